@@ -1,0 +1,49 @@
+# Every target sets up its own environment in .venv and reuses it until pyproject.toml changes.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ENV := $(VENV)/.installed
+BENCH_ENV := $(VENV)/.installed-bench
+
+.PHONY: help demo test serve lint typecheck bench docs clean
+.DEFAULT_GOAL := help
+
+help:  ## Show what can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+
+$(ENV): pyproject.toml Makefile
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Recollect needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another with: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(BENCH_ENV): $(ENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@touch $@
+
+demo: $(ENV)  ## Set up, then remember and recall a real conversation, with explanations
+	@$(BIN)/python examples/demo.py
+
+test: $(ENV)  ## Set up, then run every test and doctest with branch coverage
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+lint: $(ENV)  ## Check style and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+typecheck: $(ENV)  ## Check types (mypy strict)
+	$(BIN)/mypy
+
+bench: $(BENCH_ENV)  ## Compare the pure core with naive Python and with the libraries people would pick
+	$(BIN)/python -m benchmarks.core
+
+docs: $(ENV)  ## Build the API reference into build/docs
+	$(BIN)/pdoc --docformat numpy --output-directory build/docs recollect
+
+serve: docs  ## Serve the API reference on http://127.0.0.1:8000
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/docs 8000
+
+clean:  ## Remove the environment and everything built
+	rm -rf $(VENV) build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,299 @@
+"""What every public function asks of its arguments, in one place.
+
+Each check returns the value in the form the maths needs (a float, a float64 array, an aware UTC instant) or
+raises :class:`~recollect.model.errors.InvalidArgument` naming the argument and the offending value. Nothing
+is clipped, coerced from text, or repaired.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from numbers import Real
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from recollect.model.errors import InvalidArgument
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.intp]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+Numbers: TypeAlias = Sequence[float] | npt.NDArray[np.floating[Any]] | npt.NDArray[np.integer[Any]]
+"""One number per item: a list, a tuple or a one-dimensional array."""
+Rows: TypeAlias = Sequence[Sequence[float]] | npt.NDArray[np.floating[Any]]
+"""One vector per item: a list of lists or a two-dimensional array."""
+
+
+def number(argument: str, value: object) -> float:
+    """Return a finite real number as a float.
+
+    Examples
+    --------
+    >>> number("k", 60)
+    60.0
+    >>> number("k", "60")
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.InvalidArgument: k must be a finite number, got '60'
+    """
+    # bool is a Real, but a flag where a weight belongs is a mistake worth reporting.
+    if not isinstance(value, Real) or isinstance(value, bool | np.bool_) or not math.isfinite(value):
+        raise InvalidArgument(argument, value, "a finite number")
+    return float(value)
+
+
+def at_least(argument: str, value: object, low: float) -> float:
+    """Return a finite number that is `low` or more."""
+    checked = number(argument, value)
+    if checked < low:
+        raise InvalidArgument(argument, value, f"a number of at least {low:g}")
+    return checked
+
+
+def above(argument: str, value: object, low: float) -> float:
+    """Return a finite number that is more than `low`."""
+    checked = number(argument, value)
+    if checked <= low:
+        raise InvalidArgument(argument, value, f"a number above {low:g}")
+    return checked
+
+
+def within(argument: str, value: object, low: float, high: float) -> float:
+    """Return a finite number from `low` to `high`, both included."""
+    checked = number(argument, value)
+    if not low <= checked <= high:
+        raise InvalidArgument(argument, value, f"a number from {low:g} to {high:g}")
+    return checked
+
+
+def probability(argument: str, value: object) -> float:
+    """Return a number from 0 to 1.
+
+    Examples
+    --------
+    >>> probability("confidence", 1)
+    1.0
+    """
+    return within(argument, value, 0.0, 1.0)
+
+
+def whole(argument: str, value: object, low: int = 0) -> int:
+    """Return a whole number of at least `low`; floats are refused even when they hold one.
+
+    Examples
+    --------
+    >>> whole("limit", 10)
+    10
+    >>> whole("limit", -1)
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.InvalidArgument: limit must be a whole number of at least 0, got -1
+    """
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < low:
+        raise InvalidArgument(argument, value, f"a whole number of at least {low}")
+    return int(value)
+
+
+def flag(argument: str, value: object) -> bool:
+    """Return True or False; numbers and strings that look like one are refused."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidArgument(argument, value, "True or False")
+    return bool(value)
+
+
+def text(argument: str, value: object) -> str:
+    """Return a string."""
+    if not isinstance(value, str):
+        raise InvalidArgument(argument, value, "a string")
+    return value
+
+
+def one_of(argument: str, value: object, choices: Sequence[str]) -> str:
+    """Return one of the named `choices`.
+
+    Examples
+    --------
+    >>> one_of("coverage", "items", ["none", "item", "leg"])
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.InvalidArgument: coverage must be one of 'none', 'item', 'leg', got 'items'
+    """
+    if not isinstance(value, str) or value not in choices:
+        raise InvalidArgument(argument, value, "one of " + ", ".join(map(repr, choices)))
+    return value
+
+
+def instant(argument: str, value: object) -> datetime:
+    """Return an aware instant in UTC; a time without a zone is refused, never guessed.
+
+    Examples
+    --------
+    >>> from datetime import datetime, timezone, timedelta
+    >>> instant("now", datetime(2026, 5, 7, 12, tzinfo=timezone(timedelta(hours=2))))
+    datetime.datetime(2026, 5, 7, 10, 0, tzinfo=datetime.timezone.utc)
+    """
+    if not isinstance(value, datetime) or value.utcoffset() is None:
+        raise InvalidArgument(argument, value, "a datetime with a time zone")
+    try:
+        return value.astimezone(UTC)
+    except OverflowError as error:
+        raise InvalidArgument(argument, value, "a datetime that exists in UTC") from error
+
+
+def optional_instant(argument: str, value: object) -> datetime | None:
+    """Return an aware instant in UTC, or None for "not known"."""
+    return None if value is None else instant(argument, value)
+
+
+def validity(record: Any) -> None:  # noqa: ANN401 - any frozen dataclass with valid_from and valid_to
+    """Bring a record's `valid_from` and `valid_to` to UTC and check that they are in order."""
+    for argument in ("valid_from", "valid_to"):
+        object.__setattr__(record, argument, optional_instant(argument, getattr(record, argument)))
+    if record.valid_from and record.valid_to and record.valid_to < record.valid_from:
+        raise InvalidArgument("valid_to", record.valid_to, f"at or after valid_from ({record.valid_from})")
+
+
+def texts(argument: str, values: object) -> tuple[str, ...]:
+    """Return a sequence of strings as a tuple; a single string is refused, for it is a sequence by accident.
+
+    Examples
+    --------
+    >>> texts("tags", ["work", "urgent"])
+    ('work', 'urgent')
+    >>> texts("tags", "work")
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.InvalidArgument: tags must be a list of strings, got 'work'
+    """
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidArgument(argument, values, "a list of strings")
+    return tuple(text(f"{argument}[{index}]", value) for index, value in enumerate(values))
+
+
+def numbers(argument: str, values: object) -> FloatArray:
+    """Return finite numbers as a one-dimensional float64 array (the input itself when it already is one).
+
+    Examples
+    --------
+    >>> numbers("scores", [1, 2.5])
+    array([1. , 2.5])
+    >>> numbers("scores", [1, float("nan")])
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.InvalidArgument: scores[1] must be a finite number, got nan
+    """
+    array = _float64(argument, values, "a list of finite numbers")
+    if array.ndim != 1:
+        raise InvalidArgument(argument, values, "a flat list of finite numbers")
+    # A sum is NaN or infinite whenever an element is, and costs half of isfinite().all(); an overflow of
+    # finite elements is told apart below.
+    if not math.isfinite(array.sum()):
+        bad = np.flatnonzero(~np.isfinite(array))
+        if bad.size:
+            raise InvalidArgument(f"{argument}[{bad[0]}]", float(array[bad[0]]), "a finite number")
+    return array
+
+
+def matrix(argument: str, values: object) -> FloatArray:
+    """Return vectors as a two-dimensional float64 array with one row per item.
+
+    Float32 input is widened, so that every result is computed at one precision.
+    """
+    array = _float64(argument, values, "a list of vectors of one length")
+    if array.ndim == 1 and array.size == 0:
+        array = array.reshape(0, 0)
+    if array.ndim != 2:
+        raise InvalidArgument(argument, values, "a list of vectors of one length")
+    if not math.isfinite(array.sum()):
+        bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+        if bad.size:
+            raise InvalidArgument(f"{argument}[{bad[0]}]", values, "a vector of finite numbers")
+    return array
+
+
+def all_within(argument: str, values: object, low: float, high: float) -> FloatArray:
+    """Return an array of finite numbers, each from `low` to `high`."""
+    array = numbers(argument, values)
+    if array.size and (array.min() < low or array.max() > high):
+        bad = np.flatnonzero((array < low) | (array > high))[0]
+        expected = (
+            f"a number from {low:g} to {high:g}" if math.isfinite(high) else f"a number of at least {low:g}"
+        )
+        raise InvalidArgument(f"{argument}[{bad}]", float(array[bad]), expected)
+    return array
+
+
+def probabilities(argument: str, values: object) -> FloatArray:
+    """Return an array of numbers from 0 to 1."""
+    return all_within(argument, values, 0.0, 1.0)
+
+
+def counts(argument: str, values: object) -> FloatArray:
+    """Return an array of finite numbers of at least 0."""
+    return all_within(argument, values, 0.0, math.inf)
+
+
+def same_length(**named: Sequence[Any] | npt.NDArray[Any]) -> int:
+    """Return the common length of the named sequences.
+
+    Examples
+    --------
+    >>> same_length(similarity=[1, 2], confidence=[1])
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.InvalidArgument: confidence must be as long as similarity (2 items), got 1 items
+    """
+    (first, reference), *rest = named.items()
+    for argument, values in rest:
+        if len(values) != len(reference):
+            expected = f"as long as {first} ({len(reference)} items)"
+            raise InvalidArgument(argument, _Length(len(values)), expected)
+    return len(reference)
+
+
+def weights(argument: str, values: object, count: int) -> FloatArray:
+    """Return `count` weights that are finite, not negative, and do not sum to zero.
+
+    Examples
+    --------
+    >>> weights("weights", [0.7, 0.3], 2)
+    array([0.7, 0.3])
+    >>> weights("weights", [0, 0], 2)
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.InvalidArgument: weights must be weights that do not sum to zero, got [0, 0]
+    """
+    array = counts(argument, values)
+    if array.size != count:
+        raise InvalidArgument(argument, values, f"{count} weights, one for each leg")
+    total = array.sum()
+    if count and not 0.0 < total < math.inf:
+        raise InvalidArgument(
+            argument, values, "weights that do not sum to zero" if total == 0 else "smaller weights"
+        )
+    return array
+
+
+class _Length(int):
+    """A length that an error message shows as such."""
+
+    def __repr__(self) -> str:
+        return f"{int(self)} items"
+
+
+def _float64(argument: str, values: object, expected: str) -> FloatArray:
+    """Return `values` as float64 without reading text, objects or flags as numbers."""
+    if isinstance(values, np.ndarray) and values.dtype == np.float64:
+        return values
+    if isinstance(values, str | bytes):
+        raise InvalidArgument(argument, values, expected)
+    try:
+        array = np.asarray(values)
+    except (ValueError, TypeError) as error:
+        raise InvalidArgument(argument, values, expected) from error
+    if array.dtype.kind not in "fiu" and array.size:
+        raise InvalidArgument(argument, values, expected)
+    return array.astype(np.float64)

@@ -1,0 +1,116 @@
+"""Why a memory has the score it has: a tree whose parts make up exactly the number shown.
+
+The idea is tantivy's (and Lucene's) ``Explanation``. Ours holds itself to the arithmetic: the value of every
+inner node is the left-to-right sum, product, ratio or maximum of its parts in float64, to the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Literal, TypeAlias, get_args
+
+from recollect.model import checks
+from recollect.model.errors import InvalidArgument
+
+Operation: TypeAlias = Literal["value", "sum", "product", "ratio", "max"]
+
+_FOLDS: Mapping[str, Callable[[float, float], float]] = {
+    "sum": lambda total, part: total + part,
+    "product": lambda total, part: total * part,
+    "ratio": lambda total, part: total / part,
+    "max": max,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One node: a label, its value, and the parts that make it.
+
+    Build leaves with :meth:`leaf` and inner nodes with :meth:`of`, which computes the value from the parts.
+
+    Examples
+    --------
+    >>> legs = Explanation.of("sum", "fused", [Explanation.leaf("vector", 0.5), Explanation.leaf("text", 0.25)])
+    >>> score = Explanation.of("product", "score", [legs, Explanation.leaf("confidence", 0.9)])
+    >>> score.value
+    0.675
+    >>> print(score)
+    0.675 score = product of
+      0.75 fused = sum of
+        0.5 vector
+        0.25 text
+      0.9 confidence
+    """
+
+    label: str
+    value: float
+    operation: Operation = "value"
+    parts: tuple[Explanation, ...] = ()
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        checks.text("label", self.label)
+        checks.text("note", self.note)
+        checks.one_of("operation", self.operation, get_args(Operation))
+        object.__setattr__(self, "value", checks.number("value", self.value))
+        if (self.operation == "value") == bool(self.parts):
+            raise InvalidArgument(
+                "parts", self.parts, "empty for a plain value and not empty for anything else"
+            )
+        if self.parts and not self.adds_up():
+            expected = f"the {self.operation} of its parts ({self._folded()!r})"
+            raise InvalidArgument(f"value of {self.label!r}", self.value, expected)
+
+    @classmethod
+    def leaf(cls, label: str, value: float, note: str = "") -> Explanation:
+        """Return a node that is a plain number."""
+        return cls(label, value, note=note)
+
+    @classmethod
+    def of(cls, operation: Operation, label: str, parts: list[Explanation], note: str = "") -> Explanation:
+        """Return a node whose value is computed from `parts`."""
+        if operation not in _FOLDS or not parts:
+            raise InvalidArgument(
+                "operation", operation, f"one of {', '.join(_FOLDS)}, with at least one part"
+            )
+        value = reduce(_FOLDS[operation], (part.value for part in parts))
+        return cls(label, value, operation, tuple(parts), note)
+
+    def adds_up(self) -> bool:
+        """Return whether this node and every node below it is exactly what its parts make."""
+        return all(not node.parts or node.value == node._folded() for node in self.walk())
+
+    def walk(self) -> Iterator[Explanation]:
+        """Yield this node and then every node below it, depth first."""
+        yield self
+        for part in self.parts:
+            yield from part.walk()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the tree as plain data, for JSON."""
+        data: dict[str, Any] = {"label": self.label, "value": self.value}
+        if self.note:
+            data["note"] = self.note
+        if self.parts:
+            data["operation"] = self.operation
+            data["parts"] = [part.as_dict() for part in self.parts]
+        return data
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines(0))
+
+    def _lines(self, depth: int) -> Iterator[str]:
+        note = f" ({self.note})" if self.note else ""
+        tail = f" = {self.operation} of" if self.parts else ""
+        yield f"{'  ' * depth}{self.value:.6g} {self.label}{note}{tail}"
+        for part in self.parts:
+            yield from part._lines(depth + 1)
+
+    def _folded(self) -> float:
+        try:
+            return reduce(_FOLDS[self.operation], (part.value for part in self.parts))
+        except ZeroDivisionError:
+            return math.nan

@@ -1,0 +1,58 @@
+"""Identifiers that sort by time: UUID version 7 (RFC 9562, section 5.7).
+
+The clock and the randomness come in as arguments, so that a test or a replay makes the same identifiers.
+"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, timedelta
+
+from recollect.model import checks
+from recollect.model.errors import InvalidArgument
+
+_RANDOM_BITS = 74
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def uuid7(now: datetime, random_bits: int) -> str:
+    """Return a UUIDv7 as text: 48 bits of milliseconds since 1970, then 74 random bits.
+
+    Parameters
+    ----------
+    now
+        When the identified thing came to be; an aware datetime from 1970 on.
+    random_bits
+        A random whole number below 2**74, such as ``secrets.randbits(74)``.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> uuid7(datetime(2026, 5, 7, tzinfo=UTC), 0)
+    '019dffbb-f000-7000-8000-000000000000'
+    """
+    instant = checks.instant("now", now)
+    milliseconds = (instant - _EPOCH) // timedelta(milliseconds=1)
+    if milliseconds < 0:
+        raise InvalidArgument("now", now, "an instant from 1970 on")
+    bits = checks.whole("random_bits", random_bits)
+    if bits >= 1 << _RANDOM_BITS:
+        raise InvalidArgument("random_bits", random_bits, f"a whole number below 2**{_RANDOM_BITS}")
+    high, low = bits >> 62, bits & ((1 << 62) - 1)
+    return str(uuid.UUID(int=milliseconds << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low))
+
+
+def memory_id(argument: str, value: object) -> str:
+    """Return `value` if it can identify a memory: text of 1 to 128 characters, none of them white space.
+
+    Recollect makes UUIDv7 identifiers; imports may bring their own.
+
+    Examples
+    --------
+    >>> memory_id("id", "m-1")
+    'm-1'
+    """
+    text = checks.text(argument, value)
+    if not 1 <= len(text) <= 128 or any(character.isspace() or character == "\0" for character in text):
+        raise InvalidArgument(argument, value, "1 to 128 characters without white space")
+    return text

@@ -1,0 +1,147 @@
+"""What a memory is: what was said, verbatim, and what is known about it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+from recollect.model import checks
+from recollect.model.errors import InvalidArgument
+from recollect.model.identity import memory_id
+from recollect.model.namespace import DEFAULT_NAMESPACE, namespace
+from recollect.model.place import Place
+
+
+class Tier(StrEnum):
+    """How long a memory is meant to last, from the present task to a lasting skill."""
+
+    WORKING = "working"
+    EPISODIC = "episodic"
+    SEMANTIC = "semantic"
+    PROCEDURAL = "procedural"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Who said it, in which session, at which turn of it, and where to read it again."""
+
+    speaker: str = ""
+    session: str = ""
+    position: int | None = None
+    link: str = ""
+
+    def __post_init__(self) -> None:
+        for argument in ("speaker", "session", "link"):
+            checks.text(argument, getattr(self, argument))
+        if self.position is not None:
+            checks.whole("position", self.position)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One thing remembered.
+
+    Everything is checked on construction; times become UTC, collections become immutable. `fingerprint` and
+    `embedder` are filled in by the engine, which knows how.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> tea = Memory(id="m1", content="I prefer green tea.", created_at=datetime(2026, 5, 7, tzinfo=UTC),
+    ...              category="preference", confidence=0.9)
+    >>> tea.tier, tea.event_time == tea.created_at
+    (<Tier.SEMANTIC: 'semantic'>, True)
+    """
+
+    id: str
+    content: str
+    created_at: datetime
+    namespace: str = DEFAULT_NAMESPACE
+    category: str = "fact"
+    tier: Tier = Tier.SEMANTIC
+    confidence: float = 1.0
+    importance: float = 0.5
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    source: Source = Source()
+    entities: tuple[str, ...] = ()
+    place: Place | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    expires_at: datetime | None = None
+    supersedes: tuple[str, ...] = ()
+    superseded_by: str | None = None
+    mentions: int = 1
+    access_count: int = 0
+    last_accessed_at: datetime | None = None
+    version: int = 1
+    fingerprint: str = ""
+    embedder: str = ""
+
+    def __post_init__(self) -> None:
+        memory_id("id", self.id)
+        if not checks.text("content", self.content).strip():
+            raise InvalidArgument("content", self.content, "text that is not blank")
+        namespace("namespace", self.namespace)
+        for argument in ("category", "fingerprint", "embedder"):
+            checks.text(argument, getattr(self, argument))
+        checks.one_of("tier", self.tier, tuple(Tier))
+        if not isinstance(self.source, Source):
+            raise InvalidArgument("source", self.source, "a Source")
+        if self.place is not None and not isinstance(self.place, Place):
+            raise InvalidArgument("place", self.place, "a Place or None")
+        for argument, low in (("mentions", 1), ("access_count", 0), ("version", 1)):
+            checks.whole(argument, getattr(self, argument), low)
+        fixed: dict[str, object] = {
+            "tier": Tier(self.tier),
+            "confidence": checks.probability("confidence", self.confidence),
+            "importance": checks.probability("importance", self.importance),
+            "metadata": json_object("metadata", self.metadata),
+            "created_at": checks.instant("created_at", self.created_at),
+        }
+        for argument in ("tags", "entities", "supersedes"):
+            fixed[argument] = checks.texts(argument, getattr(self, argument))
+        for argument in ("expires_at", "last_accessed_at"):
+            fixed[argument] = checks.optional_instant(argument, getattr(self, argument))
+        for argument, value in fixed.items():
+            object.__setattr__(self, argument, value)
+        checks.validity(self)
+        if self.superseded_by is not None:
+            memory_id("superseded_by", self.superseded_by)
+        if self.id == self.superseded_by or self.id in self.supersedes:
+            raise InvalidArgument("supersedes", self.id, "another memory than this one")
+
+    @property
+    def event_time(self) -> datetime:
+        """When it happened, if that is known; otherwise when it was learnt."""
+        return self.valid_from or self.created_at
+
+
+def json_object(argument: str, value: object) -> Mapping[str, Any]:
+    """Return a read-only copy of a mapping that JSON can hold exactly.
+
+    Examples
+    --------
+    >>> json_object("metadata", {"room": 12})["room"]
+    12
+    >>> json_object("metadata", {"room": float("inf")})
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.InvalidArgument: metadata must be a mapping that JSON can hold, got {'room': inf}
+    """
+    if not isinstance(value, Mapping):
+        raise InvalidArgument(argument, value, "a mapping that JSON can hold")
+    plain = dict(value)
+    try:
+        copy = json.loads(json.dumps(plain, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidArgument(argument, value, "a mapping that JSON can hold") from error
+    # JSON turns the key 1 into "1" and a tuple into a list; what comes back must be what went in.
+    if copy != plain:
+        raise InvalidArgument(argument, value, "a mapping with text keys whose values JSON keeps as they are")
+    return MappingProxyType(copy)

@@ -1,0 +1,31 @@
+"""Where something was: a point on the Earth in degrees (WGS 84)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from recollect.model import checks
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A point: latitude from -90 to 90, longitude from -180 to 180, and a name if it has one.
+
+    Examples
+    --------
+    >>> Place(48.8566, 2.3522, "Paris")
+    Place(lat=48.8566, lon=2.3522, name='Paris')
+    >>> Place(91, 0)
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.InvalidArgument: lat must be a number from -90 to 90, got 91
+    """
+
+    lat: float
+    lon: float
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lat", checks.within("lat", self.lat, -90, 90))
+        object.__setattr__(self, "lon", checks.within("lon", self.lon, -180, 180))
+        checks.text("name", self.name)
