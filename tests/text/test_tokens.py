@@ -1,0 +1,159 @@
+"""Words: runs of letters, digits, underscores and marks; bigrams where a script has no spaces."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.model.errors import InvalidArgument
+from recollect.text.tokens import is_unspaced, words
+
+TABLE = [
+    ("", []),
+    (" \t\n", []),
+    ("The quick, brown fox.", ["the", "quick", "brown", "fox"]),
+    ("UAV-001 battery degraded to 15.2%!", ["uav", "001", "battery", "degraded", "to", "15", "2"]),
+    ("don't", ["don", "t"]),
+    ("don’t", ["don", "t"]),
+    ("snake_case __init__", ["snake_case", "__init__"]),
+    ("naïve café", ["naïve", "café"]),
+    ("cafe\u0301", ["café"]),  # a letter and its accent compose
+    ("ﬁne ＡＢＣ１２３ x²", ["fine", "abc123", "x2"]),  # ligature, full width, superscript: NFKC
+    ("Straße STRASSE", ["straße", "strasse"]),  # lowered, not folded
+    ("İstanbul ISTANBUL", ["istanbul", "istanbul"]),
+    ("J\u030cani", ["ǰani"]),  # the capital has no composed form, the small letter has
+    ("Я боюсь, ёлка!", ["я", "боюсь", "ёлка"]),
+    ("हिन्दी में लिखो", ["हिन्दी", "में", "लिखो"]),  # vowel signs and virama stay inside
+    ("தமிழ்", ["தமிழ்"]),
+    ("שָׁלוֹם עולם", [unicodedata.normalize("NFKC", "שָׁלוֹם"), "עולם"]),
+    ("السلام عليكم", ["السلام", "عليكم"]),
+    ("می\u200cخواهم", ["میخواهم"]),  # a zero-width non-joiner does not part a word
+    ("co\u00adoperate", ["cooperate"]),
+    ("手", ["手"]),
+    ("手机", ["手机"]),
+    ("手机很好", ["手机", "机很", "很好"]),
+    ("iPhone手机", ["iphone", "手机"]),
+    ("2024年5月", ["2024", "年", "5", "月"]),
+    ("東京タワーへ", ["東京", "京タ", "タワ", "ワー", "ーへ"]),
+    ("ｶﾀｶﾅ", ["カタ", "タカ", "カナ"]),  # half width becomes full width
+    ("我，你", ["我", "你"]),  # punctuation ends a run
+    ("𠮷野家", ["𠮷野", "野家"]),
+    ("학교에서", ["학교", "교에", "에서"]),
+    ("ที่นี่", ["ที่นี่"]),  # two characters with their marks: one pair
+    ("ราคา๑๐๐บาท", ["รา", "าค", "คา", "๑๐๐", "บา", "าท"]),  # Thai digits are a number
+    ("hi 👋🏽 there ❤️", ["hi", "there"]),
+    ("1️⃣ first", ["1", "first"]),
+    ("a\x00b", ["a", "b"]),
+    ("lone \ud800 surrogate\udfff", ["lone", "surrogate"]),
+    ("\u0301abc", ["abc"]),  # a mark without a letter is no word
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), TABLE)
+def test_worked(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+def test_underscores_can_separate() -> None:
+    assert words("snake_case", underscores=False) == ["snake", "case"]
+    assert words("größe＿x", underscores=False) == ["größe", "x"]
+
+
+@pytest.mark.parametrize("bad", [None, 3, b"bytes", ["list"]])
+def test_only_strings(bad: object) -> None:
+    with pytest.raises(InvalidArgument, match="text must be a string"):
+        words(bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("token", "expected"),
+    [
+        ("手机", True),
+        ("학교", True),
+        ("ที่", True),
+        ("phone", False),
+        ("рука", False),
+        ("๑๐๐", False),
+        ("", False),
+    ],
+)
+def test_is_unspaced(token: str, expected: bool) -> None:
+    assert is_unspaced(token) is expected
+
+
+def unspaced(character: str) -> bool:
+    """Whether a character belongs to a script the tokeniser pairs, asked of its Unicode name."""
+    scripts = (
+        "CJK",
+        "HIRAGANA",
+        "KATAKANA",
+        "BOPOMOFO",
+        "THAI",
+        "LAO",
+        "KHMER",
+        "MYANMAR",
+        "HANGUL",
+        "IDEOGRAPHIC",
+    )
+    return unicodedata.name(character, "").startswith(scripts) and unicodedata.category(character) != "Nd"
+
+
+def slow_words(text: str) -> list[str]:
+    """Read `text` character by character, as the docstring says it."""
+    kept = "".join(
+        c for c in unicodedata.normalize("NFKC", text) if c not in "\u00ad\u200c\u200d\ufe0f\ufeff"
+    )
+    text = unicodedata.normalize("NFKC", kept.replace("İ", "i").lower())
+    found: list[str] = []
+    run: list[str] = []  # the characters, marks attached, of the run being read
+    paired = False
+
+    def close() -> None:
+        if paired and len(run) > 1:
+            found.extend(run[i] + run[i + 1] for i in range(len(run) - 1))
+        elif run:
+            found.append("".join(run))
+        run.clear()
+
+    for character in text:
+        if unicodedata.category(character) in ("Mn", "Mc"):
+            if run:
+                run[-1] += character
+        elif character.isalnum() or character == "_":
+            if run and unspaced(character) != paired:
+                close()
+            paired = unspaced(character)
+            run.append(character)
+        else:
+            close()
+    close()
+    return found
+
+
+alphabet = st.sampled_from(
+    "aZ09_ -'.éßİΣς\u0301\u0327\u200d\u00adяЁі手机東あカーｶ々학교ที่ำ๑नि्ाש\u05b8سم👋\ufe0f\x00²½ﬁ"
+)
+some_text = st.text(st.one_of(alphabet, alphabet, st.characters(max_codepoint=0x24F)), max_size=40)
+
+
+@given(some_text)
+def test_same_as_reading_character_by_character(text: str) -> None:
+    assert words(text) == slow_words(text)
+
+
+@given(st.text(st.characters(), max_size=60))
+def test_any_string_is_safe_and_its_words_are_its_words(text: str) -> None:
+    found = words(text)
+    assert found == words(text)
+    for token in found:
+        assert token
+        assert words(token) == [token] or is_unspaced(token)
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=60))
+def test_ascii_and_unicode_paths_agree(text: str) -> None:
+    # One character of another script sends the whole text down the general path.
+    assert words(text + " ж")[:-1] == words(text)
