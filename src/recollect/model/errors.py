@@ -3,7 +3,16 @@
 ::
 
     RecollectError
-    └── InvalidArgument      a value that cannot be used (also a ValueError)
+    ├── InvalidArgument               a value that cannot be used (also a ValueError)
+    ├── MissingExtra                  a package that is not installed (also an ImportError)
+    └── EmbedderError                 a text could not be turned into a vector
+        ├── ModelNotInstalled         the model's files are not on this machine
+        ├── ModelCorrupt              the model's files are not the ones that were pinned
+        ├── DimensionMismatch         vectors of another length than the store's
+        └── EmbeddingServiceError     an embedding service did not answer as it should
+            ├── ServiceUnreachable    no answer in time, after every retry
+            ├── ServiceRefused        an answer that says no: a wrong key, an unknown model, a text too long
+            └── ServiceAnswerInvalid  an answer that cannot be used: not JSON, too few vectors, NaN
 
 Catch ``RecollectError`` to catch them all. A message says what was wrong, shows the value, and says what
 to do about it.
@@ -62,3 +71,102 @@ class InvalidArgument(RecollectError, ValueError):  # noqa: N818 - it reads as w
     def __reduce__(self) -> tuple[type[InvalidArgument], tuple[str, object, str]]:
         """Pickle by the constructor's arguments, so that the error survives a process boundary."""
         return type(self), (self.argument, self.value, self.expected)
+
+
+class MissingExtra(RecollectError, ImportError):  # noqa: N818 - it reads as what it is: a missing extra
+    """A package that this feature needs is not installed.
+
+    Parameters
+    ----------
+    feature
+        What the person wanted to use.
+    requirement
+        What ``pip install`` has to be given.
+
+    Examples
+    --------
+    >>> raise MissingExtra("The ONNX embedder", "onnxruntime tokenizers")
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.MissingExtra: The ONNX embedder needs a package that is not installed:
+    pip install onnxruntime tokenizers
+    """
+
+    def __init__(self, feature: str, requirement: str) -> None:
+        self.feature = feature
+        self.requirement = requirement
+        super().__init__(f"{feature} needs a package that is not installed: pip install {requirement}")
+
+    def __reduce__(self) -> tuple[type[MissingExtra], tuple[str, str]]:
+        """Pickle by the constructor's arguments, so that the error survives a process boundary."""
+        return type(self), (self.feature, self.requirement)
+
+
+class EmbedderError(RecollectError):
+    """A text could not be turned into a vector."""
+
+
+class ModelNotInstalled(EmbedderError):  # noqa: N818 - the name says what is wrong
+    """The model's files are not on this machine; the message says how to get them."""
+
+
+class ModelCorrupt(EmbedderError):  # noqa: N818 - the name says what is wrong
+    """The model's files are damaged, or not the ones whose hashes were pinned; they are not used."""
+
+
+class DimensionMismatch(EmbedderError):  # noqa: N818 - the name says what is wrong
+    """An embedder gives vectors of another length than it, or the store, declared.
+
+    Examples
+    --------
+    >>> raise DimensionMismatch("ollama:nomic-embed-text", expected=384, got=768)
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.DimensionMismatch: ollama:nomic-embed-text gave vectors of 768 dimensions where 384
+    were expected: name the model the store was written with, or re-embed the store
+    """
+
+    def __init__(self, embedder: str, expected: int, got: int) -> None:
+        self.embedder = embedder
+        self.expected = expected
+        self.got = got
+        super().__init__(
+            f"{embedder} gave vectors of {got} dimensions where {expected} were expected: "
+            "name the model the store was written with, or re-embed the store"
+        )
+
+    def __reduce__(self) -> tuple[type[DimensionMismatch], tuple[str, int, int]]:
+        """Pickle by the constructor's arguments, so that the error survives a process boundary."""
+        return type(self), (self.embedder, self.expected, self.got)
+
+
+class EmbeddingServiceError(EmbedderError):
+    """An embedding service did not answer as it should."""
+
+
+class ServiceUnreachable(EmbeddingServiceError):  # noqa: N818 - the name says what is wrong
+    """The service could not be reached, was too slow, or kept failing after every retry."""
+
+
+class ServiceRefused(EmbeddingServiceError):  # noqa: N818 - the name says what is wrong
+    """The service answered, and the answer was no; asking again would not help.
+
+    Parameters
+    ----------
+    message
+        What happened and what to do about it.
+    status
+        The HTTP status of the answer.
+    """
+
+    def __init__(self, message: str, status: int) -> None:
+        self.status = status
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[ServiceRefused], tuple[str, int]]:
+        """Pickle by the constructor's arguments, so that the error survives a process boundary."""
+        return type(self), (str(self), self.status)
+
+
+class ServiceAnswerInvalid(EmbeddingServiceError):  # noqa: N818 - the name says what is wrong
+    """The service answered with something that is not the vectors asked for."""
