@@ -1,0 +1,74 @@
+"""Have we heard this? Fingerprints, near pairs, clusters, and what to decide about them.
+
+In the order in which a new memory meets them: :func:`fingerprint` finds what was said before in the same
+words; :func:`method_for` chooses how to look for nearly the same, and :func:`near_pairs` (or the bands of
+MinHash LSH, and :func:`jaccard` to verify) finds it; :func:`clusters` puts the pairs together;
+:func:`decide` says whether two are duplicates, and :func:`resolve` what becomes of them.
+"""
+
+from recollect.duplicates.bands import (
+    Banding,
+    bands_for,
+    candidate_probability,
+    lsh_threshold,
+    miss_probability,
+)
+from recollect.duplicates.claims import CORRECTION, Claim
+from recollect.duplicates.clusters import clusters, groups
+from recollect.duplicates.contents import joined_once
+from recollect.duplicates.decisions import DUPLICATE_COSINE, MERGE_COSINE, Decision, Verdict, decide
+from recollect.duplicates.fingerprint import fingerprint, normalised
+from recollect.duplicates.methods import Method, method_for
+from recollect.duplicates.pairs import NearPairs, near_pairs
+from recollect.duplicates.rounding import ROUNDING
+from recollect.duplicates.shingles import character_shingles, jaccard, word_shingles
+from recollect.duplicates.strategies import (
+    STRATEGIES,
+    Resolution,
+    Strategy,
+    Superseded,
+    Survivor,
+    keep_both,
+    keep_highest_confidence,
+    keep_most_recent,
+    merge,
+    resolve,
+)
+
+__all__ = [
+    "CORRECTION",
+    "DUPLICATE_COSINE",
+    "MERGE_COSINE",
+    "ROUNDING",
+    "STRATEGIES",
+    "Banding",
+    "Claim",
+    "Decision",
+    "Method",
+    "NearPairs",
+    "Resolution",
+    "Strategy",
+    "Superseded",
+    "Survivor",
+    "Verdict",
+    "bands_for",
+    "candidate_probability",
+    "character_shingles",
+    "clusters",
+    "decide",
+    "fingerprint",
+    "groups",
+    "jaccard",
+    "joined_once",
+    "keep_both",
+    "keep_highest_confidence",
+    "keep_most_recent",
+    "lsh_threshold",
+    "merge",
+    "method_for",
+    "miss_probability",
+    "near_pairs",
+    "normalised",
+    "resolve",
+    "word_shingles",
+]

@@ -1,0 +1,202 @@
+"""What becomes of claims found to be duplicates: who stays, and what it then says.
+
+Four strategies of one interface, by name in :data:`STRATEGIES`. None of them destroys anything: a loser is
+superseded by the winner, with a link, and stays readable in its history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from types import MappingProxyType
+from typing import Final, Generic, Protocol
+
+from recollect.duplicates.claims import C, check_claim, is_correction, learnt_at, newest, surest
+from recollect.duplicates.contents import joined_once
+from recollect.model import checks
+from recollect.model.errors import InvalidArgument
+
+
+@dataclass(frozen=True, slots=True)
+class Superseded(Generic[C]):
+    """A link from a claim that is no longer current to the one that took its place."""
+
+    claim: C
+    by: C
+
+
+@dataclass(frozen=True, slots=True)
+class Survivor:
+    """What the winner says from now on; equal to its own values unless claims were merged."""
+
+    content: str
+    confidence: float
+    created_at: datetime
+    mentions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution(Generic[C]):
+    """What becomes of some duplicates.
+
+    Parameters
+    ----------
+    winner
+        The claim that stays current; None when all of them do.
+    superseded
+        The others, in the order they were given, each with its link to the winner; empty when all stay.
+    survivor
+        What the winner says from now on; None when all stay as they are.
+    """
+
+    winner: C | None
+    superseded: tuple[Superseded[C], ...]
+    survivor: Survivor | None
+
+
+class Strategy(Protocol):
+    """A way to resolve two or more duplicates."""
+
+    def __call__(self, claims: Sequence[C], /) -> Resolution[C]:
+        """Return what becomes of `claims`."""
+
+
+def keep_highest_confidence(claims: Sequence[C], /) -> Resolution[C]:
+    """Keep the claim we are surest of, as it is; ties go to the newest, the most mentioned, the first given.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from types import SimpleNamespace as Record
+    >>> day = datetime(2026, 5, 7, tzinfo=UTC)
+    >>> tea = Record(content="Likes tea", category="preference", confidence=0.9, created_at=day, mentions=1)
+    >>> too = Record(content="Loves tea", category="preference", confidence=0.8, created_at=day, mentions=4)
+    >>> keep_highest_confidence([too, tea]).survivor.content
+    'Likes tea'
+    """
+    _check(claims)
+    return _kept(surest(claims), claims)
+
+
+def keep_most_recent(claims: Sequence[C], /) -> Resolution[C]:
+    """Keep the claim learnt last, as it is; ties go to the surest, the most mentioned, the first given.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from types import SimpleNamespace as Record
+    >>> old, new = datetime(2025, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)
+    >>> tea = Record(content="Likes tea", category="preference", confidence=0.9, created_at=old, mentions=1)
+    >>> too = Record(content="Loves tea", category="preference", confidence=0.8, created_at=new, mentions=1)
+    >>> keep_most_recent([tea, too]).survivor.content
+    'Loves tea'
+    """
+    _check(claims)
+    return _kept(newest(claims), claims)
+
+
+def merge(claims: Sequence[C], /) -> Resolution[C]:
+    r"""Let the surest claim speak for all: contents once each, maximum confidence, latest time, all mentions.
+
+    Contents are joined oldest first, ties in the order given, and one that stands in another is not repeated
+    (:func:`~recollect.duplicates.contents.joined_once`). The winner is that of
+    :func:`keep_highest_confidence`; its own wording stays in its history.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from types import SimpleNamespace as Record
+    >>> old, new = datetime(2025, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)
+    >>> tea = Record(content="Likes tea", category="preference", confidence=0.9, created_at=old, mentions=1)
+    >>> too = Record(content="Loves tea", category="preference", confidence=0.8, created_at=new, mentions=2)
+    >>> merged = merge([too, tea])
+    >>> merged.survivor.content, merged.survivor.confidence, merged.survivor.mentions
+    ('Likes tea\nLoves tea', 0.9, 3)
+    """
+    _check(claims)
+    survivor = Survivor(
+        content=joined_once([claim.content for claim in sorted(claims, key=learnt_at)]),
+        confidence=max(claim.confidence for claim in claims),
+        created_at=max(learnt_at(claim) for claim in claims),
+        mentions=sum(claim.mentions for claim in claims),
+    )
+    winner = surest(claims)
+    return Resolution(winner, _superseded(winner, claims), survivor)
+
+
+def keep_both(claims: Sequence[C], /) -> Resolution[C]:
+    """Keep every claim as it is: no winner, nothing superseded.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from types import SimpleNamespace as Record
+    >>> day = datetime(2026, 5, 7, tzinfo=UTC)
+    >>> tea = Record(content="Likes tea", category="preference", confidence=0.9, created_at=day, mentions=1)
+    >>> keep_both([tea, tea])
+    Resolution(winner=None, superseded=(), survivor=None)
+    """
+    _check(claims)
+    return Resolution(None, (), None)
+
+
+STRATEGIES: Final[Mapping[str, Strategy]] = MappingProxyType(
+    {
+        "keep_highest_confidence": keep_highest_confidence,
+        "keep_most_recent": keep_most_recent,
+        "merge": merge,
+        "keep_both": keep_both,
+    }
+)
+"""Every strategy by name, for settings, the command line and the web page."""
+
+
+def resolve(claims: Sequence[C], strategy: str = "keep_highest_confidence") -> Resolution[C]:
+    """Return what becomes of `claims` under the named strategy, unless a correction is among them.
+
+    A correction always wins, as in :func:`~recollect.duplicates.decisions.decide`: the newest one is kept as
+    it is and supersedes all others, because merging it with what it corrects, or keeping both, would bring
+    the error back.
+
+    Parameters
+    ----------
+    claims
+        Two or more claims that are duplicates of each other.
+    strategy
+        A name in :data:`STRATEGIES`.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from types import SimpleNamespace as Record
+    >>> day = datetime(2026, 5, 7, tzinfo=UTC)
+    >>> old = Record(content="Bo is in Rome", category="fact", confidence=0.9, created_at=day, mentions=5)
+    >>> new = Record(content="Bo's in Bari", category="correction", confidence=0.6, created_at=day, mentions=1)
+    >>> resolve([old, new], "merge").survivor.content
+    "Bo's in Bari"
+    """
+    chosen = STRATEGIES[checks.one_of("strategy", strategy, list(STRATEGIES))]
+    _check(claims)
+    corrections = [claim for claim in claims if is_correction(claim)]
+    return _kept(newest(corrections), claims) if corrections else chosen(claims)
+
+
+def _check(claims: object) -> None:
+    """Raise unless `claims` is a sequence of two or more claims."""
+    if not isinstance(claims, Sequence) or isinstance(claims, str) or len(claims) < 2:
+        raise InvalidArgument("claims", claims, "a list of two or more claims")
+    for position, claim in enumerate(claims):
+        check_claim(f"claims[{position}]", claim)
+
+
+def _kept(winner: C, claims: Sequence[C]) -> Resolution[C]:
+    """Return the resolution in which `winner` stays as it is."""
+    survivor = Survivor(winner.content, winner.confidence, winner.created_at, winner.mentions)
+    return Resolution(winner, _superseded(winner, claims), survivor)
+
+
+def _superseded(winner: C, claims: Sequence[C]) -> tuple[Superseded[C], ...]:
+    """Return the link of every claim that is not the winner itself; equal records are still two claims."""
+    place = next(position for position, claim in enumerate(claims) if claim is winner)
+    return tuple(Superseded(claim, by=winner) for position, claim in enumerate(claims) if position != place)
