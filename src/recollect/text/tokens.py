@@ -1,16 +1,16 @@
-"""Words of a text: the one tokeniser that documents and questions share.
+r"""Words of a text: the one tokeniser that documents and questions share.
 
 A word is a run of Unicode letters, digits and underscores, in the compatibility form NFKC and in lower case.
-Three things differ from a plain ``\\w+``:
+Three things differ from a plain ``\w+``:
 
-* Combining marks stay inside their word, as the default word boundaries of Unicode (UAX 29) have it; ``\\w``
-  alone would cut Hindi, Tamil or pointed Hebrew at every vowel sign. Invisible characters that join or direct
-  text (soft hyphen, zero-width joiners, direction marks, variation selectors) are removed first.
-* Scripts written without spaces (Han, Hiragana, Katakana, Bopomofo, Thai, Lao, Khmer, Myanmar) give overlapping
-  bigrams of characters, a known strong baseline where no dictionary is at hand (Nie et al. 2000, "On the use of
-  words and n-grams for Chinese information retrieval"). So does Hangul: Korean has spaces, but glues particles
-  to its nouns, and no stemmer for it is at hand either. A character alone gives itself; a character carries its
-  combining marks.
+* Combining marks stay inside their word, as in the default word boundaries of Unicode (UAX 29); ``\w`` alone
+  would cut Hindi, Tamil or pointed Hebrew at every vowel sign. Invisible characters that join or direct text
+  (soft hyphen, zero-width joiners, direction marks, variation selectors) are removed first.
+* Scripts written without spaces (Han, Hiragana, Katakana, Bopomofo, Thai, Lao, Khmer, Myanmar) give
+  overlapping bigrams of characters, a strong baseline where no dictionary is at hand (Nie et al. 2000, "On
+  the use of words and n-grams for Chinese information retrieval"). So does Hangul: Korean has spaces, but
+  glues particles to its nouns, and no stemmer for it is at hand either. A character alone gives itself; a
+  character carries its marks.
 * Lower case, not case folding: folding writes ``ß`` as ``ss``, which hides German words from their stop list
   (the German stemmer does that step itself). ``İ`` becomes a plain ``i``, so that İstanbul is Istanbul.
   Accents are kept: they tell words apart, and stemmers need them.
@@ -37,9 +37,9 @@ _UNSPACED_RANGES = (
     "\u3041-\u30ff\u31f0-\u31ff\U0001aff0-\U0001b16f"  # Hiragana, Katakana
     "\u3100-\u312f\u31a0-\u31bf"  # Bopomofo
 )
-# A digit of one of these scripts belongs to a number, and numbers are words in every script; the lookahead also
-# leaves out the punctuation and the marks of these blocks.
-_UNSPACED_LETTER = rf"(?=[^\W\d_])[{_UNSPACED_RANGES}]"
+# A digit of one of these scripts belongs to a number, and numbers are words in every script; the lookbehind
+# also leaves out the punctuation and the marks of these blocks.
+_UNSPACED_LETTER = rf"[{_UNSPACED_RANGES}](?<=[^\W\d_])"
 _UNSPACED = re.compile(_UNSPACED_LETTER)
 
 _INVISIBLE = re.compile(
@@ -107,7 +107,7 @@ def _lowered(text: str) -> str:
     if text.isascii():
         return text.lower()
     visible = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
-    # Lowering can leave a letter and its mark apart that have a composed lower form (J + caron): compose again.
+    # Lowering can leave apart a letter and a mark that have a composed lower form (J + caron): compose again.
     return unicodedata.normalize("NFKC", visible.replace("İ", "i").lower())
 
 
@@ -115,7 +115,7 @@ def _lowered(text: str) -> str:
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """Return the patterns of a word, of a word's pieces by kind of script, and of a character with its marks.
 
-    Built on the first text that is not ASCII: reading the categories of all marks takes some ten milliseconds.
+    Built on the first text that is not ASCII: reading the categories of all marks takes about 20 ms.
     """
     marks = _marks()
     return (

@@ -1,0 +1,29 @@
+"""How are words read? From a text to its terms, its language, and the kind of answer it asks for.
+
+A text, whether a memory or a question, becomes terms here: cut into words (:mod:`~recollect.text.tokens`),
+its language recognised (:mod:`~recollect.text.language`), function words left out
+(:mod:`~recollect.text.stopwords`), endings removed (:mod:`~recollect.text.stems`), all put together by an
+analyser (:mod:`~recollect.text.analysers`). What kind of answer a question wants is read here too
+(:mod:`~recollect.text.query_type`). Everything is pure: the same text gives the same answer, anywhere.
+"""
+
+from recollect.text.analysers import ANALYSERS, Analyser, analyser
+from recollect.text.language import DETECTED_LANGUAGES, detect
+from recollect.text.stems import STEMMED_LANGUAGES, stem, stems
+from recollect.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
+from recollect.text.tokens import words
+
+__all__ = [
+    "ANALYSERS",
+    "DETECTED_LANGUAGES",
+    "STEMMED_LANGUAGES",
+    "STOP_WORD_LANGUAGES",
+    "Analyser",
+    "analyser",
+    "detect",
+    "negations",
+    "stem",
+    "stems",
+    "stop_words",
+    "words",
+]

@@ -1,0 +1,88 @@
+"""Stems: "batteries" and "battery" become one term.
+
+The Snowball stemmers (Porter 2001, "Snowball: a language for stemming algorithms") through PyStemmer. A
+stemmer object of PyStemmer must not be shared between threads, so each thread makes its own; what they have
+computed is shared through one bounded cache.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from functools import lru_cache
+
+import Stemmer
+
+from recollect.model import checks
+from recollect.model.errors import InvalidArgument
+
+STEMMED_LANGUAGES: tuple[str, ...] = tuple(sorted(Stemmer.algorithms()))
+"""Every language that has a stemmer; ``"none"`` is accepted beside them and leaves words as they are."""
+
+_KNOWN = frozenset((*STEMMED_LANGUAGES, "none"))
+_CACHED_STEMS = 65_536
+_LONGEST_CACHED = 64
+
+_stemmers = threading.local()
+
+
+def stem(token: str, language: str) -> str:
+    """Return the stem of a lower-case word.
+
+    Parameters
+    ----------
+    token
+        One word, as :func:`recollect.text.tokens.words` gives it.
+    language
+        One of :data:`STEMMED_LANGUAGES`, or ``"none"`` for no stemming.
+
+    Examples
+    --------
+    >>> stem("batteries", "english"), stem("battery", "english"), stem("боюсь", "russian")
+    ('batteri', 'batteri', 'бо')
+    """
+    return stems((checks.text("token", token),), language)[0]
+
+
+def stems(tokens: Iterable[str], language: str) -> list[str]:
+    """Return the stem of each of several lower-case words.
+
+    Examples
+    --------
+    >>> stems(["häuser", "katzen"], "german")
+    ['haus', 'katz']
+    >>> stems(["cats"], "klingon")
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.InvalidArgument: language must be one of 'arabic', ..., 'none', got 'klingon'
+    """
+    _check_language(language)
+    if isinstance(tokens, str):
+        raise InvalidArgument("tokens", tokens, "a list of words, not one string")
+    found = []
+    for position, token in enumerate(tokens):
+        if not isinstance(token, str):
+            raise InvalidArgument(f"tokens[{position}]", token, "a string")
+        # A key pasted into a text is one enormous word: it must not push a thousand real ones out of memory.
+        found.append((_cached if len(token) <= _LONGEST_CACHED else _computed)(token, language))
+    return found
+
+
+def _check_language(language: str) -> None:
+    if not isinstance(language, str) or language not in _KNOWN:
+        checks.one_of("language", language, (*STEMMED_LANGUAGES, "none"))
+
+
+def _computed(token: str, language: str) -> str:
+    """Stem with the calling thread's own stemmer."""
+    if language == "none":
+        return token
+    stemmer = getattr(_stemmers, language, None)
+    if stemmer is None:
+        stemmer = Stemmer.Stemmer(language, 0)  # 0: no second cache behind ours
+        setattr(_stemmers, language, stemmer)
+    stemmed: str = stemmer.stemWord(token)
+    return stemmed
+
+
+_cached = lru_cache(maxsize=_CACHED_STEMS)(_computed)

@@ -1,0 +1,285 @@
+"""Languages: by script, then by the votes of function words; a default where nothing speaks."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.model.errors import InvalidArgument
+from recollect.text.language import _ALSO_ENGLISH, _FAMILIAR, DETECTED_LANGUAGES, detect, languages_by_script
+from recollect.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
+
+SENTENCES = {
+    "english": """
+        Where did I park the car?
+        My sister moved to Lisbon last spring.
+        She never eats mushrooms.
+        Remind me about the dentist
+        What was the name of that hotel?
+        We decided to use PostgreSQL for the new service.
+        He is allergic to penicillin.
+        Coffee without sugar, please.
+        The battery of drone seven has to be replaced before Friday.
+        They met at university and got married ten years later.
+        Vincent van Gogh painted sunflowers
+        Los Angeles
+        a trip to Rio de Janeiro
+        I like the music of the Grateful Dead
+    """,
+    "german": """
+        Wo habe ich das Auto geparkt?
+        Meine Schwester ist im Frühling nach Lissabon gezogen.
+        Sie isst nie Pilze.
+        Erinnere mich an den Zahnarzt
+        Wie hieß das Hotel?
+        Wir haben uns für PostgreSQL entschieden.
+        Er ist gegen Penizillin allergisch.
+        Kaffee ohne Zucker bitte.
+        Der Akku der siebten Drohne muss vor Freitag getauscht werden.
+        Was war das?
+        Ich mag keine Katzen
+        Welche Musik hört Anna gern?
+    """,
+    "french": """
+        Où ai-je garé la voiture ?
+        Ma sœur a déménagé à Lisbonne au printemps dernier.
+        Elle ne mange jamais de champignons.
+        Rappelle-moi le rendez-vous chez le dentiste
+        Comment s'appelait cet hôtel ?
+        Nous avons choisi PostgreSQL pour le nouveau service.
+        Il est allergique à la pénicilline.
+        Un café sans sucre, s'il vous plaît.
+        La batterie du drone doit être remplacée avant vendredi.
+        Qu'est-ce que c'est ?
+        J'aime les chats
+        Pourquoi est-il parti ?
+    """,
+    "spanish": """
+        ¿Dónde aparqué el coche?
+        Mi hermana se mudó a Lisboa la primavera pasada.
+        Ella nunca come setas.
+        Recuérdame la cita con el dentista
+        ¿Cómo se llamaba aquel hotel?
+        Hemos elegido PostgreSQL para el nuevo servicio.
+        Es alérgico a la penicilina.
+        Un café sin azúcar, por favor.
+        La batería del dron hay que cambiarla antes del viernes.
+        ¿Qué es eso?
+        Me gustan los gatos
+        ¿Por qué se fue?
+    """,
+    "italian": """
+        Dove ho parcheggiato la macchina?
+        Mia sorella si è trasferita a Lisbona la primavera scorsa.
+        Non mangia mai i funghi.
+        Ricordami l'appuntamento dal dentista
+        Come si chiamava quell'albergo?
+        Abbiamo scelto PostgreSQL per il nuovo servizio.
+        È allergico alla penicillina.
+        Un caffè senza zucchero, per favore.
+        La batteria del drone deve essere cambiata prima di venerdì.
+        Che cos'è?
+        Mi piacciono i gatti
+        Perché è andato via?
+    """,
+    "portuguese": """
+        Onde estacionei o carro?
+        A minha irmã mudou-se para Lisboa na primavera passada.
+        Ela nunca come cogumelos.
+        Lembra-me da consulta no dentista
+        Como se chamava aquele hotel?
+        Escolhemos o PostgreSQL para o novo serviço.
+        Ele é alérgico à penicilina.
+        Um café sem açúcar, por favor.
+        A bateria do drone tem de ser trocada até sexta-feira.
+        O que é isso?
+        Eu gosto de gatos
+        Por que ele foi embora?
+    """,
+    "dutch": """
+        Waar heb ik de auto geparkeerd?
+        Mijn zus is afgelopen voorjaar naar Lissabon verhuisd.
+        Ze eet nooit paddenstoelen.
+        Herinner me aan de tandarts
+        Hoe heette dat hotel?
+        We hebben voor PostgreSQL gekozen.
+        Hij is allergisch voor penicilline.
+        Koffie zonder suiker graag.
+        De accu van de drone moet voor vrijdag vervangen worden.
+        Wat is dat?
+        Ik hou van katten
+        Waarom ging hij weg?
+    """,
+    "swedish": """
+        Var parkerade jag bilen?
+        Min syster flyttade till Lissabon i våras.
+        Hon äter aldrig svamp.
+        Påminn mig om tandläkaren
+        Vad hette hotellet?
+        Vi har valt PostgreSQL till den nya tjänsten.
+        Han är allergisk mot penicillin.
+        Kaffe utan socker, tack.
+        Batteriet i drönaren måste bytas före fredag.
+        Vad är det?
+        Jag gillar katter
+        Varför gick han?
+    """,
+    "russian": """
+        Где я припарковал машину?
+        Моя сестра переехала в Лиссабон прошлой весной.
+        Она никогда не ест грибы.
+        Напомни про зубного
+        Как назывался тот отель?
+        Мы выбрали PostgreSQL для нового сервиса.
+        У него аллергия на пенициллин.
+        Кофе без сахара, пожалуйста.
+        Аккумулятор дрона надо заменить до пятницы.
+        Что это?
+        Люблю кошек
+        Почему он ушёл?
+    """,
+    "none": """
+        Де я залишив свої ключі?
+        Мој брат живи у Београду, љубав њега чека
+        我的车停在哪里了？
+        車はどこに停めましたか
+        차를 어디에 주차했지?
+        أين ركنت السيارة؟
+        איפה חניתי את האוטו?
+        मैंने गाड़ी कहाँ खड़ी की?
+        Πού πάρκαρα το αυτοκίνητο;
+        ผมจอดรถไว้ที่ไหน
+        Gdzie zaparkowałem samochód wczoraj wieczorem? Żona się złości.
+        Hvor er nøglerne på hylden, kære søster?
+    """,
+}
+LABELLED = [
+    (language, line.strip()) for language, block in SENTENCES.items() for line in block.strip().splitlines()
+]
+
+
+def test_the_labelled_list_is_large_enough() -> None:
+    assert set(SENTENCES) == set(DETECTED_LANGUAGES)
+    assert all(len(block.strip().splitlines()) >= 10 for block in SENTENCES.values())
+
+
+@pytest.mark.parametrize("language", DETECTED_LANGUAGES)
+def test_accuracy_in_each_language(language: str) -> None:
+    lines = [line for label, line in LABELLED if label == language]
+    wrong = [(line, detect(line)) for line in lines if detect(line) != language]
+    assert len(wrong) <= 0.1 * len(lines), wrong
+
+
+def test_accuracy_overall() -> None:
+    right = sum(detect(line) == language for language, line in LABELLED)
+    assert right >= 0.97 * len(LABELLED)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "dutch"),
+        ("15.2% 👍 __", "dutch"),
+        ("xylophon", "dutch"),  # Latin, known to no list
+        ("the xylophon", "english"),
+        ("手机", "none"),
+    ],
+)
+def test_default_only_without_evidence(text: str, expected: str) -> None:
+    assert detect(text, default="dutch") == expected
+
+
+def test_ties_go_to_the_default_then_to_the_order_of_the_list() -> None:
+    # "die" is German and Dutch and an English verb: a third of a vote each.
+    assert detect("die", default="dutch") == "dutch"
+    assert detect("die", default="english") == "english"
+    assert detect("die", default="swedish") == "english"
+    # "como" belongs to Spanish and Portuguese.
+    assert detect("como", default="swedish") == "spanish"
+    assert detect("como", default="portuguese") == "portuguese"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Купил ThinkPad", "english"),  # five Cyrillic letters against eight Latin ones
+        ("Купил вчера новый ThinkPad", "russian"),
+        ("She said привет to everyone", "english"),
+        ("xx жя", "english"),  # equal: Latin first
+    ],
+)
+def test_the_script_with_most_letters_decides(text: str, expected: str) -> None:
+    assert detect(text) == expected
+
+
+def test_words_and_text_give_the_same_answer() -> None:
+    assert detect(["wo", "ist", "das"]) == detect("Wo ist das?") == "german"
+
+
+def test_only_the_beginning_is_read() -> None:
+    assert detect(["the"] * 256 + ["und"] * 10_000) == "english"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [
+        ([], ("english", "russian", "")),
+        (["2024"], ("english", "russian", "")),
+        (["wo", "ist", "das"], ("german", "russian", "latin")),
+        (["привет", "das", "und"], ("german", "russian", "latin")),  # six letters each
+        (["приветы", "das", "und"], ("english", "russian", "cyrillic")),
+        (["київ"], ("english", "none", "cyrillic")),
+        (["手机", "phone"], ("english", "russian", "latin")),
+        (["手机", "机很", "很好", "ok"], ("english", "russian", "other")),
+        (["٢٠٢٤"], ("english", "russian", "")),
+    ],
+)
+def test_a_language_for_each_script(tokens: list[str], expected: tuple[str, str, str]) -> None:
+    assert languages_by_script(tokens) == expected
+
+
+@given(st.text(max_size=60))
+def test_any_text_has_an_answer_and_always_the_same(text: str) -> None:
+    assert detect(text) in DETECTED_LANGUAGES
+    assert detect(text) == detect(text)
+
+
+def slow_votes(tokens: list[str]) -> str:
+    """Count ASCII votes by looking each word up in every list."""
+    lists = {
+        one: stop_words(one) | negations(one) | set(_FAMILIAR.get(one, "").split())
+        for one in STOP_WORD_LANGUAGES
+    }
+    totals = dict.fromkeys(STOP_WORD_LANGUAGES, 0.0)
+    for token in tokens:
+        owners = [one for one in STOP_WORD_LANGUAGES if token in lists[one]]
+        if owners and token in _ALSO_ENGLISH.split() and "english" not in owners:
+            owners.append("english")
+        for owner in owners:
+            totals[owner] += 1 / len(owners)
+    best = max(totals.values())
+    return next(one for one in STOP_WORD_LANGUAGES if totals[one] > best - 1e-9)
+
+
+FEW = "the die van que non de het och ich la es is was man favor like phone casa"
+
+
+@given(st.lists(st.sampled_from(FEW.split()), max_size=12))
+def test_votes_as_counted_by_hand(tokens: list[str]) -> None:
+    assert detect(tokens) == slow_votes(tokens)
+
+
+@pytest.mark.parametrize(
+    ("text", "default", "named"),
+    [
+        (None, "english", "text"),
+        (b"bytes", "english", "text"),
+        (["ok", 3], "english", r"text\[1\]"),
+        ("ok", "klingon", "default"),
+        ("ok", None, "default"),
+    ],
+)
+def test_bad_input(text: object, default: object, named: str) -> None:
+    with pytest.raises(InvalidArgument, match=named):
+        detect(text, default=default)  # type: ignore[arg-type]

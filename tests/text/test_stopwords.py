@@ -1,0 +1,60 @@
+"""Stop words: function words only, as the tokeniser sees them, negations kept apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from recollect.model.errors import InvalidArgument
+from recollect.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
+from recollect.text.tokens import words
+
+NINE = {"english", "german", "french", "spanish", "italian", "portuguese", "dutch", "swedish", "russian"}
+
+
+def test_nine_languages() -> None:
+    assert set(STOP_WORD_LANGUAGES) == NINE
+
+
+@pytest.mark.parametrize("language", STOP_WORD_LANGUAGES)
+def test_every_entry_is_one_word_of_the_tokeniser(language: str) -> None:
+    entries = stop_words(language) | negations(language)
+    assert [entry for entry in entries if words(entry) != [entry]] == []
+    assert len(stop_words(language)) >= 90
+
+
+@pytest.mark.parametrize("language", STOP_WORD_LANGUAGES)
+def test_a_negation_is_no_stop_word(language: str) -> None:
+    assert negations(language)
+    assert not stop_words(language) & negations(language)
+
+
+@pytest.mark.parametrize(
+    ("language", "stopped", "kept"),
+    [
+        ("english", "the of and is don t doesn ll what which", "not never may won battery like"),
+        ("german", "der und ist was welche", "nicht kein batterie katze"),
+        ("french", "le l d et est que qu", "pas jamais été chat"),
+        ("spanish", "el de y es qué dónde", "no nunca gato"),
+        ("italian", "il di e è che dov", "non mai gatto"),
+        ("portuguese", "o de e é que onde", "não nunca gato"),
+        ("dutch", "de het en is wat waar", "niet nooit kat"),
+        ("swedish", "och det är vad var", "inte aldrig katt"),
+        ("russian", "и в на что где мой", "не нет никогда кошка"),
+    ],
+)
+def test_samples(language: str, stopped: str, kept: str) -> None:
+    for word in stopped.split():
+        assert word in stop_words(language), word
+    for word in kept.split():
+        assert word not in stop_words(language), word
+
+
+def test_none_has_none() -> None:
+    assert stop_words("none") == negations("none") == frozenset()
+
+
+@pytest.mark.parametrize("bad", ["klingon", "", "English", None, 3])
+@pytest.mark.parametrize("function", [stop_words, negations])
+def test_unknown_language(function: object, bad: object) -> None:
+    with pytest.raises(InvalidArgument, match="language must be one of 'english'"):
+        function(bad)  # type: ignore[operator]
