@@ -1,0 +1,1 @@
+"""How is meaning measured? One file per embedder, all behind one port."""

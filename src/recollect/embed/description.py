@@ -1,0 +1,177 @@
+"""What has to be known about a model before its files can be used: the small file ``model.toml``.
+
+A model folder holds weights (``model.onnx`` or ``model.safetensors``), ``tokenizer.json``, and this::
+
+    id = "snowflake-arctic-embed-s"
+    kind = "onnx"                      # or "static"
+    dimension = 384
+    max_tokens = 512
+    pooling = "cls"                    # or "mean"
+    similarity_threshold = 0.7         # 0 when nobody has measured it
+    licence = "Apache-2.0"
+    revision = "e596f507…"             # the publisher's commit, where known
+
+    [prompts]
+    query = "Represent this sentence for searching relevant passages: "
+    document = ""
+
+    [files]                            # the SHA-256 of every file, checked whenever the model is loaded
+    "model.onnx" = "f93f…"
+    "tokenizer.json" = "91f1…"
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from recollect.embed.port import Prompts
+from recollect.model import checks
+from recollect.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
+
+DESCRIPTION = "model.toml"
+TOKENIZER = "tokenizer.json"
+KINDS = {"onnx": "model.onnx", "static": "model.safetensors"}
+"""The kinds of model, and the name of the file that holds the weights of each."""
+POOLINGS = ("cls", "mean")
+SMALLEST_WINDOW = 16
+"""Fewest tokens a model may read at once; below it, prompts would leave no room for text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDescription:
+    """The facts of ``model.toml``.
+
+    Examples
+    --------
+    >>> ModelDescription(id="tiny", kind="onnx", dimension=8, max_tokens=32, pooling="mean").name
+    'tiny@c0e9dad1:mean'
+    """
+
+    id: str
+    kind: str
+    dimension: int
+    max_tokens: int
+    pooling: str
+    similarity_threshold: float = 0.0
+    licence: str = "unknown"
+    revision: str = ""
+    prompts: Prompts = field(default_factory=Prompts)
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        checks.text("id", self.id)
+        checks.one_of("kind", self.kind, tuple(KINDS))
+        checks.whole("dimension", self.dimension, 1)
+        checks.whole("max_tokens", self.max_tokens, SMALLEST_WINDOW)
+        checks.one_of("pooling", self.pooling, POOLINGS)
+        checks.within("similarity_threshold", self.similarity_threshold, -1.0, 1.0)
+        checks.text("licence", self.licence)
+        checks.text("revision", self.revision)
+        checks.text("prompts.query", self.prompts.query)
+        checks.text("prompts.document", self.prompts.document)
+        for name, digest in self.files.items():
+            checks.text(f"files[{name!r}]", digest)
+        object.__setattr__(self, "files", MappingProxyType(dict(self.files)))
+
+    @property
+    def name(self) -> str:
+        """The identity a store records: everything that decides a vector is in its digest."""
+        facts = [self.revision, self.kind, self.dimension, self.max_tokens, self.pooling]
+        facts += [self.prompts.query, self.prompts.document, sorted(self.files.items())]
+        digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+        return f"{self.id}@{digest[:8]}:{self.pooling}"
+
+    @property
+    def weights(self) -> str:
+        """The name of the file that holds the weights."""
+        return KINDS[self.kind]
+
+    def as_toml(self) -> str:
+        """Return the text of the ``model.toml`` that :func:`read_description` reads back."""
+        return "\n".join(
+            [
+                f"id = {_quoted(self.id)}",
+                f"kind = {_quoted(self.kind)}",
+                f"dimension = {self.dimension}",
+                f"max_tokens = {self.max_tokens}",
+                f"pooling = {_quoted(self.pooling)}",
+                f"similarity_threshold = {float(self.similarity_threshold)!r}",
+                f"licence = {_quoted(self.licence)}",
+                f"revision = {_quoted(self.revision)}",
+                "\n[prompts]",
+                f"query = {_quoted(self.prompts.query)}",
+                f"document = {_quoted(self.prompts.document)}",
+                "\n[files]",
+                *(f"{_quoted(name)} = {_quoted(digest)}" for name, digest in self.files.items()),
+                "",
+            ]
+        )
+
+
+def read_description(folder: Path) -> ModelDescription:
+    """Return the description in ``folder/model.toml``.
+
+    Raises
+    ------
+    ModelNotInstalled
+        There is no such file.
+    ModelCorrupt
+        The file cannot be read as a description, or leaves a file without its hash.
+    """
+    path = folder / DESCRIPTION
+    try:
+        found: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ModelNotInstalled(f"there is no model in {folder}: it has no {DESCRIPTION}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ModelCorrupt(f"{path} is not a TOML file: {error}") from error
+    try:
+        prompts = Prompts(**found.pop("prompts", {}))
+        description = ModelDescription(**found, prompts=prompts)
+    except (TypeError, AttributeError, InvalidArgument) as error:
+        raise ModelCorrupt(f"{path} does not describe a model: {error}") from error
+    missing = {description.weights, TOKENIZER} - set(description.files)
+    if missing:
+        raise ModelCorrupt(f"{path} names no SHA-256 for {' and '.join(sorted(missing))} under [files]")
+    return description
+
+
+def read_checked(folder: Path, name: str, digest: str | None) -> bytes:
+    """Return the bytes of a model's file, once its SHA-256 is known to be `digest`.
+
+    Parameters
+    ----------
+    folder, name
+        Where the file is.
+    digest
+        The pinned SHA-256 in hexadecimal; None for a file nobody has pinned, which is read as it is.
+
+    Raises
+    ------
+    ModelNotInstalled
+        There is no such file.
+    ModelCorrupt
+        The file is another one than was pinned.
+    """
+    path = folder / name
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError as error:
+        raise ModelNotInstalled(f"{path} is missing: install the model again") from error
+    if digest is not None:
+        found = hashlib.sha256(content).hexdigest()
+        if found != digest.lower():
+            raise ModelCorrupt(f"{path} has SHA-256 {found}, not the pinned {digest}: install it again")
+    return content
+
+
+def _quoted(text: str) -> str:
+    # A JSON string is also a TOML string, except for the delete character, which TOML wants escaped.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

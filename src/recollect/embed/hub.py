@@ -1,0 +1,175 @@
+"""Sentence-transformers models as the Hugging Face hub lays them out, read from disk; nothing is downloaded.
+
+The facts that ``model.toml`` states are spread over several files there: ``config.json`` (width, longest
+text), ``sentence_bert_config.json`` (longest text), ``1_Pooling/config.json`` (pooling) and
+``config_sentence_transformers.json`` (prompts).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from recollect.embed.description import TOKENIZER, ModelDescription
+from recollect.embed.port import Prompts
+from recollect.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
+
+_WEIGHTS = ("onnx/model.onnx", "model.onnx")
+_ROBERTA_LIKE = ("roberta", "xlm-roberta", "camembert", "mpnet")
+"""Architectures that count positions from 2, and so read two tokens fewer than they have positions."""
+
+
+def hub_weights(folder: Path) -> str:
+    """Return which file of a hub folder is the ONNX graph.
+
+    Raises
+    ------
+    ModelNotInstalled
+        There is none.
+    """
+    for name in _WEIGHTS:
+        if (folder / name).is_file():
+            return name
+    raise ModelNotInstalled(f"there is no ONNX model in {folder}: neither {' nor '.join(_WEIGHTS)} exists")
+
+
+def describe_hub_folder(folder: Path, *, model_id: str | None = None, revision: str = "") -> ModelDescription:
+    """Return the description of a model from the files the hub keeps beside it.
+
+    Parameters
+    ----------
+    folder
+        A folder with ``onnx/model.onnx`` or ``model.onnx``, ``tokenizer.json`` and ``config.json``.
+    model_id
+        What the model is called; the folder's name when not given.
+    revision
+        The commit the files belong to. Without it the files are hashed, which is how the vectors get a name.
+
+    Raises
+    ------
+    ModelNotInstalled
+        A file is missing.
+    ModelCorrupt
+        A file cannot be read, or asks for something a plain mean or CLS encoder does not do.
+    """
+    weights = hub_weights(folder)
+    if not (folder / TOKENIZER).is_file():
+        raise ModelNotInstalled(f"there is no {TOKENIZER} in {folder}")
+    config = _json(folder / "config.json", required=True)
+    modules = _json(folder / "modules.json", required=False)
+    if "sentence_transformers.models.Dense" in json.dumps(modules):
+        raise ModelCorrupt(f"{folder} ends in a dense layer, which its ONNX graph does not contain")
+    sentence = _json(folder / "sentence_bert_config.json", required=False)
+    prompts = _json(folder / "config_sentence_transformers.json", required=False).get("prompts") or {}
+    names = [name for name in (weights, weights + "_data", TOKENIZER) if (folder / name).is_file()]
+    files = {} if revision else {name: _sha256(folder / name) for name in names}
+    try:
+        return ModelDescription(
+            id=model_id or folder.name,
+            kind="onnx",
+            dimension=config["hidden_size"],
+            max_tokens=_longest(config, sentence),
+            pooling=_pooling(_json(folder / "1_Pooling" / "config.json", required=False)),
+            prompts=Prompts(
+                query=prompts.get("query", ""), document=prompts.get("document", prompts.get("passage", ""))
+            ),
+            revision=revision,
+            files=files,
+        )
+    except KeyError as error:
+        raise ModelCorrupt(f"{folder / 'config.json'} says nothing about {error}") from error
+    except InvalidArgument as error:
+        raise ModelCorrupt(f"the files in {folder} do not describe a sentence encoder: {error}") from error
+
+
+def cached_snapshot(repository: str, cache: Path) -> tuple[Path, str]:
+    """Return the folder and the commit of a model that some program has already downloaded from the hub.
+
+    Parameters
+    ----------
+    repository
+        ``organisation/name``.
+    cache
+        The hub's cache: see :func:`hub_cache`.
+
+    Raises
+    ------
+    ModelNotInstalled
+        The cache does not have it.
+    """
+    parts = repository.split("/")
+    if len(parts) != 2 or not all(part and part not in (".", "..") and "\\" not in part for part in parts):
+        raise InvalidArgument("repository", repository, "of the form organisation/name")
+    home = cache / f"models--{parts[0]}--{parts[1]}"
+    reference = home / "refs" / "main"
+    snapshots = sorted(path for path in (home / "snapshots").glob("*") if path.is_dir())
+    if reference.is_file():
+        chosen = home / "snapshots" / reference.read_text(encoding="utf-8").strip()
+        if chosen in snapshots:
+            return chosen, chosen.name
+    elif len(snapshots) == 1:
+        return snapshots[0], snapshots[0].name
+    raise ModelNotInstalled(
+        f"{repository} is not in the hub cache {cache}: with huggingface_hub, hf download {repository}"
+    )
+
+
+def hub_cache(environment: Mapping[str, str], home: Path) -> Path:
+    """Return where the hub's own tools keep what they download.
+
+    Examples
+    --------
+    >>> hub_cache({"HF_HOME": "/data/hf"}, Path("/home/ada")).as_posix()
+    '/data/hf/hub'
+    >>> hub_cache({}, Path("/home/ada")).as_posix()
+    '/home/ada/.cache/huggingface/hub'
+    """
+    if environment.get("HF_HUB_CACHE"):
+        return Path(environment["HF_HUB_CACHE"])
+    if environment.get("HF_HOME"):
+        return Path(environment["HF_HOME"]) / "hub"
+    base = Path(environment.get("XDG_CACHE_HOME") or home / ".cache")
+    return base / "huggingface" / "hub"
+
+
+def _longest(config: Mapping[str, Any], sentence: Mapping[str, Any]) -> int:
+    positions = int(config["max_position_embeddings"])
+    if config.get("model_type") in _ROBERTA_LIKE:
+        positions -= 2
+    return min(positions, int(sentence.get("max_seq_length") or positions))
+
+
+def _pooling(config: Mapping[str, Any]) -> str:
+    chosen = [
+        key.removeprefix("pooling_mode_")
+        for key, on in config.items()
+        if key.startswith("pooling_mode_") and on
+    ]
+    # A folder without pooling settings is read as sentence-transformers reads it: with the mean.
+    known = {"cls_token": "cls", "mean_tokens": "mean"}
+    if not chosen:
+        return "mean"
+    if len(chosen) > 1 or chosen[0] not in known:
+        raise ModelCorrupt(
+            f"pooling by {' and '.join(chosen)} is not supported; cls_token and mean_tokens are"
+        )
+    return known[chosen[0]]
+
+
+def _json(path: Path, *, required: bool) -> Any:  # noqa: ANN401 - whatever the file holds
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        if required:
+            raise ModelNotInstalled(f"{path} is missing") from error
+        return {}
+    except ValueError as error:
+        raise ModelCorrupt(f"{path} is not JSON: {error}") from error
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

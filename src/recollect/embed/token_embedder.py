@@ -1,0 +1,153 @@
+"""What all models that read tokens share: prompts, passages, one forward pass over everything asked for.
+
+A subclass says how its files are loaded, and gets the whole of :class:`~recollect.embed.port.Embedder` for
+it. The files are read on first use, once, whichever thread comes first.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recollect.embed.description import ModelDescription
+from recollect.embed.port import Prompts, Vectors
+from recollect.embed.tokens import Tokens, well_formed
+from recollect.embed.vectors import checked_texts, unit_means, unit_rows
+from recollect.model.checks import text as checked_text
+from recollect.model.errors import DimensionMismatch, EmbedderError
+
+OVERLAP = 1 / 8
+"""The part of a passage that the next one repeats: some 60 of 512 tokens, two or three sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A model in memory: its tokens, and the function from token numbers to vectors."""
+
+    tokens: Tokens
+    forward: Callable[[list[list[int]]], Vectors]
+
+
+class TokenEmbedder(ABC):
+    """An embedder that reads the tokens of a model of its own."""
+
+    def __init__(self, description: ModelDescription) -> None:
+        self._description = description
+        self._lock = threading.Lock()
+        self._loaded: Loaded | None = None
+
+    @abstractmethod
+    def _load(self) -> Loaded:
+        """Read the model's files, checking their hashes."""
+
+    @property
+    def description(self) -> ModelDescription:
+        """Everything that is known about the model."""
+        return self._description
+
+    @property
+    def name(self) -> str:
+        """Identity of the vectors."""
+        return self._description.name
+
+    @property
+    def dimension(self) -> int:
+        """Length of every vector."""
+        return self._description.dimension
+
+    @property
+    def max_tokens(self) -> int:
+        """How many tokens one passage holds, special tokens and prompt included."""
+        return self._description.max_tokens
+
+    @property
+    def prompts(self) -> Prompts:
+        """The prefixes of queries and documents."""
+        return self._description.prompts
+
+    @property
+    def similarity_threshold(self) -> float:
+        """The cosine above which two texts are likelier related than not."""
+        return self._description.similarity_threshold
+
+    def load(self) -> None:
+        """Load the model now instead of on first use.
+
+        Raises
+        ------
+        ModelNotInstalled, ModelCorrupt, MissingExtra
+            The model cannot be used, and why.
+        """
+        self._model()
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Return one row per text; a long text is the unit mean of its passages."""
+        return unit_means(self.embed_passages(texts), self.dimension)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the vector of a question."""
+        asked = well_formed(checked_text("text", text))
+        rows = self._forward(self._pieces(asked, self.prompts.query)[1])
+        vector: Vectors = unit_means([rows], self.dimension)[0]
+        return vector
+
+    def passages(self, text: str) -> list[str]:
+        """Return the overlapping passages of `text`; ``[text]`` when it is short enough to be read whole."""
+        return self._pieces(well_formed(checked_text("text", text)), self.prompts.document)[0]
+
+    def embed_passages(self, texts: Sequence[str]) -> list[Vectors]:
+        """Return for each text the rows of its passages."""
+        given = [well_formed(text) for text in checked_texts(texts)]
+        if not given:
+            return []
+        prefix = self.prompts.document
+        numbers: list[list[int]] = []
+        ends = []
+        whole = self._model().tokens.numbers([prefix + text for text in given])
+        for text, read in zip(given, whole, strict=True):
+            numbers.extend([read] if len(read) <= self.max_tokens else self._pieces(text, prefix)[1])
+            ends.append(len(numbers))
+        return np.split(self._forward(numbers), ends[:-1])
+
+    def _pieces(self, text: str, prefix: str) -> tuple[list[str], list[list[int]]]:
+        """Return the passages of `text` and the token numbers of each, prompt included."""
+        tokens = self._model().tokens
+        (whole,) = tokens.numbers([prefix + text])
+        if len(whole) <= self.max_tokens:
+            return [text], [whole]
+        prompt = len(tokens.numbers([prefix])[0]) if prefix else tokens.special_count
+        return self._cut(text, prefix, max(1, self.max_tokens - prompt))
+
+    def _cut(self, text: str, prefix: str, size: int) -> tuple[list[str], list[list[int]]]:
+        tokens = self._model().tokens
+        texts: list[str] = []
+        numbers: list[list[int]] = []
+        parts = tokens.cut(text, size, int(size * OVERLAP))
+        for part, read in zip(parts, tokens.numbers([prefix + part for part in parts]), strict=True):
+            if len(read) <= self.max_tokens or size == 1:
+                texts.append(part)
+                numbers.append(read)
+            else:
+                # A word cut in two may have more tokens than it had whole; its parts are cut smaller.
+                smaller, smaller_numbers = self._cut(part, prefix, size // 2)
+                texts.extend(smaller)
+                numbers.extend(smaller_numbers)
+        return texts, numbers
+
+    def _forward(self, numbers: list[list[int]]) -> Vectors:
+        rows = self._model().forward(numbers)
+        if rows.shape[1] != self.dimension:
+            raise DimensionMismatch(self.name, self.dimension, rows.shape[1])
+        if not np.isfinite(rows).all():
+            raise EmbedderError(f"{self.name} gave a vector with NaN or infinity: its file is not usable")
+        return unit_rows(rows)
+
+    def _model(self) -> Loaded:
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self._load()
+            return self._loaded

@@ -1,0 +1,81 @@
+"""A model's own tokens: how many a text has, their numbers, and where the text can be cut.
+
+A thin layer over Hugging Face's ``tokenizers``, imported when the first tokeniser is loaded. The truncation
+and padding that a ``tokenizer.json`` may ask for are switched off: cutting and padding are decided here, in
+the open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from recollect.embed.windows import windows
+from recollect.model.errors import MissingExtra, ModelCorrupt
+
+
+class Tokens:
+    """The tokeniser of one model.
+
+    Parameters
+    ----------
+    content
+        The bytes of a ``tokenizer.json``.
+    special
+        Whether the model reads special tokens around the text (transformers do, static models do not).
+    """
+
+    def __init__(self, content: bytes, *, special: bool = True) -> None:
+        try:
+            import tokenizers
+        except ImportError as error:
+            raise MissingExtra("A neural embedder", "tokenizers") from error
+        try:
+            self._tokenizer = tokenizers.Tokenizer.from_str(content.decode("utf-8"))
+        except Exception as error:  # the package raises bare Exception for whatever it cannot parse
+            raise ModelCorrupt(f"the tokenizer cannot be read: {error}") from error
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._special = special
+
+    @property
+    def special_count(self) -> int:
+        """How many special tokens stand around every text."""
+        return self._tokenizer.num_special_tokens_to_add(is_pair=False) if self._special else 0
+
+    def silent(self) -> frozenset[int]:
+        """Return the numbers of tokens that stand for no text: padding, mask, unknown and their like."""
+        added = self._tokenizer.get_added_tokens_decoder()
+        numbers = {number for number, token in added.items() if token.special}
+        unknown = self._tokenizer.token_to_id(getattr(self._tokenizer.model, "unk_token", None) or "")
+        return frozenset(numbers if unknown is None else numbers | {unknown})
+
+    def numbers(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the token numbers of each text, special tokens included."""
+        encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=self._special)
+        return [encoding.ids for encoding in encoded]
+
+    def cut(self, text: str, size: int, overlap: int) -> list[str]:
+        """Return overlapping parts of `text`, of about `size` tokens, cut between words where possible."""
+        encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        words = np.array([-1 if word is None else word for word in encoding.word_ids], dtype=np.intp)
+        word_starts = np.flatnonzero(np.diff(words, prepend=-2))
+        spans = encoding.offsets
+        ranges = windows(len(spans), word_starts, size, overlap)
+        return [text[spans[start][0] : spans[end - 1][1]] for start, end in ranges]
+
+
+def well_formed(text: str) -> str:
+    r"""Return `text` with every half of a broken surrogate pair replaced by U+FFFD, as UTF-8 demands.
+
+    Examples
+    --------
+    >>> well_formed("\ud83d!") == "\ufffd!"
+    True
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
