@@ -127,23 +127,11 @@ def bands_for(threshold: float, permutations: int, miss: float = 0.01) -> Bandin
     if miss == 1.0:
         raise InvalidArgument("miss", miss, "a number above 0 and below 1")
     for rows in range(permutations, 0, -1):
-        if miss_probability(threshold, permutations // rows, rows) <= miss:
-            return Banding(_fewest_bands(threshold, rows, miss), rows)
+        most = permutations // rows
+        if miss_probability(threshold, most, rows) <= miss:
+            safe = (bands for bands in range(1, most + 1) if miss_probability(threshold, bands, rows) <= miss)
+            return Banding(next(safe), rows)
     # One row per band needs the fewest hashes; their number is an estimate because logarithms round.
     needed = math.log(miss) / math.log1p(-threshold)
     expected = f"about {needed:,.0f} or more to miss at most {miss:g} of pairs at similarity {threshold:g}"
     raise InvalidArgument("permutations", permutations, expected)
-
-
-def _fewest_bands(threshold: float, rows: int, miss: float) -> int:
-    """Return the smallest number of bands of `rows` rows that keeps the probability of a miss to `miss`."""
-    apart = 1.0 - threshold**rows
-    if apart <= miss:
-        return 1
-    bands = math.ceil(math.log(miss) / math.log(apart))
-    # The quotient of two logarithms can round to either side of a whole number; the definition decides.
-    while bands > 1 and miss_probability(threshold, bands - 1, rows) <= miss:
-        bands -= 1
-    while miss_probability(threshold, bands, rows) > miss:
-        bands += 1
-    return bands

@@ -73,9 +73,10 @@ def groups(labels: IntArray | Sequence[int], smallest: int = 2) -> tuple[tuple[i
     ((0, 2), (1, 4, 5))
     """
     smallest = checks.whole("smallest", smallest, 1)
-    array = np.asarray(labels)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise InvalidArgument("labels", labels, "a flat list of whole numbers")
+    expected = "a flat list of whole numbers"
+    array = _whole_numbers("labels", labels, expected)
+    if array.ndim != 1:
+        raise InvalidArgument("labels", labels, expected)
     # A stable sort keeps the members of each cluster in the order of their positions.
     order = np.argsort(array, kind="stable")
     borders = np.flatnonzero(np.diff(array[order])) + 1
@@ -86,18 +87,26 @@ def groups(labels: IntArray | Sequence[int], smallest: int = 2) -> tuple[tuple[i
 def _checked(pairs: object, count: int) -> IntArray:
     """Return `pairs` as an array of two columns of positions below `count`."""
     expected = f"a list of pairs of positions from 0 and below {count}"
-    try:
-        array = np.asarray(pairs)
-    except ValueError as error:
-        raise InvalidArgument("pairs", pairs, expected) from error
-    if array.size == 0:
-        if array.ndim == 0 or array.shape[0] != 0:
-            raise InvalidArgument("pairs", pairs, expected)
-        return np.empty((0, 2), dtype=np.intp)
-    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+    array = _whole_numbers("pairs", pairs, expected)
+    if array.shape == (0,):
+        array = array.reshape(0, 2)
+    if array.ndim != 2 or array.shape[1] != 2:
         raise InvalidArgument("pairs", pairs, expected)
     outside = np.flatnonzero(((array < 0) | (array >= count)).any(axis=1))
     if outside.size:
         bad = outside[0]
         raise InvalidArgument(f"pairs[{bad}]", array[bad].tolist(), f"positions from 0 and below {count}")
     return array.astype(np.intp)
+
+
+def _whole_numbers(argument: str, values: object, expected: str) -> npt.NDArray[np.integer[Any]]:
+    """Return `values` as an array of whole numbers of any shape; fractions, flags and text are refused."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InvalidArgument(argument, values, expected) from error
+    if array.size == 0:
+        return array.astype(np.intp)
+    if array.dtype.kind not in "iu":
+        raise InvalidArgument(argument, values, expected)
+    return array

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recollect.duplicates.fingerprint import is_closing_punctuation, normalised
+from recollect.duplicates.fingerprint import folded, is_closing_punctuation
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 
@@ -13,9 +13,10 @@ def joined_once(contents: Sequence[str]) -> str:
     r"""Return the contents on lines of their own, except those that another one contains.
 
     A content is contained when its words stand in the other one, in their order and side by side. Words are
-    compared in their normal form (:func:`~recollect.duplicates.fingerprint.normalised`) and without the
-    punctuation around them, so "tea" is in "Tea, please!" but not in "teapot", and "costs 3" is not in
-    "costs 3.50". Whatever stays is word for word what it was.
+    compared without case, compatibility forms and the punctuation around them, as in
+    :func:`~recollect.duplicates.fingerprint.normalised`: "tea" is in "Tea, please!" but not in "teapot", and
+    "costs 3" is not in "costs 3.50". Whatever stays is word for word what it was, and joining the result with
+    any of the contents again adds nothing.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ def _is_repeated(place: int, keys: Sequence[str]) -> bool:
 
 def _words(content: str) -> str:
     """Return the words of `content`, each between two spaces, so that ``in`` compares whole words."""
-    words = [_bare(word) for word in normalised(content).split()]
+    words = [_bare(word) for word in folded(content).split()]
     return " ".join(["", *words, ""])
 
 

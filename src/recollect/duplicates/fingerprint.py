@@ -48,7 +48,7 @@ def normalised(content: str) -> str:
     >>> normalised("Ｓｔｒａße…"), normalised("I write C#."), normalised("?!")
     ('strasse', 'i write c#', '?!')
     """
-    words = " ".join(_folded(checks.text("content", content)).split())
+    words = " ".join(folded(content).split())
     end = len(words)
     while end and (words[end - 1] == " " or is_closing_punctuation(words[end - 1])):
         end -= 1
@@ -80,6 +80,20 @@ def fingerprint(content: str) -> str:
     return hashlib.blake2b(encoded, digest_size=_DIGEST_BYTES).hexdigest()
 
 
+def folded(content: str) -> str:
+    """Return `content` with compatibility forms and case folded; folding the result again changes nothing.
+
+    Examples
+    --------
+    >>> folded("Ｓｔｒａße, ΐ")
+    'strasse, ΐ'
+    """
+    if checks.text("content", content).isascii():
+        return content.lower()
+    # The second NFKC puts back in order what case folding takes apart, such as the two accents of "ΐ".
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", content).casefold())
+
+
 def is_closing_punctuation(character: str) -> bool:
     """Tell whether one character is punctuation that a text or a word can lose without saying less.
 
@@ -89,11 +103,3 @@ def is_closing_punctuation(character: str) -> bool:
     [True, True, True, False]
     """
     return character not in _SIGNS and unicodedata.category(character).startswith("P")
-
-
-def _folded(content: str) -> str:
-    """Return `content` with compatibility forms and case folded; folding the result again changes nothing."""
-    if content.isascii():
-        return content.lower()
-    # The second NFKC puts back in order what case folding takes apart, such as the two accents of "ΐ".
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", content).casefold())

@@ -172,9 +172,9 @@ def resolve(claims: Sequence[C], strategy: str = "keep_highest_confidence") -> R
     >>> from types import SimpleNamespace as Record
     >>> day = datetime(2026, 5, 7, tzinfo=UTC)
     >>> old = Record(content="Bo is in Rome", category="fact", confidence=0.9, created_at=day, mentions=5)
-    >>> new = Record(content="Bo's in Bari", category="correction", confidence=0.6, created_at=day, mentions=1)
+    >>> new = Record(content="Bo is in Ur", category="correction", confidence=0.6, created_at=day, mentions=1)
     >>> resolve([old, new], "merge").survivor.content
-    "Bo's in Bari"
+    'Bo is in Ur'
     """
     chosen = STRATEGIES[checks.one_of("strategy", strategy, list(STRATEGIES))]
     _check(claims)
