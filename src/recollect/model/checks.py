@@ -23,6 +23,8 @@ IntArray: TypeAlias = npt.NDArray[np.intp]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Numbers: TypeAlias = Sequence[float] | npt.NDArray[np.floating[Any]] | npt.NDArray[np.integer[Any]]
 """One number per item: a list, a tuple or a one-dimensional array."""
+Flags: TypeAlias = Sequence[bool] | npt.NDArray[np.bool_]
+"""True or False for each item."""
 Rows: TypeAlias = Sequence[Sequence[float]] | npt.NDArray[np.floating[Any]]
 """One vector per item: a list of lists or a two-dimensional array."""
 
@@ -219,9 +221,8 @@ def all_within(argument: str, values: object, low: float, high: float) -> FloatA
     array = numbers(argument, values)
     if array.size and (array.min() < low or array.max() > high):
         bad = np.flatnonzero((array < low) | (array > high))[0]
-        expected = (
-            f"a number from {low:g} to {high:g}" if math.isfinite(high) else f"a number of at least {low:g}"
-        )
+        bounded = math.isfinite(high)
+        expected = f"a number from {low:g} to {high:g}" if bounded else f"a number of at least {low:g}"
         raise InvalidArgument(f"{argument}[{bad}]", float(array[bad]), expected)
     return array
 
@@ -234,6 +235,20 @@ def probabilities(argument: str, values: object) -> FloatArray:
 def counts(argument: str, values: object) -> FloatArray:
     """Return an array of finite numbers of at least 0."""
     return all_within(argument, values, 0.0, math.inf)
+
+
+def flags(argument: str, values: object) -> BoolArray:
+    """Return a one-dimensional array of True and False; numbers are refused.
+
+    Examples
+    --------
+    >>> flags("transient", [True, False])
+    array([ True, False])
+    """
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.dtype != np.bool_ and array.size):
+        raise InvalidArgument(argument, values, "a flat list of True and False")
+    return array.astype(np.bool_)
 
 
 def same_length(**named: Sequence[Any] | npt.NDArray[Any]) -> int:
@@ -271,9 +286,8 @@ def weights(argument: str, values: object, count: int) -> FloatArray:
         raise InvalidArgument(argument, values, f"{count} weights, one for each leg")
     total = array.sum()
     if count and not 0.0 < total < math.inf:
-        raise InvalidArgument(
-            argument, values, "weights that do not sum to zero" if total == 0 else "smaller weights"
-        )
+        expected = "weights that do not sum to zero" if total == 0 else "weights with a finite sum"
+        raise InvalidArgument(argument, values, expected)
     return array
 
 

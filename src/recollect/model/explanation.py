@@ -33,7 +33,8 @@ class Explanation:
 
     Examples
     --------
-    >>> legs = Explanation.of("sum", "fused", [Explanation.leaf("vector", 0.5), Explanation.leaf("text", 0.25)])
+    >>> vector, text = Explanation.leaf("vector", 0.5), Explanation.leaf("text", 0.25)
+    >>> legs = Explanation.of("sum", "fused", [vector, text])
     >>> score = Explanation.of("product", "score", [legs, Explanation.leaf("confidence", 0.9)])
     >>> score.value
     0.675
@@ -57,10 +58,8 @@ class Explanation:
         checks.one_of("operation", self.operation, get_args(Operation))
         object.__setattr__(self, "value", checks.number("value", self.value))
         if (self.operation == "value") == bool(self.parts):
-            raise InvalidArgument(
-                "parts", self.parts, "empty for a plain value and not empty for anything else"
-            )
-        if self.parts and not self.adds_up():
+            raise InvalidArgument("parts", self.parts, "empty for a plain value and for nothing else")
+        if self.parts and self.value != self._folded():
             expected = f"the {self.operation} of its parts ({self._folded()!r})"
             raise InvalidArgument(f"value of {self.label!r}", self.value, expected)
 
@@ -72,10 +71,9 @@ class Explanation:
     @classmethod
     def of(cls, operation: Operation, label: str, parts: list[Explanation], note: str = "") -> Explanation:
         """Return a node whose value is computed from `parts`."""
-        if operation not in _FOLDS or not parts:
-            raise InvalidArgument(
-                "operation", operation, f"one of {', '.join(_FOLDS)}, with at least one part"
-            )
+        checks.one_of("operation", operation, tuple(_FOLDS))
+        if not parts:
+            raise InvalidArgument("parts", parts, "at least one part")
         value = reduce(_FOLDS[operation], (part.value for part in parts))
         return cls(label, value, operation, tuple(parts), note)
 

@@ -54,15 +54,15 @@ def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     >>> from typing import Annotated
     >>> def boost(score: float, *, strength: Annotated[float, Declared("How much.", 0, 1)] = 0.4) -> float:
     ...     return score * (1 + strength)
-    >>> parameters_of(boost)
-    (Parameter(name='strength', type=<class 'float'>, default=0.4, doc='How much.', low=0, high=1, choices=()),)
+    >>> for parameter in parameters_of(boost):
+    ...     print(parameter.name, parameter.type.__name__, parameter.default, parameter.low, parameter.high)
+    strength float 0.4 0 1
     """
     hints = get_type_hints(function, include_extras=True)
     found = []
     for name, argument in inspect.signature(function).parameters.items():
-        declared = next(
-            (extra for extra in get_args(hints.get(name))[1:] if isinstance(extra, Declared)), None
-        )
+        extras = get_args(hints.get(name))[1:]
+        declared = next((extra for extra in extras if isinstance(extra, Declared)), None)
         if declared is not None:
             type_, low, high = type(argument.default), declared.low, declared.high
             found.append(Parameter(name, type_, argument.default, declared.doc, low, high, declared.choices))

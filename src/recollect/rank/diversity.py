@@ -1,0 +1,152 @@
+"""Diversity: not the same thing ten times.
+
+Sources: Carbonell and Goldstein, "The use of MMR, diversity-based reranking", SIGIR 1998 (MMR); Memento for
+the adaptive weight. Only the similarity to what is already *selected* counts: an item is not to blame for
+resembling others that were never shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Annotated, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recollect.model import checks
+from recollect.model.checks import IntArray, Numbers, Rows
+from recollect.model.errors import InvalidArgument
+from recollect.model.parameter import Declared
+from recollect.rank.normalise import unit_range
+from recollect.rank.similarity import unit_rows
+
+Trade = Annotated[float, Declared("1 is relevance alone, 0 is difference alone.", 0, 1)]
+
+_ADAPTIVE = ((0.3, 0.8), (0.2, 0.7), (0.1, 0.6))
+_UNDECIDED = 0.5
+
+
+def mmr(relevance: Numbers, vectors: Rows, *, trade: Trade = 0.7, limit: int = 10) -> IntArray:
+    """Select by maximal marginal relevance and return the indices in the order selected.
+
+    Greedily picks ``argmax λ · rel - (1 - λ) · (largest cosine to the selected)``, rel min-max normalised;
+    ties go to the earlier item. The first pick is the most relevant. With no more items than the limit all
+    come back, in MMR order, so that the order is the same rule at every size.
+
+    Parameters
+    ----------
+    relevance
+        One score per item.
+    vectors
+        One vector per item, of any length; an item whose vector is zero resembles nothing.
+    trade
+        λ, from 0 to 1; 1 gives the relevance order.
+    limit
+        How many to select.
+
+    Notes
+    -----
+    O(n · limit): each candidate keeps the largest cosine seen so far, and a new selection costs one matrix
+    product. Vectors in float32, as stores keep them, are compared in float32; any others in float64.
+
+    Examples
+    --------
+    >>> mmr([0.9, 0.8, 0.5], [[1, 0], [1, 0.01], [0, 1]], trade=0.5, limit=2)
+    array([0, 2])
+    """
+    most, share = checks.whole("limit", limit), checks.probability("trade", trade)
+    related = unit_range(checks.numbers("relevance", relevance))
+    rows = _unit(vectors)
+    checks.same_length(relevance=related, vectors=rows)
+    gain = share * related
+    penalty = np.full(related.size, -np.inf)
+    value = gain.copy()
+    chosen = np.empty(min(most, related.size), np.intp)
+    for step in range(chosen.size):
+        best = int(value.argmax())
+        chosen[step] = best
+        np.maximum(penalty, rows @ rows[best], out=penalty)
+        gain[best] = -np.inf
+        np.subtract(gain, (1 - share) * penalty, out=value)
+    return chosen
+
+
+def adaptive_trade(relevance: Numbers) -> float:
+    """Return the λ that the scores call for: the clearer the winner, the more relevance counts.
+
+    ``gap = top - mean`` of the min-max scores: above 0.3 λ is 0.8, above 0.2 it is 0.7, above 0.1 it is 0.6,
+    else 0.5. An empty set gives 0.5.
+
+    Examples
+    --------
+    >>> adaptive_trade([1.0, 0.0, 0.0]), adaptive_trade([1.0, 0.9, 0.85, 0.0]), adaptive_trade([3.0, 3.0])
+    (0.8, 0.8, 0.5)
+    """
+    related = unit_range(checks.numbers("relevance", relevance))
+    if not related.size:
+        return _UNDECIDED
+    gap = float(related.max() - related.mean())
+    return next((trade for above, trade in _ADAPTIVE if gap > above), _UNDECIDED)
+
+
+def adaptive_mmr(relevance: Numbers, vectors: Rows, *, limit: int = 10) -> IntArray:
+    """Select by :func:`mmr` with the λ of :func:`adaptive_trade`.
+
+    Examples
+    --------
+    >>> adaptive_mmr([0.9, 0.8, 0.5], [[1, 0], [1, 0.01], [0, 1]], limit=2)
+    array([0, 1])
+    """
+    return mmr(relevance, vectors, trade=adaptive_trade(relevance), limit=limit)
+
+
+def group_coverage(
+    groups: Sequence[Hashable] | npt.NDArray[Any],
+    *,
+    per_group: Annotated[int, Declared("Hits from one session or source in the first places.", 1, 10)] = 2,
+    within: Annotated[int, Declared("How many first places the limit holds for.", 1, 50)] = 10,
+) -> IntArray:
+    """Return the order in which at most `per_group` items of one group stand in the first `within` places.
+
+    Items beyond their group's share move behind the rest, keeping their order. When the groups are too few
+    to fill the first places, the best of those moved fill them; nothing is dropped. For questions that need
+    evidence from several sessions.
+
+    Parameters
+    ----------
+    groups
+        The group of each item, best item first.
+    per_group, within
+        At least 1.
+
+    Examples
+    --------
+    >>> group_coverage(["s1", "s1", "s1", "s2", "s3"], per_group=1, within=3)
+    array([0, 3, 4, 1, 2])
+    """
+    share, places = checks.whole("per_group", per_group, 1), checks.whole("within", within, 1)
+    if isinstance(groups, str | bytes):
+        raise InvalidArgument("groups", groups, "a list with the group of each item")
+    numbers: dict[Hashable, int] = {}
+    try:
+        labels = np.fromiter((numbers.setdefault(g, len(numbers)) for g in groups), np.intp, len(groups))
+    except TypeError as error:
+        raise InvalidArgument("groups", groups, "a list of hashable groups") from error
+    order = labels.argsort(kind="stable")
+    starts = np.searchsorted(labels[order], np.arange(len(numbers)))
+    nth = np.empty(labels.size, np.intp)
+    nth[order] = np.arange(labels.size) - starts[labels[order]]
+    fits = np.flatnonzero(nth < share)
+    first, behind = fits[:places], np.ones(labels.size, np.bool_)
+    behind[first] = False
+    return np.concatenate([first, np.flatnonzero(behind)])
+
+
+def _unit(vectors: Rows) -> npt.NDArray[np.floating[Any]]:
+    """Return checked rows of length 1, in float32 where they came so and in float64 otherwise."""
+    if not (isinstance(vectors, np.ndarray) and vectors.dtype == np.float32 and vectors.ndim == 2):
+        return unit_rows(vectors)
+    squares = np.einsum("ij,ij->i", vectors, vectors)
+    if not np.isfinite(squares.sum()):
+        return unit_rows(vectors)
+    return vectors * (1.0 / np.sqrt(np.where(squares > 0, squares, 1.0)))[:, None]

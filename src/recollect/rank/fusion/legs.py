@@ -1,0 +1,229 @@
+"""Ranked lists and their union: what every fusion starts from.
+
+A leg is the list one searcher found, best first. :func:`align` places the items of all legs in one union, in
+the order they are first seen, which is also how ties end up; each id is looked up once, in O(1). The items of
+all legs then lie one after the other in flat arrays, so that a fusion is a few array operations however many
+legs there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+from typing import Any, Generic, TypeAlias, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from recollect.model import checks
+from recollect.model.checks import FloatArray, IntArray, Numbers
+from recollect.model.errors import InvalidArgument
+from recollect.rank.combination import Combination
+from recollect.rank.order import ranked
+
+Id = TypeVar("Id", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leg(Generic[Id]):
+    """One ranked list, best first.
+
+    Parameters
+    ----------
+    ids
+        The items; each may appear once. Any hashable values, or an integer array.
+    scores
+        One finite number per item, higher is better; None for a list that only has an order. The rank of an
+        item is its position in `ids`, whatever its score.
+    name
+        What explanations call this leg.
+
+    Examples
+    --------
+    >>> len(Leg(["m1", "m3"], [0.9, 0.4], "vector").ids)
+    2
+    """
+
+    ids: Sequence[Id] | npt.NDArray[np.integer[Any]]
+    scores: Numbers | None = None
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.scores is not None:
+            scores = checks.numbers("scores", self.scores)
+            checks.same_length(ids=self.ids, scores=scores)
+            object.__setattr__(self, "scores", scores)
+
+    @property
+    def checked_scores(self) -> FloatArray | None:
+        """The scores as the array that construction made of them."""
+        return cast("FloatArray | None", self.scores)
+
+
+LegLike: TypeAlias = Leg[Id] | Mapping[Id, float] | Sequence[Id]
+"""A leg, a mapping from id to score (any order), or a plain list of ids, best first."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Aligned(Generic[Id]):
+    """Legs whose items have places in one union.
+
+    Attributes
+    ----------
+    ids
+        The union, in the order first seen.
+    names
+        One name per leg.
+    sizes
+        How many items each leg found.
+    places
+        Where each item of each leg is in the union: leg after leg, each in its own order.
+    scores
+        For each leg, its scores in the leg's order; None for a leg without scores.
+    """
+
+    ids: Sequence[Id]
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    places: IntArray
+    scores: tuple[FloatArray | None, ...]
+
+    def leg_scores(self) -> list[FloatArray]:
+        """Return every leg's scores, or raise for a leg that has none."""
+        for index, scores in enumerate(self.scores):
+            if scores is None:
+                raise InvalidArgument(
+                    f"legs[{index}]", self.names[index], "a leg with scores for this fusion"
+                )
+        return [scores for scores in self.scores if scores is not None]
+
+    def weights(self, weights: Numbers | None) -> FloatArray:
+        """Return the checked leg weights; None means 1 for each."""
+        legs = len(self.sizes)
+        return np.ones(legs) if weights is None else checks.weights("weights", weights, legs)
+
+    def found(self) -> IntArray:
+        """Return how many legs found each item of the union."""
+        return np.bincount(self.places, minlength=len(self.ids))
+
+    def table(self, values: FloatArray) -> FloatArray:
+        """Return flat `values` as one row per leg over the union, 0 where the leg did not find an item."""
+        rows = np.zeros((len(self.sizes), len(self.ids)))
+        rows[np.repeat(np.arange(len(self.sizes)), self.sizes), self.places] = values
+        return rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fused(Generic[Id]):
+    """The union of the legs, best first.
+
+    Attributes
+    ----------
+    ids
+        The items, best first; ties in the order first seen.
+    scores
+        The fused score of each.
+    parts
+        What each leg contributed to each score, in the same order.
+
+    Examples
+    --------
+    >>> from recollect.rank import rrf
+    >>> fused = rrf([["m1", "m3", "m2", "m5"], ["m2", "m1", "m4", "m3"]])
+    >>> fused.ids
+    ['m1', 'm2', 'm3', 'm4', 'm5']
+    >>> print(fused.parts.explain(0, "m1"))
+    0.0325225 m1 = sum of
+      0.0163934 leg 1
+      0.016129 leg 2
+    """
+
+    ids: list[Id]
+    scores: FloatArray
+    _legs: Aligned[Id]
+    _values: FloatArray
+    _order: IntArray
+
+    @property
+    def parts(self) -> Combination:
+        """What each leg contributed; made when asked for, since most searches explain only their hits."""
+        table = self._legs.table(self._values)[:, self._order]
+        return Combination("sum", self._legs.names, table, self.scores)
+
+
+def align(legs: Sequence[LegLike[Id]] | Aligned[Id]) -> Aligned[Id]:
+    """Return the legs placed in one union; legs that are aligned already come back as they are.
+
+    Examples
+    --------
+    >>> aligned = align([["a", "b"], {"c": 1.0, "a": 2.0}])
+    >>> aligned.ids, aligned.places.tolist()
+    (['a', 'b', 'c'], [0, 1, 0, 2])
+    """
+    if isinstance(legs, Aligned):
+        return legs
+    if not isinstance(legs, list | tuple):
+        raise InvalidArgument("legs", legs, "a list of ranked lists")
+    lists, names, scores = [], [], []
+    for index, leg in enumerate(legs):
+        ids, leg_scores, name = _read(index, leg)
+        lists.append(ids)
+        names.append(name or f"leg {index + 1}")
+        scores.append(leg_scores)
+    sizes = tuple(map(len, lists))
+    total = sum(sizes)
+    # One pass, all of it in C: every id is given the flat position at which it was first seen.
+    first: dict[Id, int] = {}
+    try:
+        seen_at = np.fromiter(map(first.setdefault, chain.from_iterable(lists), count()), np.intp, total)
+    except TypeError as error:
+        raise InvalidArgument("legs", legs, "lists of hashable ids") from error
+    places = (np.cumsum(seen_at == np.arange(total)) - 1)[seen_at]
+    _check_unique(lists, places, len(first))
+    return Aligned(list(first), tuple(names), sizes, places, tuple(scores))
+
+
+def flat(per_leg: Sequence[FloatArray]) -> FloatArray:
+    """Return the values of all legs one after the other, as :attr:`Aligned.places` lists the items."""
+    return np.concatenate(per_leg) if per_leg else np.zeros(0)
+
+
+def fused(aligned: Aligned[Id], values: FloatArray, limit: int | None) -> Fused[Id]:
+    """Return the union best first, given what each item of each leg contributes."""
+    most = None if limit is None else checks.whole("limit", limit)
+    # bincount adds in input order, leg after leg, as an explanation does: same order, same bits.
+    scores = np.bincount(aligned.places, values, len(aligned.ids)).astype(np.float64, copy=False)
+    order = ranked(scores, most)
+    ids = aligned.ids
+    return Fused([ids[place] for place in order.tolist()], scores[order], aligned, values, order)
+
+
+def _check_unique(lists: Sequence[Sequence[Id]], places: IntArray, union: int) -> None:
+    start = 0
+    for index, ids in enumerate(lists):
+        found = np.zeros(union, np.bool_)
+        found[places[start : start + len(ids)]] = True
+        if np.count_nonzero(found) != len(ids):
+            twice = next(item for item in ids if sum(other == item for other in ids) > 1)
+            raise InvalidArgument(f"legs[{index}]", twice, "a list that holds each id once")
+        start += len(ids)
+
+
+def _read(index: int, leg: LegLike[Id]) -> tuple[Sequence[Id], FloatArray | None, str]:
+    if type(leg) is list:
+        return leg, None, ""
+    if isinstance(leg, Leg):
+        # Python integers from an array hash several times faster than numpy's scalars.
+        ids: Sequence[Id] = leg.ids.tolist() if isinstance(leg.ids, np.ndarray) else leg.ids
+        return ids, leg.checked_scores, leg.name
+    if isinstance(leg, Mapping):
+        items = list(leg)
+        scores = checks.numbers(f"legs[{index}]", list(leg.values()))
+        order = ranked(scores, None)
+        return [items[position] for position in order.tolist()], scores[order], ""
+    if isinstance(leg, np.ndarray) and leg.ndim == 1:
+        return leg.tolist(), None, ""
+    if isinstance(leg, str | bytes) or not isinstance(leg, Sequence):
+        raise InvalidArgument(f"legs[{index}]", leg, "a Leg, a mapping from id to score, or a list of ids")
+    return leg, None, ""

@@ -1,0 +1,46 @@
+"""Best first, ties in input order: the one sorting rule that every ranking here follows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recollect.model import checks
+from recollect.model.checks import FloatArray, IntArray, Numbers
+
+_PARTITION_FROM = 512
+"""Below this many items a full sort is faster than selecting first."""
+
+
+def best_first(scores: Numbers, limit: int | None = None) -> IntArray:
+    """Return the indices of the highest scores, best first; equal scores keep their input order.
+
+    Parameters
+    ----------
+    scores
+        One finite number per item.
+    limit
+        How many indices to return; None for all.
+
+    Notes
+    -----
+    With a limit the cost is O(n + m log m), where m is the limit plus the items tied with the last one.
+
+    Examples
+    --------
+    >>> best_first([0.2, 0.9, 0.2, 0.5])
+    array([1, 3, 0, 2])
+    >>> best_first([0.2, 0.9, 0.2, 0.5], limit=2)
+    array([1, 3])
+    """
+    array = checks.numbers("scores", scores)
+    return ranked(array, None if limit is None else checks.whole("limit", limit))
+
+
+def ranked(scores: FloatArray, limit: int | None) -> IntArray:
+    """Do the work of :func:`best_first` on values that are known to be good."""
+    count = scores.size
+    if limit is None or limit >= count or count < _PARTITION_FROM or limit == 0:
+        return (-scores).argsort(kind="stable")[:limit]
+    last = np.partition(scores, count - limit)[count - limit]
+    kept = np.flatnonzero(scores >= last)
+    return kept[(-scores[kept]).argsort(kind="stable")[:limit]]

@@ -1,0 +1,93 @@
+"""How good a memory is in itself, whatever the question: salience, confidence and use.
+
+Source: memini's quality prior. Short-lived tiers fade with age, the slower the more they were used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import numpy as np
+
+from recollect.model import checks
+from recollect.model.checks import FloatArray, Numbers
+
+TIER_SALIENCE: Mapping[str, float] = MappingProxyType(
+    {"working": 0.30, "episodic": 0.55, "semantic": 0.90, "procedural": 0.95}
+)
+SHORT_LIVED = frozenset({"working", "episodic"})
+
+_FADING_DAYS = 7.0
+
+
+def salience(tiers: Sequence[str], importance: Numbers) -> FloatArray:
+    """Return ``tier · (0.5 + 0.5 · importance)``.
+
+    Parameters
+    ----------
+    tiers
+        One of working (0.30), episodic (0.55), semantic (0.90) and procedural (0.95) per memory.
+    importance
+        One number from 0 to 1 per memory.
+
+    Examples
+    --------
+    >>> salience(["semantic", "working"], [1.0, 0.0])
+    array([0.9 , 0.15])
+    """
+    names = tuple(TIER_SALIENCE)
+    base = [TIER_SALIENCE[checks.one_of(f"tiers[{row}]", tier, names)] for row, tier in enumerate(tiers)]
+    matters = checks.probabilities("importance", importance)
+    checks.same_length(tiers=base, importance=matters)
+    return np.array(base) * (0.5 + 0.5 * matters)
+
+
+def usage(accesses: Numbers) -> FloatArray:
+    """Return ``1 + ln(1 + accesses)``.
+
+    Examples
+    --------
+    >>> usage([0, 1]).round(4)
+    array([1.    , 1.6931])
+    """
+    return 1.0 + np.log1p(checks.counts("accesses", accesses))
+
+
+def quality(
+    tiers: Sequence[str],
+    importance: Numbers,
+    confidence: Numbers,
+    accesses: Numbers,
+    age_days: Numbers,
+) -> FloatArray:
+    """Return ``salience · confidence · usage``, faded by age for short-lived tiers, the best scaled to 1.
+
+    The fading of working and episodic memories is ``exp(-age / (7 d · (1 + ln(1 + accesses))))``. A set in
+    which nothing has any quality stays at 0.
+
+    Parameters
+    ----------
+    tiers, importance
+        As for :func:`salience`.
+    confidence
+        One number from 0 to 1 per memory.
+    accesses
+        How often each memory was used.
+    age_days
+        How old each is, in days; not negative.
+
+    Examples
+    --------
+    >>> quality(["semantic", "episodic"], [0.5, 0.5], [1.0, 1.0], [0, 0], [0.0, 7.0]).round(4)
+    array([1.    , 0.2248])
+    """
+    salient = salience(tiers, importance)
+    sure, used = checks.probabilities("confidence", confidence), usage(accesses)
+    age = checks.counts("age_days", age_days)
+    checks.same_length(tiers=salient, confidence=sure, accesses=used, age_days=age)
+    short = np.fromiter((tier in SHORT_LIVED for tier in tiers), np.bool_, len(salient))
+    fading = np.where(short, np.exp(-age / (_FADING_DAYS * used)), 1.0)
+    raw = salient * sure * used * fading
+    best = raw.max(initial=0.0)
+    return raw / best if best > 0 else raw
