@@ -61,12 +61,9 @@ def test_the_normal_form_is_its_own_normal_form(content: str) -> None:
 
 
 def test_the_normal_form_of_every_character_is_its_own_normal_form() -> None:
-    unstable = [
-        hex(code)
-        for code in range(sys.maxunicode + 1)
-        if (once := normalised("x" + chr(code) + "x")) != normalised(once)
-    ]
-    assert unstable == []
+    once = normalised("x".join(map(chr, range(sys.maxunicode + 1))))
+    is_stable = normalised(once) == once  # by name, as a failure would otherwise print a million characters
+    assert is_stable
 
 
 @given(ANY_TEXT)
