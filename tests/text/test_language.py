@@ -158,6 +158,27 @@ LABELLED = [
     (language, line.strip()) for language, block in SENTENCES.items() for line in block.strip().splitlines()
 ]
 
+# Written after the lists of words were done, and not used to change them.
+UNSEEN = {
+    "english": "Tom sold his bike yesterday|Is the heating broken again?|Our landlord wants the rent",
+    "german": "Tom hat gestern sein Rad verkauft|Ist die Heizung wieder kaputt?|Die Miete ist fällig",
+    "french": "Tom a vendu son vélo hier|Le chauffage est encore en panne ?|Le loyer est dû lundi",
+    "spanish": "Tom vendió su bici ayer|¿Está rota otra vez la calefacción?|El alquiler vence el lunes",
+    "italian": "Ieri Tom ha venduto la bici|Il riscaldamento è di nuovo guasto?|Pago l'affitto lunedì",
+    "portuguese": "O Tom vendeu a bicicleta|O aquecimento avariou outra vez?|A renda vence na segunda-feira",
+    "dutch": "Tom heeft zijn fiets verkocht|Is de verwarming weer kapot?|De huur moet maandag betaald worden",
+    "swedish": "Tom sålde sin cykel igår|Är värmen trasig igen?|Hyran ska betalas på måndag",
+    "russian": "Том вчера продал велосипед|Опять сломалось отопление?|За квартиру платим в понедельник",
+}
+
+
+def test_accuracy_on_unseen_sentences() -> None:
+    answers = [
+        (language, line, detect(line)) for language, lines in UNSEEN.items() for line in lines.split("|")
+    ]
+    wrong = [answer for answer in answers if answer[0] != answer[2]]
+    assert len(wrong) <= 0.1 * len(answers), wrong
+
 
 def test_the_labelled_list_is_large_enough() -> None:
     assert set(SENTENCES) == set(DETECTED_LANGUAGES)

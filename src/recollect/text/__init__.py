@@ -9,6 +9,7 @@ analyser (:mod:`~recollect.text.analysers`). What kind of answer a question want
 
 from recollect.text.analysers import ANALYSERS, Analyser, analyser
 from recollect.text.language import DETECTED_LANGUAGES, detect
+from recollect.text.query_type import QUERY_TYPES, Classification, QueryClassifier, QueryType, RuleClassifier
 from recollect.text.stems import STEMMED_LANGUAGES, stem, stems
 from recollect.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
 from recollect.text.tokens import words
@@ -16,9 +17,14 @@ from recollect.text.tokens import words
 __all__ = [
     "ANALYSERS",
     "DETECTED_LANGUAGES",
+    "QUERY_TYPES",
     "STEMMED_LANGUAGES",
     "STOP_WORD_LANGUAGES",
     "Analyser",
+    "Classification",
+    "QueryClassifier",
+    "QueryType",
+    "RuleClassifier",
     "analyser",
     "detect",
     "negations",

@@ -41,10 +41,10 @@ _ALSO_ENGLISH: Final = """
 # Short sentences about oneself often hold no function word that only one language has; these do the telling.
 _FAMILIAR: Final = {
     "english": "like likes liked want wants wanted went said get got know knows think new thanks hello",
-    "german": "gern gerne mögen heute gestern morgen danke hallo gibt geht gut",
+    "german": "gern gerne mögen heute gestern morgen danke hallo gibt geht gut bedeutet hasst heißt",
     "french": "aime aimes aimer aimait préfère veux veut voudrais merci bonjour oui aujourd hui hier quelqu",
     "spanish": "gusta gustan gustaba gustaría quiero quiere prefiero prefiere gracias hola hoy ayer favor",
-    "italian": "piace piacciono piaceva vorrei voglio vuole grazie ciao oggi ieri favore",
+    "italian": "piace piacciono piaceva vorrei voglio vuole grazie ciao oggi ieri favore funziona",
     "portuguese": "gosto gosta gostam gostava quero quer prefiro prefere obrigado olá hoje ontem favor",
     "dutch": "graag hou houdt houden vind vindt vandaag gisteren dank bedankt hallo goed",
     "swedish": "gillar gillade tycker tyckte vill idag igår tack hej bra heter hette",
