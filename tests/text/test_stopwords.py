@@ -53,7 +53,7 @@ def test_none_has_none() -> None:
     assert stop_words("none") == negations("none") == frozenset()
 
 
-@pytest.mark.parametrize("bad", ["klingon", "", "English", None, 3])
+@pytest.mark.parametrize("bad", ["klingon", "", "English", None, 3, ["english"]])
 @pytest.mark.parametrize("function", [stop_words, negations])
 def test_unknown_language(function: object, bad: object) -> None:
     with pytest.raises(InvalidArgument, match="language must be one of 'english'"):

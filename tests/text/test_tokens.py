@@ -66,6 +66,10 @@ def test_underscores_can_separate() -> None:
 def test_only_strings(bad: object) -> None:
     with pytest.raises(InvalidArgument, match="text must be a string"):
         words(bad)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="token must be a string"):
+        is_unspaced(bad)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="underscores must be True or False"):
+        words("a", underscores=bad)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

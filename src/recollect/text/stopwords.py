@@ -32,7 +32,6 @@ STOP_WORD_LANGUAGES = (
 """The languages that have a list, in about the order of their speakers; ties between them go to the first."""
 
 
-@cache
 def stop_words(language: str) -> frozenset[str]:
     """Return the stop words of `language`; none for ``"none"``.
 
@@ -46,10 +45,9 @@ def stop_words(language: str) -> frozenset[str]:
     recollect.model.errors.InvalidArgument: language must be one of 'english', ..., 'none', got 'klingon'
     """
     checks.one_of("language", language, (*STOP_WORD_LANGUAGES, "none"))
-    return frozenset(_STOP_WORDS.get(language, "").split())
+    return _listed(language)[0]
 
 
-@cache
 def negations(language: str) -> frozenset[str]:
     """Return the words of `language` that deny: kept in the index, and evidence of the language.
 
@@ -59,7 +57,16 @@ def negations(language: str) -> frozenset[str]:
     ['kein', 'keine', 'keinem']
     """
     checks.one_of("language", language, (*STOP_WORD_LANGUAGES, "none"))
-    return frozenset(_NEGATIONS.get(language, "").split())
+    return _listed(language)[1]
+
+
+@cache
+def _listed(language: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the stop words and the negations of a known language."""
+    return (
+        frozenset(_STOP_WORDS.get(language, "").split()),
+        frozenset(_NEGATIONS.get(language, "").split()),
+    )
 
 
 _NEGATIONS = MappingProxyType(

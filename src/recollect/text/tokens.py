@@ -67,6 +67,7 @@ def words(text: str, *, underscores: bool = True) -> list[str]:
     >>> words("हिन्दी में")
     ['हिन्दी', 'में']
     """
+    checks.flag("underscores", underscores)
     lowered = _lowered(checks.text("text", text))
     if not underscores and "_" in lowered:
         lowered = lowered.replace("_", " ")
@@ -99,7 +100,7 @@ def is_unspaced(token: str) -> bool:
     >>> is_unspaced("手机"), is_unspaced("phone"), is_unspaced("")
     (True, False, False)
     """
-    return _UNSPACED.match(token) is not None
+    return _UNSPACED.match(checks.text("token", token)) is not None
 
 
 def _lowered(text: str) -> str:
