@@ -38,7 +38,7 @@ _DEFAULT_VOTE = 1 / 3
 # Vincent van Gogh, AI, sea, war, vitamin C. There they vote for English as much as for the others.
 _ALSO_ENGLISH: Final = """
     ad ai al am as ben bent bin bland c car chi come con d da dan de deed del den der des di die doe
-    don dont door dos du due e ed el en era eras et fare fast favor font gut hans hat hay heel hen her hoe
+    don dont door dos du due e ed el en era eras et fare fast favor font gut hans hat hay heel hen her
     i im j l la las le les lo los m ma mag man mas me men mia mine mot n o or ora os par per plus poi
     pour quest reeds s sea ser si sin son state su sue sur t te ten ter the ton tot tu u um un vai van via
     von want war wart was wilt word y ya yo
