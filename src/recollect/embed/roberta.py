@@ -68,8 +68,8 @@ def encoder(shape: Shape, words: Quantised, tensors: Mapping[str, Vectors]) -> t
         The word embeddings, which stay quantised: only the rows that are read become floats.
     tensors
         The other weights, matrices as ``(outputs, inputs)``: ``pos_emb``, ``type_emb``, ``emb_ln.w|b``, and
-        for each layer ``lN.`` the attention (``qkv``, ``ao``), its norm (``aln``), the feed-forward net (``f1``,
-        ``f2``) and its norm (``fln``), each with ``.w`` and ``.b``.
+        for each layer ``lN.`` the attention (``qkv``, ``ao``), its norm (``aln``), the feed-forward net
+        (``f1``, ``f2``) and its norm (``fln``), each with ``.w`` and ``.b``.
     """
     graph = Graph()
     state = _embeddings(graph, shape, words, tensors)

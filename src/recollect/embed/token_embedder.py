@@ -15,9 +15,9 @@ import numpy as np
 
 from recollect.embed.description import ModelDescription
 from recollect.embed.port import Prompts, Vectors
-from recollect.embed.tokens import Tokens, well_formed
-from recollect.embed.vectors import checked_texts, unit_means, unit_rows
-from recollect.model.checks import text as checked_text
+from recollect.embed.texts import checked_text, checked_texts
+from recollect.embed.tokens import Tokens
+from recollect.embed.vectors import unit_means, unit_rows
 from recollect.model.errors import DimensionMismatch, EmbedderError
 
 OVERLAP = 1 / 8
@@ -90,18 +90,17 @@ class TokenEmbedder(ABC):
 
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of a question."""
-        asked = well_formed(checked_text("text", text))
-        rows = self._forward(self._pieces(asked, self.prompts.query)[1])
+        rows = self._forward(self._pieces(checked_text(text), self.prompts.query)[1])
         vector: Vectors = unit_means([rows], self.dimension)[0]
         return vector
 
     def passages(self, text: str) -> list[str]:
         """Return the overlapping passages of `text`; ``[text]`` when it is short enough to be read whole."""
-        return self._pieces(well_formed(checked_text("text", text)), self.prompts.document)[0]
+        return self._pieces(checked_text(text), self.prompts.document)[0]
 
     def embed_passages(self, texts: Sequence[str]) -> list[Vectors]:
         """Return for each text the rows of its passages."""
-        given = [well_formed(text) for text in checked_texts(texts)]
+        given = checked_texts(texts)
         if not given:
             return []
         prefix = self.prompts.document

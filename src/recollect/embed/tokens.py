@@ -64,18 +64,3 @@ class Tokens:
         spans = encoding.offsets
         ranges = windows(len(spans), word_starts, size, overlap)
         return [text[spans[start][0] : spans[end - 1][1]] for start, end in ranges]
-
-
-def well_formed(text: str) -> str:
-    r"""Return `text` with every half of a broken surrogate pair replaced by U+FFFD, as UTF-8 demands.
-
-    Examples
-    --------
-    >>> well_formed("\ud83d!") == "\ufffd!"
-    True
-    """
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from recollect.embed.port import Vectors
-from recollect.model.checks import text as checked_text
-from recollect.model.errors import InvalidArgument
 
 
-def unit_rows(rows: Vectors) -> Vectors:
+def unit_rows(rows: npt.NDArray[np.floating[Any]]) -> Vectors:
     """Return the rows scaled to length one; a row of zeros has no direction and stays as it is.
 
     Examples
@@ -21,8 +21,8 @@ def unit_rows(rows: Vectors) -> Vectors:
            [0. , 0. ]], dtype=float32)
     """
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    unit: Vectors = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
-    return unit
+    unit: npt.NDArray[np.floating[Any]] = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    return unit.astype(np.float32, copy=False)
 
 
 def unit_means(groups: Sequence[Vectors], dimension: int) -> Vectors:
@@ -38,18 +38,3 @@ def unit_means(groups: Sequence[Vectors], dimension: int) -> Vectors:
         # A lone passage is copied, not averaged, so that its vector is the same to the last bit.
         means[row] = group[0] if len(group) == 1 else unit_rows(group.mean(axis=0, keepdims=True))[0]
     return means
-
-
-def checked_texts(texts: Sequence[str]) -> list[str]:
-    """Return the texts as a list; a bare string is refused, since its letters are rarely what was meant.
-
-    Examples
-    --------
-    >>> checked_texts("hello")
-    Traceback (most recent call last):
-    ...
-    recollect.model.errors.InvalidArgument: texts must be a list of strings, got 'hello'
-    """
-    if isinstance(texts, str | bytes) or not isinstance(texts, Sequence):
-        raise InvalidArgument("texts", texts, "a list of strings")
-    return [checked_text(f"texts[{index}]", text) for index, text in enumerate(texts)]

