@@ -8,7 +8,9 @@ is clipped, coerced from text, or repaired.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from numbers import Real
 from typing import Any, TypeAlias
@@ -42,9 +44,15 @@ def number(argument: str, value: object) -> float:
     recollect.model.errors.InvalidArgument: k must be a finite number, got '60'
     """
     # bool is a Real, but a flag where a weight belongs is a mistake worth reporting.
-    if not isinstance(value, Real) or isinstance(value, bool | np.bool_) or not math.isfinite(value):
+    if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
         raise InvalidArgument(argument, value, "a finite number")
-    return float(value)
+    try:
+        checked = float(value)
+    except OverflowError as error:
+        raise InvalidArgument(argument, value, "a finite number that float64 can hold") from error
+    if not math.isfinite(checked):
+        raise InvalidArgument(argument, value, "a finite number")
+    return checked
 
 
 def at_least(argument: str, value: object, low: float) -> float:
@@ -96,6 +104,9 @@ def whole(argument: str, value: object, low: int = 0) -> int:
     """
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < low:
         raise InvalidArgument(argument, value, f"a whole number of at least {low}")
+    # Counts end up in float64 arithmetic; one that does not fit is refused here rather than there.
+    if value > sys.float_info.max:
+        raise InvalidArgument(argument, value, "a whole number that float64 can hold")
     return int(value)
 
 
@@ -190,9 +201,7 @@ def numbers(argument: str, values: object) -> FloatArray:
     array = _float64(argument, values, "a list of finite numbers")
     if array.ndim != 1:
         raise InvalidArgument(argument, values, "a flat list of finite numbers")
-    # A sum is NaN or infinite whenever an element is, and costs half of isfinite().all(); an overflow of
-    # finite elements is told apart below.
-    if not math.isfinite(array.sum()):
+    if not _finite_sum(array):
         bad = np.flatnonzero(~np.isfinite(array))
         if bad.size:
             raise InvalidArgument(f"{argument}[{bad[0]}]", float(array[bad[0]]), "a finite number")
@@ -209,11 +218,32 @@ def matrix(argument: str, values: object) -> FloatArray:
         array = array.reshape(0, 0)
     if array.ndim != 2:
         raise InvalidArgument(argument, values, "a list of vectors of one length")
-    if not math.isfinite(array.sum()):
+    if not _finite_sum(array):
         bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
         if bad.size:
-            raise InvalidArgument(f"{argument}[{bad[0]}]", values, "a vector of finite numbers")
+            raise InvalidArgument(
+                f"{argument}[{bad[0]}]", array[bad[0]].tolist(), "a vector of finite numbers"
+            )
     return array
+
+
+@contextmanager
+def finite_arithmetic(argument: str, value: object) -> Iterator[None]:
+    """Blame an overflow of float64 inside the block on `argument`, instead of going on with infinity.
+
+    Examples
+    --------
+    >>> with finite_arithmetic("rate", 1e308):
+    ...     np.array([1e308]) * 100
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.InvalidArgument: rate must be small enough to compute with in float64, got 1e+308
+    """
+    try:
+        with np.errstate(over="raise", divide="raise", invalid="raise"):
+            yield
+    except FloatingPointError as error:
+        raise InvalidArgument(argument, value, "small enough to compute with in float64") from error
 
 
 def all_within(argument: str, values: object, low: float, high: float) -> FloatArray:
@@ -245,7 +275,10 @@ def flags(argument: str, values: object) -> BoolArray:
     >>> flags("transient", [True, False])
     array([ True, False])
     """
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except (ValueError, TypeError) as error:
+        raise InvalidArgument(argument, values, "a flat list of True and False") from error
     if array.ndim != 1 or (array.dtype != np.bool_ and array.size):
         raise InvalidArgument(argument, values, "a flat list of True and False")
     return array.astype(np.bool_)
@@ -284,11 +317,19 @@ def weights(argument: str, values: object, count: int) -> FloatArray:
     array = counts(argument, values)
     if array.size != count:
         raise InvalidArgument(argument, values, f"{count} weights, one for each leg")
-    total = array.sum()
+    with np.errstate(over="ignore"):
+        total = array.sum()
     if count and not 0.0 < total < math.inf:
         expected = "weights that do not sum to zero" if total == 0 else "weights with a finite sum"
         raise InvalidArgument(argument, values, expected)
     return array
+
+
+def _finite_sum(array: FloatArray) -> bool:
+    """Return whether the sum is finite; it cannot be when an element is not, and costs half of looking."""
+    # The sum of finite elements may overflow, and of infinite ones be NaN; neither is worth a warning.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return math.isfinite(array.sum())
 
 
 class _Length(int):
@@ -310,4 +351,6 @@ def _float64(argument: str, values: object, expected: str) -> FloatArray:
         raise InvalidArgument(argument, values, expected) from error
     if array.dtype.kind not in "fiu" and array.size:
         raise InvalidArgument(argument, values, expected)
-    return array.astype(np.float64)
+    # What float64 cannot hold (a long double of 1e4000) becomes infinite, and is reported as such.
+    with np.errstate(over="ignore"):
+        return array.astype(np.float64)

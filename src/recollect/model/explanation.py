@@ -57,10 +57,11 @@ class Explanation:
         checks.text("note", self.note)
         checks.one_of("operation", self.operation, get_args(Operation))
         object.__setattr__(self, "value", checks.number("value", self.value))
+        object.__setattr__(self, "parts", _explanations(self.parts))
         if (self.operation == "value") == bool(self.parts):
             raise InvalidArgument("parts", self.parts, "empty for a plain value and for nothing else")
-        if self.parts and self.value != self._folded():
-            expected = f"the {self.operation} of its parts ({self._folded()!r})"
+        if self.parts and self.value != _folded(self.operation, self.parts):
+            expected = f"the {self.operation} of its parts ({_folded(self.operation, self.parts)!r})"
             raise InvalidArgument(f"value of {self.label!r}", self.value, expected)
 
     @classmethod
@@ -72,14 +73,16 @@ class Explanation:
     def of(cls, operation: Operation, label: str, parts: list[Explanation], note: str = "") -> Explanation:
         """Return a node whose value is computed from `parts`."""
         checks.one_of("operation", operation, tuple(_FOLDS))
-        if not parts:
+        given = _explanations(parts)
+        if not given:
             raise InvalidArgument("parts", parts, "at least one part")
-        value = reduce(_FOLDS[operation], (part.value for part in parts))
-        return cls(label, value, operation, tuple(parts), note)
+        return cls(label, _folded(operation, given), operation, given, note)
 
     def adds_up(self) -> bool:
         """Return whether this node and every node below it is exactly what its parts make."""
-        return all(not node.parts or node.value == node._folded() for node in self.walk())
+        return all(
+            not node.parts or node.value == _folded(node.operation, node.parts) for node in self.walk()
+        )
 
     def walk(self) -> Iterator[Explanation]:
         """Yield this node and then every node below it, depth first."""
@@ -107,8 +110,16 @@ class Explanation:
         for part in self.parts:
             yield from part._lines(depth + 1)
 
-    def _folded(self) -> float:
-        try:
-            return reduce(_FOLDS[self.operation], (part.value for part in self.parts))
-        except ZeroDivisionError:
-            return math.nan
+
+def _explanations(parts: object) -> tuple[Explanation, ...]:
+    if not isinstance(parts, list | tuple) or not all(isinstance(part, Explanation) for part in parts):
+        raise InvalidArgument("parts", parts, "a list of explanations")
+    return tuple(parts)
+
+
+def _folded(operation: Operation, parts: tuple[Explanation, ...]) -> float:
+    try:
+        return reduce(_FOLDS[operation], (part.value for part in parts))
+    except ZeroDivisionError:
+        # No number is the ratio, and NaN is refused as the value of a node.
+        return math.nan

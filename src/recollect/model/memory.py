@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
@@ -67,7 +67,7 @@ class Memory:
     confidence: float = 1.0
     importance: float = 0.5
     tags: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
     source: Source = Source()
     entities: tuple[str, ...] = ()
     place: Place | None = None
@@ -113,8 +113,15 @@ class Memory:
         checks.validity(self)
         if self.superseded_by is not None:
             memory_id("superseded_by", self.superseded_by)
-        if self.id == self.superseded_by or self.id in self.supersedes:
-            raise InvalidArgument("supersedes", self.id, "another memory than this one")
+        if self.id in self.supersedes:
+            raise InvalidArgument("supersedes", self.id, "other memories than this one")
+        if self.id == self.superseded_by:
+            raise InvalidArgument("superseded_by", self.id, "another memory than this one")
+
+    def __reduce__(self) -> tuple[Callable[..., Memory], tuple[dict[str, Any]]]:
+        """Pickle and copy by the constructor's arguments; a read-only view cannot be pickled itself."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return _rebuilt, ({**values, "metadata": dict(self.metadata)},)
 
     @property
     def event_time(self) -> datetime:
@@ -145,3 +152,7 @@ def json_object(argument: str, value: object) -> Mapping[str, Any]:
     if copy != plain:
         raise InvalidArgument(argument, value, "a mapping with text keys whose values JSON keeps as they are")
     return MappingProxyType(copy)
+
+
+def _rebuilt(values: dict[str, Any]) -> Memory:
+    return Memory(**values)
