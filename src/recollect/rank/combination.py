@@ -54,11 +54,21 @@ class Combination:
     @classmethod
     def of(cls, operation: Literal["sum", "product"], names: Sequence[str], parts: FloatArray) -> Combination:
         """Return the combination of `parts`, one row for each of `names`."""
-        scores = parts[0].copy()
+        checks.one_of("operation", operation, ("sum", "product"))
+        labels, rows = checks.texts("names", names), checks.matrix("parts", parts)
+        if not len(rows):
+            raise InvalidArgument("parts", parts, "at least one row")
+        checks.same_length(parts=rows, names=labels)
+        scores = rows[0].copy()
         fold = scores.__iadd__ if operation == "sum" else scores.__imul__
-        for part in parts[1:]:
-            fold(part)
-        return cls(operation, tuple(names), parts, scores)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for part in rows[1:]:
+                fold(part)
+        finite = np.isfinite(scores)
+        if not finite.all():
+            bad = rows[:, int(finite.argmin())].tolist()
+            raise InvalidArgument(" and ".join(labels), bad, f"numbers whose {operation} float64 can hold")
+        return cls(operation, labels, rows, scores)
 
     def take(self, order: IntArray) -> Combination:
         """Return the same combination for the items in `order`."""

@@ -6,6 +6,7 @@ for settings.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -54,7 +55,8 @@ def max_scaled(scores: Numbers) -> FloatArray:
     array([1.  , 0.25, 0.  ])
     """
     array = checks.numbers("scores", scores)
-    return array / max(float(array.max()), _SMALLEST_MAXIMUM) if array.size else array.copy()
+    with checks.finite_arithmetic("scores", scores):
+        return array / max(float(array.max()), _SMALLEST_MAXIMUM) if array.size else array.copy()
 
 
 def rank_based(scores: Numbers) -> FloatArray:
@@ -89,11 +91,11 @@ def unit_range(scores: FloatArray) -> FloatArray:
     """Do the work of :func:`min_max` on values that are known to be good."""
     if not scores.size:
         return scores.copy()
-    low, high = scores.min(), scores.max()
+    low, high = float(scores.min()), float(scores.max())
     if high == low:
         return np.ones(scores.size)
     # The halves cannot overflow, however far apart the ends are.
-    if not np.isfinite(high - low):
+    if math.isinf(high - low):
         scores, low, high = scores / 2, low / 2, high / 2
     return np.asarray((scores - low) / (high - low))
 

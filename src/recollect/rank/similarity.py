@@ -12,6 +12,9 @@ from recollect.model import checks
 from recollect.model.checks import FloatArray, Numbers, Rows
 from recollect.model.errors import InvalidArgument
 
+_LONGEST_PRODUCT = 1.001
+"""More than vectors can reach that were brought to length 1 in float32, or in float16."""
+
 
 def cosine(a: Numbers, b: Numbers) -> float:
     """Return the cosine of two vectors: ``a·b / (|a|·|b|)``, from -1 to 1.
@@ -51,11 +54,12 @@ def cosines(vectors: Rows, query: Numbers, *, normalised: bool = False) -> Float
     array([0. , 0.8])
     """
     rows, target = checks.matrix("vectors", vectors), checks.numbers("query", query)
+    are_unit = checks.flag("normalised", normalised)
+    if rows.shape != (0, 0) and rows.shape[1] != target.size:
+        raise InvalidArgument("query", _Dimension(target.size), f"of the vectors' dimension {rows.shape[1]}")
     if not rows.size:
         return np.zeros(len(rows))
-    if rows.shape[1] != target.size:
-        raise InvalidArgument("query", _Dimension(target.size), f"of the vectors' dimension {rows.shape[1]}")
-    return rows @ target if checks.flag("normalised", normalised) else _cosines(rows, target)
+    return _products(rows, target) if are_unit else _cosines(rows, target)
 
 
 def max_similarity(candidate: Numbers, selected: Rows) -> float:
@@ -88,6 +92,15 @@ def _cosines(rows: FloatArray, target: FloatArray) -> FloatArray:
     # Scaling by the largest component first keeps tiny and huge vectors from under- or overflowing; the
     # clip only removes the last-bit excess of rounding, which would break arccos and "distance >= 0".
     return np.asarray(np.clip(_unit(rows) @ _unit(target[None, :])[0], -1.0, 1.0))
+
+
+def _products(rows: FloatArray, target: FloatArray) -> FloatArray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        products = rows @ target
+    # Also false for NaN. Vectors that are not of length 1 after all show themselves here, at little cost.
+    if not np.abs(products).max() <= _LONGEST_PRODUCT:
+        raise InvalidArgument("normalised", True, "False, because not all vectors have length 1")
+    return np.asarray(np.clip(products, -1.0, 1.0))
 
 
 def _unit(rows: FloatArray) -> FloatArray:

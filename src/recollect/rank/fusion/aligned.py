@@ -87,6 +87,6 @@ def _default(count: int) -> FloatArray:
 
 
 def _covered(scales: FloatArray, sizes: FloatArray, full: int) -> FloatArray:
-    thinned = scales * np.minimum(sizes / full, 1.0)
+    thinned = scales * np.minimum(sizes / float(full), 1.0)
     # The only legs with weight may all be empty; then nothing is left to scale up, and 0 is the truth.
-    return thinned * (scales.sum() / thinned.sum()) if thinned.sum() > 0 else thinned
+    return thinned / thinned.sum() * scales.sum() if thinned.sum() > 0 else thinned

@@ -31,10 +31,14 @@ _STABLE_BATCH = 3
 
 @dataclass(frozen=True, slots=True)
 class BlendSettings:
-    """The two numbers of an alpha blend."""
+    """The two numbers of an alpha blend, as :func:`alpha_budget` takes them."""
 
     alpha: float = 0.7
     budget: float = 15.0
+
+    def __post_init__(self) -> None:
+        for name, value in zip(("alpha", "budget"), _settings(self.alpha, self.budget), strict=True):
+            object.__setattr__(self, name, value)
 
 
 def alpha_budget(
@@ -117,15 +121,17 @@ def alpha_blend(
     {'a': 10.65, 'c': 7.125, 'b': 4.5}
     """
     aligned = align(legs)
-    if not aligned.sizes:
-        return fused(aligned, flat([]), limit)
     scores, scales = aligned.leg_scores(), aligned.weights(weights)
     share, most = _settings(alpha, budget)
-    per_leg = [most * share * _rescaled(checks.all_within("legs[0]", scores[0], -1, 1), threshold)]
-    text = scales[1:] * (most * (1 - share) / scales[1:].sum()) if scales[1:].any() else scales[1:] * 0.0
+    similar = checks.all_within("legs[0]", scores[0], -1, 1) if scores else np.zeros(0)
+    vector = most * share * _rescaled(similar, threshold)
+    per_leg = [vector] if scores else []
+    text = scales[1:] / scales[1:].sum() * (most * (1 - share)) if scales[1:].any() else scales[1:] * 0.0
     for index, (leg, part) in enumerate(zip(scores[1:], text, strict=True), 1):
         per_leg.append(_text_part(checks.counts(f"legs[{index}]", leg), float(part), len(aligned.ids)))
     if base is not None:
+        if not isinstance(base, Mapping):
+            raise InvalidArgument("base", base, "a mapping from id to base score")
         ground = checks.numbers("base", [base.get(id_, 0.0) for id_ in aligned.ids])
         per_leg.insert(0, ground)
         aligned = Aligned(
@@ -159,7 +165,8 @@ def migrated(vector_weight: float | None = None, keyword_weight: float | None = 
     keyword = unsaid if keyword_weight is None else checks.at_least("keyword_weight", keyword_weight, 0)
     if vector + keyword == 0:
         raise InvalidArgument("keyword_weight", keyword_weight, "above 0 when vector_weight is 0")
-    return BlendSettings(alpha=vector / (vector + keyword), budget=vector)
+    # Halves of both, because the sum of two weights may be too large where each is not.
+    return BlendSettings(alpha=vector / 2 / (vector / 2 + keyword / 2), budget=vector)
 
 
 def _settings(alpha: float, budget: float) -> tuple[float, float]:
@@ -167,9 +174,10 @@ def _settings(alpha: float, budget: float) -> tuple[float, float]:
 
 
 def _rescaled(similarity: FloatArray, threshold: float) -> FloatArray:
-    if checks.within("threshold", threshold, -1, 1) == 1:
+    least = checks.within("threshold", threshold, -1, 1)
+    if least == 1:
         raise InvalidArgument("threshold", threshold, "below 1")
-    return np.maximum(0.0, (similarity - threshold) / (1 - threshold))
+    return np.maximum(0.0, (similarity - least) / (1 - least))
 
 
 def _text_part(bm25: FloatArray, most: float, batch: int) -> FloatArray:

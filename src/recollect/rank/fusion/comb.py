@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
+import numpy as np
+
 from recollect.model import checks
 from recollect.model.checks import FloatArray, Numbers
 from recollect.model.parameter import Declared
@@ -72,12 +74,15 @@ def comb_mnz(
     array([10.,  3.])
     """
     aligned = align(legs)
-    return fused(aligned, _summands(aligned, weights, normaliser) * aligned.found()[aligned.places], limit)
+    with np.errstate(over="ignore"):
+        agreed = _summands(aligned, weights, normaliser) * aligned.found()[aligned.places]
+    return fused(aligned, agreed, limit)
 
 
 def _summands(aligned: Aligned[Id], weights: Numbers | None, normaliser: str) -> FloatArray:
     normalise = NORMALISERS[checks.one_of("normaliser", normaliser, tuple(NORMALISERS))]
     scales = aligned.weights(weights)
-    return flat(
-        [scale * normalise(scores) for scale, scores in zip(scales, aligned.leg_scores(), strict=True)]
-    )
+    with np.errstate(over="ignore"):
+        return flat(
+            [scale * normalise(scores) for scale, scores in zip(scales, aligned.leg_scores(), strict=True)]
+        )

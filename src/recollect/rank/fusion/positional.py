@@ -44,10 +44,11 @@ def borda(
     """
     aligned = align(legs)
     count = len(aligned.ids)
-    points = [
-        scale * (count - np.arange(size))
-        for scale, size in zip(aligned.weights(weights), aligned.sizes, strict=True)
-    ]
+    with np.errstate(over="ignore"):
+        points = [
+            scale * (count - np.arange(size))
+            for scale, size in zip(aligned.weights(weights), aligned.sizes, strict=True)
+        ]
     return fused(aligned, flat(points), limit)
 
 
@@ -78,4 +79,6 @@ def isr(
         scale / np.square(np.arange(1.0, size + 1))
         for scale, size in zip(aligned.weights(weights), aligned.sizes, strict=True)
     ]
-    return fused(aligned, flat(votes) * aligned.found()[aligned.places], limit)
+    with np.errstate(over="ignore"):
+        agreed = flat(votes) * aligned.found()[aligned.places]
+    return fused(aligned, agreed, limit)
