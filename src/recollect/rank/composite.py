@@ -48,19 +48,21 @@ def composite_additive(
     """
     related, good = _checked(relevance, quality)
     names, signals = ["relevance", "quality"], [related, good]
-    scales = [relevance_weight, quality_weight]
-    for name, values, scale in (
+    scales = [
+        checks.at_least("relevance_weight", relevance_weight, 0),
+        checks.at_least("quality_weight", quality_weight, 0),
+    ]
+    for name, values, weight in (
         ("recency", recency, recency_weight),
         ("importance", importance, importance_weight),
     ):
+        scale = checks.at_least(f"{name}_weight", weight, 0)
         if values is not None:
             signal = checks.probabilities(name, values)
             checks.same_length(relevance=related, **{name: signal})
             names.append(name)
             signals.append(signal)
             scales.append(scale)
-    for name, scale in zip(names, scales, strict=True):
-        checks.at_least(f"{name}_weight", scale, 0)
     checks.weights("weights", scales, len(scales))
     return Combination.of("sum", names, stacked(*(w * s for w, s in zip(scales, signals, strict=True))))
 

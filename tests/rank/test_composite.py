@@ -1,0 +1,192 @@
+import math
+from collections.abc import Callable
+from functools import reduce
+from operator import add
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.model.errors import InvalidArgument
+from recollect.model.parameter import parameters_of
+from recollect.rank import (
+    Combination,
+    best_first,
+    composite_additive,
+    composite_multiplicative,
+    relative_to_best,
+)
+
+UNIT = st.floats(0, 1)
+ROWS = st.lists(st.tuples(st.floats(0, 100), UNIT, UNIT, UNIT), max_size=8)
+WEIGHT = st.floats(0.01, 2)
+BOTH = pytest.mark.parametrize("form", [composite_additive, composite_multiplicative])
+
+
+def column(rows: list[tuple[float, float, float, float]], number: int) -> list[float]:
+    return [row[number] for row in rows]
+
+
+def slow_relative(relevance: list[float]) -> list[float]:
+    best = max(relevance, default=0.0)
+    return [value / best if best > 0 else 0.0 for value in relevance]
+
+
+def test_by_hand() -> None:
+    # Relevance 2 and 1 become 1 and 0.5.
+    sums = composite_additive([2.0, 1.0], [0.5, 1.0]).scores.tolist()
+    assert sums == pytest.approx([0.8 + 0.2 * 0.5, 0.8 * 0.5 + 0.2], abs=1e-15)
+    products = composite_multiplicative([2.0, 1.0], [0.5, 1.0]).scores.tolist()
+    assert products == pytest.approx([0.8 + 0.2 * 0.5, 0.5 * (0.8 + 0.2)], abs=1e-15)
+
+
+def test_recency_and_importance_by_hand() -> None:
+    found = composite_additive(
+        [4.0, 1.0],
+        [0.5, 0.0],
+        recency=[0.0, 1.0],
+        importance=[1.0, 0.2],
+        relevance_weight=0.5,
+        quality_weight=0.2,
+        recency_weight=0.2,
+        importance_weight=0.1,
+    )
+    assert found.names == ("relevance", "quality", "recency", "importance")
+    assert found.scores.tolist() == pytest.approx([0.5 + 0.1 + 0.0 + 0.1, 0.125 + 0.0 + 0.2 + 0.02])
+
+
+@given(ROWS, WEIGHT, WEIGHT, WEIGHT, WEIGHT)
+def test_additive_is_the_sum_of_its_parts_to_the_last_bit(
+    rows: list[tuple[float, float, float, float]], wr: float, wq: float, wt: float, wi: float
+) -> None:
+    found = composite_additive(
+        column(rows, 0),
+        column(rows, 1),
+        recency=column(rows, 2),
+        importance=column(rows, 3),
+        relevance_weight=wr,
+        quality_weight=wq,
+        recency_weight=wt,
+        importance_weight=wi,
+    )
+    for item, related in enumerate(slow_relative(column(rows, 0))):
+        parts = [wr * related, wq * rows[item][1], wt * rows[item][2], wi * rows[item][3]]
+        why = found.explain(item, "composite")
+        assert why.operation == "sum"
+        assert [part.value for part in why.parts] == parts
+        assert why.value == found.scores[item] == reduce(add, parts)
+        assert why.adds_up()
+
+
+@given(ROWS, WEIGHT, WEIGHT)
+def test_multiplicative_is_the_product_of_its_parts_to_the_last_bit(
+    rows: list[tuple[float, float, float, float]], wr: float, wq: float
+) -> None:
+    found = composite_multiplicative(column(rows, 0), column(rows, 1), relevance_weight=wr, quality_weight=wq)
+    for item, related in enumerate(slow_relative(column(rows, 0))):
+        why = found.explain(item, "composite")
+        assert why.operation == "product"
+        assert [(part.label, part.value) for part in why.parts] == [
+            ("relevance", related),
+            ("quality factor", wr + wq * rows[item][1]),
+        ]
+        assert why.value == found.scores[item] == related * (wr + wq * rows[item][1])
+        assert why.adds_up()
+
+
+@BOTH
+@given(st.lists(st.integers(0, 10_000), min_size=1, max_size=12), UNIT)
+def test_equal_quality_keeps_the_relevance_order(
+    form: Callable[..., Combination], relevance: list[int], quality: float
+) -> None:
+    scores = form(relevance, [quality] * len(relevance)).scores
+    assert best_first(scores).tolist() == best_first(relevance).tolist()
+
+
+def test_only_the_additive_form_floats_what_is_popular_above_what_is_asked() -> None:
+    # The first answers the question and was never used; the second is three quarters as close and famous.
+    relevance, quality = [1.0, 0.76], [0.0, 1.0]
+    assert best_first(composite_additive(relevance, quality).scores).tolist() == [1, 0]
+    assert best_first(composite_multiplicative(relevance, quality).scores).tolist() == [0, 1]
+    # Wholly off topic: the additive form lifts it above a weak answer, the other leaves it at zero.
+    relevance, quality = [1.0, 0.2, 0.0], [0.0, 0.0, 1.0]
+    assert best_first(composite_additive(relevance, quality).scores).tolist() == [0, 2, 1]
+    assert composite_multiplicative(relevance, quality).scores.tolist() == [0.8, pytest.approx(0.16), 0.0]
+
+
+@given(st.lists(st.tuples(st.floats(0, 0.799), UNIT), max_size=8), UNIT)
+def test_below_four_fifths_of_the_relevance_no_quality_reaches_the_top(
+    others: list[tuple[float, float]], quality: float
+) -> None:
+    relevance = [r for r, _ in others] + [1.0]
+    scores = composite_multiplicative(relevance, [q for _, q in others] + [quality]).scores
+    assert scores.argmax() == len(others)
+
+
+def test_relevance_is_relative_to_the_best_of_the_set() -> None:
+    assert relative_to_best([2.0, 1.0, 0.0]).tolist() == [1.0, 0.5, 0.0]
+    assert relative_to_best([0.0, 0.0]).tolist() == [0.0, 0.0]
+    assert relative_to_best([]).tolist() == []
+
+
+@given(st.lists(st.floats(0, 1e300), max_size=8))
+def test_relative_relevance_is_the_quotient(relevance: list[float]) -> None:
+    assert relative_to_best(relevance).tolist() == slow_relative(relevance)
+
+
+def test_a_set_without_relevance_is_ordered_by_quality_or_not_at_all() -> None:
+    assert composite_additive([0.0, 0.0], [0.5, 1.0]).scores.tolist() == pytest.approx([0.1, 0.2])
+    assert composite_multiplicative([0.0, 0.0], [0.5, 1.0]).scores.tolist() == [0.0, 0.0]
+
+
+@BOTH
+def test_no_memories_and_one_memory(form: Callable[..., Combination]) -> None:
+    assert form([], []).scores.tolist() == []
+    assert form([17.0], [1.0]).scores.tolist() == [1.0]
+
+
+def test_the_input_is_not_written_to() -> None:
+    nothing, relevance = np.zeros(2), np.array([2.0, 4.0])
+    composite_additive(relevance, relevance / 4)
+    relative_to_best(nothing)[0] = 9.0
+    assert (relevance.tolist(), nothing.tolist()) == ([2.0, 4.0], [0.0, 0.0])
+
+
+def test_the_defaults_and_their_declarations() -> None:
+    two = {"relevance_weight": 0.80, "quality_weight": 0.20}
+    additive, product = parameters_of(composite_additive), parameters_of(composite_multiplicative)
+    assert {p.name: p.default for p in additive} == two | {"recency_weight": 0.0, "importance_weight": 0.0}
+    assert {p.name: p.default for p in product} == two
+    assert {(p.type, p.low, p.high) for p in additive + product} == {(float, 0, 1)}
+
+
+@pytest.mark.parametrize(
+    "name", ["relevance_weight", "quality_weight", "recency_weight", "importance_weight"]
+)
+@pytest.mark.parametrize("value", [-0.1, math.nan, math.inf])
+def test_every_weight_is_checked_used_or_not(name: str, value: float) -> None:
+    form: Callable[..., Combination] = composite_additive
+    with pytest.raises(InvalidArgument, match=f"^{name} must be"):
+        form([1.0], [1.0], **{name: value})
+
+
+@BOTH
+def test_arguments_are_checked(form: Callable[..., Combination]) -> None:
+    with pytest.raises(InvalidArgument, match="weights must be weights that do not sum to zero"):
+        form([1.0], [1.0], relevance_weight=0, quality_weight=0)
+    with pytest.raises(InvalidArgument, match="quality_weight must be a number of at least 0"):
+        form([1.0], [1.0], quality_weight=-1)
+    with pytest.raises(InvalidArgument, match=r"relevance\[0\] must be a number of at least 0"):
+        form([-1.0], [1.0])
+    with pytest.raises(InvalidArgument, match=r"quality\[0\] must be a number from 0 to 1"):
+        form([1.0], [1.1])
+    with pytest.raises(InvalidArgument, match="quality must be as long as relevance"):
+        form([1.0, 2.0], [1.0])
+
+
+def test_the_other_signals_are_checked() -> None:
+    with pytest.raises(InvalidArgument, match="recency must be as long as relevance"):
+        composite_additive([1.0, 1.0], [1.0, 1.0], recency=[1.0])
+    with pytest.raises(InvalidArgument, match=r"importance\[0\] must be a number from 0 to 1"):
+        composite_additive([1.0], [1.0], importance=[5.0])
