@@ -95,8 +95,10 @@ def proximity(times: Numbers, period: Period) -> FloatArray:
     away = np.maximum(0.0, np.maximum(start - at, at - end))
     if tolerance == 0:
         return np.asarray(away == 0, np.float64)
-    fade = (_FADES_OVER * tolerance - away) / ((_FADES_OVER - 1) * tolerance)
-    return np.asarray(np.clip(fade, 0.0, 1.0))
+    # What lies beyond the reach is brought to its edge, so that no distance is too large to divide.
+    reach = _FADES_OVER * tolerance
+    fade = (reach - np.minimum(away, reach)) / (reach - tolerance)
+    return np.asarray(np.minimum(1.0, fade))
 
 
 def boosted_additive(composite: Numbers, near: Numbers, *, boost: Boost = 0.40) -> Combination:
