@@ -1,0 +1,62 @@
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from recollect.model import Entity, InvalidArgument, Relation
+
+DAY = datetime(2026, 5, 7, tzinfo=UTC)
+
+
+def test_an_entity_has_a_name_and_perhaps_other_names() -> None:
+    anna = Entity("Anna Keller", type="person", aliases=["Anna", "AK"])  # type: ignore[arg-type]
+    assert anna.aliases == ("Anna", "AK")
+    assert Entity("tea") == Entity("tea", "thing", (), "")
+    assert len({anna, anna}) == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "argument"),
+    [
+        ({"name": "  "}, "name"),
+        ({"name": None}, "name"),
+        ({"name": "tea", "type": 5}, "type"),
+        ({"name": "tea", "description": None}, "description"),
+        ({"name": "tea", "aliases": "chai"}, "aliases"),
+        ({"name": "tea", "aliases": ["chai", 5]}, "aliases[1]"),
+    ],
+)
+def test_a_bad_entity_is_refused(values: dict[str, Any], argument: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        Entity(**values)
+    assert caught.value.argument == argument
+
+
+def test_a_relation_is_directed_typed_and_weighted() -> None:
+    local = DAY.astimezone(timezone(timedelta(hours=5)))
+    edge = Relation("UAV-001", "belongs_to", "fleet-rescue", weight=2, asserted_by="m1", valid_from=local)
+    assert edge.weight == 2.0
+    assert edge.valid_from == DAY
+    assert edge.valid_from is not None
+    assert edge.valid_from.tzinfo is UTC
+    assert edge != Relation("fleet-rescue", "belongs_to", "UAV-001", weight=2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "argument"),
+    [
+        ({"source": ""}, "source"),
+        ({"type": " "}, "type"),
+        ({"target": 7}, "target"),
+        ({"weight": 0}, "weight"),
+        ({"weight": float("nan")}, "weight"),
+        ({"asserted_by": 3}, "asserted_by"),
+        ({"valid_from": "today"}, "valid_from"),
+        ({"valid_from": DAY, "valid_to": DAY - timedelta(days=1)}, "valid_to"),
+    ],
+)
+def test_a_bad_relation_is_refused(changes: dict[str, Any], argument: str) -> None:
+    values: dict[str, Any] = {"source": "a", "type": "knows", "target": "b"}
+    with pytest.raises(InvalidArgument) as caught:
+        Relation(**values | changes)
+    assert caught.value.argument == argument

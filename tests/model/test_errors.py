@@ -1,0 +1,69 @@
+import inspect
+import pickle
+
+import pytest
+
+from recollect.model import errors
+from recollect.model.errors import (
+    DimensionMismatch,
+    EmbedderError,
+    InvalidArgument,
+    MissingExtra,
+    RecollectError,
+    ServiceRefused,
+    shown,
+)
+
+ALL = [value for value in vars(errors).values() if inspect.isclass(value) and issubclass(value, Exception)]
+
+
+def test_every_error_has_one_root_and_stands_in_the_drawn_tree() -> None:
+    assert InvalidArgument in ALL
+    for error in ALL:
+        assert issubclass(error, RecollectError)
+        assert error.__name__ in (errors.__doc__ or "")
+
+
+def test_an_invalid_argument_says_which_what_and_why() -> None:
+    error = InvalidArgument("scores[3]", float("nan"), "a finite number")
+    assert str(error) == "scores[3] must be a finite number, got nan"
+    assert (error.argument, error.expected) == ("scores[3]", "a finite number")
+    assert error.value != error.value
+
+
+def test_it_can_be_caught_as_what_python_would_have_raised() -> None:
+    assert issubclass(InvalidArgument, ValueError)
+    assert issubclass(MissingExtra, ImportError)
+    assert issubclass(DimensionMismatch, EmbedderError)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        InvalidArgument("alpha", 1.5, "a number from 0 to 1"),
+        MissingExtra("The ONNX embedder", "onnxruntime"),
+        DimensionMismatch("static", expected=384, got=768),
+        ServiceRefused("No such model.", status=404),
+    ],
+)
+def test_errors_survive_a_process_boundary(error: RecollectError) -> None:
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is type(error)
+    assert str(copy) == str(error)
+    assert vars(copy) == vars(error)
+
+
+def test_a_value_is_shown_in_80_characters_at_most() -> None:
+    assert shown("x" * 78) == "'" + "x" * 78 + "'"
+    assert shown("x" * 79) == "'" + "x" * 79 + "…"
+    assert len(str(InvalidArgument("content", "x" * 1_000_000, "shorter"))) < 150
+
+
+class Unspeakable:
+    def __repr__(self) -> str:
+        raise RuntimeError("no words")
+
+
+def test_a_value_without_a_repr_does_not_hide_the_error() -> None:
+    assert shown(Unspeakable()) == "a value of type Unspeakable that cannot be shown (RuntimeError)"
+    assert shown(10**5000) == "a value of type int that cannot be shown (ValueError)"

@@ -1,0 +1,63 @@
+import uuid
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.model import InvalidArgument, uuid7
+from recollect.model.identity import memory_id
+
+MOMENTS = st.datetimes(datetime(1970, 1, 1), datetime(9999, 12, 31), timezones=st.just(UTC))
+BITS = st.integers(0, 2**74 - 1)
+
+
+def test_the_example_of_rfc_9562() -> None:
+    # Appendix A.6: 2022-02-22 14:22:22 -05:00, rand_a 0xCC3, rand_b 0x18C4DC0C0C07398F.
+    now = datetime(2022, 2, 22, 14, 22, 22, tzinfo=timezone(timedelta(hours=-5)))
+    assert uuid7(now, 0xCC3 << 62 | 0x18C4DC0C0C07398F) == "017f22e2-79b0-7cc3-98c4-dc0c0c07398f"
+
+
+@given(MOMENTS, BITS)
+def test_it_is_a_uuid_of_version_7_that_holds_its_time_and_bits(now: datetime, bits: int) -> None:
+    made = uuid.UUID(uuid7(now, bits))
+    assert (made.version, made.variant) == (7, uuid.RFC_4122)
+    assert made.int >> 80 == (now - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+    assert ((made.int >> 64 & 0xFFF) << 62 | made.int & (2**62 - 1)) == bits
+    assert memory_id("id", str(made)) == str(made)
+
+
+@given(MOMENTS, MOMENTS, BITS, BITS)
+def test_text_order_is_time_order(one: datetime, two: datetime, bits: int, other: int) -> None:
+    early, late = sorted([one, two])
+    if late - early >= timedelta(milliseconds=1):
+        assert uuid7(early, bits) < uuid7(late, other)
+
+
+@pytest.mark.parametrize(
+    ("now", "bits", "argument"),
+    [
+        (datetime(1969, 12, 31, tzinfo=UTC), 0, "now"),
+        (datetime(2026, 5, 7), 0, "now"),
+        (datetime(2026, 5, 7, tzinfo=UTC), -1, "random_bits"),
+        (datetime(2026, 5, 7, tzinfo=UTC), 2**74, "random_bits"),
+        (datetime(2026, 5, 7, tzinfo=UTC), 0.5, "random_bits"),
+    ],
+)
+def test_bad_parts_are_refused(now: datetime, bits: Any, argument: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        uuid7(now, bits)
+    assert caught.value.argument == argument
+
+
+@pytest.mark.parametrize("value", ["m", "x" * 128, "mémoire:1", "019dffbb-f000-7000-8000-000000000000"])
+def test_imports_may_bring_their_own_ids(value: str) -> None:
+    assert memory_id("id", value) == value
+
+
+@pytest.mark.parametrize("value", ["", "x" * 129, "a b", "a\n", "a\0", "a\u2003b", 5, None, b"m"])
+def test_what_cannot_identify_is_refused(value: object) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        memory_id("id", value)
+    assert caught.value.argument == "id"

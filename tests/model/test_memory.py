@@ -1,0 +1,188 @@
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, replace
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from recollect.model import InvalidArgument, Memory, Place, Source, Tier
+from recollect.model.memory import json_object
+
+DAY = datetime(2026, 5, 7, tzinfo=UTC)
+LOCAL = datetime(2026, 5, 7, 2, tzinfo=timezone(timedelta(hours=2)))
+
+
+def memory(**changes: Any) -> Memory:
+    values: dict[str, Any] = {"id": "m1", "content": "I prefer green tea.", "created_at": DAY}
+    return Memory(**values | changes)
+
+
+FULL = memory(
+    namespace="acme/alice",
+    category="preference",
+    tier="episodic",
+    confidence=1,
+    importance=0,
+    tags=["tea", "drink"],
+    metadata={"room": 12, "deep": {"list": [1, None, "x"]}},
+    source=Source(speaker="Alice", session="s1", position=0, link="https://example.org"),
+    entities=["Alice"],
+    place=Place(48.8566, 2.3522, "Paris"),
+    valid_from=LOCAL,
+    valid_to=LOCAL + timedelta(days=1),
+    expires_at=LOCAL,
+    supersedes=["m0"],
+    superseded_by="m2",
+    last_accessed_at=LOCAL,
+)
+
+
+def test_what_is_not_said_has_a_sensible_default() -> None:
+    plain = memory()
+    assert (plain.namespace, plain.category, plain.tier) == ("default", "fact", Tier.SEMANTIC)
+    assert (plain.confidence, plain.importance, plain.mentions, plain.version) == (1.0, 0.5, 1, 1)
+    assert plain.metadata == {}
+    assert plain.source == Source()
+
+
+def test_everything_given_is_brought_to_its_form() -> None:
+    assert FULL.tier is Tier.EPISODIC
+    assert (FULL.confidence, FULL.importance) == (1.0, 0.0)
+    assert type(FULL.confidence) is float
+    assert FULL.tags == ("tea", "drink")
+    assert FULL.supersedes == ("m0",)
+    for moment in (FULL.valid_from, FULL.valid_to, FULL.expires_at, FULL.last_accessed_at):
+        assert moment is not None
+        assert moment.tzinfo is UTC
+    assert FULL.valid_from == DAY
+
+
+def test_the_event_is_when_it_holds_or_else_when_it_was_learnt() -> None:
+    assert memory().event_time == DAY
+    assert memory(valid_from=DAY - timedelta(days=9)).event_time == DAY - timedelta(days=9)
+
+
+def test_content_is_kept_to_the_letter() -> None:
+    content = "  Tea,\n\tplease! \U0001f375 " + "x" * 100_000
+    assert memory(content=content).content == content
+
+
+def test_a_memory_does_not_change() -> None:
+    notes = {"room": 12}
+    kept = memory(metadata=notes)
+    notes["room"] = 13
+    assert kept.metadata["room"] == 12
+    with pytest.raises(TypeError):
+        kept.metadata["room"] = 14  # type: ignore[index]
+    with pytest.raises(FrozenInstanceError):
+        kept.content = "coffee"  # type: ignore[misc]
+    changed = replace(kept, confidence=0.5)
+    assert (changed.confidence, changed.metadata) == (0.5, {"room": 12})
+
+
+@pytest.mark.parametrize("kept", [memory(), FULL], ids=["plain", "full"])
+def test_memories_can_be_copied_pickled_and_kept_in_sets(kept: Memory) -> None:
+    for copied in (copy.copy(kept), copy.deepcopy(kept), pickle.loads(pickle.dumps(kept))):
+        assert copied == kept
+        assert hash(copied) == hash(kept)
+    assert {kept, copy.copy(kept)} == {kept}
+
+
+@pytest.mark.parametrize(
+    ("changes", "argument"),
+    [
+        ({"id": ""}, "id"),
+        ({"id": "m 1"}, "id"),
+        ({"content": " \n"}, "content"),
+        ({"content": None}, "content"),
+        ({"created_at": datetime(2026, 5, 7)}, "created_at"),
+        ({"created_at": None}, "created_at"),
+        ({"namespace": "acme/../bob"}, "namespace"),
+        ({"category": 5}, "category"),
+        ({"tier": "eternal"}, "tier"),
+        ({"confidence": 1.01}, "confidence"),
+        ({"confidence": float("nan")}, "confidence"),
+        ({"importance": -0.1}, "importance"),
+        ({"importance": "high"}, "importance"),
+        ({"tags": "tea"}, "tags"),
+        ({"tags": ["tea", 1]}, "tags[1]"),
+        ({"metadata": None}, "metadata"),
+        ({"metadata": {1: "a"}}, "metadata"),
+        ({"source": "Alice"}, "source"),
+        ({"entities": "Alice"}, "entities"),
+        ({"place": (48.9, 2.4)}, "place"),
+        ({"valid_from": "May"}, "valid_from"),
+        ({"valid_from": DAY, "valid_to": DAY - timedelta(seconds=1)}, "valid_to"),
+        ({"expires_at": 0}, "expires_at"),
+        ({"last_accessed_at": datetime(2026, 5, 7)}, "last_accessed_at"),
+        ({"supersedes": "m0"}, "supersedes"),
+        ({"supersedes": ["m0", "m1"]}, "supersedes"),
+        ({"superseded_by": "m1"}, "superseded_by"),
+        ({"superseded_by": ""}, "superseded_by"),
+        ({"mentions": 0}, "mentions"),
+        ({"access_count": -1}, "access_count"),
+        ({"version": 0}, "version"),
+        ({"version": 1.5}, "version"),
+        ({"fingerprint": None}, "fingerprint"),
+        ({"embedder": None}, "embedder"),
+    ],
+)
+def test_a_bad_memory_is_refused(changes: dict[str, Any], argument: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        memory(**changes)
+    assert caught.value.argument == argument
+
+
+@pytest.mark.parametrize(
+    ("changes", "argument"),
+    [
+        ({"speaker": 1}, "speaker"),
+        ({"session": None}, "session"),
+        ({"link": b"x"}, "link"),
+        ({"position": -1}, "position"),
+        ({"position": True}, "position"),
+    ],
+)
+def test_a_bad_source_is_refused(changes: dict[str, Any], argument: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        Source(**changes)
+    assert caught.value.argument == argument
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{}, {"a": [1, 2.5, "x", None, True]}, {"a": {"b": {"c": []}}}, {"": "empty keys are keys"}],
+)
+def test_what_json_keeps_is_kept(value: dict[str, Any]) -> None:
+    assert json_object("metadata", value) == value
+
+
+def nested(depth: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(depth):
+        value = {"a": value}
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [],
+        "text",
+        {1: "a"},
+        {"a": (1, 2)},
+        {"a": {2}},
+        {"a": float("nan")},
+        {"a": float("inf")},
+        {"a": b"x"},
+        {"a": DAY},
+        {"a": 10**5000},
+        nested(100_000),
+    ],
+    ids=["list", "text", "number key", "tuple", "set", "nan", "inf", "bytes", "time", "long", "deep"],
+)
+def test_what_json_would_change_or_lose_is_refused(value: object) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        json_object("metadata", value)
+    assert caught.value.argument == "metadata"
