@@ -8,9 +8,11 @@ legs there are.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import repeat
+from operator import itemgetter
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -50,6 +52,10 @@ class Leg(Generic[Id]):
     name: str = ""
 
     def __post_init__(self) -> None:
+        flat_array = isinstance(self.ids, np.ndarray) and self.ids.ndim == 1
+        if not flat_array and (isinstance(self.ids, str | bytes) or not isinstance(self.ids, Sequence)):
+            raise InvalidArgument("ids", self.ids, "a list of ids, best first")
+        checks.text("name", self.name)
         if self.scores is not None:
             scores = checks.numbers("scores", self.scores)
             checks.same_length(ids=self.ids, scores=scores)
@@ -90,13 +96,13 @@ class Aligned(Generic[Id]):
     scores: tuple[FloatArray | None, ...]
 
     def leg_scores(self) -> list[FloatArray]:
-        """Return every leg's scores, or raise for a leg that has none."""
+        """Return every leg's scores, or raise for a leg that has items but no scores."""
         for index, scores in enumerate(self.scores):
-            if scores is None:
+            if scores is None and self.sizes[index]:
                 raise InvalidArgument(
                     f"legs[{index}]", self.names[index], "a leg with scores for this fusion"
                 )
-        return [scores for scores in self.scores if scores is not None]
+        return [np.zeros(0) if scores is None else scores for scores in self.scores]
 
     def weights(self, weights: Numbers | None) -> FloatArray:
         """Return the checked leg weights; None means 1 for each."""
@@ -165,23 +171,16 @@ def align(legs: Sequence[LegLike[Id]] | Aligned[Id]) -> Aligned[Id]:
         return legs
     if not isinstance(legs, list | tuple):
         raise InvalidArgument("legs", legs, "a list of ranked lists")
-    lists, names, scores = [], [], []
+    place_of: dict[Id, int] = {}
+    names, sizes, places, scores = [], [], [], []
     for index, leg in enumerate(legs):
         ids, leg_scores, name = _read(index, leg)
-        lists.append(ids)
         names.append(name or f"leg {index + 1}")
+        sizes.append(len(ids))
+        places.append(_placed(index, ids, place_of))
         scores.append(leg_scores)
-    sizes = tuple(map(len, lists))
-    total = sum(sizes)
-    # One pass, all of it in C: every id is given the flat position at which it was first seen.
-    first: dict[Id, int] = {}
-    try:
-        seen_at = np.fromiter(map(first.setdefault, chain.from_iterable(lists), count()), np.intp, total)
-    except TypeError as error:
-        raise InvalidArgument("legs", legs, "lists of hashable ids") from error
-    places = (np.cumsum(seen_at == np.arange(total)) - 1)[seen_at]
-    _check_unique(lists, places, len(first))
-    return Aligned(list(first), tuple(names), sizes, places, tuple(scores))
+    union = np.concatenate(places) if places else np.zeros(0, np.intp)
+    return Aligned(list(place_of), tuple(names), tuple(sizes), union, tuple(scores))
 
 
 def flat(per_leg: Sequence[FloatArray]) -> FloatArray:
@@ -193,21 +192,41 @@ def fused(aligned: Aligned[Id], values: FloatArray, limit: int | None) -> Fused[
     """Return the union best first, given what each item of each leg contributes."""
     most = None if limit is None else checks.whole("limit", limit)
     # bincount adds in input order, leg after leg, as an explanation does: same order, same bits.
+    # (Of nothing it returns integers.)
     scores = np.bincount(aligned.places, values, len(aligned.ids)).astype(np.float64, copy=False)
+    finite = np.isfinite(scores)
+    if np.count_nonzero(finite) < scores.size:
+        bad = aligned.ids[int(finite.argmin())]
+        raise InvalidArgument("legs", bad, "items whose weighted scores have a sum that float64 can hold")
     order = ranked(scores, most)
-    ids = aligned.ids
-    return Fused([ids[place] for place in order.tolist()], scores[order], aligned, values, order)
+    return Fused(_picked(aligned.ids, order.tolist()), scores[order], aligned, values, order)
 
 
-def _check_unique(lists: Sequence[Sequence[Id]], places: IntArray, union: int) -> None:
-    start = 0
-    for index, ids in enumerate(lists):
-        found = np.zeros(union, np.bool_)
-        found[places[start : start + len(ids)]] = True
-        if np.count_nonzero(found) != len(ids):
-            twice = next(item for item in ids if sum(other == item for other in ids) > 1)
-            raise InvalidArgument(f"legs[{index}]", twice, "a list that holds each id once")
-        start += len(ids)
+def _picked(ids: Sequence[Id], places: list[int]) -> list[Id]:
+    # An itemgetter takes them all in one call, in half the time of a loop, but only from two on.
+    return list(itemgetter(*places)(ids)) if len(places) > 1 else [ids[place] for place in places]
+
+
+def _placed(index: int, ids: Sequence[Id], place_of: dict[Id, int]) -> IntArray:
+    """Return the place of each of the leg's ids in the union, having added the new ones to `place_of`."""
+    size = len(ids)
+    try:
+        if place_of:
+            # In one pass, all of it in C: a new id's place is the number of ids seen before it.
+            seen = map(len, repeat(place_of))
+            places = np.fromiter(map(place_of.setdefault, ids, seen), np.intp, size)
+            found = np.zeros(len(place_of), np.bool_)
+            found[places] = True
+            distinct = int(np.count_nonzero(found))
+        else:
+            place_of.update(zip(ids, range(size), strict=True))
+            places, distinct = np.arange(size), len(place_of)
+    except TypeError as error:
+        raise InvalidArgument(f"legs[{index}]", ids, "a list of hashable ids") from error
+    if distinct != size:
+        twice = next(item for item, times in Counter(ids).items() if times > 1)
+        raise InvalidArgument(f"legs[{index}]", twice, "a list that holds each id once")
+    return places
 
 
 def _read(index: int, leg: LegLike[Id]) -> tuple[Sequence[Id], FloatArray | None, str]:
