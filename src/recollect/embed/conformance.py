@@ -3,7 +3,7 @@
 Subclass it in a test module and give it a fixture called ``embedder``::
 
     class TestMine(EmbedderConformance):
-        @pytest.fixture(scope="class")
+        @pytest.fixture
         def embedder(self) -> Embedder:
             return MyEmbedder()
 
@@ -132,7 +132,7 @@ class EmbedderConformance:
             raise AssertionError("an argument that is not text was accepted")
 
 
-def long_text(words: int = 3000) -> str:
+def long_text(words: int = 600) -> str:
     """Return a text longer than any model reads at once, every word of it different.
 
     Examples

@@ -83,6 +83,7 @@ def install(
     report = progress or _silent
     target = folder / name
     if is_whole(name, folder):
+        _describe(entry, target)
         return Installed(name, target, "already installed")
     folder.mkdir(parents=True, exist_ok=True)
     _clear_abandoned(folder)
@@ -208,7 +209,15 @@ def _fetch_all(
         read_checked(work, file, digest)
     for stray in set(work.iterdir()) - {work / file for file in entry.description.files}:
         shutil.rmtree(stray) if stray.is_dir() else stray.unlink()
-    (work / DESCRIPTION).write_text(entry.description.as_toml(), encoding="utf-8")
+    _describe(entry, work)
+
+
+def _describe(entry: Entry, folder: Path) -> None:
+    """Write the catalogue's description, unless it is there: a threshold may have been measured anew."""
+    if not (folder / DESCRIPTION).is_file() or read_description(folder) != entry.description:
+        written = folder / f".{DESCRIPTION}"
+        written.write_text(entry.description.as_toml(), encoding="utf-8", newline="\n")
+        written.replace(folder / DESCRIPTION)
 
 
 def _move_into_place(work: Path, target: Path) -> None:

@@ -8,7 +8,7 @@
 ``lexical``                            hashed bags of words; needs no model
 ``onnx:FOLDER``                        any folder with an ONNX sentence encoder
 ``static:FOLDER``                      any folder with a static model
-``hub:ORGANISATION/NAME``              a model that is already in the model hub's cache
+``hub:ORG/NAME``                       a model that is already in the model hub's cache
 ``openai:MODEL@ADDRESS``               an OpenAI-compatible service; the address is optional
 ``ollama:MODEL@ADDRESS``               an Ollama server; the address is optional
 =====================================  ==================================================================
@@ -37,13 +37,7 @@ from recollect.rank.bm25 import Statistics
 
 RECOMMENDED = "arctic-embed-s"
 NAMES = ("auto", "builtin", BUILTIN.id, "lexical", *CATALOGUE)
-FORMS = (
-    "onnx:FOLDER",
-    "static:FOLDER",
-    "hub:ORGANISATION/NAME",
-    "openai:MODEL@ADDRESS",
-    "ollama:MODEL@ADDRESS",
-)
+FORMS = ("onnx:FOLDER", "static:FOLDER", "hub:ORG/NAME", "openai:MODEL@ADDRESS", "ollama:MODEL@ADDRESS")
 _RUNTIME = ("onnxruntime", "tokenizers")
 
 
@@ -151,10 +145,10 @@ def _installed(name: str, given: Resources) -> Embedder:
     _need_runtime()
     if given.models is None or name not in installed(given.models):
         raise ModelNotInstalled(f"{name} is not installed: recollect model install {name}")
-    folder = given.models / name
-    if CATALOGUE[name].description.kind == "static":
-        return StaticEmbedder(folder)
-    return OnnxEmbedder(folder, threads=given.threads)
+    folder, known = given.models / name, CATALOGUE[name].description
+    if known.kind == "static":
+        return StaticEmbedder(folder, description=known)
+    return OnnxEmbedder(folder, threads=given.threads, description=known)
 
 
 def _from_folder(form: str, rest: str, given: Resources) -> Embedder:

@@ -1,0 +1,104 @@
+import dataclasses
+import hashlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.embed.description import ModelDescription, read_checked, read_description
+from recollect.embed.port import Prompts
+from recollect.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
+
+FILES = {"model.onnx": "aa", "tokenizer.json": "bb"}
+TINY = ModelDescription(id="tiny", kind="onnx", dimension=8, max_tokens=32, pooling="mean", files=FILES)
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+@given(id=TEXT, query=TEXT, document=TEXT, licence=TEXT, threshold=st.floats(-1, 1))
+def test_what_is_written_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory,
+    id: str,
+    query: str,
+    document: str,
+    licence: str,
+    threshold: float,
+) -> None:
+    folder = tmp_path_factory.mktemp("model")
+    written = dataclasses.replace(
+        TINY, id=id, prompts=Prompts(query, document), licence=licence, similarity_threshold=threshold
+    )
+    (folder / "model.toml").write_text(written.as_toml(), encoding="utf-8", newline="\n")
+    assert read_description(folder) == written
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"pooling": "cls"},
+        {"max_tokens": 64},
+        {"dimension": 9},
+        {"prompts": Prompts(query="q: ")},
+        {"prompts": Prompts(document="q: ")},
+        {"revision": "abc"},
+        {"files": {**FILES, "model.onnx": "cc"}},
+        {"files": {**FILES, "tokenizer.json": "cc"}},
+    ],
+)
+def test_whatever_changes_vectors_changes_the_name(change: dict[str, object]) -> None:
+    assert dataclasses.replace(TINY, **change).name != TINY.name  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("change", [{"licence": "MIT"}, {"similarity_threshold": 0.7}])
+def test_what_does_not_change_vectors_does_not_change_the_name(change: dict[str, object]) -> None:
+    assert dataclasses.replace(TINY, **change).name == TINY.name  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kind": "torch"},
+        {"pooling": "max"},
+        {"dimension": 0},
+        {"max_tokens": 15},
+        {"similarity_threshold": 1.5},
+        {"id": 7},
+    ],
+)
+def test_facts_that_cannot_be_are_refused(change: dict[str, object]) -> None:
+    with pytest.raises(InvalidArgument):
+        dataclasses.replace(TINY, **change)  # type: ignore[arg-type]
+
+
+def test_a_folder_without_a_description_holds_no_model(tmp_path: Path) -> None:
+    with pytest.raises(ModelNotInstalled, match=r"no model\.toml"):
+        read_description(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"id = ", "not a TOML file"),
+        (b"\xff\xfe", "not a TOML file"),
+        (b"id = 'x'", "does not describe a model"),
+        (TINY.as_toml().replace('"mean"', '"max"').encode(), "pooling must be one of"),
+        (b"colour = 'red'\n" + TINY.as_toml().encode(), "colour"),
+        (b"prompts = 'red'\n" + TINY.as_toml().split("[prompts]")[0].encode(), "does not describe a model"),
+        (TINY.as_toml().split("[files]")[0].encode(), "no SHA-256 for model.onnx and tokenizer.json"),
+    ],
+)
+def test_a_description_that_cannot_be_used_says_why(tmp_path: Path, content: bytes, says: str) -> None:
+    (tmp_path / "model.toml").write_bytes(content)
+    with pytest.raises(ModelCorrupt, match=says):
+        read_description(tmp_path)
+
+
+def test_a_file_is_read_only_if_it_is_the_pinned_one(tmp_path: Path) -> None:
+    (tmp_path / "weights").write_bytes(b"seven")
+    digest = hashlib.sha256(b"seven").hexdigest()
+    assert read_checked(tmp_path, "weights", digest) == b"seven"
+    assert read_checked(tmp_path, "weights", None) == b"seven"
+    with pytest.raises(ModelCorrupt, match=f"has SHA-256 {digest}, not the pinned 00"):
+        read_checked(tmp_path, "weights", "00")
+    with pytest.raises(ModelNotInstalled, match="missing"):
+        read_checked(tmp_path, "tokens", digest)

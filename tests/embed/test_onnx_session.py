@@ -1,0 +1,118 @@
+from collections.abc import Callable
+
+import numpy as np
+import onnx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from onnx import TensorProto, helper
+
+from recollect.embed.onnx_session import OnnxSession, pooled
+from recollect.model.errors import EmbedderError, InvalidArgument, ModelCorrupt
+
+ROWS = [[2, 4, 3], [2, 3], [2, 5, 6, 4, 3], [2, 6, 3]]
+
+
+@given(st.integers(1, 4), st.integers(1, 6), st.data())
+def test_the_mean_leaves_padding_out(rows: int, tokens: int, data: st.DataObject) -> None:
+    lengths = [data.draw(st.integers(1, tokens)) for _ in range(rows)]
+    states = np.random.default_rng(0).normal(size=(rows, tokens, 5)).astype(np.float32)
+    mask = np.array([[1] * length + [0] * (tokens - length) for length in lengths])
+    found = pooled(states, mask, "mean")
+    for row, length in enumerate(lengths):
+        assert found[row] == pytest.approx(states[row, :length].mean(axis=0), abs=1e-5)
+
+
+def test_a_batch_comes_back_in_the_order_given(tiny_graph: Callable[..., bytes]) -> None:
+    for threads in (1, 3):
+        session = OnnxSession(tiny_graph(), pooling="mean", threads=threads)
+        together = session.forward(ROWS * 20)
+        alone = [session.forward([row])[0] for row in ROWS]
+        assert np.allclose(together, np.stack(alone * 20), atol=1e-6)
+
+
+def test_inputs_are_fed_by_name(tiny_graph: Callable[..., bytes]) -> None:
+    names = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
+    session = OnnxSession(tiny_graph(inputs=names), pooling="cls")
+    assert session.forward([[4, 3]]).tolist() == [[3, 0, 0]]
+    assert OnnxSession(tiny_graph(inputs=("input_ids",)), pooling="cls").forward([[5]]).tolist() == [
+        [0, 3, 0]
+    ]
+
+
+def test_an_input_nobody_knows_is_named(tiny_graph: Callable[..., bytes]) -> None:
+    with pytest.raises(ModelCorrupt, match="'pixel_values'"):
+        OnnxSession(tiny_graph(inputs=("input_ids", "pixel_values")), pooling="cls")
+
+
+def test_token_states_are_preferred_to_other_outputs() -> None:
+    graph = helper.make_graph(
+        [
+            helper.make_node("Cast", ["input_ids"], ["other"], to=TensorProto.FLOAT),
+            helper.make_node("Unsqueeze", ["other", "axis"], ["token_embeddings"]),
+        ],
+        "two",
+        [helper.make_tensor_value_info("input_ids", TensorProto.INT32, ["b", "t"])],
+        [
+            helper.make_tensor_value_info("other", TensorProto.FLOAT, ["b", "t"]),
+            helper.make_tensor_value_info("token_embeddings", TensorProto.FLOAT, ["b", "t", 1]),
+        ],
+        [helper.make_tensor("axis", TensorProto.INT64, [1], [2])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.checker.check_model(model)
+    # The input is int32 here, and the mean is over the tokens of each row.
+    assert OnnxSession(model.SerializeToString(), pooling="mean").forward([[2, 4]]).tolist() == [[3]]
+
+
+def test_an_output_of_one_row_per_text_is_taken_as_it_is() -> None:
+    graph = helper.make_graph(
+        [helper.make_node("Cast", ["input_ids"], ["sentence_embedding"], to=TensorProto.FLOAT)],
+        "pooled",
+        [helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["b", "t"])],
+        [helper.make_tensor_value_info("sentence_embedding", TensorProto.FLOAT, ["b", "t"])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    assert OnnxSession(model.SerializeToString(), pooling="mean").forward([[2, 4]]).tolist() == [[2, 4]]
+
+
+def dynamically_quantised() -> bytes:
+    """Return a graph that rounds its input to 255 steps of the largest value in the batch."""
+    graph = helper.make_graph(
+        [
+            helper.make_node("Cast", ["input_ids"], ["floats"], to=TensorProto.FLOAT),
+            helper.make_node("DynamicQuantizeLinear", ["floats"], ["bytes", "scale", "zero"]),
+            helper.make_node("DequantizeLinear", ["bytes", "scale", "zero"], ["rounded"]),
+            helper.make_node("Unsqueeze", ["rounded", "axis"], ["last_hidden_state"]),
+        ],
+        "quantised",
+        [helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["b", "t"])],
+        [helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["b", "t", 1])],
+        [helper.make_tensor("axis", TensorProto.INT64, [1], [2])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    content: bytes = model.SerializeToString()
+    return content
+
+
+def test_a_text_in_a_quantised_batch_is_not_rounded_to_its_neighbours() -> None:
+    session = OnnxSession(dynamically_quantised(), pooling="cls")
+    # In steps of 100,000/255 = 392 a 3 would be rounded to 0.
+    assert session.forward([[3], [100_000]])[0] == pytest.approx([3])
+
+
+def test_a_graph_that_cannot_be_loaded_is_corrupt() -> None:
+    with pytest.raises(ModelCorrupt, match="cannot be loaded"):
+        OnnxSession(b"not a graph", pooling="cls")
+
+
+def test_a_graph_that_cannot_run_says_so(tiny_graph: Callable[..., bytes]) -> None:
+    session = OnnxSession(tiny_graph(), pooling="cls")
+    with pytest.raises(EmbedderError, match="could not read a text of 1 tokens"):
+        session.forward([[99]])
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5])
+def test_threads_are_counted(tiny_graph: Callable[..., bytes], threads: int) -> None:
+    with pytest.raises(InvalidArgument, match="threads"):
+        OnnxSession(tiny_graph(), pooling="cls", threads=threads)

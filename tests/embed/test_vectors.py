@@ -1,0 +1,44 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from recollect.embed.vectors import unit_means, unit_rows
+
+
+@given(
+    arrays(
+        np.float32, st.tuples(st.integers(0, 5), st.integers(1, 4)), elements=st.floats(-100, 100, width=32)
+    )
+)
+def test_every_row_is_divided_by_its_length(rows: np.typing.NDArray[np.float32]) -> None:
+    found = unit_rows(rows)
+    assert found.dtype == np.float32
+    for row, unit in zip(rows, found, strict=True):
+        length = float(np.sqrt((row.astype(np.float64) ** 2).sum()))
+        if length > 1e-15:
+            assert unit == pytest.approx(row / length, abs=1e-5)
+
+
+def test_a_row_of_zeros_stays() -> None:
+    assert unit_rows(np.zeros((1, 3), dtype=np.float32)).tolist() == [[0, 0, 0]]
+
+
+def test_doubles_become_singles_after_the_division() -> None:
+    # 1e200 is beyond a float32; its direction is not.
+    assert unit_rows(np.array([[1e150, 0.0]])).tolist() == [[1, 0]]
+
+
+def test_the_mean_of_opposite_rows_has_no_direction() -> None:
+    group = np.array([[1, 0], [-1, 0]], dtype=np.float32)
+    assert unit_means([group], 2).tolist() == [[0, 0]]
+
+
+def test_a_lone_row_is_copied_to_the_last_bit() -> None:
+    row = unit_rows(np.array([[1, 2, 3]], dtype=np.float32))
+    assert np.array_equal(unit_means([row], 3), row)
+
+
+def test_no_groups_give_no_rows() -> None:
+    assert unit_means([], 7).shape == (0, 7)
