@@ -24,6 +24,8 @@ Trade = Annotated[float, Declared("1 is relevance alone, 0 is difference alone."
 
 _ADAPTIVE = ((0.3, 0.8), (0.2, 0.7), (0.1, 0.6))
 _UNDECIDED = 0.5
+_SMALLEST_SQUARE = 1e-30
+"""Below this a squared length in float32 is losing digits, or is zero."""
 
 
 def mmr(relevance: Numbers, vectors: Rows, *, trade: Trade = 0.7, limit: int = 10) -> IntArray:
@@ -60,7 +62,8 @@ def mmr(relevance: Numbers, vectors: Rows, *, trade: Trade = 0.7, limit: int = 1
     checks.same_length(relevance=related, vectors=rows)
     gain = share * related
     penalty = np.full(related.size, -np.inf)
-    value = gain.copy()
+    # With nothing selected yet relevance alone decides, also where λ = 0 leaves it no weight.
+    value = related.copy()
     chosen = np.empty(min(most, related.size), np.intp)
     for step in range(chosen.size):
         best = int(value.argmax())
@@ -147,6 +150,7 @@ def _unit(vectors: Rows) -> npt.NDArray[np.floating[Any]]:
     if not (isinstance(vectors, np.ndarray) and vectors.dtype == np.float32 and vectors.ndim == 2):
         return unit_rows(vectors)
     squares = np.einsum("ij,ij->i", vectors, vectors)
-    if not np.isfinite(squares.sum()):
+    # Squares that over- or underflow float32 say nothing of the length; float64 has room for both.
+    if not np.isfinite(squares.sum()) or squares.min(initial=1.0) < _SMALLEST_SQUARE:
         return unit_rows(vectors)
-    return vectors * (1.0 / np.sqrt(np.where(squares > 0, squares, 1.0)))[:, None]
+    return np.asarray(vectors * (1.0 / np.sqrt(squares))[:, None])
