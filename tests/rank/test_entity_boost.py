@@ -43,9 +43,10 @@ def test_the_base_is_five_times_the_weight_rounded_up(weight: float, base: int) 
     assert entity_base(weight) == base
 
 
-@given(st.integers(0, 100))
-def test_a_weight_in_fifths_is_a_whole_base_despite_floats(fifths: int) -> None:
-    assert entity_base(fifths / 5) == fifths
+def test_a_weight_reached_in_steps_is_the_one_that_was_meant() -> None:
+    assert 0.2 * 3 * 5 > 3
+    assert entity_base(0.2 * 3) == entity_base(0.6) == 3
+    assert [entity_base(0.2 * steps) for steps in range(50)] == list(range(50))
 
 
 @given(st.integers(1, 5_000), st.integers(0, 60), st.data())

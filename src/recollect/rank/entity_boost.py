@@ -30,7 +30,7 @@ def entity_base(entity_weight: EntityWeight = 1.0) -> int:
     17
     """
     weight = checks.at_least("entity_weight", entity_weight, 0)
-    # 3.4 · 5 is 17.000000000000004 in floats; the ceiling is of the number that was meant.
+    # Three steps of 0.2 make 0.6000000000000001 in floats; the ceiling is of the number that was meant.
     return math.ceil(round(weight * _REPEATS_PER_WEIGHT, 9))
 
 
