@@ -1,10 +1,17 @@
 """Models for the tests: real ones from the catalogue, and a tiny one that can be worked out by hand."""
 
+import contextlib
 import hashlib
+import json
 import os
 import sys
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -132,3 +139,95 @@ def tiny_folder(
         return folder
 
     return make
+
+
+@dataclass
+class Reply:
+    """What the service says next."""
+
+    body: object = b""
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    cut: bool = False
+    """Hang up halfway through the body."""
+    drip: float = 0.0
+    """Seconds before each byte of the body."""
+
+
+@dataclass
+class Service:
+    """A local HTTP server that does what it is told, and remembers what it was asked."""
+
+    address: str = ""
+    replies: list[Reply] = field(default_factory=list)
+    answer: Callable[[dict[str, Any]], object] | None = None
+    """Makes the body of an answer from the request, once there are no more replies."""
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+
+    def says(self, *replies: Reply) -> None:
+        self.replies.extend(replies)
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    """Return a real server on the loopback interface that misbehaves on purpose."""
+    state = Service()
+    lock = threading.Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            length = int(self.headers.get("Content-Length", 0))
+            with lock:
+                request = json.loads(self.rfile.read(length) or b"{}")
+                state.asked.append(request)
+                state.paths.append(self.path)
+                state.headers.append(dict(self.headers))
+                if state.replies:
+                    reply = state.replies.pop(0)
+                else:
+                    assert state.answer is not None, "the service was asked once too often"
+                    reply = Reply(state.answer(request))
+            body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
+            time.sleep(reply.delay)
+            with contextlib.suppress(ConnectionError):  # a client that has given up is no longer there
+                self.send_response(reply.status)
+                self.send_header("Content-Length", str(len(body)))
+                for name, value in reply.headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                if reply.drip:
+                    for byte in body:
+                        time.sleep(reply.drip)
+                        self.wfile.write(bytes([byte]))
+                        self.wfile.flush()
+                else:
+                    self.wfile.write(body[: len(body) // 2] if reply.cut else body)
+            if reply.cut:
+                self.close_connection = True
+
+        def do_GET(self) -> None:
+            self.do_POST()
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Keep the test's output clean."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    state.address = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield state
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def reply() -> type[Reply]:
+    """Return the class of scripted replies, which tests cannot import from here."""
+    return Reply

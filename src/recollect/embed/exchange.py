@@ -45,7 +45,8 @@ class Patience:
     first_pause, longest_pause
         Seconds before the second attempt, and the most before any; each pause is twice the one before it.
     random
-        A source of numbers from 0 to 1: each pause is multiplied by something between a half and one.
+        A source of numbers from 0 to 1: each pause is multiplied by something between a half and one. It is
+        seeded differently in every process, or clients that failed together would return together.
     sleep, clock
         How to wait, a monotonic clock in seconds, and below it the wall clock for dates in ``Retry-After``.
     """
@@ -54,7 +55,7 @@ class Patience:
     attempts: int = 4
     first_pause: float = 0.5
     longest_pause: float = 30.0
-    random: Callable[[], float] = field(default_factory=lambda: random.Random(0).random)
+    random: Callable[[], float] = field(default_factory=lambda: random.Random().random)
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
     wall_clock: Callable[[], float] = time.time

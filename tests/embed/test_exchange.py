@@ -1,0 +1,167 @@
+import random
+import socket
+from collections.abc import Callable
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.embed.exchange import Patience, checked_address, post_json
+from recollect.model.errors import (
+    InvalidArgument,
+    ServiceAnswerInvalid,
+    ServiceRefused,
+    ServiceUnreachable,
+)
+
+
+class Waiting:
+    """A patience that notes its pauses instead of sleeping."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.pauses: list[float] = []
+        self.patience = Patience(
+            **{"first_pause": 1.0, "random": lambda: 1.0, "sleep": self.pauses.append, **settings}
+        )
+
+
+def test_an_answer_is_decoded(service: Any, reply: Callable[..., Any]) -> None:
+    service.says(reply({"ok": [1, 2]}))
+    assert post_json(service.address + "/x?y=1", {"a": "ä"}, {"X-Key": "k"}, Patience()) == {"ok": [1, 2]}
+    assert service.asked == [{"a": "ä"}]
+    assert service.paths == ["/x?y=1"]
+    assert service.headers[0]["X-Key"] == "k"
+    assert service.headers[0]["Content-Type"] == "application/json"
+
+
+def test_a_service_that_recovers_is_asked_again(service: Any, reply: Callable[..., Any]) -> None:
+    service.says(reply(status=500), reply(status=503), reply({"ok": True}))
+    waiting = Waiting()
+    assert post_json(service.address, {}, {}, waiting.patience) == {"ok": True}
+    assert waiting.pauses == [1.0, 2.0]
+
+
+def test_a_service_that_does_not_recover_is_given_up(service: Any, reply: Callable[..., Any]) -> None:
+    service.says(*[reply(b"on fire", status=500)] * 4)
+    waiting = Waiting()
+    with pytest.raises(ServiceUnreachable, match=r"500 .*on fire.*gave up after 4 attempts"):
+        post_json(service.address, {}, {}, waiting.patience)
+    assert waiting.pauses == [1.0, 2.0, 4.0]
+
+
+def test_the_server_says_when_to_come_back(service: Any, reply: Callable[..., Any]) -> None:
+    busy = [reply(status=429, headers={"Retry-After": "7"}), reply(status=503, headers={"Retry-After": "0"})]
+    service.says(*busy, reply({}))
+    waiting = Waiting()
+    post_json(service.address, {}, {}, waiting.patience)
+    assert waiting.pauses == [7.0, 0.0]
+
+
+def test_the_server_may_say_it_as_a_date(service: Any, reply: Callable[..., Any]) -> None:
+    service.says(
+        reply(status=429, headers={"Retry-After": formatdate(1_000_012, usegmt=True)}),
+        reply(status=429, headers={"Retry-After": formatdate(999_999, usegmt=True)}),
+        reply(status=429, headers={"Retry-After": "soon"}),
+        reply({}),
+    )
+    waiting = Waiting(wall_clock=lambda: 1_000_000.0)
+    post_json(service.address, {}, {}, waiting.patience)
+    # Twelve seconds from now; a moment ago; and a date nobody can read, for which the usual pause applies.
+    assert waiting.pauses == [12.0, 0.0, 4.0]
+
+
+def test_nobody_waits_an_hour(service: Any, reply: Callable[..., Any]) -> None:
+    service.says(reply(status=429, headers={"Retry-After": "3600"}))
+    waiting = Waiting()
+    with pytest.raises(ServiceUnreachable, match="asks to wait 3600 s"):
+        post_json(service.address, {}, {}, waiting.patience)
+    assert waiting.pauses == []
+
+
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [
+        (401, "API key is missing or wrong"),
+        (403, "may not"),
+        (404, "model or the address"),
+        (400, "will not"),
+    ],
+)
+def test_a_refusal_is_not_repeated(service: Any, reply: Callable[..., Any], status: int, says: str) -> None:
+    service.says(reply({"error": "no such thing"}, status=status))
+    with pytest.raises(ServiceRefused, match=says) as caught:
+        post_json(service.address, {}, {}, Patience())
+    assert caught.value.status == status
+    assert "no such thing" in str(caught.value)
+    assert len(service.asked) == 1
+
+
+def test_a_slow_service_is_not_waited_for(service: Any, reply: Callable[..., Any]) -> None:
+    service.says(reply({}, delay=0.5), reply({"ok": 1}))
+    waiting = Waiting(timeout=0.1)
+    assert post_json(service.address, {}, {}, waiting.patience) == {"ok": 1}
+    assert len(waiting.pauses) == 1
+
+
+def test_a_dripping_service_is_stopped_too(service: Any, reply: Callable[..., Any]) -> None:
+    service.says(reply(b'{"slow": "answer"}', drip=0.05))
+    with pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.2 s"):
+        post_json(service.address, {}, {}, Waiting(timeout=0.2, attempts=1).patience)
+
+
+def test_an_answer_that_breaks_off_is_asked_for_again(service: Any, reply: Callable[..., Any]) -> None:
+    service.says(reply({"long": "answer"}, cut=True), reply({"ok": 1}))
+    assert post_json(service.address, {}, {}, Waiting().patience) == {"ok": 1}
+
+
+def test_a_connection_refused_asks_whether_the_service_runs() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    waiting = Waiting(attempts=2)
+    with pytest.raises(ServiceUnreachable, match="refused the connection: is the service running"):
+        post_json(f"http://127.0.0.1:{port}", {}, {}, waiting.patience)
+    assert waiting.pauses == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (b"<!DOCTYPE html><html>", "a web page"),
+        (b'{"data": [', "not JSON"),
+        (b"", "not JSON"),
+        (b"\xff", "not JSON"),
+    ],
+)
+def test_what_is_not_json_is_shown(service: Any, reply: Callable[..., Any], body: bytes, says: str) -> None:
+    service.says(reply(body))
+    with pytest.raises(ServiceAnswerInvalid, match=says):
+        post_json(service.address, {}, {}, Patience())
+
+
+@given(st.integers(0, 50), st.floats(0, 1))
+def test_a_pause_is_between_half_and_all_of_its_bound(attempt: int, chance: float) -> None:
+    bound = min(30.0, 0.5 * 2**attempt)
+    assert bound / 2 <= Patience(random=lambda: chance).pause(attempt, None) <= bound
+
+
+def test_clients_that_failed_together_do_not_return_together() -> None:
+    assert Patience().pause(0, None) != Patience().pause(0, None)
+    seeded = [Patience(random=random.Random(7).random).pause(0, None) for _ in range(2)]
+    assert seeded[0] == seeded[1]
+
+
+@pytest.mark.parametrize(
+    "settings", [{"timeout": 0}, {"attempts": 0}, {"first_pause": -1}, {"longest_pause": -1}]
+)
+def test_patience_is_positive(settings: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgument):
+        Patience(**settings)
+
+
+@pytest.mark.parametrize("address", ["", "ftp://x", "http://", "localhost:11434", "http://x:999999", None])
+def test_an_address_is_an_address(address: Any) -> None:
+    with pytest.raises(InvalidArgument, match="address"):
+        checked_address("address", address)

@@ -1,0 +1,243 @@
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recollect.embed.conformance import EmbedderConformance
+from recollect.embed.exchange import Patience
+from recollect.embed.http import OllamaEmbedder, OpenAIEmbedder
+from recollect.embed.port import Embedder, Prompts
+from recollect.model.errors import (
+    DimensionMismatch,
+    EmbeddingServiceError,
+    InvalidArgument,
+    ServiceAnswerInvalid,
+    ServiceRefused,
+    ServiceUnreachable,
+)
+
+HASTY = Patience(timeout=5.0, sleep=lambda seconds: None)
+
+
+def vector_of(text: str) -> list[float]:
+    """Return three numbers that depend on every character of the text."""
+    return [len(text), sum(map(ord, text)) % 1009, sum(i * ord(c) for i, c in enumerate(text)) % 997]
+
+
+def openai_answer(request: dict[str, Any]) -> object:
+    return {"data": [{"index": i, "embedding": vector_of(t)} for i, t in enumerate(request["input"])]}
+
+
+def ollama_answer(request: dict[str, Any]) -> object:
+    return {"embeddings": [vector_of(text) for text in request["input"]]}
+
+
+@pytest.fixture
+def openai(service: Any) -> OpenAIEmbedder:
+    service.answer = openai_answer
+    return OpenAIEmbedder("m", service.address + "/v1", dimension=3, patience=HASTY)
+
+
+@pytest.fixture
+def ollama(service: Any) -> OllamaEmbedder:
+    service.answer = ollama_answer
+    return OllamaEmbedder("m", service.address, dimension=3, patience=HASTY)
+
+
+class TestOpenAIConforms(EmbedderConformance):
+    @pytest.fixture
+    def embedder(self, openai: OpenAIEmbedder) -> Embedder:
+        return openai
+
+
+class TestOllamaConforms(EmbedderConformance):
+    @pytest.fixture
+    def embedder(self, ollama: OllamaEmbedder) -> Embedder:
+        return ollama
+
+
+def test_openai_is_asked_as_its_reference_says(service: Any) -> None:
+    service.answer = openai_answer
+    embedder = OpenAIEmbedder("text-embedding-3-small", service.address + "/v1/", api_key="sk-1")
+    embedder.embed_documents(["red", "blue"])
+    assert service.paths[-1] == "/v1/embeddings"
+    assert service.asked[-1] == {
+        "model": "text-embedding-3-small",
+        "input": ["red", "blue"],
+        "encoding_format": "float",
+    }
+    assert service.headers[-1]["Authorization"] == "Bearer sk-1"
+
+
+def test_ollama_is_told_not_to_truncate(service: Any, ollama: OllamaEmbedder) -> None:
+    ollama.embed_query("red")
+    assert service.paths == ["/api/embed"]
+    assert service.asked == [{"model": "m", "input": ["red"], "truncate": False}]
+    assert "Authorization" not in service.headers[0]
+
+
+def test_vectors_are_scaled_to_unit_length(service: Any, reply: Callable[..., Any]) -> None:
+    service.says(reply({"embeddings": [[3, 0, 4]]}))
+    embedder = OllamaEmbedder("m", service.address, dimension=3)
+    assert embedder.embed_query("red") == pytest.approx([0.6, 0, 0.8])
+
+
+def test_vectors_are_put_in_the_order_of_their_numbers(service: Any, reply: Callable[..., Any]) -> None:
+    shuffled = [{"index": 2, "embedding": [0, 0, 1]}, {"index": 0, "embedding": [1, 0, 0]}]
+    service.says(reply({"data": [*shuffled, {"index": 1, "embedding": [0, 1, 0]}]}))
+    embedder = OpenAIEmbedder("m", service.address, dimension=3)
+    assert embedder.embed_documents(["a", "b", "c"]).tolist() == np.eye(3).tolist()
+
+
+def test_the_dimension_is_asked_once(service: Any) -> None:
+    service.answer = ollama_answer
+    embedder = OllamaEmbedder("m", service.address)
+    assert (embedder.dimension, embedder.dimension, len(service.asked)) == (3, 3, 1)
+
+
+def test_a_wrong_dimension_is_named(service: Any, reply: Callable[..., Any]) -> None:
+    service.says(reply({"embeddings": [[1, 2, 3, 4]]}))
+    embedder = OllamaEmbedder("m", service.address, dimension=3)
+    with pytest.raises(DimensionMismatch, match="4 dimensions where 3 were expected") as caught:
+        embedder.embed_query("red")
+    assert (caught.value.expected, caught.value.got) == (3, 4)
+
+
+def test_texts_go_in_batches(service: Any) -> None:
+    service.answer = ollama_answer
+    embedder = OllamaEmbedder("m", service.address, dimension=3, batch=2)
+    texts = ["a", "bb", "ccc", "dddd", "eeeee"]
+    rows = embedder.embed_documents(texts)
+    assert [request["input"] for request in service.asked] == [["a", "bb"], ["ccc", "dddd"], ["eeeee"]]
+    for row, text in zip(rows, texts, strict=True):
+        assert row == pytest.approx(np.array(vector_of(text)) / np.linalg.norm(vector_of(text)), abs=1e-6)
+
+
+def test_blank_texts_are_not_sent(service: Any, ollama: OllamaEmbedder) -> None:
+    rows = ollama.embed_documents(["", "red", " \n"])
+    assert service.asked == [{"model": "m", "input": ["red"], "truncate": False}]
+    assert rows[0].tolist() == rows[2].tolist() == [0, 0, 0]
+    assert rows[1].any()
+
+
+def test_prompts_are_sent_with_the_text(service: Any) -> None:
+    service.answer = ollama_answer
+    prompts = Prompts(query="search_query: ", document="search_document: ")
+    embedder = OllamaEmbedder("m", service.address, dimension=3, prompts=prompts)
+    embedder.embed_query("red")
+    embedder.embed_documents(["red"])
+    assert [request["input"] for request in service.asked] == [
+        ["search_query: red"],
+        ["search_document: red"],
+    ]
+
+
+def test_long_texts_are_sent_in_pieces(service: Any) -> None:
+    service.answer = ollama_answer
+    embedder = OllamaEmbedder("m", service.address, dimension=3, passage_characters=100)
+    long = "seven words in each of these sentences. " * 10
+    embedder.embed_query(long)
+    assert len(service.asked[0]["input"]) > 4
+    assert all(len(text) <= 100 for text in service.asked[0]["input"])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"embeddings": [[1, 2, 3]]},
+        {"embeddings": [[1, 2, 3]] * 3},
+        {"embeddings": []},
+        {"embeddings": None},
+        {"embeddings": "AAAA"},
+        {"embeddings": [[1, 2, 3], [1, 2]]},
+        {"embeddings": [[1, 2, 3], [1, 2, None]]},
+        {"embeddings": [[1, 2, 3], [1, 2, "3"]]},
+        {"embeddings": [[1, 2, 3], [1, 2, math.nan]]},
+        {"embeddings": [[1, 2, 3], [1, 2, math.inf]]},
+        {"embeddings": [1, 2]},
+        {"embeddings": [[], []]},
+        {"embedding": [[1, 2, 3], [1, 2, 3]]},
+        {},
+        [],
+        7,
+        b"",
+        b'{"embeddings": [[1, 2',
+        b"<html><body>Welcome to nginx!</body></html>",
+    ],
+)
+def test_answers_that_are_not_the_vectors_asked_for(
+    service: Any, reply: Callable[..., Any], answer: object
+) -> None:
+    service.says(reply(answer))
+    with pytest.raises(ServiceAnswerInvalid):
+        OllamaEmbedder("m", service.address, dimension=3).embed_documents(["a", "b"])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        [],
+        [{"embedding": [1, 2, 3]}],
+        [{"index": 0}],
+        [{"index": 1, "embedding": [1, 2, 3]}],
+        [{"index": "0", "embedding": [1, 2, 3]}],
+        [[1, 2, 3]],
+        [{"index": 0, "embedding": "AACAPw=="}],
+    ],
+)
+def test_openai_answers_that_are_not_the_vector_asked_for(
+    service: Any, reply: Callable[..., Any], data: object
+) -> None:
+    service.says(reply({"data": data}))
+    with pytest.raises(ServiceAnswerInvalid):
+        OpenAIEmbedder("m", service.address, dimension=3).embed_query("a")
+
+
+def test_failures_keep_their_type(service: Any, reply: Callable[..., Any]) -> None:
+    embedder = OllamaEmbedder("m", service.address, patience=HASTY)
+    service.says(reply({"error": 'model "m" not found, try pulling it first'}, status=404))
+    with pytest.raises(ServiceRefused, match="try pulling it first"):
+        embedder.embed_query("red")
+    service.says(*[reply(status=502)] * 4)
+    with pytest.raises(ServiceUnreachable):
+        embedder.embed_query("red")
+    assert issubclass(ServiceRefused, EmbeddingServiceError)
+
+
+def test_a_service_that_stumbles_is_asked_again(
+    service: Any, reply: Callable[..., Any], ollama: OllamaEmbedder
+) -> None:
+    service.says(reply(status=500), reply(status=429, headers={"Retry-After": "1"}))
+    assert ollama.embed_query("red").any()
+    assert len(service.asked) == 3
+
+
+def test_names_tell_models_and_prompts_apart() -> None:
+    embedders = [
+        OllamaEmbedder("m", "http://x"),
+        OllamaEmbedder("n", "http://x"),
+        OpenAIEmbedder("m", "http://x"),
+        OllamaEmbedder("m", "http://x", prompts=Prompts(query="q")),
+        OllamaEmbedder("m", "http://x", prompts=Prompts(document="q")),
+        OllamaEmbedder("m", "http://x", passage_characters=100),
+    ]
+    assert len({embedder.name for embedder in embedders}) == len(embedders)
+    assert OllamaEmbedder("m", "http://y").name == embedders[0].name
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"dimension": 0},
+        {"batch": 0},
+        {"passage_characters": 3},
+        {"similarity_threshold": 2.0},
+        {"address": "x"},
+    ],
+)
+def test_settings_are_checked(settings: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgument):
+        OllamaEmbedder(**{"model": "m", "address": "http://x", **settings})
