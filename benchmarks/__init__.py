@@ -1,0 +1,1 @@
+"""How fast is it, and against whom? Every figure is a ratio measured in one run."""

@@ -1,0 +1,181 @@
+"""Time several ways of doing the same thing side by side, so that a busy machine is unfair to nobody.
+
+Every round runs each contender once, in turn, and a different one goes first each time. A slow moment then
+falls on all of them, so the figure to trust is the ratio within a round; the table shows the median over the
+rounds, and beside it the best time of each, which is what an idle machine would show.
+"""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+Run = Callable[[], Any]
+
+_ROUNDS = 15
+_BATCH_SECONDS = 0.004
+"""Calls are repeated until they fill this long, far above the clock's resolution."""
+_LONG_SECONDS = 0.5
+"""A contender that takes longer than this for one call is run in fewer rounds."""
+_FEW_ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """Another way of computing the same answer.
+
+    Parameters
+    ----------
+    name
+        What the table calls it.
+    run
+        Computes the answer once.
+    answer
+        Makes numbers of what `run` returns, to be compared with those of ours; None where the two cannot
+        agree by design, which the subject then explains.
+    is_library
+        Whether it is a library that people would pick; hand-written Python otherwise.
+    """
+
+    name: str
+    run: Run
+    answer: Callable[[Any], Any] | None
+    is_library: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Something we compute, and the others who compute it too."""
+
+    name: str
+    run: Run
+    answer: Callable[[Any], Any]
+    rivals: Sequence[Rival]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One line of a report: seconds per call, and how many times as long the rival takes."""
+
+    subject: str
+    size: int
+    rival: str
+    is_library: bool
+    ours: float
+    theirs: float
+    ratio: float
+
+
+def compared(subject: Subject, size: int) -> Iterator[Comparison]:
+    """Check that all contenders agree, then time them against each other."""
+    ours = subject.answer(subject.run())
+    for rival in subject.rivals:
+        theirs = rival.run()
+        if rival.answer is not None:
+            np.testing.assert_allclose(
+                rival.answer(theirs),
+                ours,
+                rtol=1e-4,
+                atol=1e-5,
+                err_msg=f"{subject.name} against {rival.name}",
+            )
+    times = interleaved({"": subject.run} | {rival.name: rival.run for rival in subject.rivals})
+    for rival in subject.rivals:
+        ratios = [theirs / ours for theirs, ours in zip(times[rival.name], times[""], strict=False)]
+        yield Comparison(
+            subject.name,
+            size,
+            rival.name,
+            rival.is_library,
+            min(times[""]),
+            min(times[rival.name]),
+            statistics.median(ratios),
+        )
+
+
+def interleaved(runs: Mapping[str, Run]) -> dict[str, list[float]]:
+    """Return the seconds per call of each contender, one figure per round."""
+    calls = {name: _calls_per_batch(run) for name, run in runs.items()}
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    names = list(runs)
+    with _collector_off():
+        for turn in range(_ROUNDS):
+            first = turn % len(names)
+            for name in names[first:] + names[:first]:
+                if turn >= _FEW_ROUNDS and times[name][0] > _LONG_SECONDS:
+                    continue
+                times[name].append(_timed(runs[name], calls[name]))
+    return times
+
+
+def shown(title: str, comparisons: Sequence[Comparison]) -> None:
+    """Print the comparisons as a table."""
+    table = Table(title=title, title_justify="left")
+    for heading in _HEADINGS:
+        table.add_column(heading, justify="left" if heading in _TEXT else "right")
+    for line in comparisons:
+        style = "" if line.ratio >= 1 else "yellow"
+        table.add_row(*_cells(line), style=style)
+    Console(width=None if Console().is_terminal else 120).print(table)
+
+
+def as_markdown(title: str, comparisons: Sequence[Comparison]) -> str:
+    """Return the comparisons as a Markdown table under a heading."""
+    rule = [":--" if heading in _TEXT else "--:" for heading in _HEADINGS]
+    rows = [_HEADINGS, rule, *map(_cells, comparisons)]
+    return "\n".join([f"### {title}", "", *("| " + " | ".join(row) + " |" for row in rows), ""])
+
+
+def written(path: Path, parts: Sequence[str]) -> None:
+    """Write the Markdown parts to `path`."""
+    path.write_text("\n".join(parts), encoding="utf-8")
+
+
+_HEADINGS = ["subject", "candidates", "ours", "against", "theirs", "ratio"]
+_TEXT = {"subject", "against"}
+
+
+def _cells(line: Comparison) -> list[str]:
+    size, ratio = f"{line.size:,}", f"{line.ratio:.2f}"
+    return [line.subject, size, _span(line.ours), line.rival, _span(line.theirs), ratio]
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds * 1e6:.0f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.1f} ms"
+
+
+def _calls_per_batch(run: Run) -> int:
+    """Return how many calls fill a batch; asking also warms caches and compilers up."""
+    calls = 1
+    while (spent := _timed(run, calls) * calls) < _BATCH_SECONDS / 2:
+        calls *= 2
+    return max(1, round(calls * _BATCH_SECONDS / spent))
+
+
+def _timed(run: Run, calls: int) -> float:
+    start = time.perf_counter()
+    for _ in range(calls):
+        run()
+    return (time.perf_counter() - start) / calls
+
+
+@contextmanager
+def _collector_off() -> Iterator[None]:
+    enabled = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
