@@ -1,0 +1,174 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.model import InvalidArgument
+from recollect.rank import Leg, align, comb_sum, rrf
+from recollect.rank.fusion import Aligned
+from recollect.rank.fusion.legs import flat, fused
+
+IDS = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
+
+
+def test_the_union_is_in_the_order_first_seen() -> None:
+    aligned = align([["b", "a"], ["c", "a", "d"], []])
+    assert list(aligned.ids) == ["b", "a", "c", "d"]
+    assert aligned.sizes == (2, 3, 0)
+    assert aligned.places.tolist() == [0, 1, 2, 1, 3]
+    assert aligned.found().tolist() == [1, 2, 1, 1]
+    assert aligned.table(np.array([1.0, 2.0, 3.0, 4.0, 5.0])).tolist() == [
+        [1.0, 2.0, 0.0, 0.0],
+        [0.0, 4.0, 3.0, 5.0],
+        [0.0, 0.0, 0.0, 0.0],
+    ]
+
+
+@given(st.lists(IDS, max_size=5))
+def test_alignment_is_what_a_dictionary_does(lists: list[list[str]]) -> None:
+    places: dict[str, int] = {}
+    for ids in lists:
+        for id_ in ids:
+            places.setdefault(id_, len(places))
+    aligned = align(lists)
+    assert list(aligned.ids) == list(places)
+    assert aligned.places.tolist() == [places[id_] for ids in lists for id_ in ids]
+    assert aligned.found().tolist() == [sum(id_ in ids for ids in lists) for id_ in places]
+
+
+def test_a_leg_may_come_in_many_forms() -> None:
+    forms: list[Any] = [
+        [3, 1, 2],
+        (3, 1, 2),
+        range(3, 0, -1),
+        np.array([3, 1, 2]),
+        {1: 0.5, 2: 0.5, 3: 0.9},
+        Leg([3, 1, 2]),
+        Leg(np.array([3, 1, 2]), np.array([0.9, 0.5, 0.5]), "vector"),
+    ]
+    for form in forms:
+        ids = list(align([form]).ids)
+        assert ids == ([3, 2, 1] if isinstance(form, range) else [3, 1, 2])
+        assert all(type(id_) is int for id_ in ids)
+
+
+def test_a_mapping_is_ranked_by_its_scores_ties_in_its_own_order() -> None:
+    aligned = align([{"low": 1.0, "tied": 5.0, "also": 5.0, "top": 9.0}])
+    assert list(aligned.ids) == ["top", "tied", "also", "low"]
+    assert [scores.tolist() for scores in aligned.leg_scores()] == [[9.0, 5.0, 5.0, 1.0]]
+
+
+def test_a_leg_ranks_by_position_whatever_its_scores() -> None:
+    assert rrf([Leg(["a", "b"], [0.1, 0.9])]).ids == ["a", "b"]
+    assert comb_sum([Leg(["a", "b"], [0.1, 0.9])]).ids == ["b", "a"]
+
+
+def test_ids_are_any_hashable_values() -> None:
+    mixed: list[Any] = [("s", 1), "a", 7, None, frozenset({2})]
+    assert rrf([mixed]).ids == mixed
+
+
+def test_explanations_call_a_leg_by_its_name_or_its_number() -> None:
+    legs: list[Any] = [Leg(["a"], name="vector"), ["a"], Leg(["a"])]
+    why = rrf(legs).parts.explain(0, "a")
+    assert [part.label for part in why.parts] == ["vector", "leg 2", "leg 3"]
+
+
+def test_aligned_legs_are_used_as_they_are() -> None:
+    aligned = align([["a", "b"], ["b"]])
+    assert align(aligned) is aligned
+    assert rrf(aligned).ids == rrf([["a", "b"], ["b"]]).ids
+
+
+def test_no_legs_and_empty_legs_fuse_to_nothing() -> None:
+    nothing: list[Any] = [[], [[]], [[], {}], (Leg([], []),)]
+    for legs in nothing:
+        for result in (rrf(legs), comb_sum(legs)):
+            assert result.ids == []
+            assert result.scores.tolist() == []
+            assert result.scores.dtype == np.float64
+            assert result.parts.scores.size == 0
+
+
+def test_a_leg_without_scores_cannot_be_fused_by_score_unless_it_is_empty() -> None:
+    vector: Any = {"a": 1.0}
+    with pytest.raises(InvalidArgument, match=r"legs\[1\] must be a leg with scores .*, got 'text'"):
+        comb_sum([vector, Leg(["a"], name="text")])
+    assert comb_sum([vector, []]).ids == ["a"]
+
+
+def test_ties_stay_in_the_order_first_seen_and_the_limit_cuts() -> None:
+    aligned = align([["a", "b", "c", "d"]])
+    result = fused(aligned, np.array([1.0, 2.0, 1.0, 2.0]), 3)
+    assert result.ids == ["b", "d", "a"]
+    assert result.scores.tolist() == [2.0, 2.0, 1.0]
+    assert result.parts.parts.tolist() == [[2.0, 2.0, 1.0]]
+    assert fused(aligned, np.array([1.0, 2.0, 1.0, 2.0]), 0).ids == []
+
+
+def test_flat_is_leg_after_leg() -> None:
+    assert flat([np.array([1.0]), np.zeros(0), np.array([2.0, 3.0])]).tolist() == [1.0, 2.0, 3.0]
+    assert flat([]).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("legs", "argument"),
+    [
+        (None, "legs"),
+        ("ab", "legs"),
+        ({"vector": ["a"]}, "legs"),
+        (iter([["a"]]), "legs"),
+        ([5], "legs[0]"),
+        ([["a"], None], "legs[1]"),
+        (["ab"], "legs[0]"),
+        ([{"a", "b"}], "legs[0]"),
+        ([np.zeros((2, 2))], "legs[0]"),
+        ([["a"], ["b", "b"]], "legs[1]"),
+        ([["a", "a"]], "legs[0]"),
+        ([[float("nan")] * 2], "legs[0]"),
+        ([["a"], ["b", ["c"]]], "legs[1]"),
+        ([[["c"]]], "legs[0]"),
+        ([{"a": float("nan")}], "legs[0][0]"),
+        ([{"a": "high"}], "legs[0]"),
+        ([Leg(np.array([1, 1]))], "legs[0]"),
+    ],
+)
+def test_bad_legs_are_refused(legs: Any, argument: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        align(legs)
+    assert caught.value.argument == argument
+
+
+@pytest.mark.parametrize(
+    ("values", "argument"),
+    [
+        ((None,), "ids"),
+        ((5, [1.0]), "ids"),
+        (("ab", [1.0, 2.0]), "ids"),
+        (({"a"}, [1.0]), "ids"),
+        ((np.zeros((1, 1)),), "ids"),
+        ((["a"], [1.0, 2.0]), "scores"),
+        ((["a"], [float("inf")]), "scores[0]"),
+        ((["a"], ["high"]), "scores"),
+        ((["a"], None, 5), "name"),
+    ],
+)
+def test_a_bad_leg_is_refused(values: tuple[Any, ...], argument: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        Leg(*values)
+    assert caught.value.argument == argument
+
+
+def test_a_sum_beyond_float64_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match=r"legs must be items whose weighted scores have .*, got 'b'"):
+        comb_sum([{"a": 2.0, "b": 1.0}, {"b": 1.7e308}, {"b": 1.7e308}], normaliser="none")
+
+
+def test_weights_are_one_for_each_leg() -> None:
+    aligned: Aligned[str] = align([["a"], ["b"]])
+    assert aligned.weights(None).tolist() == [1.0, 1.0]
+    assert aligned.weights([0, 2]).tolist() == [0.0, 2.0]
+    with pytest.raises(InvalidArgument, match="weights must be 2 weights, one for each leg"):
+        aligned.weights([1.0])
