@@ -34,7 +34,11 @@ def shown(value: object) -> str:
     >>> len(shown("x" * 10_000))
     81
     """
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception as error:
+        # An int of 5000 digits has no repr, and an error on the way to an error would hide the first one.
+        text = f"a value of type {type(value).__name__} that cannot be shown ({type(error).__name__})"
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
 
