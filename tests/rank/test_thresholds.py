@@ -155,7 +155,7 @@ def test_legs_are_checked() -> None:
         leg_gate({"vector": [0.5]}, {})
     with pytest.raises(InvalidArgument, match="least must be thresholds of the legs vector, got \\['txt'\\]"):
         leg_gate({"vector": [0.5]}, {"vector": 0.5, "txt": 1.0})
-    with pytest.raises(InvalidArgument, match="text must be as long as vector"):
+    with pytest.raises(InvalidArgument, match=r"\['text'\] must be as long as leg_scores\['vector'\]"):
         leg_gate({"vector": [0.5], "text": []}, {"vector": 0.5})
     with pytest.raises(InvalidArgument, match=r"least\['vector'\] must be a finite number"):
         leg_gate({"vector": [0.5]}, {"vector": math.nan})

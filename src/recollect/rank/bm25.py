@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Protocol
+from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from recollect.model.explanation import Explanation
 from recollect.model.parameter import Declared
 
 
+@runtime_checkable
 class Statistics(Protocol):
     """What a collection of texts tells a lexical scorer."""
 
@@ -36,6 +37,13 @@ class Statistics(Protocol):
     def document_frequency(self, term: str) -> int:
         """Return in how many texts `term` occurs."""
         ...
+
+
+def checked_statistics(statistics: object) -> Statistics:
+    """Return `statistics` if it answers what a lexical scorer asks."""
+    if not isinstance(statistics, Statistics):
+        raise InvalidArgument("statistics", statistics, "an object with the counts that Statistics names")
+    return statistics
 
 
 def inverse_document_frequency(document_frequency: int, document_count: int) -> float:
@@ -98,9 +106,9 @@ class BM25:
         """
         tf, length = checks.counts("frequencies", frequencies), checks.counts("lengths", lengths)
         checks.same_length(frequencies=tf, lengths=length)
-        return self.impacts(
-            tf, length, checks.number("idf", idf), checks.above("average_length", average_length, 0)
-        )
+        telling, average = checks.number("idf", idf), checks.above("average_length", average_length, 0)
+        with checks.finite_arithmetic("frequencies", frequencies):
+            return self.impacts(tf, length, telling, average)
 
     def impacts(
         self, tf: FloatArray, length: FloatArray, idf: float | FloatArray, average_length: float
@@ -130,20 +138,18 @@ class BM25:
           0.7617 green (1 in query, 1 in text, in 1 of 2 texts)
           0.200353 tea (1 in query, 1 in text, in 2 of 2 texts)
         """
-        asked = _counted("query", query)
-        have = _counted("document", document)
-        length = float(len(document))
+        asked, have = _counted("query", query), _counted("document", document)
+        counts = checked_statistics(statistics)
+        length = float(sum(have.values()))
         parts = []
         for term, times in asked.items():
-            frequency = statistics.document_frequency(term)
+            frequency = counts.document_frequency(term)
             if not frequency or term not in have:
                 continue
-            idf = inverse_document_frequency(frequency, statistics.document_count)
-            tf, lengths = np.array([float(have[term])]), np.array([length])
-            value = times * float(self.impacts(tf, lengths, idf, statistics.average_length)[0])
-            note = (
-                f"{times} in query, {have[term]} in text, in {frequency} of {statistics.document_count} texts"
-            )
+            idf = inverse_document_frequency(frequency, counts.document_count)
+            impact = self.term_scores([have[term]], [length], idf=idf, average_length=counts.average_length)
+            value = times * float(impact[0])
+            note = f"{times} in query, {have[term]} in text, in {frequency} of {counts.document_count} texts"
             parts.append(Explanation.leaf(term, value, note))
         return (
             Explanation.of("sum", "bm25", parts)

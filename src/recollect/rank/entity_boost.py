@@ -11,8 +11,9 @@ from collections.abc import Collection, Sequence
 from typing import Annotated
 
 from recollect.model import checks
+from recollect.model.errors import InvalidArgument
 from recollect.model.parameter import Declared
-from recollect.rank.bm25 import Statistics, inverse_document_frequency
+from recollect.rank.bm25 import Statistics, checked_statistics, inverse_document_frequency
 
 EntityWeight = Annotated[
     float, Declared("How strongly names in the question count; 5 repeats per unit.", 0, 10)
@@ -31,7 +32,10 @@ def entity_base(entity_weight: EntityWeight = 1.0) -> int:
     """
     weight = checks.at_least("entity_weight", entity_weight, 0)
     # Three steps of 0.2 make 0.6000000000000001 in floats; the ceiling is of the number that was meant.
-    return math.ceil(round(weight * _REPEATS_PER_WEIGHT, 9))
+    meant = round(weight * _REPEATS_PER_WEIGHT, 9)
+    if math.isinf(meant):
+        raise InvalidArgument("entity_weight", entity_weight, "small enough to compute with in float64")
+    return math.ceil(meant)
 
 
 def repeats(document_frequency: int, document_count: int, base: int) -> int:
@@ -83,7 +87,7 @@ def boosted_query(
     >>> boosted_query(["anna", "ben", "tea"], {"anna", "ben"}, texts, entity_weight=3.4)
     {'anna': 15, 'ben': 1, 'tea': 1}
     """
-    names = {checks.text("entities", name) for name in entities}
+    names, counts = set(checks.texts("entities", entities)), checked_statistics(statistics)
     for_name = entity_base(entity_weight)
     for_word, for_unknown = (
         checks.whole("corpus_base", corpus_base, 1),
@@ -91,11 +95,11 @@ def boosted_query(
     )
     result = {}
     for term in dict.fromkeys(checks.texts("tokens", tokens)):
-        found = statistics.document_frequency(term)
+        found = counts.document_frequency(term)
         if not found and term not in names:
             result[term] = for_unknown
         else:
-            result[term] = repeats(found, statistics.document_count, for_name if term in names else for_word)
+            result[term] = repeats(found, counts.document_count, for_name if term in names else for_word)
     return result
 
 
@@ -120,4 +124,7 @@ def phrase_bonus(
     """
     hits, total = checks.whole("phrases_found", phrases_found), checks.whole("document_count", document_count)
     weight = checks.at_least("strength", strength, 0)
-    return hits * weight * inverse_document_frequency(1, total) if total else 0.0
+    bonus = hits * weight * inverse_document_frequency(1, total) if total else 0.0
+    if math.isinf(bonus):
+        raise InvalidArgument("strength", strength, f"small enough to count {hits} times in float64")
+    return bonus

@@ -57,8 +57,10 @@ def importance_decay(
     checks.same_length(distance=back, transient=passing)
     faster = checks.at_least("transient_factor", transient_factor, 1)
     lowest = checks.within("floor", floor, 0, _HIGHEST_IMPORTANCE)
-    fading = checks.at_least("rate", rate, 0) / matters**2 * np.maximum(0.5, 1 / (1 + 0.1 * used))
-    left = matters * np.exp(-fading * np.where(passing, faster, 1.0) * back)
+    fastest = checks.at_least("rate", rate, 0)
+    with checks.finite_arithmetic("distance", distance):
+        fading = fastest / matters**2 * np.maximum(0.5, 1 / (1 + 0.1 * used))
+        left = matters * np.exp(-fading * np.where(passing, faster, 1.0) * back)
     return np.where(matters == _HIGHEST_IMPORTANCE, np.maximum(left, lowest), left)
 
 
@@ -86,8 +88,9 @@ def half_life_decay(
     array([1. , 0.5, 1. ])
     """
     back, matters, used = _checked(distance, importance, hits)
-    stretched = checks.above("half_life", half_life, 0) * (1 + np.log1p(used))
-    return np.asarray(matters * np.exp2(-back / stretched))
+    halves = checks.above("half_life", half_life, 0)
+    with checks.finite_arithmetic("distance", distance):
+        return np.asarray(matters * np.exp2(-back / (halves * (1 + np.log1p(used)))))
 
 
 def linear_decay(
@@ -114,7 +117,9 @@ def linear_decay(
     array([1. , 0.5, 0. ])
     """
     back, matters, _ = _checked(distance, importance, hits)
-    return np.asarray(matters * np.maximum(0.0, 1 - back / checks.above("horizon", horizon, 0)))
+    end = checks.above("horizon", horizon, 0)
+    with checks.finite_arithmetic("distance", distance):
+        return np.asarray(matters * np.maximum(0.0, 1 - back / end))
 
 
 CURVES: Mapping[str, Callable[..., FloatArray]] = {

@@ -45,6 +45,8 @@ class Postings:
         if isinstance(documents, str) or not isinstance(documents, Sequence):
             raise InvalidArgument("documents", documents, "a list of token lists")
         tokens = [checks.texts(f"documents[{row}]", document) for row, document in enumerate(documents)]
+        if scorer is not None and not isinstance(scorer, BM25):
+            raise InvalidArgument("scorer", scorer, "a BM25 or None")
         self.scorer = BM25() if scorer is None else scorer
         self.lengths = np.fromiter(map(len, tokens), np.float64, len(tokens))
         self._vocabulary: dict[str, int] = {}
@@ -61,9 +63,10 @@ class Postings:
         self._frequencies = np.bincount(term_of, minlength=len(self._vocabulary))
         self._starts = np.concatenate([[0], np.cumsum(self._frequencies)])
         idf = np.log((len(tokens) - self._frequencies + 0.5) / (self._frequencies + 0.5) + 1)
-        self._impacts = self.scorer.impacts(
-            tf.astype(np.float64), self.lengths[self._rows], idf[term_of], self.average_length or 1.0
-        )
+        with checks.finite_arithmetic("scorer", scorer):
+            self._impacts = self.scorer.impacts(
+                tf.astype(np.float64), self.lengths[self._rows], idf[term_of], self.average_length or 1.0
+            )
 
     @property
     def document_count(self) -> int:
@@ -77,7 +80,7 @@ class Postings:
 
     def document_frequency(self, term: str) -> int:
         """Return in how many texts `term` occurs."""
-        number = self._vocabulary.get(term)
+        number = self._vocabulary.get(checks.text("term", term))
         return 0 if number is None else int(self._frequencies[number])
 
     def scores(self, query: Sequence[str]) -> FloatArray:

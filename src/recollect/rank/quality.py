@@ -37,7 +37,8 @@ def salience(tiers: Sequence[str], importance: Numbers) -> FloatArray:
     array([0.9 , 0.15])
     """
     names = tuple(TIER_SALIENCE)
-    base = [TIER_SALIENCE[checks.one_of(f"tiers[{row}]", tier, names)] for row, tier in enumerate(tiers)]
+    given = checks.texts("tiers", tiers)
+    base = [TIER_SALIENCE[checks.one_of(f"tiers[{row}]", tier, names)] for row, tier in enumerate(given)]
     matters = checks.probabilities("importance", importance)
     checks.same_length(tiers=base, importance=matters)
     return np.array(base) * (0.5 + 0.5 * matters)
@@ -82,11 +83,12 @@ def quality(
     >>> quality(["semantic", "episodic"], [0.5, 0.5], [1.0, 1.0], [0, 0], [0.0, 7.0]).round(4)
     array([1.    , 0.2248])
     """
-    salient = salience(tiers, importance)
+    given = checks.texts("tiers", tiers)
+    salient = salience(given, importance)
     sure, used = checks.probabilities("confidence", confidence), usage(accesses)
     age = checks.counts("age_days", age_days)
     checks.same_length(tiers=salient, confidence=sure, accesses=used, age_days=age)
-    short = np.fromiter((tier in SHORT_LIVED for tier in tiers), np.bool_, len(salient))
+    short = np.fromiter((tier in SHORT_LIVED for tier in given), np.bool_, len(salient))
     fading = np.where(short, np.exp(-age / (_FADING_DAYS * used)), 1.0)
     raw = salient * sure * used * fading
     best = raw.max(initial=0.0)

@@ -90,6 +90,8 @@ def proximity(times: Numbers, period: Period) -> FloatArray:
     array([1. , 1. , 0.5, 0. ])
     """
     at = checks.numbers("times", times)
+    if not isinstance(period, Period):
+        raise InvalidArgument("period", period, "a Period")
     start, end = period.start.timestamp(), period.end.timestamp()
     tolerance = period.tolerance.total_seconds()
     away = np.maximum(0.0, np.maximum(start - at, at - end))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
-from recollect.rank.bm25 import Statistics
+from recollect.rank.bm25 import Statistics, checked_statistics
 
 
 def tf_idf(frequency: int, length: int, document_frequency: int, document_count: int) -> float:
@@ -44,9 +44,9 @@ def keywords(tokens: Sequence[str], statistics: Statistics, limit: int = 10) -> 
     """
     words = checks.texts("tokens", tokens)
     most = checks.whole("limit", limit)
-    total = statistics.document_count
+    counts = checked_statistics(statistics)
     scored = [
-        (term, tf_idf(times, len(words), statistics.document_frequency(term), total))
+        (term, tf_idf(times, len(words), counts.document_frequency(term), counts.document_count))
         for term, times in Counter(words).items()
     ]
     return sorted(scored, key=lambda pair: -pair[1])[:most]

@@ -121,15 +121,19 @@ def leg_gate(leg_scores: Mapping[str, Numbers], least: Mapping[str, float]) -> G
     >>> gate.passed.tolist(), gate.best_rejected, gate.reason
     ([True, True, False], 2, 'vector 0.1 is below 0.5 and text 4.5 is below 5')
     """
-    if not leg_scores or not least:
-        raise InvalidArgument("leg_scores" if not leg_scores else "least", {}, "at least one leg")
+    for argument, value in (("leg_scores", leg_scores), ("least", least)):
+        if not isinstance(value, Mapping):
+            raise InvalidArgument(argument, value, "a mapping by the names of legs")
+        if not checks.texts(argument, value):
+            raise InvalidArgument(argument, value, "at least one leg")
     unknown = set(least) - set(leg_scores)
     if unknown:
         raise InvalidArgument("least", sorted(unknown), f"thresholds of the legs {', '.join(leg_scores)}")
-    given = {leg: checks.numbers(leg, scores) for leg, scores in leg_scores.items()}
-    checks.same_length(**given)
+    given = {leg: checks.numbers(f"leg_scores[{leg!r}]", scores) for leg, scores in leg_scores.items()}
+    checks.same_length(**{f"leg_scores[{leg!r}]": scores for leg, scores in given.items()})
     floors = {leg: checks.number(f"least[{leg!r}]", floor) for leg, floor in least.items()}
-    surplus = np.stack([given[leg] - floor for leg, floor in floors.items()]).max(axis=0)
+    with checks.finite_arithmetic("leg_scores", leg_scores):
+        surplus = np.stack([given[leg] - floor for leg, floor in floors.items()]).max(axis=0)
     passed = surplus >= 0
     worst = _best_rejected(surplus, passed)
     if worst is None:
