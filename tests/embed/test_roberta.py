@@ -32,7 +32,7 @@ def weights(seed: int) -> tuple[Quantised, dict[str, Any]]:
 
 
 def oracle(words: Quantised, tensors: dict[str, Any], numbers: list[int]) -> Any:
-    """Return the first token's state by the textbook, in double precision, one text and one head at a time."""
+    """Return the first token's state by the textbook: double precision, one text and one head at a time."""
     t = {name: value.astype(np.float64) for name, value in tensors.items()}
 
     def norm(x: Any, name: str) -> Any:

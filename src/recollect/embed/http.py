@@ -96,6 +96,11 @@ class ServiceEmbedder(ABC):
         return f"{self.kind}:{self._model}@{hashlib.sha256(facts.encode()).hexdigest()[:8]}"
 
     @property
+    def address(self) -> str:
+        """Where the service is."""
+        return self._address
+
+    @property
     def dimension(self) -> int:
         """Length of every vector, asked of the service if it was not given."""
         with self._lock:

@@ -61,7 +61,9 @@ class Tokens:
         spans = self._tokenizer.encode(text, add_special_tokens=False).offsets
         # What a tokeniser calls a word may be less than one ("w" and "12" of "w12"); spaces tell better. Some
         # tokenisers count the space before a word to its first token.
-        first = [start == 0 or text[start - 1].isspace() or text[start].isspace() for start, _ in spans]
+        first = [
+            start == 0 or text[start - 1].isspace() or text[start : start + 1].isspace() for start, _ in spans
+        ]
         word_starts = np.flatnonzero(first)
         ranges = windows(len(spans), word_starts, size, overlap)
         return [text[spans[start][0] : spans[end - 1][1]] for start, end in ranges]

