@@ -1,0 +1,1 @@
+"""Where does it live, on one machine? In one SQLite file."""
