@@ -58,19 +58,20 @@ def mmr(relevance: Numbers, vectors: Rows, *, trade: Trade = 0.7, limit: int = 1
     """
     most, share = checks.whole("limit", limit), checks.probability("trade", trade)
     related = unit_range(checks.numbers("relevance", relevance))
-    rows = _unit(vectors)
+    rows, scale = _directions(vectors)
     checks.same_length(relevance=related, vectors=rows)
     gain = share * related
     penalty = np.full(related.size, -np.inf)
     # With nothing selected yet relevance alone decides, also where λ = 0 leaves it no weight.
-    value = related.copy()
+    value = related
     chosen = np.empty(min(most, related.size), np.intp)
     for step in range(chosen.size):
-        best = int(value.argmax())
-        chosen[step] = best
-        np.maximum(penalty, rows @ rows[best], out=penalty)
-        gain[best] = -np.inf
-        np.subtract(gain, (1 - share) * penalty, out=value)
+        if step:
+            last = chosen[step - 1]
+            gain[last] = -np.inf
+            np.maximum(penalty, scale * (rows @ (scale[last] * rows[last])), out=penalty)
+            value = gain - (1 - share) * penalty
+        chosen[step] = value.argmax()
     return chosen
 
 
@@ -130,27 +131,36 @@ def group_coverage(
     share, places = checks.whole("per_group", per_group, 1), checks.whole("within", within, 1)
     if isinstance(groups, str | bytes):
         raise InvalidArgument("groups", groups, "a list with the group of each item")
-    numbers: dict[Hashable, int] = {}
+    first: list[int] = []
+    shown: dict[Hashable, int] = {}
     try:
-        labels = np.fromiter((numbers.setdefault(g, len(numbers)) for g in groups), np.intp, len(groups))
+        # The first places are soon filled, so the loop is short; but a bad group may come after it.
+        set(groups)
+        for item, group in enumerate(groups):
+            if len(first) == places:
+                break
+            times = shown.get(group, 0)
+            if times < share:
+                first.append(item)
+                shown[group] = times + 1
     except TypeError as error:
         raise InvalidArgument("groups", groups, "a list of hashable groups") from error
-    order = labels.argsort(kind="stable")
-    starts = np.searchsorted(labels[order], np.arange(len(numbers)))
-    nth = np.empty(labels.size, np.intp)
-    nth[order] = np.arange(labels.size) - starts[labels[order]]
-    fits = np.flatnonzero(nth < share)
-    first, behind = fits[:places], np.ones(labels.size, np.bool_)
+    behind = np.ones(len(groups), np.bool_)
     behind[first] = False
-    return np.concatenate([first, np.flatnonzero(behind)])
+    return np.concatenate([np.array(first, np.intp), np.flatnonzero(behind)])
 
 
-def _unit(vectors: Rows) -> npt.NDArray[np.floating[Any]]:
-    """Return checked rows of length 1, in float32 where they came so and in float64 otherwise."""
-    if not (isinstance(vectors, np.ndarray) and vectors.dtype == np.float32 and vectors.ndim == 2):
-        return unit_rows(vectors)
-    squares = np.einsum("ij,ij->i", vectors, vectors)
-    # Squares that over- or underflow float32 say nothing of the length; float64 has room for both.
-    if not np.isfinite(squares.sum()) or squares.min(initial=1.0) < _SMALLEST_SQUARE:
-        return unit_rows(vectors)
-    return np.asarray(vectors * (1.0 / np.sqrt(squares))[:, None])
+def _directions(vectors: Rows) -> tuple[npt.NDArray[np.floating[Any]], npt.NDArray[np.floating[Any]]]:
+    """Return checked rows and what each is to be multiplied by to have length 1.
+
+    In float32 where they came so, without a copy, and in float64 otherwise.
+    """
+    if isinstance(vectors, np.ndarray) and vectors.dtype == np.float32 and vectors.ndim == 2:
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = np.vecdot(vectors, vectors)
+            whole = bool(np.isfinite(squares.sum()))
+        # Squares that over- or underflow float32 say nothing of the length; float64 has room for both.
+        if whole and squares.min(initial=1.0) >= _SMALLEST_SQUARE:
+            return vectors, 1.0 / np.sqrt(squares)
+    rows = unit_rows(vectors)
+    return rows, np.ones(len(rows))
