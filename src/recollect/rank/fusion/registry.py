@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.rank.fusion.legs import Fused
 
@@ -24,6 +25,7 @@ def fusion(name: str) -> Callable[[Function], Function]:
     >>> FUSIONS["rrf"].__name__
     'rrf'
     """
+    checks.text("name", name)
 
     def register(function: Function) -> Function:
         if name in FUSIONS:
