@@ -53,10 +53,8 @@ def cosines(vectors: Rows, query: Numbers, *, normalised: bool = False) -> Float
     >>> cosines([[1, 0], [3, 4]], [0, 1])
     array([0. , 0.8])
     """
-    rows, target = checks.matrix("vectors", vectors), checks.numbers("query", query)
+    rows, target = _of_one_dimension(vectors=vectors, query=query)
     are_unit = checks.flag("normalised", normalised)
-    if rows.shape != (0, 0) and rows.shape[1] != target.size:
-        raise InvalidArgument("query", _Dimension(target.size), f"of the vectors' dimension {rows.shape[1]}")
     if not rows.size:
         return np.zeros(len(rows))
     return _products(rows, target) if are_unit else _cosines(rows, target)
@@ -72,8 +70,8 @@ def max_similarity(candidate: Numbers, selected: Rows) -> float:
     >>> max_similarity([1, 0], [])
     0.0
     """
-    found = cosines(selected, candidate)
-    return float(found.max()) if found.size else 0.0
+    rows, target = _of_one_dimension(selected=selected, candidate=candidate)
+    return float(_cosines(rows, target).max()) if rows.size else 0.0
 
 
 def unit_rows(vectors: Rows) -> FloatArray:
@@ -86,6 +84,16 @@ def unit_rows(vectors: Rows) -> FloatArray:
            [0. , 0. ]])
     """
     return _unit(checks.matrix("vectors", vectors))
+
+
+def _of_one_dimension(**named: Rows | Numbers) -> tuple[FloatArray, FloatArray]:
+    """Return the named vectors, and the named vector to compare them with, checked."""
+    (several, vectors), (single, vector) = named.items()
+    rows, target = checks.matrix(several, vectors), checks.numbers(single, vector)
+    # An empty list of vectors says nothing of their dimension.
+    if rows.shape != (0, 0) and rows.shape[1] != target.size:
+        raise InvalidArgument(single, _Dimension(target.size), f"of the vectors' dimension {rows.shape[1]}")
+    return rows, target
 
 
 def _cosines(rows: FloatArray, target: FloatArray) -> FloatArray:
