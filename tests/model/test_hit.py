@@ -8,16 +8,32 @@ from recollect.model import Candidate, Explanation, Hit, InvalidArgument, Memory
 TEA = Memory(id="m1", content="I prefer tea.", created_at=datetime(2026, 5, 7, tzinfo=UTC))
 
 
-def test_a_hit_scores_what_its_explanation_says() -> None:
+def test_a_hit_explains_its_score_when_asked() -> None:
     why = Explanation.of("sum", "fused", [Explanation.leaf("vector", 0.5), Explanation.leaf("text", 0.25)])
-    assert Hit(TEA, why).score == 0.75
+    asked = []
+
+    def explain() -> Explanation:
+        asked.append(True)
+        return why
+
+    hit = Hit(TEA, 0.75, explain)
+    assert not asked
+    assert hit.explanation is why
+    assert asked == [True]
 
 
-def test_a_hit_needs_a_memory_and_a_reason() -> None:
+def test_an_explanation_of_another_score_is_never_shown() -> None:
+    with pytest.raises(
+        InvalidArgument, match=r"explanation must be of the score it explains, 0\.5, got 0\.75"
+    ):
+        _ = Hit(TEA, 0.5, lambda: Explanation.leaf("x", 0.75)).explanation
+
+
+def test_a_hit_needs_a_memory_and_a_score() -> None:
     with pytest.raises(InvalidArgument, match="memory must be a Memory, got 'tea'"):
-        Hit("tea", Explanation.leaf("x", 1.0))  # type: ignore[arg-type]
-    with pytest.raises(InvalidArgument, match=r"explanation must be an Explanation, got 0\.5"):
-        Hit(TEA, 0.5)  # type: ignore[arg-type]
+        Hit("tea", 0.5, lambda: Explanation.leaf("x", 0.5))  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="score must be a finite number, got nan"):
+        Hit(TEA, float("nan"), lambda: Explanation.leaf("x", 0.5))
 
 
 def test_a_candidate_knows_its_leg_rank_and_score() -> None:

@@ -5,6 +5,13 @@
     RecollectError
     ├── InvalidArgument               a value that cannot be used (also a ValueError)
     ├── MissingExtra                  a package that is not installed (also an ImportError)
+    ├── StoreError                    the database cannot do what was asked
+    │   ├── StoreCorrupt              its file is damaged, or is no Recollect database
+    │   ├── StoreTooNew               its file was written by a newer Recollect
+    │   ├── StoreUnavailable          locked for too long, read-only, or its disk is full
+    │   ├── IndexCorrupt              derived data that does not check; it can be rebuilt
+    │   ├── MemoryNotFound            no memory has that id
+    │   └── VersionConflict           someone else changed the memory first
     └── EmbedderError                 a text could not be turned into a vector
         ├── ModelNotInstalled         the model's files are not on this machine
         ├── ModelCorrupt              the model's files are not the ones that were pinned
@@ -46,7 +53,7 @@ class RecollectError(Exception):
     """The root of all errors raised by Recollect."""
 
 
-class InvalidArgument(RecollectError, ValueError):  # noqa: N818 - it reads as what it is: an invalid argument
+class InvalidArgument(RecollectError, ValueError):
     """An argument whose value cannot be used.
 
     Parameters
@@ -77,7 +84,7 @@ class InvalidArgument(RecollectError, ValueError):  # noqa: N818 - it reads as w
         return type(self), (self.argument, self.value, self.expected)
 
 
-class MissingExtra(RecollectError, ImportError):  # noqa: N818 - it reads as what it is: a missing extra
+class MissingExtra(RecollectError, ImportError):
     """A package that this feature needs is not installed.
 
     Parameters
@@ -110,15 +117,15 @@ class EmbedderError(RecollectError):
     """A text could not be turned into a vector."""
 
 
-class ModelNotInstalled(EmbedderError):  # noqa: N818 - the name says what is wrong
+class ModelNotInstalled(EmbedderError):
     """The model's files are not on this machine; the message says how to get them."""
 
 
-class ModelCorrupt(EmbedderError):  # noqa: N818 - the name says what is wrong
+class ModelCorrupt(EmbedderError):
     """The model's files are damaged, or not the ones whose hashes were pinned; they are not used."""
 
 
-class DimensionMismatch(EmbedderError):  # noqa: N818 - the name says what is wrong
+class DimensionMismatch(EmbedderError):
     """An embedder gives vectors of another length than it, or the store, declared.
 
     Examples
@@ -148,11 +155,11 @@ class EmbeddingServiceError(EmbedderError):
     """An embedding service did not answer as it should."""
 
 
-class ServiceUnreachable(EmbeddingServiceError):  # noqa: N818 - the name says what is wrong
+class ServiceUnreachable(EmbeddingServiceError):
     """The service could not be reached, was too slow, or kept failing after every retry."""
 
 
-class ServiceRefused(EmbeddingServiceError):  # noqa: N818 - the name says what is wrong
+class ServiceRefused(EmbeddingServiceError):
     """The service answered, and the answer was no; asking again would not help.
 
     Parameters
@@ -172,5 +179,68 @@ class ServiceRefused(EmbeddingServiceError):  # noqa: N818 - the name says what 
         return type(self), (str(self), self.status)
 
 
-class ServiceAnswerInvalid(EmbeddingServiceError):  # noqa: N818 - the name says what is wrong
+class ServiceAnswerInvalid(EmbeddingServiceError):
     """The service answered with something that is not the vectors asked for."""
+
+
+class StoreError(RecollectError):
+    """The database cannot do what was asked; nothing was half-written."""
+
+
+class StoreCorrupt(StoreError):
+    """The file is damaged, or is not a Recollect database."""
+
+
+class StoreTooNew(StoreError):
+    """The file was written by a newer Recollect than this one."""
+
+
+class StoreUnavailable(StoreError):
+    """The file is locked for too long, cannot be written, or its disk is full."""
+
+
+class IndexCorrupt(StoreError):
+    """Derived data does not match its checksum or version; ``recollect check --repair`` rebuilds it."""
+
+
+class MemoryNotFound(StoreError, LookupError):
+    """No memory has that id, here.
+
+    Examples
+    --------
+    >>> raise MemoryNotFound("m7", "default")
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.MemoryNotFound: no memory 'm7' in namespace 'default'
+    """
+
+    def __init__(self, memory_id: str, namespace: str) -> None:
+        self.memory_id = memory_id
+        self.namespace = namespace
+        super().__init__(f"no memory {shown(memory_id)} in namespace {shown(namespace)}")
+
+    def __reduce__(self) -> tuple[type[MemoryNotFound], tuple[str, str]]:
+        """Pickle by the constructor's arguments."""
+        return type(self), (self.memory_id, self.namespace)
+
+
+class VersionConflict(StoreError):
+    """Someone else changed the memory first; read it again and decide anew.
+
+    Examples
+    --------
+    >>> raise VersionConflict("m7", expected=1, found=3)
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.VersionConflict: memory 'm7' is at version 3, not 1; read it again
+    """
+
+    def __init__(self, memory_id: str, expected: int, found: int) -> None:
+        self.memory_id = memory_id
+        self.expected = expected
+        self.found = found
+        super().__init__(f"memory {shown(memory_id)} is at version {found}, not {expected}; read it again")
+
+    def __reduce__(self) -> tuple[type[VersionConflict], tuple[str, int, int]]:
+        """Pickle by the constructor's arguments."""
+        return type(self), (self.memory_id, self.expected, self.found)

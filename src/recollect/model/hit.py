@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
@@ -30,19 +31,29 @@ class Candidate:
 class Hit:
     """A memory that answers, its score, and why.
 
-    The score is the explanation's value, so the two can never disagree.
+    Parameters
+    ----------
+    memory
+        The memory.
+    score
+        The number the hits are ordered by.
+    explain
+        Tells why; called when somebody asks, for most hits are never questioned.
     """
 
     memory: Memory
-    explanation: Explanation
+    score: float
+    explain: Callable[[], Explanation] = field(repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.memory, Memory):
             raise InvalidArgument("memory", self.memory, "a Memory")
-        if not isinstance(self.explanation, Explanation):
-            raise InvalidArgument("explanation", self.explanation, "an Explanation")
+        object.__setattr__(self, "score", checks.number("score", self.score))
 
     @property
-    def score(self) -> float:
-        """The number the hits are ordered by."""
-        return self.explanation.value
+    def explanation(self) -> Explanation:
+        """Why the score is what it is; its value is the score to the last bit, or this raises."""
+        why = self.explain()
+        if why.value != self.score:
+            raise InvalidArgument("explanation", why.value, f"of the score it explains, {self.score!r}")
+        return why

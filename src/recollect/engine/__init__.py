@@ -1,0 +1,1 @@
+"""The verbs: remember, recall, correct, forget."""

@@ -1,0 +1,440 @@
+"""The engine: the verbs that people and programs use.
+
+One synchronous class around a store and an embedder. Clock and randomness come in as arguments, so the same
+store, question, recipe and clock give the same hits in the same order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import islice
+from time import perf_counter
+from typing import Any, Final, TypeAlias, TypeVar
+
+import numpy as np
+
+from recollect.duplicates.fingerprint import fingerprint
+from recollect.embed.port import Embedder
+from recollect.engine.budget import within_budget
+from recollect.engine.outcome import Recall, Rejected
+from recollect.engine.pipeline import Ranked, Setting, run
+from recollect.engine.recipe import Recipe
+from recollect.engine.recipes import recipe as shipped
+from recollect.engine.words import read_question, words_of
+from recollect.model import checks
+from recollect.model.errors import EmbedderError, InvalidArgument, MemoryNotFound
+from recollect.model.hit import Hit
+from recollect.model.identity import memory_id, uuid7
+from recollect.model.memory import Memory, Source
+from recollect.model.namespace import DEFAULT_NAMESPACE
+from recollect.model.namespace import namespace as checked_namespace
+from recollect.model.period import Period
+from recollect.store.filters import parse
+from recollect.store.port import Entry, Floats, Page
+from recollect.store.sqlite.store import SqliteStore
+from recollect.text.analysers import Analyser
+from recollect.text.query_type import QueryClassifier, RuleClassifier
+
+BATCH: Final = 1_000
+"""How many memories `remember_many` writes in one transaction."""
+
+_CALIBRATED: Final = -1.0
+_Item = TypeVar("_Item")
+# The engine has a verb called list; inside its class the type goes by these names.
+_Memories: TypeAlias = list[Memory]
+_Texts: TypeAlias = list[str]
+_Addressed: TypeAlias = list[tuple[bytes, Floats | None]]
+
+
+class Engine:
+    """Memory: remember, recall, correct, forget.
+
+    Made by :func:`recollect.open`; close it, or use it in a ``with`` statement.
+
+    Parameters
+    ----------
+    store
+        Where memories live.
+    embedder
+        Measures meaning; None for words alone.
+    analyser
+        Reads words; the same for as long as the store lives.
+    clock
+        Tells the time.
+    random_bits
+        Gives that many random bits, for identifiers.
+    classifier
+        Tells the type of a question.
+    """
+
+    def __init__(
+        self,
+        store: SqliteStore,
+        embedder: Embedder | None,
+        analyser: Analyser,
+        *,
+        recipe: Recipe | str = "balanced",
+        namespace: str = DEFAULT_NAMESPACE,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        random_bits: Callable[[int], int] = secrets.randbits,
+        classifier: QueryClassifier | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        self.store = store
+        self.embedder = embedder
+        self.analyser = analyser
+        self.recipe = shipped(recipe) if isinstance(recipe, str) else recipe
+        self.namespace = checked_namespace("namespace", namespace)
+        self.notes = tuple(notes)
+        self._clock = clock
+        self._random_bits = random_bits
+        self._classifier = RuleClassifier() if classifier is None else classifier
+        if embedder is not None:
+            store.use_embedder(embedder.name, embedder.dimension)
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.store.close()
+
+    # --- remember -------------------------------------------------------------------------------------
+
+    def remember(self, content: str, *, namespace: str | None = None, **details: Any) -> Memory:  # noqa: ANN401
+        """Remember one thing, verbatim; when this returns, it is on the disk.
+
+        Parameters
+        ----------
+        content
+            What was said.
+        namespace
+            Whose memory; None for the engine's.
+        **details
+            Any other field of :class:`~recollect.model.Memory`: category, tags, confidence, source, …
+        """
+        return self._add([self.draft(content, namespace=namespace, **details)])[0]
+
+    def remember_many(
+        self,
+        items: Iterable[Memory | Mapping[str, Any] | str],
+        *,
+        namespace: str | None = None,
+        progress: Callable[[int], None] = lambda count: None,
+    ) -> _Memories:
+        """Remember many things, a thousand per transaction.
+
+        Each thousand is written whole or not at all. An item that has an `id` which the namespace knows
+        already is left as it is, so an interrupted import can simply be run again.
+
+        Parameters
+        ----------
+        items
+            Memories, mappings of a memory's fields, or plain texts.
+        namespace
+            Whose memories, for items that do not say; None for the engine's.
+        progress
+            Called after every transaction with the number of items done so far.
+        """
+        remembered: _Memories = []
+        done = 0
+        for batch in _batches(items, BATCH):
+            drafts = [self._from(item, namespace) for item in batch]
+            fresh = [draft for draft in drafts if not self._known(draft)]
+            remembered += self._add(fresh)
+            done += len(batch)
+            progress(done)
+        return remembered
+
+    def draft(self, content: str, *, namespace: str | None = None, **details: Any) -> Memory:  # noqa: ANN401
+        """Return the memory that `remember` would write, without writing it."""
+        now = self._clock()
+        details.setdefault("created_at", now)
+        details.setdefault("id", uuid7(now, self._random_bits(74)))
+        if isinstance(details.get("source"), Mapping):
+            details["source"] = Source(**details["source"])
+        return Memory(content=content, namespace=self._namespace(namespace), **details)
+
+    def correct(self, id: str, content: str, *, namespace: str | None = None, **details: Any) -> Memory:  # noqa: ANN401
+        """Say something new in place of a memory; the old one stays readable in `history` and `as_of`.
+
+        What is not given in `details` is taken over from the old memory.
+        """
+        old = self.get(id, namespace=namespace)
+        kept = {
+            name: getattr(old, name)
+            for name in ("category", "tier", "importance", "tags", "entities", "place")
+        }
+        kept["metadata"] = dict(old.metadata)
+        return self.remember(content, namespace=old.namespace, supersedes=(old.id,), **(kept | details))
+
+    # --- look -----------------------------------------------------------------------------------------
+
+    def get(self, id: str, *, namespace: str | None = None) -> Memory:
+        """Return one memory by its id, hidden ones too."""
+        return self.store.get(self._namespace(namespace), [memory_id("id", id)])[0]
+
+    def list(
+        self,
+        *,
+        namespace: str | None = None,
+        filter: Mapping[str, Any] | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+        hidden: bool = False,
+    ) -> Page:
+        """Return memories newest first, a page at a time.
+
+        Parameters
+        ----------
+        namespace
+            Whose memories; None for the engine's.
+        filter
+            Conditions as plain data: ``{"category": "preference", "confidence": {">=": 0.5}}``.
+        limit
+            How many at most.
+        cursor
+            The `cursor` of the page before.
+        hidden
+            Whether forgotten and superseded memories are shown too.
+        """
+        condition = None if filter is None else parse(filter)
+        checks.whole("limit", limit)
+        return self.store.page(self._namespace(namespace), condition, limit, cursor, hidden=hidden)
+
+    def history(self, id: str, *, namespace: str | None = None) -> tuple[Memory, ...]:
+        """Return the whole chain a memory is part of, oldest first."""
+        path = self._namespace(namespace)
+        current = self.get(id, namespace=path)
+        while current.superseded_by is not None:
+            current = self.get(current.superseded_by, namespace=path)
+        chain, waiting, seen = [], [current], set()
+        while waiting:
+            found = waiting.pop()
+            if found.id not in seen:
+                seen.add(found.id)
+                chain.append(found)
+                waiting += [self.get(older, namespace=path) for older in found.supersedes]
+        return tuple(sorted(chain, key=lambda memory: (memory.created_at, memory.id)))
+
+    # --- recall ---------------------------------------------------------------------------------------
+
+    def recall(
+        self,
+        text: str,
+        *,
+        limit: int = 10,
+        namespace: str | None = None,
+        recipe: Recipe | str | None = None,
+        changes: Mapping[str, Any] | None = None,
+        filter: Mapping[str, Any] | None = None,
+        now: datetime | None = None,
+        as_of: datetime | None = None,
+        period: Period | None = None,
+        budget: int | None = None,
+        vector: Floats | None = None,
+    ) -> Recall:
+        """Find the right few memories for a question, and say why.
+
+        Parameters
+        ----------
+        text
+            The question. Quoted phrases count extra; a word after a minus must not occur.
+        limit
+            How many hits at most.
+        namespace
+            Whose memory; None for the engine's.
+        recipe
+            How to search: a shipped recipe's name, or a recipe; None for the engine's.
+        changes
+            Parameters of the recipe to change for this question.
+        filter
+            Conditions on the memories; see :meth:`list`.
+        now
+            The moment of asking; None for the clock's.
+        as_of
+            Answer with what was believed at that moment.
+        period
+            The time the question is about, if known.
+        budget
+            How many tokens the hits may take together; whole memories only.
+        vector
+            The question's vector, if it has been computed already.
+        """
+        started = perf_counter()
+        chosen = self._recipe(recipe, changes)
+        checks.text("text", text)
+        most = checks.whole("limit", limit)
+        condition = None if filter is None else parse(filter)
+        moment = self._clock() if now is None else checks.instant("now", now)
+        believed = checks.optional_instant("as_of", as_of)
+        question = read_question(text, self.analyser, self._classifier)
+        degraded: _Texts = []
+        read_at = perf_counter()
+        query_vector = self._query_vector(question.text, vector, chosen, degraded)
+        embedded_at = perf_counter()
+        path = self._namespace(namespace)
+        with self.store.view(path, moment, as_of=believed, filter=condition) as view:
+            setting = Setting(
+                view=view,
+                question=question,
+                vector=query_vector,
+                least_similarity=self._least_similarity(chosen),
+                now=moment,
+                period=period,
+            )
+            ranked = run(chosen, setting)
+            hits = self._hits(ranked, view.memories(ranked.slots[:most]))
+            rejected = None
+            if not hits and ranked.refused is not None and ranked.refused_explain is not None and most:
+                best = view.memories(np.array([ranked.refused]))[0]
+                hit = Hit(best, ranked.refused_score, ranked.refused_explain)
+                rejected = Rejected(hit, ranked.reason)
+            if query_vector is not None and view.pending and chosen.vector_pool:
+                degraded.append(
+                    f"{view.pending} memories have no vector of this embedder yet; words only for those"
+                )
+            if budget is not None:
+                shown = within_budget([hit.memory.content for hit in hits], checks.whole("budget", budget))
+            else:
+                shown = len(hits)
+        done = perf_counter()
+        if chosen.analyser != self.analyser.name:
+            degraded.append(
+                f"recipe {chosen.name!r} reads words with the analyser {chosen.analyser!r}, "
+                f"this store with {self.analyser.name!r}"
+            )
+        return Recall(
+            hits=hits[:shown],
+            degraded=tuple(degraded),
+            rejected=rejected,
+            recipe=chosen.name,
+            embedder=self.embedder.name if self.embedder is not None and query_vector is not None else "",
+            omitted=len(hits) - shown,
+            milliseconds={
+                "reading": (read_at - started) * 1e3,
+                "embedding": (embedded_at - read_at) * 1e3,
+                "search": (done - embedded_at) * 1e3,
+            },
+        )
+
+    # --- forget ---------------------------------------------------------------------------------------
+
+    def forget(self, *ids: str, namespace: str | None = None) -> None:
+        """Hide memories from every recall; `restore` brings them back."""
+        self.store.forget(self._namespace(namespace), _ids(ids), self._clock())
+
+    def restore(self, *ids: str, namespace: str | None = None) -> None:
+        """Show forgotten memories again."""
+        self.store.restore(self._namespace(namespace), _ids(ids))
+
+    def purge(self, *ids: str, namespace: str | None = None) -> None:
+        """Remove memories for good: content, vectors, words. This cannot be undone."""
+        self.store.purge(self._namespace(namespace), _ids(ids))
+
+    # --- care -----------------------------------------------------------------------------------------
+
+    def check(self, *, repair: bool = False) -> _Texts:
+        """Return what is wrong with the store, in words; with `repair`, rebuild what is derived."""
+        return self.store.check(lambda memory: words_of(memory, self.analyser), repair=repair)
+
+    # --- inside ---------------------------------------------------------------------------------------
+
+    def _namespace(self, given: str | None) -> str:
+        return self.namespace if given is None else checked_namespace("namespace", given)
+
+    def _recipe(self, given: Recipe | str | None, changes: Mapping[str, Any] | None) -> Recipe:
+        chosen = self.recipe if given is None else shipped(given) if isinstance(given, str) else given
+        return chosen.changed(changes) if changes else chosen
+
+    def _from(self, item: Memory | Mapping[str, Any] | str, namespace: str | None) -> Memory:
+        if isinstance(item, Memory):
+            return item
+        if isinstance(item, str):
+            return self.draft(item, namespace=namespace)
+        if not isinstance(item, Mapping):
+            raise InvalidArgument("items", item, "memories, mappings of a memory's fields, or texts")
+        return self.draft(**({"namespace": namespace} | dict(item)))
+
+    def _known(self, draft: Memory) -> bool:
+        try:
+            self.store.get(draft.namespace, [draft.id])
+        except MemoryNotFound:
+            return False
+        return True
+
+    def _add(self, drafts: Sequence[Memory]) -> _Memories:
+        if not drafts:
+            return []
+        vectors = self._vectors([draft.content for draft in drafts])
+        name = self.embedder.name if self.embedder is not None else ""
+        entries = []
+        for draft, (digest, rows) in zip(drafts, vectors, strict=True):
+            embedder = name if rows is not None else ""
+            memory = replace(draft, fingerprint=fingerprint(draft.content), embedder=embedder)
+            entries.append(Entry(memory, words_of(memory, self.analyser), rows, digest))
+        self.store.add(entries, self._clock())
+        return [entry.memory for entry in entries]
+
+    def _vectors(self, texts: Sequence[str]) -> _Addressed:
+        """Return the address and the vectors of each text; a text the store knows is not embedded again."""
+        digests = [hashlib.blake2b(text.encode(), digest_size=16).digest() for text in texts]
+        if self.embedder is None:
+            return [(digest, None) for digest in digests]
+        known = self.store.cached_vectors(digests)
+        new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
+        try:
+            rows = self.embedder.embed_passages(list(new.values())) if new else []
+        except EmbedderError:
+            # What was said must not be lost because it cannot be embedded now; it waits as pending.
+            rows = []
+        fresh = dict(zip(new, rows, strict=False))
+        return [(digest, known.get(digest, fresh.get(digest))) for digest in digests]
+
+    def _query_vector(
+        self, text: str, given: Floats | None, chosen: Recipe, degraded: _Texts
+    ) -> Floats | None:
+        if not chosen.vector_pool:
+            return None
+        if given is not None:
+            if self.embedder is not None and given.shape != (self.embedder.dimension,):
+                raise InvalidArgument("vector", given.shape, f"of shape ({self.embedder.dimension},)")
+            return given
+        if self.embedder is None:
+            degraded.append("no embedder: words only")
+            return None
+        if not text:
+            return None
+        try:
+            return self.embedder.embed_query(text)
+        except EmbedderError as error:
+            degraded.append(f"the embedder failed, words only: {error}")
+            return None
+
+    def _least_similarity(self, chosen: Recipe) -> float:
+        if chosen.least_similarity != _CALIBRATED:
+            return chosen.least_similarity
+        return self.embedder.similarity_threshold if self.embedder is not None else 0.0
+
+    def _hits(self, ranked: Ranked, memories: Sequence[Memory]) -> tuple[Hit, ...]:
+        return tuple(
+            Hit(memory, score, lambda position=position: ranked.explain(position))  # type: ignore[misc]
+            for position, (memory, score) in enumerate(zip(memories, ranked.scores.tolist(), strict=False))
+        )
+
+
+def _ids(ids: Iterable[str]) -> list[str]:
+    return [memory_id("id", id_) for id_ in ids]
+
+
+def _batches(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
+        yield batch

@@ -1,0 +1,135 @@
+"""Opening a memory: from a path and a few settings to an engine.
+
+What a store was made with (its embedder, its analyser) is recorded in it and used again, unless the caller
+says otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from recollect.embed.builtin import BuiltinEmbedder
+from recollect.embed.install import models_folder
+from recollect.embed.lexical import LexicalEmbedder
+from recollect.embed.port import Embedder
+from recollect.embed.select import RECOMMENDED, Resources, choose
+from recollect.engine.engine import Engine
+from recollect.engine.recipe import Recipe
+from recollect.model import checks
+from recollect.model.errors import EmbedderError, InvalidArgument, MissingExtra
+from recollect.model.namespace import DEFAULT_NAMESPACE
+from recollect.store.sqlite.store import SqliteStore
+from recollect.text.analysers import ANALYSERS, analyser
+
+_EMBEDDER = "embedder"
+_ANALYSER = "analyser"
+_LANGUAGE = "language"
+
+
+def open(
+    path: str | Path,
+    *,
+    embedder: Embedder | str | None = "auto",
+    namespace: str = DEFAULT_NAMESPACE,
+    recipe: Recipe | str = "balanced",
+    analyser_name: str | None = None,
+    language: str | None = None,
+    durable: bool = True,
+    must_exist: bool = False,
+    resources: Resources | None = None,
+    clock: Callable[[], datetime] | None = None,
+) -> Engine:
+    """Open the memory in a file, creating it if it is not there.
+
+    Parameters
+    ----------
+    path
+        An SQLite file, or ``":memory:"``.
+    embedder
+        What measures meaning: ``"auto"`` for what the store was made with, or the best that is installed
+        for a new one; another name (see :mod:`recollect.embed.select`); an embedder; None for words alone.
+    namespace
+        Whose memory, where a call does not say.
+    recipe
+        How to recall, where a call does not say.
+    analyser_name, language
+        How words are read; fixed when the store is made. None for what it was made with, or ``"snowball"``
+        with the language detected text by text.
+    durable
+        Whether an acknowledged write survives a power cut.
+    must_exist
+        Whether a missing file is an error.
+    resources
+        Where models are and what services may be used.
+    clock
+        Tells the time; None for the system's.
+
+    Examples
+    --------
+    >>> memory = open(":memory:", embedder="lexical")
+    >>> said = memory.remember("Anna prefers green tea.")
+    >>> [hit.memory.content for hit in memory.recall("what tea does Anna like?")]
+    ['Anna prefers green tea.']
+    >>> memory.close()
+    """
+    store = SqliteStore(path, durable=durable, must_exist=must_exist)
+    try:
+        reader = _analyser(store, analyser_name, language)
+        measure, notes = _embedder(store, embedder, resources)
+        options: dict[str, Any] = {} if clock is None else {"clock": clock}
+        return Engine(store, measure, reader, recipe=recipe, namespace=namespace, notes=notes, **options)
+    except BaseException:
+        store.close()
+        raise
+
+
+def _analyser(store: SqliteStore, name: str | None, language: str | None) -> Any:  # noqa: ANN401
+    for setting, given, default in ((_ANALYSER, name, "snowball"), (_LANGUAGE, language, "detect")):
+        recorded = store.setting(setting)
+        if recorded is None:
+            store.remember_setting(setting, default if given is None else checks.text(setting, given))
+        elif given is not None and given != recorded:
+            raise InvalidArgument(
+                setting,
+                given,
+                f"{recorded!r}, as the words of this store were read; make a new store to change it",
+            )
+    chosen, spoken = store.setting(_ANALYSER), store.setting(_LANGUAGE)
+    return analyser(checks.one_of(_ANALYSER, chosen, tuple(ANALYSERS)), language=spoken)
+
+
+def _embedder(
+    store: SqliteStore, wanted: Embedder | str | None, resources: Resources | None
+) -> tuple[Embedder | None, list[str]]:
+    if wanted is None:
+        return None, []
+    if not isinstance(wanted, str):
+        return wanted, []
+    recorded = store.setting(_EMBEDDER)
+    specification = recorded if wanted == "auto" and recorded is not None else wanted
+    if resources is None:
+        resources = Resources(models=models_folder(os.environ, sys.platform, Path.home()))
+    try:
+        choice = choose(specification, resources)
+    except (EmbedderError, MissingExtra) as error:
+        if wanted != "auto":
+            raise
+        # A store whose model is not on this machine still answers by words; its vectors wait.
+        return None, [f"the store's embedder cannot be used, words only: {error}"]
+    if recorded is None:
+        store.remember_setting(_EMBEDDER, _named(specification, choice.embedder))
+    return choice.embedder, [choice.note] if choice.note else []
+
+
+def _named(specification: str, chosen: Embedder) -> str:
+    """Return the specification that opens the same embedder tomorrow, when a better one may be installed."""
+    if specification != "auto":
+        return specification
+    if isinstance(chosen, LexicalEmbedder):
+        return "lexical"
+    return "builtin" if isinstance(chosen, BuiltinEmbedder) else RECOMMENDED

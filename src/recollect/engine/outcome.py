@@ -1,0 +1,77 @@
+"""What a recall returns: the hits, and everything an honest answer has to say beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from recollect.model.hit import Hit
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The best memory that was not good enough to show, and what it missed."""
+
+    hit: Hit
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The answer to a question.
+
+    Attributes
+    ----------
+    hits
+        The memories, best first.
+    degraded
+        What could not be done as it should, in words; empty when all is well.
+    rejected
+        When nothing passed the gate: the best that did not, and why.
+    recipe
+        The name of the recipe that was run.
+    embedder
+        The embedder whose vectors were compared; empty when none was.
+    omitted
+        How many hits did not fit in the token budget.
+    milliseconds
+        How long each step took.
+    """
+
+    hits: tuple[Hit, ...]
+    degraded: tuple[str, ...] = ()
+    rejected: Rejected | None = None
+    recipe: str = ""
+    embedder: str = ""
+    omitted: int = 0
+    milliseconds: Mapping[str, float] = field(default_factory=dict, compare=False)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def as_dict(self, *, explain: bool = False) -> dict[str, Any]:
+        """Return the answer as plain data, for JSON."""
+        hits = []
+        for hit in self.hits:
+            data: dict[str, Any] = {"id": hit.memory.id, "score": hit.score, "content": hit.memory.content}
+            data |= {"category": hit.memory.category, "created_at": hit.memory.created_at.isoformat()}
+            if explain:
+                data["explanation"] = hit.explanation.as_dict()
+            hits.append(data)
+        rejected = None
+        if self.rejected is not None:
+            best = self.rejected.hit
+            rejected = {"id": best.memory.id, "score": best.score, "reason": self.rejected.reason}
+        return {
+            "hits": hits,
+            "degraded": list(self.degraded),
+            "rejected": rejected,
+            "recipe": self.recipe,
+            "embedder": self.embedder,
+            "omitted": self.omitted,
+            "milliseconds": dict(self.milliseconds),
+        }

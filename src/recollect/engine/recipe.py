@@ -1,0 +1,130 @@
+"""Recipes are data: which words, legs, fusion, re-ranking, gates and diversity a recall uses.
+
+One pipeline runs any of them. Every parameter declares its range and meaning, so that the command line, the
+tuner and the web page are generated from this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Any, Final
+
+from recollect.model import checks
+from recollect.model.errors import InvalidArgument
+from recollect.model.parameter import Declared, Parameter, parameters_of
+from recollect.rank.fusion import FUSIONS
+from recollect.rank.normalise import NORMALISERS
+from recollect.rank.weights import PRESETS
+from recollect.text.analysers import ANALYSERS
+
+FORMS: Final = ("none", "additive", "multiplicative")
+WEIGHTINGS: Final = (*PRESETS, "query")
+_FUSIONS: Final = tuple(FUSIONS)
+_NORMALISERS: Final = tuple(NORMALISERS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """How a recall is done.
+
+    Examples
+    --------
+    >>> Recipe(name="words only", vector_pool=0).vector_pool
+    0
+    >>> Recipe(name="x", vector_weight=1.5)
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.InvalidArgument: vector_weight must be a number from 0 to 1, got 1.5
+    """
+
+    name: str
+    doc: str = ""
+
+    analyser: Annotated[str, Declared("How words are read.", choices=tuple(ANALYSERS))] = "snowball"
+    vector_pool: Annotated[int, Declared("Candidates by meaning; 0 leaves the leg out.", 0, 1000)] = 100
+    lexical_pool: Annotated[int, Declared("Candidates by words; 0 leaves the leg out.", 0, 1000)] = 100
+
+    content_weight: Annotated[float, Declared("Weight of words in the content.", 0, 5)] = 1.0
+    tags_weight: Annotated[float, Declared("Weight of words in tags.", 0, 5)] = 0.5
+    entities_weight: Annotated[float, Declared("Weight of words in entity names.", 0, 5)] = 0.5
+    speaker_weight: Annotated[float, Declared("Weight of the speaker's name.", 0, 5)] = 0.3
+    dates_weight: Annotated[float, Declared("Weight of the words of the date.", 0, 5)] = 0.5
+    k1: Annotated[float, Declared("BM25: how soon repeating a word stops helping.", 0, 3)] = 0.9
+    b: Annotated[float, Declared("BM25: how much long texts are held back.", 0, 1)] = 0.4
+    entity_weight: Annotated[float, Declared("Extra weight of rare names in the question.", 0, 10)] = 0.0
+    phrase_weight: Annotated[float, Declared("Worth of a quoted phrase, in largest idfs.", 0, 5)] = 1.0
+
+    fusion: Annotated[str, Declared("How the legs become one list.", choices=_FUSIONS)] = "relative"
+    vector_weight: Annotated[float, Declared("Share of meaning; the rest is words.", 0, 1)] = 0.5
+    legs_by_query: Annotated[bool, Declared("Let the type of question choose that share.")] = False
+    rrf_k: Annotated[float, Declared("RRF: how little first places stand out.", 0, 100)] = 60.0
+    rrf_base: Annotated[int, Declared("RRF: whether the first rank is 0 or 1.", 0, 1)] = 1
+    normaliser: Annotated[str, Declared("CombSUM: how scores are scaled.", choices=_NORMALISERS)] = "min_max"
+    coverage: Annotated[str, Declared("Aligned fusion: coverage.", choices=("none", "item", "leg"))] = "none"
+    blend_budget: Annotated[float, Declared("Alpha blend: the most relevance adds.", 0, 50)] = 15.0
+    blend_threshold: Annotated[float, Declared("Alpha blend: least similarity.", -1, 0.95)] = 0.5
+    forgetting: Annotated[bool, Declared("Alpha blend: start from the forgetting curve.")] = False
+
+    confidence: Annotated[str, Declared("How confidence joins in.", choices=FORMS)] = "none"
+    weighting: Annotated[str, Declared("Where its weight comes from.", choices=WEIGHTINGS)] = "semantic"
+    quality: Annotated[str, Declared("How the memory's own quality joins in.", choices=FORMS)] = "none"
+    quality_weight: Annotated[float, Declared("Weight of quality.", 0, 1)] = 0.20
+    temporal: Annotated[str, Declared("How being from the right time joins in.", choices=FORMS)] = "none"
+    temporal_boost: Annotated[float, Declared("Worth of being from the right time.", 0, 1)] = 0.40
+
+    least_similarity: Annotated[
+        float, Declared("Least cosine by itself; -1 for what the embedder was calibrated to.", -1, 1)
+    ] = -1.0
+    least_match: Annotated[float, Declared("Least share of the best possible word match.", 0, 1)] = 0.05
+    least_confidence: Annotated[float, Declared("Least confidence.", 0, 1)] = 0.0
+    only_vectors_pass: Annotated[bool, Declared("Words alone cannot pass the gate.")] = False
+
+    deduplicate: Annotated[bool, Declared("Show the same content once.")] = True
+    diversity: Annotated[str, Declared("Variety.", choices=("none", "mmr", "adaptive"))] = "none"
+    trade: Annotated[float, Declared("MMR: 1 is relevance alone.", 0, 1)] = 0.7
+    per_session: Annotated[int, Declared("Most hits of one session; 0 for any number.", 0, 20)] = 0
+
+    def __post_init__(self) -> None:
+        checks.text("name", self.name)
+        checks.text("doc", self.doc)
+        for parameter in PARAMETERS:
+            object.__setattr__(self, parameter.name, checked(parameter, getattr(self, parameter.name)))
+        if not self.vector_pool and not self.lexical_pool:
+            raise InvalidArgument("lexical_pool", 0, "above 0 when vector_pool is 0")
+
+    def changed(self, changes: Mapping[str, Any]) -> Recipe:
+        """Return this recipe with some parameters changed; an unknown name is an error.
+
+        Examples
+        --------
+        >>> Recipe(name="mine").changed({"vector_weight": 0.7}).vector_weight
+        0.7
+        """
+        names = [parameter.name for parameter in PARAMETERS]
+        for name in changes:
+            checks.one_of("parameter", name, names)
+        return replace(self, **changes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the recipe as plain data."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def checked(parameter: Parameter, value: object) -> object:
+    """Return `value` if the parameter may have it, else raise."""
+    if parameter.choices:
+        return checks.one_of(parameter.name, value, parameter.choices)
+    if parameter.type is bool:
+        return checks.flag(parameter.name, value)
+    low, high = parameter.low or 0, parameter.high or 0
+    if parameter.type is int:
+        number = checks.whole(parameter.name, value, int(low))
+        if number > high:
+            raise InvalidArgument(parameter.name, value, f"a whole number from {low:g} to {high:g}")
+        return number
+    return checks.within(parameter.name, value, low, high)
+
+
+PARAMETERS: Final[tuple[Parameter, ...]] = parameters_of(Recipe)
+"""Every declared parameter of a recipe."""

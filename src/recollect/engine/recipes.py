@@ -1,0 +1,122 @@
+"""The shipped recipes: ours, and the published formulas of others, to be compared on the same data.
+
+Where a published recipe has a leg that does not exist here yet, its `doc` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from recollect.engine.recipe import Recipe
+from recollect.model import checks
+
+_ALL: Final = (
+    Recipe(
+        name="balanced",
+        doc="Our default: meaning and words in equal parts, a calibrated gate, no repeats.",
+        quality="multiplicative",
+        quality_weight=0.05,
+    ),
+    Recipe(
+        name="fast",
+        doc="Words first, meaning from whatever embedder is there with a third of the weight.",
+        vector_weight=0.35,
+        lexical_pool=50,
+        vector_pool=50,
+    ),
+    Recipe(
+        name="bm25", doc="Words alone.", vector_pool=0, fusion="comb_sum", normaliser="none", least_match=0
+    ),
+    Recipe(
+        name="vector",
+        doc="Meaning alone.",
+        lexical_pool=0,
+        fusion="comb_sum",
+        normaliser="none",
+        vector_weight=1.0,
+    ),
+    Recipe(
+        name="memento",
+        doc="Aligned fusion 0.7/0.3 with leg coverage and adaptive MMR; its graph leg comes with ours.",
+        fusion="aligned",
+        coverage="leg",
+        vector_weight=0.7,
+        diversity="adaptive",
+        k1=1.5,
+        b=0.75,
+    ),
+    Recipe(
+        name="memini",
+        doc="Relative score fusion in equal parts, quality 0.2 added, time 0.40, exact repeats removed.",
+        vector_pool=50,
+        lexical_pool=50,
+        vector_weight=0.5,
+        quality="additive",
+        quality_weight=0.20,
+        temporal="additive",
+        temporal_boost=0.40,
+        k1=1.2,
+        b=0.75,
+    ),
+    Recipe(
+        name="openvault",
+        doc="Forgetting curve plus alpha blend (0.7, budget 15, threshold 0.5), rare names repeated.",
+        fusion="alpha_blend",
+        vector_weight=0.7,
+        forgetting=True,
+        entity_weight=1.0,
+        k1=1.2,
+        b=0.75,
+    ),
+    Recipe(
+        name="haia",
+        doc="Vectors alone, 0.65 similarity and 0.35 confidence, thresholds 0.75 and 0.50.",
+        lexical_pool=0,
+        vector_weight=1.0,
+        fusion="comb_sum",
+        normaliser="none",
+        confidence="additive",
+        least_similarity=0.75,
+        least_confidence=0.50,
+        only_vectors_pass=True,
+    ),
+    Recipe(
+        name="semstreams",
+        doc="Plain words and BM25 with vectors; its path expansion and PageRank come with the graph leg.",
+        analyser="plain",
+        fusion="rrf",
+        k1=1.2,
+        b=0.75,
+    ),
+    Recipe(name="azure", doc="Weighted RRF, 0.65 meaning, k 60.", fusion="rrf", vector_weight=0.65),
+    Recipe(
+        name="elastic", doc="Weighted RRF with one ratio the caller turns.", fusion="rrf", vector_weight=0.5
+    ),
+    Recipe(
+        name="pinecone",
+        doc="Z-scored RRF 0.6/0.4 of 100 and 100; its cross-encoder needs a re-ranker.",
+        fusion="zscored_rrf",
+        vector_weight=0.6,
+    ),
+    Recipe(
+        name="adaptive",
+        doc="Relative score fusion whose weights follow the type of question.",
+        legs_by_query=True,
+    ),
+)
+
+RECIPES: Final[Mapping[str, Recipe]] = MappingProxyType({recipe.name: recipe for recipe in _ALL})
+"""The shipped recipes by name."""
+
+
+def recipe(name: str) -> Recipe:
+    """Return a shipped recipe.
+
+    Examples
+    --------
+    >>> recipe("azure").vector_weight
+    0.65
+    """
+    return RECIPES[checks.one_of("recipe", name, tuple(RECIPES))]

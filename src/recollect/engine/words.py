@@ -1,0 +1,103 @@
+"""The words of a memory, field by field, and the words of a question."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from recollect.model.memory import Memory
+from recollect.text.analysers import Analyser
+from recollect.text.query_type import Classification, QueryClassifier
+
+_PHRASE: Final = re.compile(r'"([^"]+)"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]')
+_EXCLUDED: Final = re.compile(r"(?<!\S)-(\w\S*)")
+
+
+def words_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
+    """Return the analysed words of a memory: by field, each term and how often it occurs.
+
+    The date words are those of the day it happened, such as "7 May 2023 Sunday", so that a question that
+    names a date finds what was said on it.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from recollect.text.analysers import ANALYSERS
+    >>> tea = Memory(id="m1", content="Anna likes tea", tags=("drinks",),
+    ...              created_at=datetime(2023, 5, 7, tzinfo=UTC))
+    >>> words_of(tea, ANALYSERS["snowball"])["tags"]
+    {'drink': 1}
+    """
+    day = memory.event_time
+    texts = {
+        "content": memory.content,
+        "tags": " ".join(memory.tags),
+        "entities": " ".join(memory.entities),
+        "speaker": memory.source.speaker,
+        "dates": f"{day.day} {_MONTHS[day.month - 1]} {day.year} {_WEEKDAYS[day.weekday()]}",
+    }
+    return {field: dict(Counter(analyser.tokens(text))) for field, text in texts.items() if text}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, read.
+
+    Attributes
+    ----------
+    text
+        What to embed: the question without quotation marks and exclusions.
+    terms
+        Its analysed words and how often each stands in it.
+    phrases
+        What stood in quotation marks.
+    excluded
+        The analysed words that were marked with a minus.
+    type
+        What kind of answer it wants.
+    """
+
+    text: str
+    terms: Mapping[str, int]
+    phrases: tuple[str, ...]
+    excluded: tuple[str, ...]
+    type: Classification
+
+
+def read_question(text: str, analyser: Analyser, classifier: QueryClassifier) -> Question:
+    """Read a question: its words, quoted phrases, and words that were excluded with a minus.
+
+    Examples
+    --------
+    >>> from recollect.text.analysers import ANALYSERS
+    >>> from recollect.text.query_type import RuleClassifier
+    >>> asked = read_question('who said "green tea" -coffee', ANALYSERS["snowball"], RuleClassifier())
+    >>> asked.text, asked.phrases, asked.excluded
+    ('who said green tea', ('green tea',), ('coffe',))
+    """
+    phrases = tuple(
+        phrase for match in _PHRASE.finditer(text) for phrase in match.groups() if phrase and phrase.strip()
+    )
+    unquoted = _PHRASE.sub(lambda match: f" {next(filter(None, match.groups()))} ", text)
+    # Inside quotation marks a minus is a minus.
+    outside = _PHRASE.sub(" ", text)
+    excluded = _EXCLUDED.findall(outside)
+    for word in excluded:
+        unquoted = re.sub(rf"(?<!\S)-{re.escape(word)}", " ", unquoted)
+    cleaned = " ".join(unquoted.split())
+    without = tuple(dict.fromkeys(term for word in excluded for term in analyser.tokens(word)))
+    terms = Counter(analyser.tokens(cleaned))
+    for term in without:
+        terms.pop(term, None)
+    return Question(cleaned, dict(terms), phrases, without, classifier.classify(cleaned))
+
+
+# Not strftime's names: those change with the locale of the process.
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+    "November", "December",
+)  # fmt: skip
+_WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")

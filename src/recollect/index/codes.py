@@ -1,0 +1,155 @@
+"""Small codes of vectors: one sign bit per dimension to scan, one byte per dimension to re-score.
+
+The sign of each component of a unit vector says which side of a hyperplane it lies on, so the number of equal
+signs estimates the angle (Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002).
+Scanning bits reads 1/32 of the memory that floats take; the best thousand are then re-scored from bytes, and
+the caller re-scores the few it wants from the stored float32. Nothing has to be trained, and adding or
+removing a vector costs nothing.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from recollect.model.errors import IndexCorrupt
+
+Floats = npt.NDArray[np.float32]
+Bits = npt.NDArray[np.uint64]
+Bytes = npt.NDArray[np.int8]
+Owners = npt.NDArray[np.int32]
+
+_VERSION: Final = 1
+_HEAD: Final = struct.Struct("<BxxxIII")
+
+
+def sign_bits(vectors: Floats) -> Bits:
+    """Return one bit per component (1 for positive), packed in 64-bit words: one row per vector.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sign_bits(np.array([[1, -1, 1, -1]], np.float32))
+    array([[160]], dtype=uint64)
+    """
+    packed = np.packbits(vectors > 0, axis=1)
+    words = -(-packed.shape[1] // 8)
+    padded = np.zeros((len(vectors), words * 8), np.uint8)
+    padded[:, : packed.shape[1]] = packed
+    return padded.view(np.uint64)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantised:
+    """Vectors as bytes: component = byte · scale."""
+
+    values: Bytes
+    scales: Floats
+
+    def dot(self, query: Floats) -> Floats:
+        """Return the dot product of every row with `query`."""
+        return (self.values.astype(np.float32) @ query) * self.scales
+
+
+def quantised(vectors: Floats) -> Quantised:
+    """Return each vector as bytes and the scale that makes its largest component 127.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> quantised(np.array([[0.5, -1.0]], np.float32)).values
+    array([[  64, -127]], dtype=int8)
+    """
+    largest = np.abs(vectors).max(axis=1, initial=0.0)
+    scales = np.where(largest > 0, largest / 127.0, 1.0).astype(np.float32)
+    return Quantised(np.rint(vectors / scales[:, None]).astype(np.int8), scales)
+
+
+def hamming(bits_by_word: Bits, query: Bits) -> npt.NDArray[np.uint16]:
+    """Return in how many bits each vector differs from the query.
+
+    Parameters
+    ----------
+    bits_by_word
+        One row per 64-bit *word*, one column per vector: each step then runs over contiguous memory.
+    query
+        The words of one vector.
+    """
+    distance = np.zeros(bits_by_word.shape[1], np.uint16)
+    for row, word in zip(bits_by_word, query, strict=True):
+        distance += np.bitwise_count(row ^ word)
+    return distance
+
+
+def closest(distance: npt.NDArray[np.uint16], count: int, largest: int) -> npt.NDArray[np.intp]:
+    """Return the positions of at least `count` smallest distances (all ties of the last included).
+
+    Counting how many vectors lie at each distance is linear, and several times faster than selecting.
+    """
+    if count >= len(distance):
+        return np.arange(len(distance))
+    within = np.cumsum(np.bincount(distance, minlength=largest + 1))
+    return np.flatnonzero(distance <= np.searchsorted(within, count))
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """The codes of several vectors and the slots that own them."""
+
+    owners: Owners
+    bits: Bits
+    quantised: Quantised
+
+    @classmethod
+    def of(cls, owners: Owners, vectors: Floats) -> Codes:
+        """Return the codes of vectors."""
+        return cls(owners, sign_bits(vectors), quantised(vectors))
+
+    def encoded(self) -> bytes:
+        """Return the codes as bytes, with a version and a checksum."""
+        body = b"".join(
+            part.tobytes() for part in (self.owners, self.bits, self.quantised.values, self.quantised.scales)
+        )
+        count, dimension = self.quantised.values.shape
+        return _HEAD.pack(_VERSION, zlib.crc32(body), count, dimension) + body
+
+    @classmethod
+    def decoded(cls, blob: bytes) -> Codes:
+        """Return the codes that :meth:`encoded` wrote, or raise :class:`IndexCorrupt`."""
+        if len(blob) < _HEAD.size:
+            raise IndexCorrupt("vector codes are cut short")
+        version, checksum, count, dimension = _HEAD.unpack_from(blob)
+        if version != _VERSION:
+            raise IndexCorrupt(f"vector codes have the unknown version {version}")
+        body = memoryview(blob)[_HEAD.size :]
+        words = -(-dimension // 64)
+        if len(body) != count * (4 + 8 * words + dimension + 4) or zlib.crc32(body) != checksum:
+            raise IndexCorrupt("vector codes do not match their checksum")
+        ends = np.cumsum([4 * count, 8 * words * count, dimension * count])
+        return cls(
+            np.frombuffer(body[: ends[0]], np.int32),
+            np.frombuffer(body[ends[0] : ends[1]], np.uint64).reshape(count, words),
+            Quantised(
+                np.frombuffer(body[ends[1] : ends[2]], np.int8).reshape(count, dimension),
+                np.frombuffer(body[ends[2] :], np.float32),
+            ),
+        )
+
+    @classmethod
+    def joined(cls, parts: list[Codes], kept: npt.NDArray[np.bool_], first: int) -> Codes:
+        """Return the codes of several parts as one, only of owners that are `kept` (counted from `first`)."""
+        owners = np.concatenate([part.owners for part in parts])
+        keep = kept[owners - first]
+        return cls(
+            owners[keep],
+            np.concatenate([part.bits for part in parts])[keep],
+            Quantised(
+                np.concatenate([part.quantised.values for part in parts])[keep],
+                np.concatenate([part.quantised.scales for part in parts])[keep],
+            ),
+        )

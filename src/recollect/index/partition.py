@@ -1,0 +1,162 @@
+"""What a process keeps of one namespace: records, lengths, vectors, and the words of the newest memories.
+
+All of it comes from the database and can be thrown away; `change` says up to which change it is true. A
+partition never reads: the store feeds it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from recollect.index.growing import Growing
+from recollect.index.lexical import Mask, TermList
+from recollect.index.record import FIELDS, RECORD, Records, visible
+from recollect.index.vectors import Vectors
+
+_CACHED_LIST_BYTES: Final = 64 * 1024 * 1024
+_NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sight:
+    """Which memories may be seen at an instant, and the statistics of those.
+
+    Attributes
+    ----------
+    mask
+        Which slots may be seen; None when all of them may.
+    count
+        How many may be seen.
+    average_lengths
+        By field, the mean length over the seen memories that have the field; 0 if none has.
+    since, until
+        The instants between which this is true while nothing is written: things are superseded and expire.
+    """
+
+    mask: Mask | None
+    count: int
+    average_lengths: Mapping[str, float]
+    since: float
+    until: float
+
+
+class Partition:
+    """One namespace in memory.
+
+    Parameters
+    ----------
+    dimension
+        The dimension of the store's current embedder; 0 without one.
+    exact
+        Whether its vectors are few enough to keep in full.
+    """
+
+    def __init__(self, dimension: int, *, exact: bool) -> None:
+        self.change = 0
+        self.generation = 0
+        self.flushed = 0
+        self.vectors = Vectors(dimension, exact=exact)
+        self._records = Growing(RECORD, ())
+        self._lengths = [Growing(np.float32, ()) for _ in FIELDS]
+        self._tail: dict[tuple[str, str], tuple[list[int], list[int]]] = {}
+        self._lists: OrderedDict[tuple[str, str], TermList] = OrderedDict()
+        self._list_bytes = 0
+        self._sight: Sight | None = None
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    @property
+    def records(self) -> Records:
+        """The records of all slots."""
+        return self._records.view
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory this takes, roughly."""
+        lengths = sum(part.nbytes for part in self._lengths)
+        return self._records.nbytes + lengths + self.vectors.nbytes + self._list_bytes + 200 * len(self._tail)
+
+    def lengths(self, field: str) -> npt.NDArray[np.float32]:
+        """Return the number of terms each slot has in `field`."""
+        view: npt.NDArray[np.float32] = self._lengths[FIELDS.index(field)].view
+        return view
+
+    def append(self, records: Records) -> None:
+        """Add the records of the next slots."""
+        self._records.extend(records)
+        for number, part in enumerate(self._lengths):
+            part.extend(records["lengths"][:, number])
+        self._sight = None
+
+    def replace(self, slot: int, record: Records) -> None:
+        """Put a changed record in its slot."""
+        self._records.view[slot] = record[0]
+        for number, part in enumerate(self._lengths):
+            part.view[slot] = record["lengths"][0, number]
+        self._sight = None
+
+    def remember_tail(self, slot: int, fields: Mapping[str, Mapping[str, int]]) -> None:
+        """Add the words of a memory that is in no segment yet; slots come in order."""
+        for field, terms in fields.items():
+            for term, frequency in terms.items():
+                slots, frequencies = self._tail.setdefault((field, term), ([], []))
+                slots.append(slot)
+                frequencies.append(frequency)
+
+    def start_generation(self, generation: int, flushed: int) -> None:
+        """Forget lists and tail: the segments were rewritten."""
+        self.generation, self.flushed = generation, flushed
+        self._tail.clear()
+        self._lists.clear()
+        self._list_bytes = 0
+
+    def cached_list(self, field: str, term: str) -> TermList | None:
+        """Return the list a term has in the segments, if it is in memory."""
+        found = self._lists.get((field, term))
+        if found is not None:
+            self._lists.move_to_end((field, term))
+        return found
+
+    def cache_list(self, field: str, term: str, found: TermList) -> None:
+        """Keep the list of a term; the least recently used go when there are too many bytes."""
+        self._lists[field, term] = found
+        self._list_bytes += found.slots.nbytes + found.frequencies.nbytes
+        while self._list_bytes > _CACHED_LIST_BYTES and len(self._lists) > 1:
+            _, dropped = self._lists.popitem(last=False)
+            self._list_bytes -= dropped.slots.nbytes + dropped.frequencies.nbytes
+
+    def tail_list(self, field: str, term: str) -> TermList:
+        """Return the list a term has among the memories in no segment yet."""
+        found = self._tail.get((field, term))
+        if found is None:
+            return _NO_SLOTS
+        return TermList(np.array(found[0], np.int32), np.array(found[1], np.uint16))
+
+    def sight(self, now: float, as_of: float | None) -> Sight:
+        """Return what may be seen; the answer for the present is kept until something changes or expires."""
+        kept = self._sight
+        if as_of is None and kept is not None and kept.since <= now < kept.until:
+            return kept
+        records = self.records
+        mask = visible(records, now, as_of=as_of)
+        everything = bool(mask.all())
+        averages = {}
+        for field, part in zip(FIELDS, self._lengths, strict=True):
+            lengths = part.view if everything else part.view[mask]
+            having = np.count_nonzero(lengths)
+            averages[field] = float(lengths.sum(dtype=np.float64)) / having if having else 0.0
+        turns = np.concatenate([records["expires"], records["superseded"]])
+        since = float(turns.max(initial=-math.inf, where=turns <= now))
+        until = float(turns.min(initial=math.inf, where=turns > now))
+        found = Sight(None if everything else mask, int(np.count_nonzero(mask)), averages, since, until)
+        if as_of is None:
+            self._sight = found
+        return found

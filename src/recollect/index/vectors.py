@@ -1,0 +1,167 @@
+"""The vectors of one namespace, ready to be searched.
+
+Up to `EXACT` vectors the search is one matrix product over float32. Above it, sign bits are scanned and the
+best `RESCORED` re-scored (see :mod:`recollect.index.codes`), which measured recall@10 of 1.0 and needs no
+training, so it is always up to date. A filter is applied before anything is selected: a filtered search
+never starves, and one that leaves few vectors is computed over all of those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from recollect.index.codes import Bits, Codes, Floats, Owners, Quantised, closest, hamming, sign_bits
+from recollect.index.growing import Growing
+from recollect.rank.order import ranked
+
+EXACT: Final = 20_000
+RESCORED: Final = 1_000
+
+Exact = Callable[[npt.NDArray[np.intp]], Floats]
+"""Given positions of vectors, returns their float32 rows from the store."""
+
+
+class Vectors:
+    """Vectors in the order they were added, each owned by a slot; a slot may own several (its passages).
+
+    Parameters
+    ----------
+    dimension
+        The length of every vector.
+    exact
+        Whether float32 rows are kept in memory; otherwise only their codes are.
+    """
+
+    def __init__(self, dimension: int, *, exact: bool) -> None:
+        self.dimension = dimension
+        self.exact = exact
+        self.owners = Growing(np.int32, ())
+        self._rows = Growing(np.float32, (dimension,))
+        self._bits = _Words(-(-dimension // 64))
+        self._bytes = Growing(np.int8, (dimension,))
+        self._scales = Growing(np.float32, ())
+        self._several = False
+
+    def __len__(self) -> int:
+        return len(self.owners)
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the vectors take."""
+        return sum(part.nbytes for part in (self.owners, self._rows, self._bits, self._bytes, self._scales))
+
+    def reserve(self, count: int) -> None:
+        """Make room for `count` vectors in all."""
+        self.owners.reserve(count)
+        for part in (self._rows,) if self.exact else (self._bits, self._bytes, self._scales):
+            part.reserve(count)
+
+    def add(self, owners: Owners, rows: Floats) -> None:
+        """Add vectors at the end; owners do not decrease."""
+        self._own(owners)
+        if self.exact:
+            self._rows.extend(rows)
+        else:
+            self._code(Codes.of(owners, rows))
+
+    def add_codes(self, codes: Codes) -> None:
+        """Add vectors whose codes are known already."""
+        self._own(codes.owners)
+        self._code(codes)
+
+    def search(
+        self, query: Floats, limit: int, mask: npt.NDArray[np.bool_] | None, fetch: Exact
+    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
+        """Return the slots whose best vector is closest to the query, best first, and their cosines.
+
+        Parameters
+        ----------
+        query
+            A unit vector.
+        limit
+            How many slots to return.
+        mask
+            Which slots may be returned; None for all.
+        fetch
+            Reads float32 rows from the store, for the few that codes leave to be compared exactly.
+        """
+        owners = self.owners.view
+        if not len(owners) or limit == 0:
+            return np.zeros(0, np.intp), np.zeros(0)
+        allowed = None if mask is None else np.flatnonzero(mask[owners])
+        if self.exact:
+            scores = self._rows.view @ query if allowed is None else self._rows.view[allowed] @ query
+            places = allowed
+        else:
+            places = self._shortlist(query, max(RESCORED, 2 * limit), allowed)
+            rough = Quantised(self._bytes.view[places], self._scales.view[places]).dot(query)
+            # Twice the limit leaves room for the small error of bytes and for slots with several passages.
+            places = np.sort(places[ranked(rough.astype(np.float64), 2 * limit)])
+            scores = fetch(places) @ query
+        slots = owners if places is None else owners[places]
+        exact = scores.astype(np.float64)
+        if self._several:
+            slots, exact = _best_per_slot(slots, exact)
+        order = ranked(exact, limit)
+        return slots[order].astype(np.intp), exact[order]
+
+    def _shortlist(
+        self, query: Floats, count: int, allowed: npt.NDArray[np.intp] | None
+    ) -> npt.NDArray[np.intp]:
+        wanted = sign_bits(query[None, :])[0]
+        if allowed is None:
+            return closest(hamming(self._bits.view, wanted), count, self.dimension)
+        if len(allowed) <= count:
+            return allowed
+        return allowed[closest(hamming(self._bits.view[:, allowed], wanted), count, self.dimension)]
+
+    def _own(self, owners: Owners) -> None:
+        last = self.owners.view[-1:]
+        self._several |= bool((np.diff(np.concatenate([last, owners])) == 0).any())
+        self.owners.extend(owners)
+
+    def _code(self, codes: Codes) -> None:
+        self._bits.extend(codes.bits)
+        self._bytes.extend(codes.quantised.values)
+        self._scales.extend(codes.quantised.scales)
+
+
+def _best_per_slot(
+    slots: npt.NDArray[np.int32], scores: npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+    """Return each slot once with the best of its scores; equal slots are neighbours."""
+    starts = np.flatnonzero(np.diff(slots, prepend=np.int32(-1)))
+    return slots[starts], np.maximum.reduceat(scores, starts)
+
+
+class _Words:
+    """Sign bits kept word by word: extended by rows of vectors, viewed as one row per word."""
+
+    def __init__(self, words: int) -> None:
+        self._table = np.empty((words, 0), np.uint64)
+        self._count = 0
+
+    @property
+    def view(self) -> npt.NDArray[np.uint64]:
+        return self._table[:, : self._count]
+
+    @property
+    def nbytes(self) -> int:
+        return int(self._table.nbytes)
+
+    def reserve(self, count: int) -> None:
+        if count > self._table.shape[1]:
+            grown = np.empty((len(self._table), count), np.uint64)
+            grown[:, : self._count] = self.view
+            self._table = grown
+
+    def extend(self, rows: Bits) -> None:
+        needed = self._count + len(rows)
+        if needed > self._table.shape[1]:
+            self.reserve(max(needed, 2 * self._table.shape[1]))
+        self._table[:, self._count : needed] = rows.T
+        self._count = needed

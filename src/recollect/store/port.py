@@ -1,0 +1,212 @@
+"""What a store is: the contract between the engine and a database.
+
+A store keeps memories, their words and their vectors; a write is one transaction. Searching goes through a
+:class:`View`, one consistent look at one namespace. `store/conformance.py` holds any store to this contract.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from recollect.index.lexical import LexicalQuery
+from recollect.index.record import Records
+from recollect.model.checks import BoolArray, FloatArray, IntArray
+from recollect.model.memory import Memory
+from recollect.rank.combination import Combination
+from recollect.store.filters import Filter
+
+Floats = npt.NDArray[np.float32]
+Terms = Mapping[str, Mapping[str, int]]
+"""The words of a memory: by field, each term and how often it occurs."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """A memory to be added, with everything derived from it.
+
+    Parameters
+    ----------
+    memory
+        The memory; its fingerprint set.
+    terms
+        Its analysed words.
+    vectors
+        One row per passage, of the store's embedder; None when they could not be computed yet.
+    digest
+        The address of the embedded text, so that the same text is embedded once.
+    """
+
+    memory: Memory
+    terms: Terms
+    vectors: Floats | None = None
+    digest: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One entry of the change feed."""
+
+    number: int
+    namespace: str
+    memory_id: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some memories of a listing, and where it goes on; `cursor` is None at the end."""
+
+    memories: tuple[Memory, ...]
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What a leg found.
+
+    Attributes
+    ----------
+    slots, scores
+        The memories, best first, and their scores.
+    detail
+        Given slots, tells what each term in each field added to their scores; None for a leg without terms.
+        It can be asked after the view is closed.
+    """
+
+    slots: IntArray
+    scores: FloatArray
+    detail: Callable[[IntArray], Combination] | None = None
+
+
+class View(Protocol):
+    """One consistent look at the memories of one namespace that may be seen and pass a filter.
+
+    Memories are known by slot, a number that never changes.
+    """
+
+    @property
+    def count(self) -> int:
+        """How many memories may be returned."""
+        ...
+
+    @property
+    def pending(self) -> int:
+        """How many memories have no vector of the store's embedder yet."""
+        ...
+
+    def nearest(self, query: Floats, limit: int) -> Found:
+        """Return the memories whose best passage is closest to a unit vector, with their cosines."""
+        ...
+
+    def lexical(self, query: LexicalQuery, limit: int) -> Found:
+        """Return the memories with the highest BM25 scores; only those that share a term."""
+        ...
+
+    def cosines(self, query: Floats, slots: IntArray) -> FloatArray:
+        """Return the cosine of each memory's best passage with the query; 0 for one without vectors."""
+        ...
+
+    def document_frequencies(
+        self, terms: Sequence[str], field: str = "content"
+    ) -> tuple[int, dict[str, int]]:
+        """Return how many memories may be seen and how many of those have each term in a field."""
+        ...
+
+    def having(self, terms: Sequence[str], slots: IntArray) -> BoolArray:
+        """Return which of the given memories have any of the terms in their content."""
+        ...
+
+    def records(self, slots: IntArray) -> Records:
+        """Return the records of the given memories."""
+        ...
+
+    def vectors(self, slots: IntArray) -> Floats:
+        """Return the first passage's vector of each memory; zeros for one without."""
+        ...
+
+    def memories(self, slots: IntArray) -> list[Memory]:
+        """Return the given memories, in the same order."""
+        ...
+
+
+class Store(Protocol):
+    """A database of memories."""
+
+    def use_embedder(self, name: str, dimension: int) -> None:
+        """Say which embedder the vectors of queries come from; remembered in the database."""
+        ...
+
+    def add(self, entries: Sequence[Entry], now: datetime) -> int:
+        """Add memories, all or none, and return the number of the last change.
+
+        A memory that supersedes others marks them, in the same transaction.
+        """
+        ...
+
+    def update(self, memory: Memory, expected_version: int) -> Memory:
+        """Replace what is known about a memory, if it is at that version; return it at the next one."""
+        ...
+
+    def forget(self, namespace: str, ids: Sequence[str], now: datetime) -> None:
+        """Hide memories; `restore` brings them back."""
+        ...
+
+    def restore(self, namespace: str, ids: Sequence[str]) -> None:
+        """Show forgotten memories again."""
+        ...
+
+    def purge(self, namespace: str, ids: Sequence[str]) -> None:
+        """Remove memories and everything derived from them, for good."""
+        ...
+
+    def get(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
+        """Return memories by id, hidden ones too; raise for an id nobody has."""
+        ...
+
+    def page(
+        self, namespace: str, filter: Filter | None, limit: int, cursor: str | None, *, hidden: bool
+    ) -> Page:
+        """Return memories newest first, a page at a time."""
+        ...
+
+    def view(
+        self,
+        namespace: str,
+        now: datetime,
+        *,
+        as_of: datetime | None = None,
+        filter: Filter | None = None,
+    ) -> AbstractContextManager[View]:
+        """Open a consistent look at a namespace: at `now`, as believed at `as_of`, what passes the filter."""
+        ...
+
+    def cached_vectors(self, digests: Sequence[bytes]) -> dict[bytes, Floats]:
+        """Return the vectors that texts with these addresses have from the current embedder."""
+        ...
+
+    def changes(self, since: int, limit: int) -> list[Change]:
+        """Return the changes after `since`, oldest first."""
+        ...
+
+    def namespaces(self) -> Mapping[str, int]:
+        """Return every namespace and how many memories it holds, hidden ones included."""
+        ...
+
+    def statistics(self) -> Mapping[str, Any]:
+        """Return sizes and counts, for people."""
+        ...
+
+    def export(self, namespace: str | None) -> Iterator[Memory]:
+        """Yield every memory, hidden ones too, in the order they were added."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the database."""
+        ...

@@ -1,0 +1,231 @@
+"""Is the file sound? What was said, what was derived from it, and whether the two agree.
+
+Derived data (records, tail, segments, vector codes) can always be rebuilt from the memories and their
+vectors; `rebuild` does so for one namespace. What was said is never touched.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from recollect.index.codes import Codes
+from recollect.index.postings import decoded
+from recollect.index.record import FIELDS, FORGOTTEN, GONE, RECORD, gone, packed, unpacked
+from recollect.model.errors import IndexCorrupt
+from recollect.model.memory import Memory
+from recollect.store.port import Terms
+from recollect.store.sqlite import segments
+from recollect.store.sqlite.rows import SELECTED, SOURCE, memory
+
+Words = Callable[[Memory], Terms]
+
+_VECTORS_BY_EMBEDDER: Final = (
+    "SELECT e.name, count(v.number) FROM embedders e LEFT JOIN vectors v ON v.embedder = e.number "
+    "GROUP BY e.number ORDER BY e.number"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with the derived data of a namespace; an empty namespace means the whole file."""
+
+    namespace: str
+    text: str
+
+
+def problems(connection: sqlite3.Connection, terms_of: Words) -> list[Problem]:
+    """Return everything that is wrong."""
+    found = [
+        Problem("", f"the file: {text}")
+        for (text,) in connection.execute("PRAGMA integrity_check(20)")
+        if text != "ok"
+    ]
+    found += [
+        Problem("", f"the file: row {row} of {table} refers to nothing in {parent}")
+        for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check")
+    ]
+    if found:
+        return found
+    for number, path, slots, flushed in connection.execute(
+        "SELECT number, path, slots, flushed FROM namespaces ORDER BY path"
+    ).fetchall():
+        texts = _namespace_problems(connection, number, slots, flushed, terms_of)
+        found += [Problem(path, f"{path}: {text}") for text in texts]
+    return found
+
+
+def rebuild(
+    connection: sqlite3.Connection, path: str, terms_of: Words, embedder: tuple[int, int] | None
+) -> None:
+    """Write all derived data of a namespace anew."""
+    row = connection.execute("SELECT number, slots FROM namespaces WHERE path = ?", (path,)).fetchone()
+    if row is None:
+        return
+    number, slots = row
+    known = {slot: (said, state, ended) for slot, said, state, ended in _memories(connection, number)}
+    passages = _passages(connection, number, embedder)
+    sessions = dict(connection.execute("SELECT name, number FROM sessions WHERE namespace = ?", (number,)))
+    connection.execute("DELETE FROM records WHERE namespace = ?", (number,))
+    documents = []
+    for slot in range(slots):
+        record = gone()
+        if slot in known:
+            said, state, ended = known[slot]
+            terms = terms_of(said)
+            documents.append((slot, terms))
+            record = packed(
+                said,
+                state=state,
+                session=sessions.get(said.source.session, -1),
+                vectors=passages.get(slot, 0),
+                superseded_at=ended,
+                lengths={field: sum(words.values()) for field, words in terms.items()},
+            )
+        connection.execute(
+            "INSERT INTO records (namespace, slot, record) VALUES (?, ?, ?)", (number, slot, record)
+        )
+    segments.rebuild(connection, number, documents, slots, None if embedder is None else embedder[0])
+
+
+def statistics(connection: sqlite3.Connection, path: str) -> Mapping[str, Any]:
+    """Return sizes and counts, for people."""
+
+    def count(query: str) -> int:
+        return int(connection.execute(query).fetchone()[0])
+
+    files = [Path(path + suffix) for suffix in ("", "-wal")]
+    return {
+        "memories": count("SELECT count(*) FROM memories"),
+        "forgotten": count("SELECT count(*) FROM memories WHERE forgotten_at IS NOT NULL"),
+        "superseded": count("SELECT count(*) FROM memories WHERE superseded_by IS NOT NULL"),
+        "namespaces": count("SELECT count(*) FROM namespaces"),
+        "sessions": count("SELECT count(*) FROM sessions"),
+        "segments": count("SELECT count(*) FROM segments"),
+        "waiting": count("SELECT count(*) FROM tail"),
+        "vectors": dict(connection.execute(_VECTORS_BY_EMBEDDER).fetchall()),
+        "changes": count("SELECT coalesce(max(change), 0) FROM changes"),
+        "bytes": sum(file.stat().st_size for file in files if file.exists()),
+    }
+
+
+def _memories(connection: sqlite3.Connection, number: int) -> Iterator[tuple[int, Memory, int, float | None]]:
+    """Yield every memory of a namespace with its slot, its state and when it was superseded."""
+    for row in connection.execute(
+        f"SELECT m.slot, m.forgotten_at, m.superseded_at, {SELECTED} FROM {SOURCE} WHERE m.namespace = ? "
+        "ORDER BY m.slot",
+        (number,),
+    ):
+        ended = None if row[2] is None else row[2] / 1_000_000
+        yield row[0], memory(row[3:]), 0 if row[1] is None else FORGOTTEN, ended
+
+
+def _passages(
+    connection: sqlite3.Connection, number: int, embedder: tuple[int, int] | None
+) -> dict[int, int]:
+    if embedder is None:
+        return {}
+    rows = connection.execute(
+        "SELECT slot, length(vectors) FROM vectors WHERE namespace = ? AND embedder = ?",
+        (number, embedder[0]),
+    )
+    return {slot: length // (4 * embedder[1]) for slot, length in rows}
+
+
+def _namespace_problems(
+    connection: sqlite3.Connection, number: int, slots: int, flushed: int, terms_of: Words
+) -> Iterator[str]:
+    rows = connection.execute(
+        "SELECT slot, record FROM records WHERE namespace = ? ORDER BY slot", (number,)
+    ).fetchall()
+    if [slot for slot, _ in rows] != list(range(slots)) or any(len(r) != RECORD.itemsize for _, r in rows):
+        yield f"there are not {slots} whole records, one for each slot"
+        return
+    records = unpacked(b"".join(record for _, record in rows))
+    wanted: dict[tuple[str, str], dict[int, int]] = {}
+    living = np.zeros(slots, np.bool_)
+    for slot, said, state, ended in _memories(connection, number):
+        living[slot] = True
+        terms = terms_of(said)
+        lengths = [sum(terms.get(field, {}).values()) for field in FIELDS]
+        record = records[slot]
+        told = (record["state"], record["confidence"], record["importance"], record["created"])
+        if told != (state, said.confidence, said.importance, said.created_at.timestamp()):
+            yield f"the record of memory {said.id} does not say what the memory says"
+        if record["lengths"].tolist() != lengths:
+            yield f"the record of memory {said.id} counts other words than the memory has"
+        if (float("inf") if ended is None else ended) != record["superseded"]:
+            yield f"the record of memory {said.id} says another time of being superseded"
+        for field, words in terms.items():
+            for term, times in words.items():
+                wanted.setdefault((field, term), {})[slot] = times
+    if not np.array_equal(living, records["state"] != GONE):
+        yield "records and memories do not belong together"
+    yield from _word_problems(connection, number, slots, flushed, wanted)
+    yield from _code_problems(connection, number, living)
+
+
+def _word_problems(
+    connection: sqlite3.Connection,
+    number: int,
+    slots: int,
+    flushed: int,
+    wanted: dict[tuple[str, str], dict[int, int]],
+) -> Iterator[str]:
+    spans = connection.execute(
+        "SELECT first, slots FROM segments WHERE namespace = ? ORDER BY first", (number,)
+    ).fetchall()
+    position = 0
+    for first, size in spans:
+        if first != position:
+            yield f"slots {position} to {first} are in no segment, or in two"
+        position = first + size
+    if position != flushed or flushed > slots:
+        yield f"segments end at slot {position}, not at {flushed}"
+    stored: dict[tuple[str, str], dict[int, int]] = {}
+    for first, field, term, blob in connection.execute(
+        "SELECT s.first, p.field, p.term, p.list FROM segments s JOIN postings p ON p.segment = s.number "
+        "WHERE s.namespace = ?",
+        (number,),
+    ):
+        try:
+            at, times = decoded(blob)
+        except IndexCorrupt as error:
+            yield f"the word {term!r}: {error}"
+            continue
+        stored.setdefault((field, term), {}).update(
+            zip((at.astype(np.int64) + first).tolist(), times.tolist(), strict=True)
+        )
+    for slot, text in connection.execute("SELECT slot, terms FROM tail WHERE namespace = ?", (number,)):
+        for field, words in json.loads(text).items():
+            for term, times in words.items():
+                stored.setdefault((field, term), {})[slot] = times
+    different = sum(stored.get(key) != wanted.get(key) for key in stored.keys() | wanted.keys())
+    if different:
+        yield f"{different} words are not listed where they are said"
+
+
+def _code_problems(
+    connection: sqlite3.Connection, number: int, living: np.ndarray[tuple[int], np.dtype[np.bool_]]
+) -> Iterator[str]:
+    for segment, first, slots, embedder, blob in connection.execute(
+        "SELECT number, first, slots, embedder, codes FROM segments WHERE namespace = ?", (number,)
+    ).fetchall():
+        if blob is None:
+            continue
+        try:
+            stored = Codes.decoded(blob)
+        except IndexCorrupt as error:
+            yield f"segment {segment}: {error}"
+            continue
+        owners, vectors = segments.stored_vectors(connection, number, embedder, first, first + slots)
+        fresh = Codes.of(owners, vectors)
+        same = np.array_equal(stored.owners, fresh.owners) and np.array_equal(stored.bits, fresh.bits)
+        if not same or not living[stored.owners].all():
+            yield f"segment {segment}: vector codes are not those of the vectors"

@@ -1,0 +1,144 @@
+"""Opening the file: settings, migrations, transactions, and SQLite's errors in our words."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from recollect.model.errors import StoreCorrupt, StoreError, StoreTooNew, StoreUnavailable
+from recollect.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
+
+IN_MEMORY: Final = ":memory:"
+
+_BUSY_SECONDS: Final = 30.0
+
+
+def connect(path: str | Path, *, durable: bool = True, must_exist: bool = False) -> sqlite3.Connection:
+    """Open a database, creating and migrating it as needed.
+
+    Parameters
+    ----------
+    path
+        The file; ``":memory:"`` for a database that dies with the connection.
+    durable
+        Whether a write is on the disk when it is acknowledged (``synchronous=FULL``). Without it a power cut,
+        though not a crash of the process, can lose the last writes; the file stays whole either way.
+    must_exist
+        Whether a missing file is an error rather than a new database.
+    """
+    name = str(path)
+    if name != IN_MEMORY:
+        file = Path(name)
+        if must_exist and not file.exists():
+            raise StoreUnavailable(f"there is no database at {name}; check the path")
+        if file.is_dir():
+            raise StoreUnavailable(f"{name} is a folder; name a file in it, such as {file / 'memories.db'}")
+        if not file.parent.is_dir():
+            raise StoreUnavailable(f"the folder {file.parent} does not exist; create it or name another path")
+    with translated(name):
+        connection = sqlite3.connect(
+            name, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
+        )
+        try:
+            _prepare(connection, name, durable=durable)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+@contextmanager
+def writing(connection: sqlite3.Connection, name: str) -> Iterator[None]:
+    """Run the block as one transaction that either happens or does not."""
+    with translated(name):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            connection.execute("COMMIT")
+        except BaseException:
+            # A full disk or a lost lock may have ended the transaction already.
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+
+@contextmanager
+def reading(connection: sqlite3.Connection, name: str) -> Iterator[None]:
+    """Run the block on one consistent view of the database; inside a transaction it is that one's view."""
+    with translated(name):
+        if connection.in_transaction:
+            yield
+            return
+        connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            if connection.in_transaction:
+                connection.execute("COMMIT")
+
+
+@contextmanager
+def translated(name: str) -> Iterator[None]:
+    """Turn SQLite's errors into ours."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise _ours(error, name) from error
+
+
+def _ours(error: sqlite3.DatabaseError, name: str) -> StoreError:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return StoreCorrupt(
+            f"{name} is damaged or not a database ({error}); run `recollect check`, or restore a backup"
+        )
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StoreUnavailable(f"{name} stayed locked by another process for {_BUSY_SECONDS:g} s; try again")
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
+        return StoreUnavailable(f"{name} cannot be written ({error}); check its permissions")
+    if code == sqlite3.SQLITE_FULL:
+        return StoreUnavailable(f"the disk of {name} is full; nothing was written; free some space")
+    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR):
+        return StoreUnavailable(f"{name} cannot be read or written ({error}); check the path and the disk")
+    return StoreError(f"{name}: {error}")
+
+
+def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool) -> None:
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    empty = not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    if application != APPLICATION_ID and not empty:
+        raise StoreCorrupt(f"{name} is an SQLite database, but not one of Recollect's; name another file")
+    if version > len(MIGRATIONS):
+        raise StoreTooNew(
+            f"{name} was written by a newer Recollect (schema {version}, this one knows {len(MIGRATIONS)}); "
+            "upgrade with `pip install --upgrade recollect`"
+        )
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+    connection.execute("PRAGMA cache_size = -65536")
+    connection.execute("PRAGMA mmap_size = 268435456")
+    if version == len(MIGRATIONS):
+        return
+    connection.execute("PRAGMA journal_mode = WAL")
+    with writing(connection, name):
+        # Another process may have migrated while this one waited for the lock.
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        for number, script in enumerate(MIGRATIONS[version:], version + 1):
+            for statement in _statements(script):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {number}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+
+def _statements(script: str) -> Iterator[str]:
+    """Yield the statements of a script one by one, for `executescript` would commit first."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

@@ -1,0 +1,216 @@
+"""Segments: the words and vector codes of runs of memories, written together and merged as they grow.
+
+New memories stand in the `tail` until there are enough for a segment; eight neighbours of a size become one,
+up to 65,536 slots (the log-structured merge of O'Neil et al., 1996). All of it happens inside the transaction
+of the write that caused it, so the index never lags behind the data and a new process rebuilds nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+import numpy as np
+
+from recollect.index.codes import Codes, Floats, Owners
+from recollect.index.postings import SPAN, inverted, merged
+from recollect.index.record import GONE, unpacked
+from recollect.store.port import Terms
+
+TAIL: Final = 256
+"""How many memories may wait before they become a segment."""
+
+_FAN_OUT: Final = 8
+_ADD_LIST: Final = "INSERT INTO postings (segment, field, term, list) VALUES (?, ?, ?, ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """A row of the namespaces table."""
+
+    number: int
+    path: str
+    slots: int
+    flushed: int
+    change: int
+    generation: int
+
+
+def flush(connection: sqlite3.Connection, namespace: Namespace, slots: int, embedder: int | None) -> None:
+    """Turn the tail into segments, then merge what has become too many.
+
+    Parameters
+    ----------
+    connection
+        Inside a write transaction.
+    namespace
+        As it was before the write.
+    slots
+        How many slots it has now.
+    embedder
+        Whose vectors get codes.
+    """
+    rows = connection.execute(
+        "SELECT slot, terms FROM tail WHERE namespace = ? ORDER BY slot", (namespace.number,)
+    ).fetchall()
+    documents = [(slot, json.loads(terms)) for slot, terms in rows]
+    for start in range(namespace.flushed, slots, SPAN):
+        end = min(start + SPAN, slots)
+        members = [document for document in documents if start <= document[0] < end]
+        _write(connection, namespace.number, start, end, members, embedder)
+    connection.execute("DELETE FROM tail WHERE namespace = ?", (namespace.number,))
+    while _merge_newest(connection, namespace.number):
+        pass
+    connection.execute(
+        "UPDATE namespaces SET flushed = ?, generation = generation + 1 WHERE number = ?",
+        (slots, namespace.number),
+    )
+
+
+def rebuild(
+    connection: sqlite3.Connection,
+    number: int,
+    documents: Iterable[tuple[int, Terms]],
+    slots: int,
+    embedder: int | None,
+) -> None:
+    """Write all segments of a namespace anew from the words of its memories."""
+    drop(connection, number)
+    for block, members in groupby(documents, key=lambda document: document[0] // SPAN):
+        start = block * SPAN
+        _write(connection, number, start, min(start + SPAN, slots), list(members), embedder)
+    connection.execute(
+        "UPDATE namespaces SET flushed = slots, generation = generation + 1 WHERE number = ?", (number,)
+    )
+
+
+def drop(connection: sqlite3.Connection, number: int) -> None:
+    """Remove all segments and the tail of a namespace."""
+    connection.execute(
+        "DELETE FROM postings WHERE segment IN (SELECT number FROM segments WHERE namespace = ?)", (number,)
+    )
+    connection.execute("DELETE FROM segments WHERE namespace = ?", (number,))
+    connection.execute("DELETE FROM tail WHERE namespace = ?", (number,))
+
+
+def rewrite_without(connection: sqlite3.Connection, number: int, slot: int) -> None:
+    """Write the segment that holds `slot` anew, without what is gone."""
+    found = connection.execute(
+        "SELECT number, first, slots FROM segments WHERE namespace = ? AND first <= ? AND first + slots > ?",
+        (number, slot, slot),
+    ).fetchall()
+    for segment in found:
+        _merge(connection, number, [segment])
+    connection.execute("UPDATE namespaces SET generation = generation + 1 WHERE number = ?", (number,))
+
+
+def stored_vectors(
+    connection: sqlite3.Connection, number: int, embedder: int, start: int, end: int
+) -> tuple[Owners, Floats]:
+    """Return the owners and float32 rows of the vectors of slots from `start` up to `end`."""
+    (dimension,) = connection.execute(
+        "SELECT dimension FROM embedders WHERE number = ?", (embedder,)
+    ).fetchone()
+    rows = connection.execute(
+        "SELECT slot, vectors FROM vectors WHERE namespace = ? AND embedder = ? AND slot >= ? AND slot < ? "
+        "ORDER BY slot",
+        (number, embedder, start, end),
+    ).fetchall()
+    matrix = np.frombuffer(b"".join([blob for _, blob in rows]), np.float32).reshape(-1, dimension)
+    slots = np.fromiter((slot for slot, _ in rows), np.int32, len(rows))
+    passages = np.fromiter((len(blob) for _, blob in rows), np.intp, len(rows)) // (4 * dimension)
+    return np.repeat(slots, passages), matrix
+
+
+def _write(
+    connection: sqlite3.Connection,
+    number: int,
+    start: int,
+    end: int,
+    documents: list[tuple[int, Terms]],
+    embedder: int | None,
+) -> None:
+    codes = None
+    if embedder is not None:
+        owners, vectors = stored_vectors(connection, number, embedder, start, end)
+        codes = Codes.of(owners, vectors).encoded()
+    segment = _insert(connection, number, start, end - start, embedder, codes)
+    connection.executemany(_ADD_LIST, ((segment, *found) for found in inverted(documents, start)))
+
+
+def _insert(
+    connection: sqlite3.Connection,
+    number: int,
+    first: int,
+    slots: int,
+    embedder: int | None,
+    codes: bytes | None,
+) -> int:
+    cursor = connection.execute(
+        "INSERT INTO segments (namespace, first, slots, embedder, codes) VALUES (?, ?, ?, ?, ?)",
+        (number, first, slots, embedder, codes),
+    )
+    assert cursor.lastrowid is not None  # an INSERT always has one
+    return cursor.lastrowid
+
+
+def _merge_newest(connection: sqlite3.Connection, number: int) -> bool:
+    """Merge the newest neighbours if there are enough of one size; return whether there were."""
+    newest = connection.execute(
+        "SELECT number, first, slots FROM segments WHERE namespace = ? ORDER BY first DESC LIMIT ?",
+        (number, _FAN_OUT),
+    ).fetchall()[::-1]
+    together = sum(slots for _, _, slots in newest)
+    if len(newest) < _FAN_OUT or together > SPAN or len({_level(slots) for _, _, slots in newest}) > 1:
+        return False
+    _merge(connection, number, newest)
+    return True
+
+
+def _level(slots: int) -> int:
+    level = 0
+    while slots >= TAIL * _FAN_OUT:
+        slots //= _FAN_OUT
+        level += 1
+    return level
+
+
+def _merge(connection: sqlite3.Connection, number: int, parts: list[tuple[int, int, int]]) -> None:
+    """Replace neighbouring segments by one, leaving out what is gone."""
+    first = parts[0][1]
+    slots = sum(part[2] for part in parts)
+    records = connection.execute(
+        "SELECT record FROM records WHERE namespace = ? AND slot >= ? AND slot < ? ORDER BY slot",
+        (number, first, first + slots),
+    ).fetchall()
+    gone = unpacked(b"".join(record for (record,) in records))["state"] == GONE
+    starts = {segment: start for segment, start, _ in parts}
+    embedders, codes = set(), []
+    for segment in starts:
+        embedder, blob = connection.execute(
+            "SELECT embedder, codes FROM segments WHERE number = ?", (segment,)
+        ).fetchone()
+        embedders.add(embedder)
+        if blob is not None:
+            codes.append(Codes.decoded(blob))
+    # Codes of two embedders, or a part without, cannot be joined; the loader then codes from the vectors.
+    whole = len(codes) == len(parts) and len(embedders) == 1
+    joined = Codes.joined(codes, ~gone, first).encoded() if whole else None
+    merged_into = _insert(connection, number, first, slots, embedders.pop() if whole else None, joined)
+    marks = ", ".join("?" * len(starts))
+    lists = connection.execute(
+        f"SELECT field, term, segment, list FROM postings WHERE segment IN ({marks}) ORDER BY field, term",
+        tuple(starts),
+    ).fetchall()
+    connection.execute(f"DELETE FROM postings WHERE segment IN ({marks})", tuple(starts))
+    rows = []
+    for (field, term), group in groupby(lists, key=lambda row: (row[0], row[1])):
+        together = merged(sorted((starts[row[2]], row[3]) for row in group), first, gone)
+        if together is not None:
+            rows.append((merged_into, field, term, together))
+    connection.executemany(_ADD_LIST, rows)
+    connection.execute(f"DELETE FROM segments WHERE number IN ({marks})", tuple(starts))

@@ -1,0 +1,291 @@
+"""The store on one SQLite file."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from recollect.index.partition import Partition
+from recollect.model.errors import InvalidArgument
+from recollect.model.memory import Memory
+from recollect.store.filters import Filter
+from recollect.store.port import Change, Entry, Floats, Page, Terms
+from recollect.store.sqlite import check, conditions, writing
+from recollect.store.sqlite.connection import connect, reading
+from recollect.store.sqlite.connection import writing as transaction
+from recollect.store.sqlite.rows import SELECTED, SOURCE, memory
+from recollect.store.sqlite.segments import Namespace
+from recollect.store.sqlite.view import SqliteView, caught_up
+
+_MEMORY_BUDGET: Final = 1024**3
+_EMPTY: Final = Namespace(0, "", 0, 0, 0, 0)
+
+
+class SqliteStore:
+    """A :class:`~recollect.store.port.Store` on one file; any number of processes may open it.
+
+    Parameters
+    ----------
+    path
+        The file, or ``":memory:"``.
+    durable
+        Whether an acknowledged write survives a power cut; see :func:`.connection.connect`.
+    memory_budget
+        About how many bytes of namespaces to keep in memory; the least recently used go first.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        durable: bool = True,
+        memory_budget: int = _MEMORY_BUDGET,
+        must_exist: bool = False,
+    ) -> None:
+        self.path = str(path)
+        self._connection = connect(path, durable=durable, must_exist=must_exist)
+        conditions.register(self._connection)
+        self._lock = threading.RLock()
+        self._partitions: OrderedDict[str, tuple[Partition, int]] = OrderedDict()
+        self._used = 0
+        self._memory_budget = memory_budget
+        self._embedder: tuple[int, int] | None = None
+
+    def use_embedder(self, name: str, dimension: int) -> None:
+        """Say which embedder the vectors of queries come from; remembered in the database."""
+        with self._lock:
+            find = "SELECT number, dimension FROM embedders WHERE name = ?"
+            with reading(self._connection, self.path):
+                found = self._connection.execute(find, (name,)).fetchone()
+            if found is None:
+                with transaction(self._connection, self.path):
+                    self._connection.execute(
+                        "INSERT INTO embedders (name, dimension) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                        (name, dimension),
+                    )
+                    found = self._connection.execute(find, (name,)).fetchone()
+            if found[1] != dimension:
+                raise InvalidArgument("dimension", dimension, f"{found[1]}, as recorded for {name!r}")
+            if self._embedder != tuple(found):
+                self._embedder = (found[0], found[1])
+                self._forget_partitions()
+
+    def setting(self, name: str) -> str | None:
+        """Return a setting that was remembered in the database."""
+        with self._lock, reading(self._connection, self.path):
+            found = self._connection.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
+        return None if found is None else str(found[0])
+
+    def remember_setting(self, name: str, value: str) -> None:
+        """Remember a setting in the database."""
+        with self._lock, transaction(self._connection, self.path):
+            self._connection.execute(
+                "INSERT INTO settings (name, value) VALUES (?, ?) "
+                "ON CONFLICT DO UPDATE SET value = excluded.value",
+                (name, value),
+            )
+
+    def add(self, entries: Sequence[Entry], now: datetime) -> int:
+        """Add memories, all or none, and return the number of the last change."""
+        with self._lock, transaction(self._connection, self.path):
+            writing.add(self._connection, entries, now, self._embedder)
+            return self._last_change()
+
+    def update(self, memory: Memory, expected_version: int) -> Memory:
+        """Replace what is known about a memory, if it is at that version; return it at the next one."""
+        with self._lock, transaction(self._connection, self.path):
+            return writing.update(self._connection, memory, expected_version)
+
+    def forget(self, namespace: str, ids: Sequence[str], now: datetime) -> None:
+        """Hide memories; `restore` brings them back."""
+        with self._lock, transaction(self._connection, self.path):
+            writing.set_forgotten(self._connection, namespace, ids, now)
+
+    def restore(self, namespace: str, ids: Sequence[str]) -> None:
+        """Show forgotten memories again."""
+        with self._lock, transaction(self._connection, self.path):
+            writing.set_forgotten(self._connection, namespace, ids, None)
+
+    def purge(self, namespace: str, ids: Sequence[str]) -> None:
+        """Remove memories and everything derived from them, for good.
+
+        Deleted bytes are overwritten, and the write-ahead log is emptied, so that the file holds no trace.
+        """
+        with self._lock:
+            self._connection.execute("PRAGMA secure_delete = ON")
+            try:
+                with transaction(self._connection, self.path):
+                    writing.purge(self._connection, namespace, ids)
+            finally:
+                self._connection.execute("PRAGMA secure_delete = OFF")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def get(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
+        """Return memories by id, hidden ones too; raise for an id nobody has."""
+        with self._lock, reading(self._connection, self.path):
+            return [writing.find(self._connection, namespace, id_)[3] for id_ in ids]
+
+    def page(
+        self, namespace: str, filter: Filter | None, limit: int, cursor: str | None, *, hidden: bool
+    ) -> Page:
+        """Return memories newest first, a page at a time."""
+        condition, values = ("1", []) if filter is None else conditions.compiled(filter)
+        if not hidden:
+            condition += " AND m.forgotten_at IS NULL AND m.superseded_by IS NULL"
+        if cursor is not None:
+            if not cursor.isascii() or not cursor.isdigit():
+                raise InvalidArgument("cursor", cursor, "the cursor of a page before")
+            condition += " AND m.number < ?"
+            values = [*values, int(cursor)]
+        with self._lock, reading(self._connection, self.path):
+            rows = self._connection.execute(
+                f"SELECT m.number, {SELECTED} FROM {SOURCE} WHERE n.path = ? AND {condition} "
+                "ORDER BY m.number DESC LIMIT ?",
+                (namespace, *values, limit + 1),
+            ).fetchall()
+        more = len(rows) > limit
+        shown = rows[:limit]
+        return Page(tuple(memory(row[1:]) for row in shown), str(shown[-1][0]) if more and shown else None)
+
+    @contextmanager
+    def view(
+        self,
+        namespace: str,
+        now: datetime,
+        *,
+        as_of: datetime | None = None,
+        filter: Filter | None = None,
+    ) -> Iterator[SqliteView]:
+        """Open a consistent look at a namespace: at `now`, as believed at `as_of`, what passes the filter."""
+        with self._lock, reading(self._connection, self.path):
+            row = writing.find_namespace(self._connection, namespace) or _EMPTY
+            partition = self._partition(row) if row is not _EMPTY else self._nothing()
+            yield SqliteView(self._connection, row, partition, self._embedder, now, as_of, filter)
+
+    def cached_vectors(self, digests: Sequence[bytes]) -> dict[bytes, Floats]:
+        """Return the vectors that texts with these addresses have from the current embedder."""
+        if self._embedder is None:
+            return {}
+        found = {}
+        number, dimension = self._embedder
+        with self._lock, reading(self._connection, self.path):
+            for digest in digests:
+                row = self._connection.execute(
+                    "SELECT vectors FROM vectors WHERE digest = ? AND embedder = ? LIMIT 1", (digest, number)
+                ).fetchone()
+                if row is not None:
+                    found[digest] = np.frombuffer(row[0], np.float32).reshape(-1, dimension)
+        return found
+
+    def superseded(self, namespace: str, id_: str) -> tuple[str, ...]:
+        """Return the ids of the memories that `id_` took the place of, according to those."""
+        with self._lock, reading(self._connection, self.path):
+            rows = self._connection.execute(
+                "SELECT m.id FROM memories m JOIN namespaces n ON n.number = m.namespace "
+                "WHERE n.path = ? AND m.superseded_by = ? ORDER BY m.number",
+                (namespace, id_),
+            ).fetchall()
+        return tuple(id_ for (id_,) in rows)
+
+    def changes(self, since: int, limit: int) -> list[Change]:
+        """Return the changes after `since`, oldest first."""
+        with self._lock, reading(self._connection, self.path):
+            rows = self._connection.execute(
+                "SELECT c.change, n.path, c.id, c.kind "
+                "FROM changes c JOIN namespaces n ON n.number = c.namespace "
+                "WHERE c.change > ? ORDER BY c.change LIMIT ?",
+                (since, limit),
+            ).fetchall()
+        return [Change(*row) for row in rows]
+
+    def namespaces(self) -> Mapping[str, int]:
+        """Return every namespace and how many memories it holds, hidden ones included."""
+        with self._lock, reading(self._connection, self.path):
+            rows = self._connection.execute(
+                "SELECT n.path, (SELECT count(*) FROM memories m WHERE m.namespace = n.number) "
+                "FROM namespaces n ORDER BY n.path"
+            ).fetchall()
+        return dict(rows)
+
+    def export(self, namespace: str | None) -> Iterator[Memory]:
+        """Yield every memory, hidden ones too, in the order they were added."""
+        after = 0
+        while True:
+            with self._lock, reading(self._connection, self.path):
+                rows = self._connection.execute(
+                    f"SELECT m.number, {SELECTED} FROM {SOURCE} "
+                    "WHERE m.number > ?1 AND (?2 IS NULL OR n.path = ?2) "
+                    "ORDER BY m.number LIMIT 500",
+                    (after, namespace),
+                ).fetchall()
+            if not rows:
+                return
+            after = rows[-1][0]
+            yield from (memory(row[1:]) for row in rows)
+
+    def statistics(self) -> Mapping[str, Any]:
+        """Return sizes and counts, for people."""
+        with self._lock, reading(self._connection, self.path):
+            return check.statistics(self._connection, self.path)
+
+    def check(self, terms_of: Callable[[Memory], Terms], *, repair: bool = False) -> list[str]:
+        """Return what is wrong with the file, in words; nothing for a sound one.
+
+        Parameters
+        ----------
+        terms_of
+            Gives the words of a memory, as they were when it was added.
+        repair
+            Whether to rebuild derived data that is wrong. What was said is never touched.
+        """
+        with self._lock, transaction(self._connection, self.path):
+            found = check.problems(self._connection, terms_of)
+            for namespace in sorted({problem.namespace for problem in found}) if repair else ():
+                check.rebuild(self._connection, namespace, terms_of, self._embedder)
+            self._forget_partitions()
+        return [problem.text for problem in found]
+
+    def backup(self, target: str | Path) -> None:
+        """Copy the database to `target` while others go on reading and writing."""
+        with connect(target) as copy, self._lock:
+            self._connection.backup(copy, pages=4096)
+        copy.close()
+
+    def vacuum(self) -> None:
+        """Give back the space of what was removed."""
+        with self._lock:
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        """Let go of the database."""
+        with self._lock:
+            self._forget_partitions()
+            self._connection.close()
+
+    def _partition(self, namespace: Namespace) -> Partition:
+        known, size = self._partitions.pop(namespace.path, (None, 0))
+        fresh = caught_up(self._connection, namespace, self._embedder, known)
+        self._partitions[namespace.path] = fresh, fresh.nbytes
+        self._used += fresh.nbytes - size
+        while self._used > self._memory_budget and len(self._partitions) > 1:
+            _, (_, dropped) = self._partitions.popitem(last=False)
+            self._used -= dropped
+        return fresh
+
+    def _forget_partitions(self) -> None:
+        self._partitions.clear()
+        self._used = 0
+
+    def _nothing(self) -> Partition:
+        return Partition(self._embedder[1] if self._embedder else 0, exact=True)
+
+    def _last_change(self) -> int:
+        return int(self._connection.execute("SELECT coalesce(max(change), 0) FROM changes").fetchone()[0])

@@ -1,0 +1,322 @@
+"""One consistent look at one namespace of an SQLite file, served from what the process has in memory.
+
+Every look first asks whether anything was written since the last one (a comparison of two numbers when
+nothing was) and reads just what is new.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from recollect.index.codes import Codes, Floats
+from recollect.index.lexical import LexicalQuery, Mask, Part, TermList, best, contributions, impacts
+from recollect.index.partition import Partition, Sight
+from recollect.index.postings import decoded
+from recollect.index.record import GONE, Records, unpacked
+from recollect.index.vectors import EXACT
+from recollect.model.checks import BoolArray, FloatArray, IntArray
+from recollect.model.memory import Memory
+from recollect.store.filters import Filter
+from recollect.store.port import Found
+from recollect.store.sqlite.conditions import compiled
+from recollect.store.sqlite.rows import SELECTED, SOURCE, memory
+from recollect.store.sqlite.segments import Namespace, stored_vectors
+
+_BLOCK: Final = 20_000
+_NOTHING: Final = Found(np.zeros(0, np.intp), np.zeros(0))
+
+
+def caught_up(
+    connection: sqlite3.Connection,
+    namespace: Namespace,
+    embedder: tuple[int, int] | None,
+    known: Partition | None,
+) -> Partition:
+    """Return the namespace's partition as of the connection's view, reading only what is new.
+
+    Parameters
+    ----------
+    connection
+        Inside a read transaction.
+    namespace
+        Its row, read in that transaction.
+    embedder
+        The number and dimension of the current embedder.
+    known
+        The partition as it was; None to load it.
+    """
+    if known is not None and known.change == namespace.change and known.generation == namespace.generation:
+        return known
+    if known is None:
+        return _loaded(connection, namespace, embedder)
+    changed = connection.execute(
+        "SELECT DISTINCT slot, kind = 'vectors' FROM changes WHERE namespace = ? AND change > ?",
+        (namespace.number, known.change),
+    ).fetchall()
+    slots_before = len(known)
+    grows_out = known.vectors.exact and len(known.vectors) + namespace.slots - slots_before > EXACT
+    if grows_out or any(revectored for _, revectored in changed):
+        return _loaded(connection, namespace, embedder)
+    if namespace.generation != known.generation:
+        known.start_generation(namespace.generation, namespace.flushed)
+        _load_tail(connection, namespace, known, namespace.flushed)
+    else:
+        _load_tail(connection, namespace, known, slots_before)
+    for slot in sorted(slot for slot, _ in changed if slot < slots_before):
+        record = connection.execute(
+            "SELECT record FROM records WHERE namespace = ? AND slot = ?", (namespace.number, slot)
+        ).fetchone()
+        known.replace(slot, unpacked(record[0]))
+    _load_records(connection, namespace, known, slots_before)
+    if embedder is not None:
+        known.vectors.add(
+            *stored_vectors(connection, namespace.number, embedder[0], slots_before, namespace.slots)
+        )
+    known.change = namespace.change
+    return known
+
+
+class SqliteView:
+    """A :class:`~recollect.store.port.View` on a partition and the file behind it."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        namespace: Namespace,
+        partition: Partition,
+        embedder: tuple[int, int] | None,
+        now: datetime,
+        as_of: datetime | None,
+        filter: Filter | None,
+    ) -> None:
+        self._connection = connection
+        self._namespace = namespace
+        self._partition = partition
+        self._embedder = embedder
+        self._sight = partition.sight(now.timestamp(), None if as_of is None else as_of.timestamp())
+        self._allowed = self._sight.mask
+        if filter is not None:
+            passing = self._passing(filter)
+            self._allowed = passing if self._allowed is None else passing & self._allowed
+
+    @property
+    def count(self) -> int:
+        """How many memories may be returned."""
+        if self._allowed is None or self._allowed is self._sight.mask:
+            return self._sight.count
+        return int(np.count_nonzero(self._allowed))
+
+    @property
+    def pending(self) -> int:
+        """How many memories have no vector of the store's embedder yet."""
+        living = self._partition.records["state"] != GONE
+        owned = np.unique(self._partition.vectors.owners.view).size
+        return int(np.count_nonzero(living)) - owned
+
+    def nearest(self, query: Floats, limit: int) -> Found:
+        """Return the memories whose best passage is closest to a unit vector, with their cosines."""
+        slots, cosines = self._partition.vectors.search(query, limit, self._allowed, self._float_rows)
+        return Found(slots, cosines)
+
+    def lexical(self, query: LexicalQuery, limit: int) -> Found:
+        """Return the memories with the highest BM25 scores; only those that share a term."""
+        parts = self._parts(query, self._sight)
+        if not parts or limit == 0:
+            return _NOTHING
+        slots, values = impacts(parts, self._sight.count, query.scorer)
+        allowed = self._allowed
+        if query.excluded:
+            allowed = np.ones(len(self._partition), np.bool_) if allowed is None else allowed.copy()
+            for term in query.excluded:
+                allowed[self._list("content", term).slots] = False
+        chosen, scores = best(slots, values, len(self._partition), len(parts), limit, allowed)
+        count = self._sight.count
+        return Found(chosen, scores, lambda slots: contributions(parts, count, query.scorer, slots))
+
+    def cosines(self, query: Floats, slots: IntArray) -> FloatArray:
+        """Return the cosine of each memory's best passage with the query; 0 for one without vectors."""
+        result = np.zeros(slots.size)
+        for position, rows in self._rows_of(slots):
+            result[position] = float((rows @ query).max())
+        return result
+
+    def document_frequencies(
+        self, terms: Sequence[str], field: str = "content"
+    ) -> tuple[int, dict[str, int]]:
+        """Return how many memories may be seen and how many of those have each term in a field."""
+        sight = self._sight
+        return sight.count, {term: _seen(self._list(field, term), sight).slots.size for term in terms}
+
+    def having(self, terms: Sequence[str], slots: IntArray) -> BoolArray:
+        """Return which of the given memories have any of the terms in their content."""
+        result = np.zeros(slots.size, np.bool_)
+        for term in terms:
+            result |= np.isin(slots, self._list("content", term).slots)
+        return result
+
+    def records(self, slots: IntArray) -> Records:
+        """Return the records of the given memories."""
+        return self._partition.records[slots]
+
+    def vectors(self, slots: IntArray) -> Floats:
+        """Return the first passage's vector of each memory; zeros for one without."""
+        result = np.zeros((slots.size, self._partition.vectors.dimension), np.float32)
+        for position, rows in self._rows_of(slots):
+            result[position] = rows[0]
+        return result
+
+    def memories(self, slots: IntArray) -> list[Memory]:
+        """Return the given memories, in the same order."""
+        marks = ", ".join("?" * slots.size)
+        rows = self._connection.execute(
+            f"SELECT m.slot, {SELECTED} FROM {SOURCE} WHERE m.namespace = ? AND m.slot IN ({marks})",
+            (self._namespace.number, *slots.tolist()),
+        ).fetchall()
+        found = {row[0]: memory(row[1:]) for row in rows}
+        return [found[slot] for slot in slots.tolist()]
+
+    def _passing(self, filter: Filter) -> Mask:
+        condition, values = compiled(filter)
+        rows = self._connection.execute(
+            f"SELECT m.slot FROM memories m WHERE m.namespace = ? AND {condition}",
+            (self._namespace.number, *values),
+        ).fetchall()
+        mask = np.zeros(len(self._partition), np.bool_)
+        mask[[slot for (slot,) in rows]] = True
+        return mask
+
+    def _parts(self, query: LexicalQuery, sight: Sight) -> list[Part]:
+        parts = []
+        for field, field_weight in query.fields.items():
+            average = sight.average_lengths[field]
+            if not average or not field_weight:
+                continue
+            lengths = self._partition.lengths(field)
+            for term, weight in query.terms.items():
+                found = _seen(self._list(field, term), sight)
+                if found.slots.size and weight:
+                    parts.append(Part(field, term, found, field_weight * weight, lengths, average))
+        return parts
+
+    def _list(self, field: str, term: str) -> TermList:
+        """Return the whole list of a term: what the segments hold, and the tail."""
+        old = self._partition.cached_list(field, term)
+        if old is None:
+            old = self._read_list(field, term)
+            self._partition.cache_list(field, term, old)
+        new = self._partition.tail_list(field, term)
+        if not new.slots.size:
+            return old
+        return TermList(
+            np.concatenate([old.slots, new.slots]), np.concatenate([old.frequencies, new.frequencies])
+        )
+
+    def _read_list(self, field: str, term: str) -> TermList:
+        rows = self._connection.execute(
+            "SELECT s.first, p.list FROM segments s JOIN postings p ON p.segment = s.number "
+            "WHERE s.namespace = ? AND p.field = ? AND p.term = ? ORDER BY s.first",
+            (self._namespace.number, field, term),
+        ).fetchall()
+        slots: list[npt.NDArray[np.int32]] = [np.zeros(0, np.int32)]
+        frequencies: list[npt.NDArray[np.uint16]] = [np.zeros(0, np.uint16)]
+        for first, blob in rows:
+            relative, times = decoded(blob)
+            slots.append(relative.astype(np.int32) + np.int32(first))
+            frequencies.append(times)
+        return TermList(np.concatenate(slots), np.concatenate(frequencies))
+
+    def _float_rows(self, places: npt.NDArray[np.intp]) -> Floats:
+        """Read float32 rows by their position among the namespace's vectors."""
+        owners = self._partition.vectors.owners.view
+        wanted = owners[places]
+        passage = places - np.searchsorted(owners, wanted)
+        rows = np.zeros((places.size, self._partition.vectors.dimension), np.float32)
+        slots, where = np.unique(wanted, return_inverse=True)
+        for position, block in self._rows_of(slots.astype(np.intp)):
+            for row in np.flatnonzero(where == position):
+                rows[row] = block[passage[row]]
+        return rows
+
+    def _rows_of(self, slots: IntArray) -> list[tuple[int, Floats]]:
+        """Return, for each slot that has vectors, its position in `slots` and its rows."""
+        if self._embedder is None or not slots.size:
+            return []
+        marks = ", ".join("?" * slots.size)
+        positions = {slot: position for position, slot in enumerate(slots.tolist())}
+        found = self._connection.execute(
+            f"SELECT slot, vectors FROM vectors WHERE namespace = ? AND embedder = ? AND slot IN ({marks})",
+            (self._namespace.number, self._embedder[0], *slots.tolist()),
+        ).fetchall()
+        dimension = self._embedder[1]
+        return [
+            (positions[slot], np.frombuffer(blob, np.float32).reshape(-1, dimension)) for slot, blob in found
+        ]
+
+
+def _seen(found: TermList, sight: Sight) -> TermList:
+    if sight.mask is None or not found.slots.size:
+        return found
+    kept = sight.mask[found.slots]
+    return TermList(found.slots[kept], found.frequencies[kept])
+
+
+def _loaded(
+    connection: sqlite3.Connection, namespace: Namespace, embedder: tuple[int, int] | None
+) -> Partition:
+    vectors = 0
+    if embedder is not None:
+        (vectors,) = connection.execute(
+            "SELECT count(*) FROM vectors WHERE namespace = ? AND embedder = ?",
+            (namespace.number, embedder[0]),
+        ).fetchone()
+    fresh = Partition(embedder[1] if embedder else 0, exact=vectors <= EXACT)
+    fresh.change = namespace.change
+    fresh.start_generation(namespace.generation, namespace.flushed)
+    _load_records(connection, namespace, fresh, 0)
+    _load_tail(connection, namespace, fresh, namespace.flushed)
+    if embedder is not None:
+        fresh.vectors.reserve(vectors)
+        _load_vectors(connection, namespace, fresh, embedder)
+    return fresh
+
+
+def _load_records(connection: sqlite3.Connection, namespace: Namespace, into: Partition, start: int) -> None:
+    rows = connection.execute(
+        "SELECT record FROM records WHERE namespace = ? AND slot >= ? ORDER BY slot",
+        (namespace.number, start),
+    )
+    while block := rows.fetchmany(_BLOCK):
+        into.append(unpacked(b"".join([record for (record,) in block])))
+
+
+def _load_tail(connection: sqlite3.Connection, namespace: Namespace, into: Partition, start: int) -> None:
+    for slot, terms in connection.execute(
+        "SELECT slot, terms FROM tail WHERE namespace = ? AND slot >= ? ORDER BY slot",
+        (namespace.number, start),
+    ):
+        fields: Mapping[str, Mapping[str, int]] = json.loads(terms)
+        into.remember_tail(slot, fields)
+
+
+def _load_vectors(
+    connection: sqlite3.Connection, namespace: Namespace, into: Partition, embedder: tuple[int, int]
+) -> None:
+    number, start = namespace.number, 0
+    if not into.vectors.exact:
+        for segment in connection.execute(
+            "SELECT first, slots, embedder, codes FROM segments WHERE namespace = ? ORDER BY first", (number,)
+        ):
+            first, slots, coded_by, codes = segment
+            if codes is not None and coded_by == embedder[0]:
+                into.vectors.add_codes(Codes.decoded(codes))
+            else:
+                into.vectors.add(*stored_vectors(connection, number, embedder[0], first, first + slots))
+            start = first + slots
+    into.vectors.add(*stored_vectors(connection, number, embedder[0], start, namespace.slots))

@@ -1,0 +1,288 @@
+"""Writing memories: rows, records, vectors, words and the change feed, in one transaction.
+
+Every function here runs inside a transaction that its caller opened; a raised error undoes all of it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import groupby
+from typing import Final
+
+import numpy as np
+
+from recollect.index.record import FIELDS, FORGOTTEN, Records, gone, packed, unpacked
+from recollect.model.errors import DimensionMismatch, InvalidArgument, MemoryNotFound, VersionConflict
+from recollect.model.memory import Memory
+from recollect.store.port import Entry
+from recollect.store.sqlite import segments
+from recollect.store.sqlite.rows import COLUMNS, SELECTED, SOURCE, memory, microseconds, row
+from recollect.store.sqlite.segments import TAIL, Namespace
+
+_ADD_MEMORY: Final = (
+    f"INSERT INTO memories (namespace, slot, {', '.join(COLUMNS)}) "
+    f"VALUES (?, ?, {', '.join('?' * len(COLUMNS))})"
+)
+_SET_MEMORY: Final = "UPDATE memories SET " + ", ".join(f"{c} = ?" for c in COLUMNS) + " WHERE number = ?"
+_ADD_RECORD: Final = "INSERT INTO records (namespace, slot, record) VALUES (?, ?, ?)"
+_ADD_CHANGE: Final = "INSERT INTO changes (namespace, slot, kind, id) VALUES (?, ?, ?, ?)"
+_ADD_TAIL: Final = "INSERT INTO tail (namespace, slot, terms) VALUES (?, ?, ?)"
+_ADD_VECTORS: Final = (
+    "INSERT INTO vectors (namespace, embedder, slot, digest, vectors) VALUES (?, ?, ?, ?, ?)"
+)
+_NAMESPACE: Final = "SELECT number, path, slots, flushed, change, generation FROM namespaces WHERE path = ?"
+
+
+def find_namespace(connection: sqlite3.Connection, path: str) -> Namespace | None:
+    """Return a namespace, or None if nothing was ever written to it."""
+    found = connection.execute(_NAMESPACE, (path,)).fetchone()
+    return None if found is None else Namespace(*found)
+
+
+def add(
+    connection: sqlite3.Connection,
+    entries: Sequence[Entry],
+    now: datetime,
+    embedder: tuple[int, int] | None,
+) -> None:
+    """Add memories, and mark those they supersede.
+
+    Parameters
+    ----------
+    connection
+        Inside a write transaction.
+    entries
+        The memories, of any namespaces.
+    now
+        When those they supersede stop being current.
+    embedder
+        The number and dimension of the embedder that made the vectors; None if there are none.
+    """
+    for path, members in groupby(entries, key=lambda entry: entry.memory.namespace):
+        batch = list(members)
+        connection.execute("INSERT INTO namespaces (path) VALUES (?) ON CONFLICT DO NOTHING", (path,))
+        namespace = find_namespace(connection, path)
+        assert namespace is not None  # inserted above
+        _add_rows(connection, namespace, batch, embedder)
+        for entry in batch:
+            for old in entry.memory.supersedes:
+                _supersede(connection, namespace, old, entry.memory, now)
+        slots = namespace.slots + len(batch)
+        connection.execute(
+            "UPDATE namespaces SET slots = ?, change = (SELECT max(change) FROM changes) WHERE number = ?",
+            (slots, namespace.number),
+        )
+        if slots - namespace.flushed >= TAIL:
+            segments.flush(connection, namespace, slots, None if embedder is None else embedder[0])
+
+
+def update(connection: sqlite3.Connection, changed: Memory, expected_version: int) -> Memory:
+    """Replace what is known about a memory, except what is searched: its words and its place in time."""
+    namespace, number, slot, current = find(connection, changed.namespace, changed.id)
+    if current.version != expected_version:
+        raise VersionConflict(changed.id, expected_version, current.version)
+    for fixed in ("content", "tags", "entities", "source", "created_at", "supersedes", "fingerprint"):
+        if getattr(changed, fixed) != getattr(current, fixed):
+            raise InvalidArgument(fixed, getattr(changed, fixed), "unchanged; to say something new, correct")
+    following = replace(changed, version=current.version + 1)
+    connection.execute(_SET_MEMORY, (*row(following), number))
+    old = _record(connection, namespace, slot)
+    lengths = dict(zip(FIELDS, old["lengths"][0].tolist(), strict=True))
+    record = packed(
+        following,
+        state=int(old["state"][0]),
+        session=int(old["session"][0]),
+        vectors=int(old["vectors"][0]),
+        superseded_at=None if np.isinf(old["superseded"][0]) else float(old["superseded"][0]),
+        lengths=lengths,
+    )
+    _put_record(connection, namespace, slot, record, "update", changed.id)
+    return following
+
+
+def set_forgotten(connection: sqlite3.Connection, path: str, ids: Sequence[str], at: datetime | None) -> None:
+    """Hide memories (`at` says when) or show them again (None); one that already is so stays so."""
+    for id_ in ids:
+        namespace, number, slot, _ = find(connection, path, id_)
+        when = microseconds(at)
+        connection.execute("UPDATE memories SET forgotten_at = ? WHERE number = ?", (when, number))
+        record = _record(connection, namespace, slot).copy()
+        state = int(record["state"][0])
+        wanted = state & ~FORGOTTEN if at is None else state | FORGOTTEN
+        if state != wanted:
+            record["state"] = wanted
+            kind = "restore" if at is None else "forget"
+            _put_record(connection, namespace, slot, record.tobytes(), kind, id_)
+
+
+def purge(connection: sqlite3.Connection, path: str, ids: Sequence[str]) -> None:
+    """Remove memories, their vectors and their words; only their slots stay, empty."""
+    for id_ in ids:
+        namespace, number, slot, removed = find(connection, path, id_)
+        connection.execute("DELETE FROM memories WHERE number = ?", (number,))
+        place = (namespace.number, slot)
+        connection.execute("DELETE FROM vectors WHERE namespace = ? AND slot = ?", place)
+        connection.execute("DELETE FROM tail WHERE namespace = ? AND slot = ?", place)
+        # The feed must not keep an id that may itself say something, such as an imported file name.
+        connection.execute("UPDATE changes SET id = '' WHERE namespace = ? AND slot = ?", place)
+        _put_record(connection, namespace, slot, gone(), "purge", "")
+        if slot < namespace.flushed:
+            segments.rewrite_without(connection, namespace.number, slot)
+        _unlink(connection, namespace, removed)
+
+
+def find(connection: sqlite3.Connection, path: str, id_: str) -> tuple[Namespace, int, int, Memory]:
+    """Return where a memory is and what it is, or raise."""
+    namespace = find_namespace(connection, path)
+    if namespace is not None:
+        found = connection.execute(
+            f"SELECT m.number, m.slot, {SELECTED} FROM {SOURCE} WHERE m.namespace = ? AND m.id = ?",
+            (namespace.number, id_),
+        ).fetchone()
+        if found is not None:
+            return namespace, found[0], found[1], memory(found[2:])
+    raise MemoryNotFound(id_, path)
+
+
+def _add_rows(
+    connection: sqlite3.Connection,
+    namespace: Namespace,
+    batch: Sequence[Entry],
+    embedder: tuple[int, int] | None,
+) -> None:
+    number = namespace.number
+    sessions = _session_numbers(connection, number, {entry.memory.source.session for entry in batch})
+    memories, records, vectors, tail, changes = [], [], [], [], []
+    for slot, entry in enumerate(batch, namespace.slots):
+        added, passages = entry.memory, 0
+        if entry.vectors is not None:
+            passages = _checked_passages(entry, embedder)
+            assert embedder is not None  # _checked_passages raises without one
+            blob = np.ascontiguousarray(entry.vectors, np.float32).tobytes()
+            vectors.append((number, embedder[0], slot, entry.digest, blob))
+        memories.append((number, slot, *row(added)))
+        record = packed(
+            added,
+            state=0,
+            session=sessions.get(added.source.session, -1),
+            vectors=passages,
+            superseded_at=None,
+            lengths={field: sum(terms.values()) for field, terms in entry.terms.items()},
+        )
+        records.append((number, slot, record))
+        tail.append((number, slot, json.dumps(entry.terms, ensure_ascii=False)))
+        changes.append((number, slot, "add", added.id))
+    try:
+        connection.executemany(_ADD_MEMORY, memories)
+    except sqlite3.IntegrityError as error:
+        taken = _taken(connection, number, batch)
+        raise InvalidArgument("id", taken, "an id that is not taken yet") from error
+    connection.executemany(_ADD_RECORD, records)
+    connection.executemany(_ADD_VECTORS, vectors)
+    connection.executemany(_ADD_TAIL, tail)
+    connection.executemany(_ADD_CHANGE, changes)
+
+
+def _taken(connection: sqlite3.Connection, number: int, batch: Sequence[Entry]) -> str:
+    """Return the first id of a batch that stands in it twice or was in the table before."""
+    before = "SELECT 1 FROM memories m JOIN namespaces n ON n.number = m.namespace "
+    before += "WHERE m.namespace = ? AND m.id = ? AND m.slot < n.slots"
+    seen: set[str] = set()
+    for entry in batch:
+        if entry.memory.id in seen or connection.execute(before, (number, entry.memory.id)).fetchone():
+            break
+        seen.add(entry.memory.id)
+    return entry.memory.id
+
+
+def _checked_passages(entry: Entry, embedder: tuple[int, int] | None) -> int:
+    assert entry.vectors is not None  # the caller looked
+    if embedder is None:
+        raise InvalidArgument("vectors", entry.memory.id, "left out as long as the store has no embedder")
+    if entry.vectors.ndim != 2 or entry.vectors.shape[1] != embedder[1]:
+        got = entry.vectors.shape[-1] if entry.vectors.ndim else 0
+        raise DimensionMismatch(f"memory {entry.memory.id!r}", expected=embedder[1], got=got)
+    if not np.isfinite(entry.vectors).all():
+        raise InvalidArgument("vectors", entry.memory.id, "finite numbers")
+    return len(entry.vectors)
+
+
+def _session_numbers(connection: sqlite3.Connection, number: int, names: set[str]) -> dict[str, int]:
+    known = {}
+    for name in sorted(names - {""}):
+        connection.execute(
+            "INSERT INTO sessions (namespace, name, number) VALUES (?1, ?2, "
+            "(SELECT count(*) FROM sessions WHERE namespace = ?1)) ON CONFLICT DO NOTHING",
+            (number, name),
+        )
+        known[name] = connection.execute(
+            "SELECT number FROM sessions WHERE namespace = ? AND name = ?", (number, name)
+        ).fetchone()[0]
+    return known
+
+
+def _supersede(
+    connection: sqlite3.Connection, namespace: Namespace, old_id: str, new: Memory, now: datetime
+) -> None:
+    _, number, slot, old = find(connection, namespace.path, old_id)
+    if old.superseded_by is not None:
+        raise InvalidArgument(
+            "supersedes", old_id, f"current, but {old.superseded_by!r} has taken its place; correct that one"
+        )
+    ended = old.valid_to or new.event_time
+    if old.valid_from is not None and ended < old.valid_from:
+        ended = old.valid_from
+    connection.execute(
+        "UPDATE memories SET superseded_by = ?, superseded_at = ?, valid_to = ?, version = version + 1 "
+        "WHERE number = ?",
+        (new.id, microseconds(now), microseconds(ended), number),
+    )
+    record = _record(connection, namespace, slot).copy()
+    record["superseded"] = now.timestamp()
+    _put_record(connection, namespace, slot, record.tobytes(), "supersede", old_id)
+
+
+def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memory) -> None:
+    """Take a purged memory out of the chain it was part of; what it had replaced is current again."""
+    replaced = connection.execute(
+        "SELECT number, slot, id FROM memories WHERE namespace = ? AND superseded_by = ?",
+        (namespace.number, removed.id),
+    ).fetchall()
+    for number, slot, id_ in replaced:
+        connection.execute(
+            "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, version = version + 1 "
+            "WHERE number = ?",
+            (number,),
+        )
+        record = _record(connection, namespace, slot).copy()
+        record["superseded"] = math.inf
+        _put_record(connection, namespace, slot, record.tobytes(), "reinstate", id_)
+    if removed.superseded_by is not None:
+        _, number, _, newer = find(connection, namespace.path, removed.superseded_by)
+        left = [id_ for id_ in newer.supersedes if id_ != removed.id]
+        connection.execute(
+            "UPDATE memories SET supersedes = ? WHERE number = ?",
+            (json.dumps(left, ensure_ascii=False), number),
+        )
+
+
+def _record(connection: sqlite3.Connection, namespace: Namespace, slot: int) -> Records:
+    found = connection.execute(
+        "SELECT record FROM records WHERE namespace = ? AND slot = ?", (namespace.number, slot)
+    ).fetchone()
+    return unpacked(found[0])
+
+
+def _put_record(
+    connection: sqlite3.Connection, namespace: Namespace, slot: int, record: bytes, kind: str, id_: str
+) -> None:
+    connection.execute(
+        "UPDATE records SET record = ? WHERE namespace = ? AND slot = ?", (record, namespace.number, slot)
+    )
+    change = connection.execute(_ADD_CHANGE, (namespace.number, slot, kind, id_)).lastrowid
+    connection.execute("UPDATE namespaces SET change = ? WHERE number = ?", (change, namespace.number))
