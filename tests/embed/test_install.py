@@ -84,7 +84,8 @@ def test_a_model_is_installed_ready_to_use(world: World, tmp_path: Path) -> None
     assert everything(tmp_path / "models") == WHOLE
     assert OnnxEmbedder(found.folder).embed_query("red").any()
     assert install.installed(tmp_path / "models") == ("tiny",)
-    assert [file for file, *_ in seen] == ["model.onnx", "tokenizer.json"]
+    sizes = {file: (found.folder / file).stat().st_size for file in ("model.onnx", "tokenizer.json")}
+    assert seen == [step for file, size in sizes.items() for step in ((file, 0, None), (file, size, size))]
     install.verify("tiny", tmp_path / "models")
 
 

