@@ -1,4 +1,5 @@
 import math
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -95,7 +96,7 @@ def test_places_are_the_same_in_every_process() -> None:
     found = {
         subprocess.run(
             [sys.executable, "-c", program],
-            env={"PYTHONHASHSEED": seed},
+            env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,
             text=True,
             check=True,

@@ -30,7 +30,7 @@ class Graph:
     >>> graph = Graph()
     >>> total = graph.add("Add", "x", graph.constant(np.array([1.0], dtype=np.float32)))
     >>> len(graph.model(inputs={"x": (FLOAT32, ["n"])}, output=total, output_shape=["n"]))
-    112
+    119
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,8 @@ class Graph:
     def add(self, operator: str, *inputs: str, **attributes: float | int | list[int]) -> str:
         """Append an operator and return the name of its output."""
         output = f"{operator}_{len(self._nodes)}"
-        node = [_text(1, name) for name in inputs] + [_text(2, output), _text(4, operator)]
+        # A node has its output's name: older runtimes refuse graphs after fusing nodes without one.
+        node = [_text(1, name) for name in inputs] + [_text(2, output), _text(3, output), _text(4, operator)]
         node += [_message(5, _attribute(name, value)) for name, value in attributes.items()]
         self._nodes.append(b"".join(node))
         return output
