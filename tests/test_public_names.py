@@ -6,10 +6,10 @@ import sys
 import pytest
 
 import recollect
-from recollect import model
+from recollect import engine, model
 
 PUBLIC = {
-    "Candidate",
+    "Engine",
     "Entity",
     "Explanation",
     "Feedback",
@@ -18,9 +18,12 @@ PUBLIC = {
     "Period",
     "Place",
     "Query",
+    "Recall",
+    "Recipe",
     "RecollectError",
     "Relation",
     "__version__",
+    "open",
 }
 
 
@@ -45,7 +48,8 @@ def test_the_public_names_are_these_and_at_most_fifteen() -> None:
 @pytest.mark.parametrize("name", sorted(PUBLIC))
 def test_every_public_name_loads(name: str) -> None:
     value = getattr(recollect, name)
-    assert value is getattr(model, name, recollect.__version__)
+    homes = [home for home in (model, engine) if hasattr(home, name)]
+    assert value is (getattr(homes[0], name) if homes else recollect.__version__)
 
 
 def test_a_name_that_is_not_there_says_what_is() -> None:

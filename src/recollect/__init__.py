@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from recollect._version import __version__
 
 if TYPE_CHECKING:
+    from recollect.engine import Engine, Recall, Recipe, open
     from recollect.model import (
-        Candidate,
         Entity,
         Explanation,
         Feedback,
@@ -26,10 +26,27 @@ if TYPE_CHECKING:
         Relation,
     )
 
-_HOMES = dict.fromkeys(("Candidate", "Entity", "Explanation", "Feedback", "Hit", "Memory", "Period", "Place", "Query", "RecollectError", "Relation"), "recollect.model")  # fmt: skip
+_ENGINE = "recollect.engine"
+_MODEL = "recollect.model"
+_HOMES = {
+    "Engine": _ENGINE,
+    "Recall": _ENGINE,
+    "Recipe": _ENGINE,
+    "open": _ENGINE,
+    "Entity": _MODEL,
+    "Explanation": _MODEL,
+    "Feedback": _MODEL,
+    "Hit": _MODEL,
+    "Memory": _MODEL,
+    "Period": _MODEL,
+    "Place": _MODEL,
+    "Query": _MODEL,
+    "RecollectError": _MODEL,
+    "Relation": _MODEL,
+}
 
 __all__ = [
-    "Candidate",
+    "Engine",
     "Entity",
     "Explanation",
     "Feedback",
@@ -38,9 +55,12 @@ __all__ = [
     "Period",
     "Place",
     "Query",
+    "Recall",
+    "Recipe",
     "RecollectError",
     "Relation",
     "__version__",
+    "open",
 ]
 
 

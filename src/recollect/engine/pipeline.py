@@ -17,7 +17,7 @@ from recollect.duplicates.fingerprint import folded
 from recollect.engine.recipe import Recipe
 from recollect.engine.words import Question
 from recollect.index.lexical import LexicalQuery
-from recollect.index.record import TIERS, Records
+from recollect.index.record import Records
 from recollect.model.checks import BoolArray, FloatArray, IntArray
 from recollect.model.explanation import Explanation
 from recollect.model.period import Period
@@ -377,9 +377,8 @@ def _not_negative(scores: FloatArray, explain: Explain) -> Step:
 
 
 def _qualities(records: Records, now: datetime) -> FloatArray:
-    tiers = [TIERS[number] for number in records["tier"].tolist()]
     age = np.maximum(0.0, now.timestamp() - records["created"]) / _DAY
-    return quality(tiers, records["importance"], records["confidence"], records["accesses"], age)
+    return quality(records["tier"], records["importance"], records["confidence"], records["accesses"], age)
 
 
 def _forgetting(setting: Setting, legs: Legs) -> Mapping[int, float]:

@@ -15,9 +15,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from recollect.index.codes import Floats, Owners
 from recollect.index.growing import Growing
 from recollect.index.lexical import Mask, TermList
-from recollect.index.record import FIELDS, RECORD, Records, visible
+from recollect.index.record import FIELDS, GONE, RECORD, Records, visible
 from recollect.index.vectors import Vectors
 
 _CACHED_LIST_BYTES: Final = 64 * 1024 * 1024
@@ -69,6 +70,7 @@ class Partition:
         self._lists: OrderedDict[tuple[str, str], TermList] = OrderedDict()
         self._list_bytes = 0
         self._sight: Sight | None = None
+        self._pending: int | None = None
 
     def __len__(self) -> int:
         return len(self._records)
@@ -94,14 +96,14 @@ class Partition:
         self._records.extend(records)
         for number, part in enumerate(self._lengths):
             part.extend(records["lengths"][:, number])
-        self._sight = None
+        self._sight = self._pending = None
 
     def replace(self, slot: int, record: Records) -> None:
         """Put a changed record in its slot."""
         self._records.view[slot] = record[0]
         for number, part in enumerate(self._lengths):
             part.view[slot] = record["lengths"][0, number]
-        self._sight = None
+        self._sight = self._pending = None
 
     def remember_tail(self, slot: int, fields: Mapping[str, Mapping[str, int]]) -> None:
         """Add the words of a memory that is in no segment yet; slots come in order."""
@@ -139,6 +141,19 @@ class Partition:
         if found is None:
             return _NO_SLOTS
         return TermList(np.array(found[0], np.int32), np.array(found[1], np.uint16))
+
+    def pending(self) -> int:
+        """Return how many memories have no vector."""
+        if self._pending is None:
+            waiting = self.records["state"] != GONE
+            waiting[self.vectors.owners.view] = False
+            self._pending = int(np.count_nonzero(waiting))
+        return self._pending
+
+    def add_vectors(self, owners: Owners, rows: Floats) -> None:
+        """Add the vectors of the next memories."""
+        self.vectors.add(owners, rows)
+        self._pending = None
 
     def sight(self, now: float, as_of: float | None) -> Sight:
         """Return what may be seen; the answer for the present is kept until something changes or expires."""

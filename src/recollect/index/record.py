@@ -14,13 +14,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from recollect.model.memory import Memory, Tier
+from recollect.model.memory import Memory
+from recollect.rank.quality import TIER_SALIENCE
 
 FIELDS: Final = ("content", "tags", "entities", "speaker", "dates")
 """The lexical fields of a memory, in the order of their lengths in a record."""
 
-TIERS: Final = tuple(tier.value for tier in Tier)
-"""Tier names by the number a record keeps."""
+TIERS: Final = tuple(TIER_SALIENCE)
+"""Tier names by the number a record keeps; the order in which :func:`recollect.rank.quality` counts them."""
 
 FORGOTTEN: Final = 1
 GONE: Final = 2

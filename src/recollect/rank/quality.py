@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from recollect.model import checks
-from recollect.model.checks import FloatArray, Numbers
+from recollect.model.checks import FloatArray, IntArray, Numbers
+from recollect.model.errors import InvalidArgument
 
 TIER_SALIENCE: Mapping[str, float] = MappingProxyType(
     {"working": 0.30, "episodic": 0.55, "semantic": 0.90, "procedural": 0.95}
@@ -19,15 +22,22 @@ TIER_SALIENCE: Mapping[str, float] = MappingProxyType(
 SHORT_LIVED = frozenset({"working", "episodic"})
 
 _FADING_DAYS = 7.0
+_SALIENCES = np.array(list(TIER_SALIENCE.values()))
+_FADES = np.array([tier in SHORT_LIVED for tier in TIER_SALIENCE])
 
 
-def salience(tiers: Sequence[str], importance: Numbers) -> FloatArray:
+Tiers: TypeAlias = Sequence[str] | npt.NDArray[np.integer[Any]]
+"""One tier per memory: by name, or as an array of positions in :data:`TIER_SALIENCE`, as an index keeps it."""
+
+
+def salience(tiers: Tiers, importance: Numbers) -> FloatArray:
     """Return ``tier · (0.5 + 0.5 · importance)``.
 
     Parameters
     ----------
     tiers
-        One of working (0.30), episodic (0.55), semantic (0.90) and procedural (0.95) per memory.
+        One of working (0.30), episodic (0.55), semantic (0.90) and procedural (0.95) per memory, by name or,
+        in an integer array, by position in this order.
     importance
         One number from 0 to 1 per memory.
 
@@ -36,12 +46,9 @@ def salience(tiers: Sequence[str], importance: Numbers) -> FloatArray:
     >>> salience(["semantic", "working"], [1.0, 0.0])
     array([0.9 , 0.15])
     """
-    names = tuple(TIER_SALIENCE)
-    given = checks.texts("tiers", tiers)
-    base = [TIER_SALIENCE[checks.one_of(f"tiers[{row}]", tier, names)] for row, tier in enumerate(given)]
-    matters = checks.probabilities("importance", importance)
-    checks.same_length(tiers=base, importance=matters)
-    return np.array(base) * (0.5 + 0.5 * matters)
+    numbers, matters = _numbers(tiers), checks.probabilities("importance", importance)
+    checks.same_length(tiers=numbers, importance=matters)
+    return _SALIENCES[numbers] * (0.5 + 0.5 * matters)
 
 
 def usage(accesses: Numbers) -> FloatArray:
@@ -56,7 +63,7 @@ def usage(accesses: Numbers) -> FloatArray:
 
 
 def quality(
-    tiers: Sequence[str],
+    tiers: Tiers,
     importance: Numbers,
     confidence: Numbers,
     accesses: Numbers,
@@ -83,13 +90,24 @@ def quality(
     >>> quality(["semantic", "episodic"], [0.5, 0.5], [1.0, 1.0], [0, 0], [0.0, 7.0]).round(4)
     array([1.    , 0.2248])
     """
-    given = checks.texts("tiers", tiers)
-    salient = salience(given, importance)
+    numbers = _numbers(tiers)
+    salient = salience(numbers, importance)
     sure, used = checks.probabilities("confidence", confidence), usage(accesses)
     age = checks.counts("age_days", age_days)
     checks.same_length(tiers=salient, confidence=sure, accesses=used, age_days=age)
-    short = np.fromiter((tier in SHORT_LIVED for tier in given), np.bool_, len(salient))
-    fading = np.where(short, np.exp(-age / (_FADING_DAYS * used)), 1.0)
+    fading = np.where(_FADES[numbers], np.exp(-age / (_FADING_DAYS * used)), 1.0)
     raw = salient * sure * used * fading
     best = raw.max(initial=0.0)
     return raw / best if best > 0 else raw
+
+
+def _numbers(tiers: Tiers) -> IntArray:
+    """Return each tier's position in the table."""
+    if isinstance(tiers, np.ndarray) and tiers.dtype.kind in "iu" and tiers.ndim == 1:
+        if tiers.size and not 0 <= tiers.min() <= tiers.max() < len(TIER_SALIENCE):
+            raise InvalidArgument("tiers", tiers, f"positions from 0 to {len(TIER_SALIENCE) - 1}")
+        return tiers.astype(np.intp)
+    names = {name: position for position, name in enumerate(TIER_SALIENCE)}
+    given = checks.texts("tiers", tiers)
+    known = (names[checks.one_of(f"tiers[{row}]", tier, tuple(names))] for row, tier in enumerate(given))
+    return np.fromiter(known, np.intp, len(given))

@@ -19,7 +19,7 @@ from recollect.index.codes import Codes, Floats
 from recollect.index.lexical import LexicalQuery, Mask, Part, TermList, best, contributions, impacts
 from recollect.index.partition import Partition, Sight
 from recollect.index.postings import decoded
-from recollect.index.record import GONE, Records, unpacked
+from recollect.index.record import Records, unpacked
 from recollect.index.vectors import EXACT
 from recollect.model.checks import BoolArray, FloatArray, IntArray
 from recollect.model.memory import Memory
@@ -76,7 +76,7 @@ def caught_up(
         known.replace(slot, unpacked(record[0]))
     _load_records(connection, namespace, known, slots_before)
     if embedder is not None:
-        known.vectors.add(
+        known.add_vectors(
             *stored_vectors(connection, namespace.number, embedder[0], slots_before, namespace.slots)
         )
     known.change = namespace.change
@@ -116,9 +116,7 @@ class SqliteView:
     @property
     def pending(self) -> int:
         """How many memories have no vector of the store's embedder yet."""
-        living = self._partition.records["state"] != GONE
-        owned = np.unique(self._partition.vectors.owners.view).size
-        return int(np.count_nonzero(living)) - owned
+        return self._partition.pending()
 
     def nearest(self, query: Floats, limit: int) -> Found:
         """Return the memories whose best passage is closest to a unit vector, with their cosines."""
