@@ -53,7 +53,7 @@ def test_every_public_name_loads(name: str) -> None:
 
 
 def test_a_name_that_is_not_there_says_what_is() -> None:
-    with pytest.raises(AttributeError, match=r"has no attribute 'Mermory'; it has Candidate, .*Memory"):
+    with pytest.raises(AttributeError, match=r"has no attribute 'Mermory'; it has Engine, .*Memory"):
         recollect.Mermory  # noqa: B018
 
 
