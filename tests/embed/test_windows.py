@@ -22,6 +22,10 @@ def test_what_fits_is_one_window() -> None:
     assert windows(0, no_words(), size=4, overlap=2) == []
 
 
+def test_a_window_that_ends_where_a_word_begins_is_full() -> None:
+    assert windows(10, np.arange(10), size=4, overlap=1) == [(0, 4), (3, 7), (6, 10)]
+
+
 def test_a_word_start_too_near_the_beginning_would_waste_the_window() -> None:
     assert windows(8, np.array([0, 1]), size=6, overlap=0) == [(0, 6), (6, 8)]
 
