@@ -1,0 +1,321 @@
+"""Compiled conditions select exactly what `matches` says, for any memories and any filter."""
+
+import json
+import math
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from recollect.model.memory import Memory, Source, Tier
+from recollect.model.place import Place
+from recollect.store.filter_tree import Field
+from recollect.store.filters import FIELDS, MAX_DEPTH, MAX_TERMS, MAX_VALUES, matches, parse
+from recollect.store.sqlite.conditions import compiled, register
+from recollect.store.sqlite.connection import connect
+from recollect.store.sqlite.rows import COLUMNS, row
+
+EPOCH = datetime(2026, 5, 7, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[sqlite3.Connection]:
+    connection = connect(":memory:")
+    register(connection)
+    connection.execute("INSERT INTO namespaces (number, path) VALUES (1, 'default')")
+    yield connection
+    connection.close()
+
+
+def insert(database: sqlite3.Connection, memories: list[Memory]) -> None:
+    database.execute("DELETE FROM memories")
+    marks = ", ".join("?" for _ in COLUMNS)
+    for slot, memory in enumerate(memories):
+        database.execute(
+            f"INSERT INTO memories (namespace, slot, {', '.join(COLUMNS)}) VALUES (1, ?, {marks})",
+            (slot, *row(memory)),
+        )
+
+
+def selected(database: sqlite3.Connection, filter: dict[str, Any]) -> list[int]:
+    condition, values = compiled(parse(filter))
+    found = database.execute(f"SELECT m.slot FROM memories m WHERE {condition} ORDER BY m.slot", values)
+    return [slot for (slot,) in found]
+
+
+def expected(memories: list[Memory], filter: dict[str, Any]) -> list[int]:
+    return [slot for slot, memory in enumerate(memories) if matches(parse(filter), memory)]
+
+
+def remembered(**known: Any) -> Memory:
+    return Memory(**{"id": "m1", "content": "x", "created_at": EPOCH, **known})
+
+
+# A few values that are close enough to collide often, and nasty enough to find the seams: text that ends
+# early, that looks like JSON or SQL, whose case is not ASCII; numbers at the edges of int64 and float64.
+TEXTS = st.sampled_from(
+    ["", "a", "A", "b", "a\x00b", "a\x00", "\x00", "\\u0000", '"', "\\", "'", ", ", '", "', "]", "[", "%",
+     "_", "ß", "SS", "é", "E\N{COMBINING ACUTE ACCENT}", "İ", "\N{GRINNING FACE}", "\ufffd",
+     "\n", "1", "true", "null", "[]", "' OR 1 --"]
+) | st.text(max_size=3)  # fmt: skip
+NUMBERS = st.sampled_from(
+    [0, 1, -1, 0.0, -0.0, 1.0, 0.1, 0.30000000000000004, 0.3, 2**53, 2**53 + 1, float(2**53), 2**63 - 1,
+     2**63, 2**63 + 1, float(2**63), -(2**63), -(2**63) - 1, -float(2**63), 2**70, 2**70 + 1, float(2**70),
+     5e-324, 1.7976931348623157e308, 10**300]
+) | st.integers(-3, 3) | st.floats(allow_nan=False, allow_infinity=False)  # fmt: skip
+KEYS = st.sampled_from(
+    ["a", "b", "a.b", "$", "$.a", "a[0]", "0", '"', 'a"b', "\\", "a\nb", "a\x00", "a'", "é", " "]
+)
+SCALARS = TEXTS | NUMBERS | st.booleans() | st.none()
+METADATA = st.dictionaries(
+    KEYS,
+    st.recursive(
+        SCALARS,
+        lambda inner: st.dictionaries(KEYS | st.just(""), inner, max_size=2) | st.lists(inner, max_size=2),
+        max_leaves=4,
+    ),
+    max_size=3,
+)
+TIMES = st.integers(-2, 2).map(lambda n: EPOCH + timedelta(microseconds=n)) | st.sampled_from(
+    [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)]
+)
+COUNTS = st.integers(1, 3) | st.just(2**63 - 1)
+MEMORIES = st.builds(
+    lambda period, **known: remembered(valid_from=period[0], valid_to=period[1], **known),
+    id=st.sampled_from(["m1", "m2", "M1"]),
+    content=TEXTS.map(lambda text: text + "x"),
+    created_at=TIMES,
+    category=TEXTS,
+    tier=st.sampled_from(Tier),
+    confidence=st.sampled_from([0, 0.3, 0.1 + 0.2, 1]) | st.floats(0, 1),
+    importance=st.floats(0, 1),
+    tags=st.lists(TEXTS, max_size=3),
+    entities=st.lists(TEXTS, max_size=2),
+    source=st.builds(Source, speaker=TEXTS, session=TEXTS, position=st.none() | COUNTS, link=TEXTS),
+    place=st.none() | st.just(Place(1, 2)) | st.just(Place(0, 0, "null island")),
+    period=st.tuples(TIMES, TIMES).map(sorted) | st.tuples(st.none(), TIMES) | st.tuples(TIMES, st.none()),
+    expires_at=st.none() | TIMES,
+    last_accessed_at=st.none() | TIMES,
+    mentions=COUNTS,
+    access_count=COUNTS,
+    embedder=TEXTS,
+    metadata=METADATA,
+)
+
+
+def conditions(
+    values: st.SearchStrategy[Any], ordered: st.SearchStrategy[Any], *others: st.SearchStrategy[Any]
+) -> st.SearchStrategy[Any]:
+    """Return bare values and mappings of one or two operators."""
+    optional = values | st.none()
+    single = st.one_of(
+        st.dictionaries(st.sampled_from(["=", "!="]), optional, min_size=1, max_size=1),
+        st.dictionaries(st.sampled_from(["<", "<=", ">", ">="]), ordered, min_size=1, max_size=2),
+        st.dictionaries(st.sampled_from(["in", "not in"]), st.lists(optional, max_size=3), min_size=1),
+        st.fixed_dictionaries({"exists": st.booleans()}),
+        *others,
+    )
+    return optional | single | st.tuples(single, single).map(lambda pair: {**pair[0], **pair[1]})
+
+
+def fields(names: str, wanted: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.dictionaries(st.sampled_from(names.split()), wanted, min_size=1, max_size=2)
+
+
+CONTAINS = st.fixed_dictionaries({"contains": TEXTS})
+TIERS = st.sampled_from(Tier)
+HELD = st.dictionaries(st.sampled_from(["any", "all", "none"]), st.lists(TEXTS, max_size=3), min_size=1)
+PRESENCE = st.fixed_dictionaries({"exists": st.booleans()}) | st.none()
+PATHS = st.lists(KEYS, min_size=1, max_size=2).map(lambda keys: str(Field("metadata", tuple(keys))))
+ON_METADATA = conditions(SCALARS, TEXTS | NUMBERS, CONTAINS)
+CONDITIONS = st.one_of(
+    fields("id content category speaker session link embedder", conditions(TEXTS, TEXTS, CONTAINS)),
+    fields("confidence importance position mentions access_count", conditions(NUMBERS, NUMBERS)),
+    fields("created_at valid_from valid_to expires_at last_accessed_at", conditions(TIMES, TIMES)),
+    fields("tier", TIERS | st.fixed_dictionaries({"not in": st.lists(TIERS)}) | PRESENCE),
+    fields("tags entities", HELD | TEXTS | PRESENCE),
+    fields("place", PRESENCE),
+    st.dictionaries(PATHS, ON_METADATA, min_size=1, max_size=2),
+)
+FILTERS = st.recursive(
+    CONDITIONS,
+    lambda inner: st.one_of(
+        st.dictionaries(
+            st.sampled_from(["and", "or"]), st.lists(inner, min_size=1, max_size=3), min_size=1, max_size=2
+        ),
+        st.fixed_dictionaries({"not": inner}),
+        st.tuples(inner, inner).map(lambda pair: {**pair[0], **pair[1]}),
+    ),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=400)
+@given(st.lists(MEMORIES, min_size=1, max_size=4), st.lists(FILTERS, min_size=1, max_size=6))
+@example([remembered(metadata={"a": 2**70 + 1})], [{"metadata.a": float(2**70)}])
+@example([remembered(metadata={"a": True})], [{"metadata.a": {"in": [1, 0]}}])
+@example([remembered(tags=["a", "b", ", \x00"])], [{"tags": ", "}])
+@example([remembered(metadata={"a": "b\x00c"})], [{"metadata.a": {"contains": "C"}}])
+def test_sql_and_python_agree(
+    database: sqlite3.Connection, memories: list[Memory], filters: list[dict[str, Any]]
+) -> None:
+    distinct = list({memory.id: memory for memory in memories}.values())
+    insert(database, distinct)
+    for filter in filters:
+        found = selected(database, filter)
+        assert found == expected(distinct, filter)
+        assert sorted(found + selected(database, {"not": filter})) == list(range(len(distinct)))
+
+
+@settings(max_examples=400)
+@given(METADATA, st.data())
+def test_sql_and_python_agree_on_values_that_are_there(
+    database: sqlite3.Connection, metadata: dict[str, Any], data: st.DataObject
+) -> None:
+    """Random filters rarely ask for what a memory has; these name its paths, and often its value."""
+    memory = remembered(metadata=metadata)
+    insert(database, [memory])
+    for keys, value in paths(metadata):
+        near = ON_METADATA
+        if isinstance(value, str):
+            near = conditions(st.just(value), st.just(value)) | st.just({"contains": value.swapcase()})
+        elif isinstance(value, bool | int | float):
+            near = conditions(st.just(value), st.just(value + 0))
+        filter = {str(Field("metadata", keys)): data.draw(near | ON_METADATA)}
+        assert selected(database, filter) == expected([memory], filter)
+
+
+def paths(value: object, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if keys and all(keys):
+        yield keys, value
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from paths(inner, (*keys, key))
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["room", "a.b", "a[0]", '"', 'a"b', '"a"', "\\", "\\u0000", "a\x00b", "$", "$.a", "#-1", "'", "é", " ",
+     "'); DROP TABLE memories; --", "\n", "?", "?1", ":x", "\x7f"],
+)  # fmt: skip
+def test_any_key_can_be_named(database: sqlite3.Connection, key: str) -> None:
+    insert(
+        database,
+        [remembered(metadata={key: {key: "deep"}}), remembered(id="m2", metadata={"other": {"x": 1}})],
+    )
+    name = str(Field("metadata", (key, key)))
+    assert selected(database, {name: "deep"}) == [0]
+    assert selected(database, {name: {"exists": False}}) == [1]
+
+
+HOSTILE = "x') OR 1=1; DROP TABLE memories; --"
+
+
+@pytest.mark.parametrize(
+    "filter",
+    [
+        {"category": HOSTILE},
+        {"content": {"contains": HOSTILE}},
+        {"id": {"in": [HOSTILE, "?", "' OR ''='"]}},
+        {"speaker": {"<": HOSTILE, ">": HOSTILE}},
+        {"tags": {"any": [HOSTILE, '"] OR 1']}},
+        {f"metadata.{HOSTILE}": HOSTILE},
+        {f"metadata.{HOSTILE}": {"contains": HOSTILE}},
+        {'metadata.$"': {"in": [HOSTILE, 1]}},
+    ],
+)
+def test_no_value_or_path_reaches_the_sql(database: sqlite3.Connection, filter: dict[str, Any]) -> None:
+    insert(database, [remembered()])
+    sql, values = compiled(parse(filter))
+    assert "DROP" not in sql
+    assert sql.count("?") == len(values)
+    assert selected(database, filter) == []
+    assert database.execute("SELECT count(*) FROM memories").fetchone() == (1,)
+
+
+def test_contains_folds_case_beyond_ascii(database: sqlite3.Connection) -> None:
+    insert(database, [remembered(content="Die Straße in ÅRHUS", metadata={"city": "ΑΘΉΝΑ"})])
+    assert selected(database, {"content": {"contains": "STRASSE in århus"}}) == [0]
+    assert selected(database, {"metadata.city": {"contains": "αθήν"}}) == [0]
+    assert selected(database, {"content": {"contains": "arhus"}}) == []
+
+
+@pytest.mark.parametrize(
+    ("tags", "there", "not_there"),
+    [
+        (["a", "b"], ["a", "b"], ["", "c", ", ", "A", 'a", "b', "ab"]),
+        (['say "hi"', "\\"], ['say "hi"', "\\"], ["hi", '"hi"', "\\\\", '"']),
+        (["a\x00b", "c"], ["a\x00b", "c"], ["a", "a\x00", "\x00", "b", ", ", "\\u0000"]),
+        (["\\u0000", "é", ""], ["\\u0000", "é", ""], ["\x00", "\\", "e", "É"]),
+        (["a", "b", ", \x00"], ["a", ", \x00"], [", "]),
+        (["1", "true"], ["1", "true"], ["null"]),
+        ([], [], ["", "[]"]),
+    ],
+)
+def test_a_tag_is_matched_whole(
+    database: sqlite3.Connection, tags: list[str], there: list[str], not_there: list[str]
+) -> None:
+    insert(database, [remembered(tags=tags, entities=tags)])
+    for name in ("tags", "entities"):
+        assert [tag for tag in there + not_there if selected(database, {name: tag})] == there
+
+
+@pytest.mark.parametrize(
+    "number", [2**53 + 1, 2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 2**70 + 1, 0.1 + 0.2]
+)
+def test_neighbouring_numbers_are_told_apart(database: sqlite3.Connection, number: float) -> None:
+    def near(value: float, step: int) -> float:
+        return value + step if isinstance(value, int) else math.nextafter(value, step * math.inf)
+
+    insert(database, [remembered(metadata={"n": number})])
+    below, above = near(number, -1), near(number, 1)
+    assert selected(database, {"metadata.n": {"=": number, "<=": number, ">": below, "<": above}}) == [0]
+    assert selected(database, {"metadata.n": {"in": [below, above]}}) == []
+    assert (
+        selected(database, {"metadata.n": {"<=": below}})
+        == selected(database, {"metadata.n": {">=": above}})
+        == []
+    )
+
+
+@pytest.mark.parametrize("name", [*FIELDS[:-1], "metadata.x"])
+def test_every_field_is_there_or_missing(database: sqlite3.Connection, name: str) -> None:
+    insert(database, [remembered()])
+    exists, missing = {name: {"exists": True}}, {name: {"exists": False}}
+    assert selected(database, exists) == expected([remembered()], exists)
+    assert len(selected(database, exists)) + len(selected(database, missing)) == 1
+
+
+def test_the_largest_filters_run(database: sqlite3.Connection) -> None:
+    insert(database, [remembered(tags=["t1"], metadata={"k1": 1.5})])
+    tags = {"tags": {"any": [f"t{n}" for n in range(MAX_TERMS - 2)]}}
+    paths_ = {"or": [{f"metadata.k{n}": {"<": 2}} for n in range((MAX_TERMS - 1) // 3)]}
+    values = {"id": {"in": [f"m{n}" for n in range(MAX_VALUES)]}}
+    deep: dict[str, Any] = {"or": [{"id": "m1"}, {"tags": "t1"}]}
+    for _ in range((MAX_DEPTH - 2) // 2):
+        deep = {"not": {"and": [deep, {"metadata.k1": {"!=": "x"}}]}}
+    for filter in (tags, paths_, values, deep):
+        assert selected(database, filter) == expected([remembered(tags=["t1"], metadata={"k1": 1.5})], filter)
+    assert selected(database, tags) == selected(database, paths_) == selected(database, values) == [0]
+
+
+def test_a_condition_can_be_joined_to_others(database: sqlite3.Connection) -> None:
+    insert(database, [remembered(category="a"), remembered(id="m2", category="b")])
+    for filter in (
+        {"or": [{"category": "a"}, {"category": "b"}]},
+        {"metadata.x": None},
+        {"category": {"<": "c"}},
+    ):
+        condition, values = compiled(parse(filter))
+        sql = f"SELECT count(*) FROM memories m WHERE m.slot = ? AND {condition} AND m.number > ?"
+        assert database.execute(sql, [1, *values, 0]).fetchone() == (1,)
+
+
+def test_lists_are_stored_as_the_search_for_an_item_expects() -> None:
+    """`compiled` looks for an item's JSON in the stored text, so both must be written alike."""
+    stored = dict(zip(COLUMNS, row(remembered(tags=["é\n", "b"])), strict=True))["tags"]
+    assert json.dumps("é\n", ensure_ascii=False) in stored
