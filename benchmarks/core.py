@@ -1,13 +1,14 @@
 """The pure core's fast paths against the libraries people would pick, and against plain Python.
 
-Run ``python -m benchmarks.core``, or ``make bench``. It checks that all contenders agree, times them in turns,
-prints the ratios, and writes nothing unless told to by ``--markdown FILE``.
+Run ``python -m benchmarks.core``, or ``make bench``. It checks that all contenders agree, times them in
+turns, prints the ratios, and writes nothing unless told to by ``--markdown FILE``.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -30,6 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", choices=REPORTS, help="one report instead of all")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write the tables to FILE")
     options = parser.parse_args(arguments)
+    # Said by numba while it compiles ranx, once; it is about ranx's ranks, which stay small.
+    warnings.filterwarnings("ignore", message="unsafe cast from uint64 to int64")
     pages, lost = [], 0
     for name in [options.only] if options.only else REPORTS:
         lines = list(report(name))

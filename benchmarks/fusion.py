@@ -1,8 +1,8 @@
 """Fusion against ranx and against the loops that people write by hand.
 
-Ranx fuses typed dictionaries with compiled code, for whole runs of many queries; here it gets one query, as an
-agent's memory does, with its Run objects made beforehand and its code compiled. The loops are the usual ones:
-a dictionary of scores, then a sort. Ours gets what searchers return: ids and scores as lists or arrays.
+Ranx fuses typed dictionaries with compiled code, for whole runs of many queries; here it gets one query, as
+an agent's memory does, with its Run objects made beforehand and its code compiled. The loops are the usual
+ones: a dictionary of scores, then a sort. Ours gets what searchers return: ids and scores as lists or arrays.
 """
 
 from __future__ import annotations
@@ -127,11 +127,12 @@ def _legs(size: int) -> tuple[list[int], list[int]]:
 
 def _listed(leg: Sequence[Any] | np.ndarray[Any, Any]) -> Sequence[Any]:
     # Looping over the array itself would hash numpy scalars, which takes half as long again.
-    return leg.tolist() if isinstance(leg, np.ndarray) else leg
+    listed: Sequence[Any] = leg.tolist() if isinstance(leg, np.ndarray) else leg
+    return listed
 
 
 def _fused_scores(fused: Fused[Any]) -> list[float]:
-    return fused.scores.tolist()
+    return list(fused.scores.tolist())
 
 
 def _pair_scores(pairs: Pairs) -> list[float]:

@@ -73,6 +73,7 @@ class ByHand:
                 self.index.setdefault(term, []).append((row, times))
 
     def search(self, query: Sequence[str]) -> list[tuple[int, float]]:
+        """Return the best rows with their scores."""
         scores: dict[int, float] = {}
         for term in query:
             found = self.index.get(term, [])

@@ -1,14 +1,13 @@
 """Time several ways of doing the same thing side by side, so that a busy machine is unfair to nobody.
 
 Every round runs each contender once, in turn, and a different one goes first each time. A slow moment then
-falls on all of them, so the figure to trust is the ratio within a round; the table shows the median over the
-rounds, and beside it the best time of each, which is what an idle machine would show.
+falls on all of them, and each has its share of quiet ones; the best time of each is what an idle machine
+would show, and the ratio of the best times is what the tables call the ratio.
 """
 
 from __future__ import annotations
 
 import gc
-import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,12 +21,16 @@ from rich.table import Table
 
 Run = Callable[[], Any]
 
-_ROUNDS = 15
-_BATCH_SECONDS = 0.004
-"""Calls are repeated until they fill this long, far above the clock's resolution."""
-_LONG_SECONDS = 0.5
-"""A contender that takes longer than this for one call is run in fewer rounds."""
-_FEW_ROUNDS = 3
+_MOST_ROUNDS = 200
+_SECONDS = 1.5
+"""No new round begins after this long, unless fewer than `_LEAST_ROUNDS` were run."""
+_LEAST_ROUNDS = 7
+_BATCH_SECONDS = 0.001
+"""Calls are repeated until they fill this long: far above the clock's resolution, and short enough to fall
+between two interruptions."""
+_FEW_ROUNDS = 5
+_BEHIND = 10
+"""A contender this many times slower than ours is left out after `_FEW_ROUNDS`, to give the rest more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One line of a report: seconds per call, and how many times as long the rival takes."""
+    """One line of a report, in seconds per call."""
 
     subject: str
     size: int
@@ -73,7 +76,11 @@ class Comparison:
     is_library: bool
     ours: float
     theirs: float
-    ratio: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times as long the rival takes; above 1 we are faster."""
+        return self.theirs / self.ours
 
 
 def compared(subject: Subject, size: int) -> Iterator[Comparison]:
@@ -91,29 +98,25 @@ def compared(subject: Subject, size: int) -> Iterator[Comparison]:
             )
     times = interleaved({"": subject.run} | {rival.name: rival.run for rival in subject.rivals})
     for rival in subject.rivals:
-        ratios = [theirs / ours for theirs, ours in zip(times[rival.name], times[""], strict=False)]
         yield Comparison(
-            subject.name,
-            size,
-            rival.name,
-            rival.is_library,
-            min(times[""]),
-            min(times[rival.name]),
-            statistics.median(ratios),
+            subject.name, size, rival.name, rival.is_library, min(times[""]), min(times[rival.name])
         )
 
 
 def interleaved(runs: Mapping[str, Run]) -> dict[str, list[float]]:
-    """Return the seconds per call of each contender, one figure per round."""
+    """Return the seconds per call of each contender, ours first, one figure per round."""
     calls = {name: _calls_per_batch(run) for name, run in runs.items()}
     times: dict[str, list[float]] = {name: [] for name in runs}
     names = list(runs)
+    begun = time.perf_counter()
     with _collector_off():
-        for turn in range(_ROUNDS):
+        for turn in range(_MOST_ROUNDS):
+            if turn >= _LEAST_ROUNDS and time.perf_counter() - begun > _SECONDS:
+                break
+            if turn == _FEW_ROUNDS:
+                names = [name for name in names if min(times[name]) < _BEHIND * min(times[names[0]])]
             first = turn % len(names)
             for name in names[first:] + names[:first]:
-                if turn >= _FEW_ROUNDS and times[name][0] > _LONG_SECONDS:
-                    continue
                 times[name].append(_timed(runs[name], calls[name]))
     return times
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from recollect.model import checks
 from recollect.model.checks import FloatArray, IntArray, Numbers
 
@@ -45,9 +43,11 @@ def ranked(scores: FloatArray, limit: int | None) -> IntArray:
     if limit is None or limit >= count or count < _PARTITION_FROM or limit == 0:
         return (-scores).argsort(kind="stable")[:limit]
     # The limit-th best of the columns' maxima is a score that at least `limit` items reach.
-    columns, pool = _COLUMNS * limit, scores
+    columns = _COLUMNS * limit
     if count >= _ROWS * columns:
-        pool = scores[: count // columns * columns].reshape(-1, columns).max(axis=0)
-    least = np.partition(pool, pool.size - limit)[pool.size - limit]
-    kept = np.flatnonzero(scores >= least)
+        pool: FloatArray = scores[: count // columns * columns].reshape(-1, columns).max(axis=0)
+    else:
+        pool = scores.copy()
+    pool.partition(pool.size - limit)
+    kept: IntArray = (scores >= pool[-limit]).nonzero()[0]
     return kept[(-scores[kept]).argsort(kind="stable")[:limit]]

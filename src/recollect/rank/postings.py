@@ -19,6 +19,7 @@ from recollect.rank.bm25 import BM25
 from recollect.rank.order import ranked
 
 _STRING = {str}
+_MANY = 2_000
 
 
 class Postings:
@@ -51,21 +52,25 @@ class Postings:
             raise InvalidArgument("scorer", scorer, "a BM25 or None")
         self.scorer = BM25() if scorer is None else scorer
         self.lengths = np.fromiter(map(len, tokens), np.float64, len(tokens))
-        self._vocabulary: dict[str, int] = {}
+        vocabulary: dict[str, int] = {}
         # In one pass, all of it in C: a new term's number is how many were met before it.
-        met = map(len, repeat(self._vocabulary))
+        met = map(len, repeat(vocabulary))
         flat = chain.from_iterable(tokens)
-        terms = np.fromiter(map(self._vocabulary.setdefault, flat, met), np.intp, int(self.lengths.sum()))
+        terms = np.fromiter(map(vocabulary.setdefault, flat, met), np.intp, int(self.lengths.sum()))
         rows = np.repeat(np.arange(len(tokens)), self.lengths.astype(np.intp))
         keys, tf = np.unique(terms * max(len(tokens), 1) + rows, return_counts=True)
-        term_of, self._rows = np.divmod(keys, max(len(tokens), 1))
-        self._frequencies = np.bincount(term_of, minlength=len(self._vocabulary))
-        self._starts = [0, *np.cumsum(self._frequencies).tolist()]
-        idf = np.log((len(tokens) - self._frequencies + 0.5) / (self._frequencies + 0.5) + 1)
+        term_of, rows = np.divmod(keys, max(len(tokens), 1))
+        frequencies = np.bincount(term_of, minlength=len(vocabulary))
+        idf = np.log((len(tokens) - frequencies + 0.5) / (frequencies + 0.5) + 1)
         with checks.finite_arithmetic("scorer", scorer):
-            self._impacts = self.scorer.impacts(
-                tf.astype(np.float64), self.lengths[self._rows], idf[term_of], self.average_length or 1.0
+            impacts = self.scorer.impacts(
+                tf.astype(np.float64), self.lengths[rows], idf[term_of], self.average_length or 1.0
             )
+        ends = np.cumsum(frequencies).tolist()
+        self._terms = {
+            term: _Term(rows[start:end], impacts[start:end], len(tokens))
+            for term, start, end in zip(vocabulary, [0, *ends], ends, strict=False)
+        }
 
     @property
     def document_count(self) -> int:
@@ -79,31 +84,59 @@ class Postings:
 
     def document_frequency(self, term: str) -> int:
         """Return in how many texts `term` occurs."""
-        number = self._vocabulary.get(checks.text("term", term))
-        return 0 if number is None else int(self._frequencies[number])
+        known = self._terms.get(checks.text("term", term))
+        return 0 if known is None else known.rows.size
 
     def scores(self, query: Sequence[str]) -> FloatArray:
         """Return the BM25 score of every text; a term given several times counts several times."""
-        rows, impacts = [], []
-        for term, times in _multiplicities(query).items():
-            number = self._vocabulary.get(term)
-            if number is not None:
-                span = slice(self._starts[number], self._starts[number + 1])
-                rows.append(self._rows[span])
-                impacts.append(times * self._impacts[span] if times > 1 else self._impacts[span])
-        if not rows:
-            return np.zeros(self.lengths.size)
-        # bincount adds in input order, term after term, as an explanation does: same order, same bits.
-        added = np.bincount(np.concatenate(rows), np.concatenate(impacts), self.lengths.size)
-        return added.astype(np.float64, copy=False)
+        result = np.zeros(self.lengths.size)
+        rows: list[IntArray] = []
+        impacts: list[FloatArray] = []
+        # Sums are made term after term, as an explanation makes them: same order, same bits.
+        for word, times in _multiplicities(query).items():
+            term = self._terms.get(word)
+            if term is None:
+                continue
+            if term.everywhere is None:
+                rows.append(term.rows)
+                impacts.append(times * term.impacts if times > 1 else term.impacts)
+            else:
+                _add(result, rows, impacts)
+                result += times * term.everywhere if times > 1 else term.everywhere
+        _add(result, rows, impacts)
+        return result
 
     def search(self, query: Sequence[str], limit: int = 10) -> tuple[IntArray, FloatArray]:
         """Return the rows of the best texts and their scores, best first; only texts that share a term."""
         most = checks.whole("limit", limit)
         scores = self.scores(query)
         rows = ranked(scores, most)
-        rows = rows[scores[rows] > 0]
-        return rows, scores[rows]
+        found = scores[rows]
+        sharing = np.count_nonzero(found)
+        return rows[:sharing], found[:sharing]
+
+
+class _Term:
+    """Where a term stands, and what it adds there; a frequent one also as one number for every text."""
+
+    __slots__ = ("everywhere", "impacts", "rows")
+
+    def __init__(self, rows: IntArray, impacts: FloatArray, texts: int) -> None:
+        self.rows, self.impacts = rows, impacts
+        self.everywhere: FloatArray | None = None
+        # Adding whole arrays is several times as fast as adding at chosen places, but with few texts the call
+        # costs more than the adding.
+        if texts >= _MANY and 2 * rows.size > texts:
+            self.everywhere = np.zeros(texts)
+            self.everywhere[rows] = impacts
+
+
+def _add(result: FloatArray, rows: list[IntArray], impacts: list[FloatArray]) -> None:
+    """Add the impacts at their rows, in order, and empty both lists."""
+    if rows:
+        np.add.at(result, np.concatenate(rows), np.concatenate(impacts))
+        rows.clear()
+        impacts.clear()
 
 
 def _multiplicities(query: Sequence[str]) -> dict[str, int]:
