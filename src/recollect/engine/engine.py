@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from time import perf_counter
@@ -26,7 +25,7 @@ from recollect.engine.recipe import Recipe
 from recollect.engine.recipes import recipe as shipped
 from recollect.engine.words import read_question, words_of
 from recollect.model import checks
-from recollect.model.errors import EmbedderError, InvalidArgument, MemoryNotFound
+from recollect.model.errors import EmbedderError, InvalidArgument
 from recollect.model.hit import Hit
 from recollect.model.identity import memory_id, uuid7
 from recollect.model.memory import Memory, Source
@@ -147,8 +146,10 @@ class Engine:
         done = 0
         for batch in _batches(items, BATCH):
             drafts = [self._from(item, namespace) for item in batch]
-            fresh = [draft for draft in drafts if not self._known(draft)]
-            remembered += self._add(fresh)
+            # Only an item that brought its own id can be known already.
+            named = [draft for draft, item in zip(drafts, batch, strict=True) if _has_id(item)]
+            known = self.store.known([(draft.namespace, draft.id) for draft in named])
+            remembered += self._add([draft for draft in drafts if (draft.namespace, draft.id) not in known])
             done += len(batch)
             progress(done)
         return remembered
@@ -363,13 +364,6 @@ class Engine:
             raise InvalidArgument("items", item, "memories, mappings of a memory's fields, or texts")
         return self.draft(**({"namespace": namespace} | dict(item)))
 
-    def _known(self, draft: Memory) -> bool:
-        try:
-            self.store.get(draft.namespace, [draft.id])
-        except MemoryNotFound:
-            return False
-        return True
-
     def _add(self, drafts: Sequence[Memory]) -> _Memories:
         if not drafts:
             return []
@@ -378,7 +372,7 @@ class Engine:
         entries = []
         for draft, (digest, rows) in zip(drafts, vectors, strict=True):
             embedder = name if rows is not None else ""
-            memory = replace(draft, fingerprint=fingerprint(draft.content), embedder=embedder)
+            memory = draft.stamped(fingerprint=fingerprint(draft.content), embedder=embedder)
             entries.append(Entry(memory, words_of(memory, self.analyser), rows, digest))
         self.store.add(entries, self._clock())
         return [entry.memory for entry in entries]
@@ -428,6 +422,10 @@ class Engine:
             Hit(memory, score, lambda position=position: ranked.explain(position))  # type: ignore[misc]
             for position, (memory, score) in enumerate(zip(memories, ranked.scores.tolist(), strict=False))
         )
+
+
+def _has_id(item: object) -> bool:
+    return isinstance(item, Memory) or (isinstance(item, Mapping) and "id" in item)
 
 
 def _ids(ids: Iterable[str]) -> list[str]:

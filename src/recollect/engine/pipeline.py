@@ -210,6 +210,8 @@ def fuse(recipe: Recipe, setting: Setting, legs: Legs) -> Fused[int]:
     options: dict[str, Any] = {"weights": weights if any(weights) else None}
     if recipe.fusion in ("rrf", "zscored_rrf"):
         options |= {"k": recipe.rrf_k, "rank_base": recipe.rrf_base}
+    elif recipe.fusion == "relative" and recipe.anchored:
+        options["floors"] = [_zero(leg, setting) for leg in lists]
     elif recipe.fusion in ("comb_sum", "comb_mnz"):
         options["normaliser"] = recipe.normaliser
     elif recipe.fusion == "aligned":
@@ -220,6 +222,13 @@ def fuse(recipe: Recipe, setting: Setting, legs: Legs) -> Fused[int]:
         if recipe.forgetting:
             options["base"] = _forgetting(setting, legs)
     return FUSIONS[recipe.fusion](lists, **options)
+
+
+def _zero(leg: Leg[int], setting: Setting) -> float:
+    """Return the score at which a leg has nothing to say: no shared word, or a cosine of unrelated texts."""
+    if leg.name == "words" or leg.checked_scores is None or not leg.checked_scores.size:
+        return 0.0
+    return min(setting.least_similarity, float(leg.checked_scores.min()))
 
 
 def gate(

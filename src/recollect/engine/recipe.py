@@ -58,6 +58,9 @@ class Recipe:
     fusion: Annotated[str, Declared("How the legs become one list.", choices=_FUSIONS)] = "relative"
     vector_weight: Annotated[float, Declared("Share of meaning; the rest is words.", 0, 1)] = 0.5
     legs_by_query: Annotated[bool, Declared("Let the type of question choose that share.")] = False
+    anchored: Annotated[bool, Declared("Relative fusion: measure from a known zero, not a list's last.")] = (
+        False
+    )
     rrf_k: Annotated[float, Declared("RRF: how little first places stand out.", 0, 100)] = 60.0
     rrf_base: Annotated[int, Declared("RRF: whether the first rank is 0 or 1.", 0, 1)] = 1
     normaliser: Annotated[str, Declared("CombSUM: how scores are scaled.", choices=_NORMALISERS)] = "min_max"

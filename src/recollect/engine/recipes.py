@@ -16,12 +16,14 @@ _ALL: Final = (
     Recipe(
         name="balanced",
         doc="Our default: meaning and words in equal parts, a calibrated gate, no repeats.",
+        anchored=True,
         quality="multiplicative",
         quality_weight=0.05,
     ),
     Recipe(
         name="fast",
         doc="Words first, meaning from whatever embedder is there with a third of the weight.",
+        anchored=True,
         vector_weight=0.35,
         lexical_pool=50,
         vector_pool=50,

@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
 from typing import Final
 
 from recollect.model.memory import Memory
@@ -31,15 +33,20 @@ def words_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
     >>> words_of(tea, ANALYSERS["snowball"])["tags"]
     {'drink': 1}
     """
-    day = memory.event_time
     texts = {
         "content": memory.content,
         "tags": " ".join(memory.tags),
         "entities": " ".join(memory.entities),
         "speaker": memory.source.speaker,
-        "dates": f"{day.day} {_MONTHS[day.month - 1]} {day.year} {_WEEKDAYS[day.weekday()]}",
     }
-    return {field: dict(Counter(analyser.tokens(text))) for field, text in texts.items() if text}
+    found = {field: dict(Counter(analyser.tokens(text))) for field, text in texts.items() if text}
+    return found | {"dates": _date_terms(memory.event_time.date(), analyser)}
+
+
+@lru_cache(maxsize=4096)
+def _date_terms(day: date, analyser: Analyser) -> dict[str, int]:
+    written = f"{day.day} {_MONTHS[day.month - 1]} {day.year} {_WEEKDAYS[day.weekday()]}"
+    return dict(Counter(analyser.tokens(written)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +26,8 @@ _HEAD: Final = struct.Struct("<BxxxI")
 _MOST: Final = 65_535
 """Frequencies above this count as this; BM25 has long stopped telling them apart."""
 
+Key: TypeAlias = tuple[str, str]
+"""A field and a term."""
 Slots = npt.NDArray[np.uint16]
 Frequencies = npt.NDArray[np.uint16]
 
@@ -82,29 +86,38 @@ def inverted(
         yield field, term, encoded(np.array(slots, np.uint16), np.array(frequencies, np.uint16))
 
 
-def merged(parts: Iterable[tuple[int, bytes]], first: int, dropped: npt.NDArray[np.bool_]) -> bytes | None:
-    """Return one list made of the lists of neighbouring segments.
+def merged(
+    lists: Sequence[tuple[Key, int, bytes]], first: int, dropped: npt.NDArray[np.bool_]
+) -> Iterator[tuple[Key, bytes]]:
+    """Join the lists that neighbouring segments have of each term: yield (key, list) for what is left.
 
     Parameters
     ----------
-    parts
-        (first slot of the segment, list), in slot order.
+    lists
+        (key, first slot of the segment, list), sorted: equal keys together, their segments in slot order.
     first
         The first slot of the merged segment.
     dropped
         Which slots, relative to `first`, are gone and are to leave no trace.
 
-    Returns
-    -------
-    bytes or None
-        The list; None when nothing is left of it.
+    Notes
+    -----
+    All lists are moved and filtered as one array; only cutting it up again is done list by list.
     """
-    slots, frequencies = [], []
-    for start, blob in parts:
-        relative, times = decoded(blob)
-        moved = relative.astype(np.int64) + (start - first)
-        kept = ~dropped[moved]
-        slots.append(moved[kept].astype(np.uint16))
-        frequencies.append(times[kept])
-    every, times = np.concatenate(slots), np.concatenate(frequencies)
-    return encoded(every, times) if len(every) else None
+    parts = [decoded(blob) for _, _, blob in lists]
+    if not parts:
+        return
+    sizes = np.array([slots.size for slots, _ in parts])
+    shifts = np.array([start - first for _, start, _ in lists])
+    moved = np.concatenate([slots for slots, _ in parts]).astype(np.int64) + np.repeat(shifts, sizes)
+    kept = ~dropped[moved]
+    left = np.concatenate([[0], np.cumsum(kept)])[np.concatenate([[0], np.cumsum(sizes)])].tolist()
+    slots = moved[kept].astype(np.uint16)
+    frequencies = np.concatenate([times for _, times in parts])[kept]
+    position = 0
+    for key, group in groupby(lists, key=itemgetter(0)):
+        end = position + sum(1 for _ in group)
+        if left[end] > left[position]:
+            span = slice(left[position], left[end])
+            yield key, encoded(slots[span], frequencies[span])
+        position = end

@@ -181,6 +181,8 @@ def texts(argument: str, values: object) -> tuple[str, ...]:
     ...
     recollect.model.errors.InvalidArgument: tags must be a list of strings, got 'work'
     """
+    if values == ():
+        return ()
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InvalidArgument(argument, values, "a list of strings")
     return tuple(text(f"{argument}[{index}]", value) for index, value in enumerate(values))

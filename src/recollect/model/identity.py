@@ -5,6 +5,7 @@ The clock and the randomness come in as arguments, so that a test or a replay ma
 
 from __future__ import annotations
 
+import re
 import uuid
 from datetime import UTC, datetime, timedelta
 
@@ -12,6 +13,7 @@ from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 
 _RANDOM_BITS = 74
+_ID = re.compile(r"[^\s\0]{1,128}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -53,6 +55,6 @@ def memory_id(argument: str, value: object) -> str:
     'm-1'
     """
     text = checks.text(argument, value)
-    if not 1 <= len(text) <= 128 or any(character.isspace() or character == "\0" for character in text):
+    if _ID.fullmatch(text) is None:
         raise InvalidArgument(argument, value, "1 to 128 characters without white space")
     return text

@@ -26,6 +26,9 @@ class Tier(StrEnum):
     PROCEDURAL = "procedural"
 
 
+_TIERS = tuple(Tier)
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """Who said it, in which session, at which turn of it, and where to read it again."""
@@ -90,7 +93,7 @@ class Memory:
         namespace("namespace", self.namespace)
         for argument in ("category", "fingerprint", "embedder"):
             checks.text(argument, getattr(self, argument))
-        checks.one_of("tier", self.tier, tuple(Tier))
+        checks.one_of("tier", self.tier, _TIERS)
         if not isinstance(self.source, Source):
             raise InvalidArgument("source", self.source, "a Source")
         if self.place is not None and not isinstance(self.place, Place):
@@ -123,10 +126,22 @@ class Memory:
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return _rebuilt, ({**values, "metadata": dict(self.metadata)},)
 
+    def stamped(self, *, fingerprint: str, embedder: str) -> Memory:
+        """Return this memory with what the engine derives from it; nothing else is checked again."""
+        stamped = object.__new__(Memory)
+        for name in _NAMES:
+            object.__setattr__(stamped, name, getattr(self, name))
+        object.__setattr__(stamped, "fingerprint", checks.text("fingerprint", fingerprint))
+        object.__setattr__(stamped, "embedder", checks.text("embedder", embedder))
+        return stamped
+
     @property
     def event_time(self) -> datetime:
         """When it happened, if that is known; otherwise when it was learnt."""
         return self.valid_from or self.created_at
+
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def json_object(argument: str, value: object) -> Mapping[str, Any]:
@@ -144,6 +159,8 @@ def json_object(argument: str, value: object) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise InvalidArgument(argument, value, "a mapping that JSON can hold")
     plain = dict(value)
+    if not plain:
+        return _NOTHING
     try:
         copy = json.loads(json.dumps(plain, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
@@ -152,6 +169,9 @@ def json_object(argument: str, value: object) -> Mapping[str, Any]:
     if copy != plain:
         raise InvalidArgument(argument, value, "a mapping with text keys whose values JSON keeps as they are")
     return MappingProxyType(copy)
+
+
+_NAMES = tuple(each.name for each in fields(Memory))
 
 
 def _rebuilt(values: dict[str, Any]) -> Memory:

@@ -170,6 +170,10 @@ class Store(Protocol):
         """Return memories by id, hidden ones too; raise for an id nobody has."""
         ...
 
+    def known(self, memories: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Return which of the given (namespace, id) pairs there are."""
+        ...
+
     def page(
         self, namespace: str, filter: Filter | None, limit: int, cursor: str | None, *, hidden: bool
     ) -> Page:

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recollect.model.checks import Numbers
+import numpy as np
+
+from recollect.model import checks
+from recollect.model.checks import FloatArray, Numbers
+from recollect.model.errors import InvalidArgument
 from recollect.rank.fusion.legs import Aligned, Fused, Id, LegLike, align, flat, fused
 from recollect.rank.fusion.registry import fusion
 from recollect.rank.normalise import unit_range
@@ -19,12 +23,18 @@ def relative_score_fusion(
     legs: Sequence[LegLike[Id]] | Aligned[Id],
     *,
     weights: Numbers | None = None,
+    floors: Sequence[float | None] | None = None,
     limit: int | None = None,
 ) -> Fused[Id]:
-    """Fuse min-max scores: ``score = sum of w · min_max(leg)`` with the weights scaled to sum to 1.
+    """Fuse min-max scores: ``score = sum of w · (s - floor) / (max - floor)``, the weights summing to 1.
 
     For two legs the weights ``(alpha, 1 - alpha)`` are the usual form; None is equal weights, alpha 0.5.
-    An id that a leg did not find gets 0 from it, as does the last item of that leg.
+    An id that a leg did not find gets 0 from it.
+
+    A leg's floor is its own minimum, so its last item gets 0 too. That is right for a leg that scored
+    everything and hard on a short one: of two texts that BM25 found with 5.1 and 4.9, the second would get
+    nothing. Where the least possible score is known (0 for BM25), give it as the floor; Bruch et al. call
+    this the theoretical minimum.
 
     Parameters
     ----------
@@ -32,6 +42,8 @@ def relative_score_fusion(
         Ranked lists with scores.
     weights
         One per leg; None for equal ones.
+    floors
+        One per leg, at most the leg's minimum; None for that minimum.
     limit
         How many to return; None for all.
 
@@ -40,9 +52,28 @@ def relative_score_fusion(
     >>> fused = relative_score_fusion([{"a": 0.9, "b": 0.5, "c": 0.1}, {"b": 12.0, "d": 2.0}])
     >>> dict(zip(fused.ids, fused.scores.tolist()))
     {'b': 0.75, 'a': 0.5, 'c': 0.0, 'd': 0.0}
+    >>> fused = relative_score_fusion([{"a": 0.9, "b": 0.5}, {"b": 12.0, "d": 3.0}], floors=[None, 0.0])
+    >>> dict(zip(fused.ids, fused.scores.tolist()))
+    {'a': 0.5, 'b': 0.5, 'd': 0.125}
     """
     aligned = align(legs)
     scales = aligned.weights(weights)
     shares = scales / scales.sum() if scales.size else scales
-    per_leg = [share * unit_range(scores) for share, scores in zip(shares, aligned.leg_scores(), strict=True)]
+    lows = [None] * scales.size if floors is None else list(floors)
+    checks.same_length(legs=aligned.sizes, floors=lows)
+    per_leg = [
+        share * _from_floor(index, scores, low)
+        for index, (share, scores, low) in enumerate(zip(shares, aligned.leg_scores(), lows, strict=True))
+    ]
     return fused(aligned, flat(per_leg), limit)
+
+
+def _from_floor(index: int, scores: FloatArray, floor: float | None) -> FloatArray:
+    if floor is None or not scores.size:
+        return unit_range(scores)
+    low = checks.number(f"floors[{index}]", floor)
+    if low > scores.min():
+        raise InvalidArgument(
+            f"floors[{index}]", floor, f"at most the leg's minimum, {float(scores.min()):g}"
+        )
+    return unit_range(np.append(scores, low))[:-1]

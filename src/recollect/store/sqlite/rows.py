@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final
@@ -44,6 +44,17 @@ def instant(value: int | None) -> datetime | None:
     datetime.datetime(2026, 5, 7, 1, 2, 3, 4, tzinfo=datetime.timezone.utc)
     """
     return None if value is None else _EPOCH + timedelta(microseconds=value)
+
+
+def marks(values: Sized) -> str:
+    """Return as many question marks as there are values, for an ``IN (…)``.
+
+    Examples
+    --------
+    >>> marks([3, 1, 4])
+    '?, ?, ?'
+    """
+    return ", ".join("?" * len(values))
 
 
 def row(memory: Memory) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -20,6 +20,7 @@ from recollect.index.codes import Codes, Floats, Owners
 from recollect.index.postings import SPAN, inverted, merged
 from recollect.index.record import GONE, unpacked
 from recollect.store.port import Terms
+from recollect.store.sqlite.rows import marks
 
 TAIL: Final = 256
 """How many memories may wait before they become a segment."""
@@ -40,8 +41,13 @@ class Namespace:
     generation: int
 
 
-def flush(connection: sqlite3.Connection, namespace: Namespace, slots: int, embedder: int | None) -> None:
-    """Turn the tail into segments, then merge what has become too many.
+def flush(
+    connection: sqlite3.Connection,
+    namespace: Namespace,
+    fresh: Sequence[tuple[int, Terms]],
+    embedder: int | None,
+) -> None:
+    """Turn the tail and fresh memories into segments, then merge what has become too many.
 
     Parameters
     ----------
@@ -49,15 +55,17 @@ def flush(connection: sqlite3.Connection, namespace: Namespace, slots: int, embe
         Inside a write transaction.
     namespace
         As it was before the write.
-    slots
-        How many slots it has now.
+    fresh
+        The slots and words of the memories just written, which follow those in the tail.
     embedder
         Whose vectors get codes.
     """
     rows = connection.execute(
         "SELECT slot, terms FROM tail WHERE namespace = ? ORDER BY slot", (namespace.number,)
     ).fetchall()
-    documents = [(slot, json.loads(terms)) for slot, terms in rows]
+    documents: list[tuple[int, Terms]] = [(slot, json.loads(terms)) for slot, terms in rows]
+    documents += fresh
+    slots = namespace.slots + len(fresh)
     for start in range(namespace.flushed, slots, SPAN):
         end = min(start + SPAN, slots)
         members = [document for document in documents if start <= document[0] < end]
@@ -201,16 +209,13 @@ def _merge(connection: sqlite3.Connection, number: int, parts: list[tuple[int, i
     whole = len(codes) == len(parts) and len(embedders) == 1
     joined = Codes.joined(codes, ~gone, first).encoded() if whole else None
     merged_into = _insert(connection, number, first, slots, embedders.pop() if whole else None, joined)
-    marks = ", ".join("?" * len(starts))
+    placed = marks(starts)
     lists = connection.execute(
-        f"SELECT field, term, segment, list FROM postings WHERE segment IN ({marks}) ORDER BY field, term",
-        tuple(starts),
+        f"SELECT field, term, segment, list FROM postings WHERE segment IN ({placed})", tuple(starts)
     ).fetchall()
-    connection.execute(f"DELETE FROM postings WHERE segment IN ({marks})", tuple(starts))
-    rows = []
-    for (field, term), group in groupby(lists, key=lambda row: (row[0], row[1])):
-        together = merged(sorted((starts[row[2]], row[3]) for row in group), first, gone)
-        if together is not None:
-            rows.append((merged_into, field, term, together))
-    connection.executemany(_ADD_LIST, rows)
-    connection.execute(f"DELETE FROM segments WHERE number IN ({marks})", tuple(starts))
+    connection.execute(f"DELETE FROM postings WHERE segment IN ({placed})", tuple(starts))
+    ordered = sorted(((field, term), starts[segment], blob) for field, term, segment, blob in lists)
+    connection.executemany(
+        _ADD_LIST, ((merged_into, *key, together) for key, together in merged(ordered, first, gone))
+    )
+    connection.execute(f"DELETE FROM segments WHERE number IN ({placed})", tuple(starts))

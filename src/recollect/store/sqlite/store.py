@@ -20,12 +20,15 @@ from recollect.store.port import Change, Entry, Floats, Page, Terms
 from recollect.store.sqlite import check, conditions, writing
 from recollect.store.sqlite.connection import connect, reading
 from recollect.store.sqlite.connection import writing as transaction
-from recollect.store.sqlite.rows import SELECTED, SOURCE, memory
+from recollect.store.sqlite.rows import SELECTED, SOURCE, marks, memory
 from recollect.store.sqlite.segments import Namespace
 from recollect.store.sqlite.view import SqliteView, caught_up
 
 _MEMORY_BUDGET: Final = 1024**3
 _EMPTY: Final = Namespace(0, "", 0, 0, 0, 0)
+_IS_KNOWN: Final = f"SELECT 1 FROM {SOURCE} WHERE n.path = ? AND m.id = ?"
+_AT_ONCE: Final = 500
+"""How many values one statement is asked for."""
 
 
 class SqliteStore:
@@ -132,6 +135,16 @@ class SqliteStore:
         with self._lock, reading(self._connection, self.path):
             return [writing.find(self._connection, namespace, id_)[3] for id_ in ids]
 
+    def known(self, memories: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Return which of the given (namespace, id) pairs there are."""
+        with self._lock, reading(self._connection, self.path):
+            rows = [
+                (path, id_)
+                for path, id_ in memories
+                if self._connection.execute(_IS_KNOWN, (path, id_)).fetchone() is not None
+            ]
+        return set(rows)
+
     def page(
         self, namespace: str, filter: Filter | None, limit: int, cursor: str | None, *, hidden: bool
     ) -> Page:
@@ -173,15 +186,18 @@ class SqliteStore:
         """Return the vectors that texts with these addresses have from the current embedder."""
         if self._embedder is None:
             return {}
-        found = {}
+        found: dict[bytes, Floats] = {}
         number, dimension = self._embedder
         with self._lock, reading(self._connection, self.path):
-            for digest in digests:
-                row = self._connection.execute(
-                    "SELECT vectors FROM vectors WHERE digest = ? AND embedder = ? LIMIT 1", (digest, number)
-                ).fetchone()
-                if row is not None:
-                    found[digest] = np.frombuffer(row[0], np.float32).reshape(-1, dimension)
+            for start in range(0, len(digests), _AT_ONCE):
+                some = digests[start : start + _AT_ONCE]
+                rows = self._connection.execute(
+                    f"SELECT digest, vectors FROM vectors WHERE embedder = ? AND digest IN ({marks(some)})",
+                    (number, *some),
+                )
+                found |= {
+                    digest: np.frombuffer(blob, np.float32).reshape(-1, dimension) for digest, blob in rows
+                }
         return found
 
     def superseded(self, namespace: str, id_: str) -> tuple[str, ...]:

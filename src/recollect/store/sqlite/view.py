@@ -26,7 +26,7 @@ from recollect.model.memory import Memory
 from recollect.store.filters import Filter
 from recollect.store.port import Found
 from recollect.store.sqlite.conditions import compiled
-from recollect.store.sqlite.rows import SELECTED, SOURCE, memory
+from recollect.store.sqlite.rows import SELECTED, SOURCE, marks, memory
 from recollect.store.sqlite.segments import Namespace, stored_vectors
 
 _BLOCK: Final = 20_000
@@ -172,9 +172,8 @@ class SqliteView:
 
     def memories(self, slots: IntArray) -> list[Memory]:
         """Return the given memories, in the same order."""
-        marks = ", ".join("?" * slots.size)
         rows = self._connection.execute(
-            f"SELECT m.slot, {SELECTED} FROM {SOURCE} WHERE m.namespace = ? AND m.slot IN ({marks})",
+            f"SELECT m.slot, {SELECTED} FROM {SOURCE} WHERE m.namespace = ? AND m.slot IN ({marks(slots)})",
             (self._namespace.number, *slots.tolist()),
         ).fetchall()
         found = {row[0]: memory(row[1:]) for row in rows}
@@ -246,10 +245,10 @@ class SqliteView:
         """Return, for each slot that has vectors, its position in `slots` and its rows."""
         if self._embedder is None or not slots.size:
             return []
-        marks = ", ".join("?" * slots.size)
         positions = {slot: position for position, slot in enumerate(slots.tolist())}
         found = self._connection.execute(
-            f"SELECT slot, vectors FROM vectors WHERE namespace = ? AND embedder = ? AND slot IN ({marks})",
+            "SELECT slot, vectors FROM vectors WHERE namespace = ? AND embedder = ? "
+            f"AND slot IN ({marks(slots)})",
             (self._namespace.number, self._embedder[0], *slots.tolist()),
         ).fetchall()
         dimension = self._embedder[1]

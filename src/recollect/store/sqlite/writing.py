@@ -68,17 +68,19 @@ def add(
         connection.execute("INSERT INTO namespaces (path) VALUES (?) ON CONFLICT DO NOTHING", (path,))
         namespace = find_namespace(connection, path)
         assert namespace is not None  # inserted above
-        _add_rows(connection, namespace, batch, embedder)
+        slots = namespace.slots + len(batch)
+        full = slots - namespace.flushed >= TAIL
+        _add_rows(connection, namespace, batch, embedder, waiting=not full)
         for entry in batch:
             for old in entry.memory.supersedes:
                 _supersede(connection, namespace, old, entry.memory, now)
-        slots = namespace.slots + len(batch)
         connection.execute(
             "UPDATE namespaces SET slots = ?, change = (SELECT max(change) FROM changes) WHERE number = ?",
             (slots, namespace.number),
         )
-        if slots - namespace.flushed >= TAIL:
-            segments.flush(connection, namespace, slots, None if embedder is None else embedder[0])
+        if full:
+            fresh = [(slot, entry.terms) for slot, entry in enumerate(batch, namespace.slots)]
+            segments.flush(connection, namespace, fresh, None if embedder is None else embedder[0])
 
 
 def update(connection: sqlite3.Connection, changed: Memory, expected_version: int) -> Memory:
@@ -154,7 +156,10 @@ def _add_rows(
     namespace: Namespace,
     batch: Sequence[Entry],
     embedder: tuple[int, int] | None,
+    *,
+    waiting: bool,
 ) -> None:
+    """Write all rows of a batch; the words go to the tail only if they are `waiting` for a segment."""
     number = namespace.number
     sessions = _session_numbers(connection, number, {entry.memory.source.session for entry in batch})
     memories, records, vectors, tail, changes = [], [], [], [], []
@@ -175,7 +180,8 @@ def _add_rows(
             lengths={field: sum(terms.values()) for field, terms in entry.terms.items()},
         )
         records.append((number, slot, record))
-        tail.append((number, slot, json.dumps(entry.terms, ensure_ascii=False)))
+        if waiting:
+            tail.append((number, slot, json.dumps(entry.terms, ensure_ascii=False)))
         changes.append((number, slot, "add", added.id))
     try:
         connection.executemany(_ADD_MEMORY, memories)

@@ -1,0 +1,239 @@
+"""Where everything is and how it is done: one set of settings for the library's front doors.
+
+A value is taken from the first place that has it: the constructor, an environment variable ``RECOLLECT_…``,
+the file ``recollect.toml`` (in the current folder, or the one that ``RECOLLECT_CONFIG`` names), the default.
+A value that cannot be used is refused with the name of the setting and of the place it came from.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from pydantic import Field, PrivateAttr, SecretStr, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+from recollect.embed.hub import hub_cache
+from recollect.embed.install import models_folder
+from recollect.embed.select import Resources
+from recollect.engine.engine import Engine
+from recollect.engine.opening import open as open_engine
+from recollect.engine.recipes import recipe as shipped
+from recollect.model.errors import InvalidArgument
+from recollect.model.namespace import DEFAULT_NAMESPACE
+from recollect.model.namespace import namespace as checked_namespace
+
+CONFIG: Final = "recollect.toml"
+CONFIG_VARIABLE: Final = "RECOLLECT_CONFIG"
+PREFIX: Final = "RECOLLECT_"
+
+_EXPECTED: Final = {
+    "db": "the path of a file",
+    "embedder": "the name of an embedder, such as 'auto' or 'lexical'",
+    "durable": "true or false",
+    "models": "the path of a folder",
+    "hub_cache": "the path of a folder",
+    "threads": "a whole number of at least 1",
+    "api_key": "text",
+    "dimension": "a whole number of at least 1",
+}
+
+
+def default_db(environment: Mapping[str, str], platform: str, home: Path) -> Path:
+    """Return where a person's memories live unless settings say otherwise: beside the models.
+
+    Examples
+    --------
+    >>> default_db({}, "linux", Path("/home/ada")).as_posix()
+    '/home/ada/.local/share/recollect/memories.db'
+    """
+    elsewhere = {name: value for name, value in environment.items() if name != f"{PREFIX}MODELS"}
+    return models_folder(elsewhere, platform, home).parent / "memories.db"
+
+
+def config_file(environment: Mapping[str, str], folder: Path) -> Path | None:
+    """Return the settings file to read, or None if there is none.
+
+    Raises
+    ------
+    InvalidArgument
+        The file that ``RECOLLECT_CONFIG`` names does not exist.
+    """
+    named = environment.get(CONFIG_VARIABLE)
+    if named:
+        path = Path(named).expanduser()
+        if not path.is_file():
+            raise InvalidArgument(CONFIG_VARIABLE, named, "the path of a settings file that exists")
+        return path
+    path = folder / CONFIG
+    return path if path.is_file() else None
+
+
+class Settings(BaseSettings):
+    """Everything that can be set.
+
+    Examples
+    --------
+    >>> Settings(namespace="acme/alice", embedder="lexical").namespace
+    'acme/alice'
+    >>> Settings(namespace="a//b")
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.InvalidArgument: namespace must be a path such as 'acme/alice' (letters, digits and
+    _-.@+~ between slashes, no segment starting with a dot), got 'a//b'
+    """
+
+    model_config: ClassVar[SettingsConfigDict] = SettingsConfigDict(
+        env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True
+    )
+
+    db: Path = Field(
+        default_factory=lambda: default_db(os.environ, sys.platform, Path.home()),
+        description="The file the memories are in.",
+    )
+    namespace: str = Field(default=DEFAULT_NAMESPACE, description="Whose memories.")
+    embedder: str = Field(default="auto", min_length=1, description="What measures meaning.")
+    recipe: str = Field(default="balanced", description="How to recall.")
+    durable: bool = Field(default=True, description="Whether an acknowledged write survives a power cut.")
+    models: Path = Field(
+        default_factory=lambda: models_folder(os.environ, sys.platform, Path.home()),
+        description="The folder of installed models.",
+    )
+    hub_cache: Path = Field(
+        default_factory=lambda: hub_cache(os.environ, Path.home()),
+        description="The model hub's cache, for embedders named hub:ORG/NAME.",
+    )
+    threads: int | None = Field(default=None, ge=1, description="How many threads a model computes with.")
+    api_key: SecretStr | None = Field(default=None, description="For embedding services that ask for one.")
+    dimension: int | None = Field(
+        default=None, ge=1, description="The length an embedding service's vectors must have."
+    )
+
+    _origins: dict[str, str] = PrivateAttr(default_factory=dict)
+
+    def __init__(self, **given: Any) -> None:  # noqa: ANN401 - pydantic checks them
+        places = {**_from_file(), **_from_environment(), **dict.fromkeys(given, "")}
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            raise _ours(error, places) from error
+        self._origins = places
+
+    def origin(self, name: str) -> str:
+        """Return where a setting came from: "" for the constructor, "default", or the place in words."""
+        return self._origins.get(name, "default")
+
+    @property
+    def resources(self) -> Resources:
+        """What embedders may draw on."""
+        return Resources(
+            models=self.models,
+            hub_cache=self.hub_cache,
+            threads=self.threads,
+            api_key=None if self.api_key is None else self.api_key.get_secret_value(),
+            dimension=self.dimension,
+        )
+
+    def open(self, *, must_exist: bool = False, embed: bool = True) -> Engine:
+        """Open the memory these settings describe.
+
+        Parameters
+        ----------
+        must_exist
+            Whether a missing file is an error.
+        embed
+            Whether meaning is needed; without it the embedder is left alone.
+        """
+        return open_engine(
+            self.db,
+            embedder=self.embedder if embed else None,
+            namespace=self.namespace,
+            recipe=self.recipe,
+            durable=self.durable,
+            must_exist=must_exist,
+            resources=self.resources,
+        )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Put the places in their order: constructor, environment, file."""
+        return init_settings, env_settings, InitSettingsSource(settings_cls, init_kwargs=_read_file())
+
+    @field_validator("db", "models", "hub_cache")
+    @classmethod
+    def _a_path(cls, value: Path) -> Path:
+        if not value.parts:
+            raise InvalidArgument("path", str(value), "the path of a file or folder")
+        return value.expanduser()
+
+    @field_validator("namespace")
+    @classmethod
+    def _a_namespace(cls, value: str) -> str:
+        return checked_namespace("namespace", value)
+
+    @field_validator("recipe")
+    @classmethod
+    def _a_recipe(cls, value: str) -> str:
+        return shipped(value).name
+
+
+def _from_environment() -> dict[str, str]:
+    names = {name.upper(): name for name, value in os.environ.items() if value}
+    variables = {field: names.get(f"{PREFIX}{field.upper()}") for field in Settings.model_fields}
+    return {field: f"the environment variable {name}" for field, name in variables.items() if name}
+
+
+def _from_file() -> dict[str, str]:
+    path = config_file(os.environ, Path.cwd())
+    return {} if path is None else dict.fromkeys(_read_file(), str(path))
+
+
+def _read_file() -> dict[str, Any]:
+    """Return what the settings file says; paths in it are relative to it."""
+    path = config_file(os.environ, Path.cwd())
+    if path is None:
+        return {}
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InvalidArgument("the settings file", str(path), f"readable TOML ({error})") from error
+    known = list(Settings.model_fields)
+    for name in values:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]!r}? There are" if near else "one of"
+            raise InvalidArgument(f"a setting in {path}", name, f"{hint} {', '.join(known)}")
+    for name in ("db", "models", "hub_cache"):
+        if isinstance(values.get(name), str) and values[name]:
+            values[name] = path.parent / Path(values[name]).expanduser()
+    return values
+
+
+def _ours(error: ValidationError, places: Mapping[str, str]) -> InvalidArgument:
+    """Return pydantic's first complaint as ours, with the place the value came from."""
+    first = error.errors()[0]
+    name = str(first["loc"][0])
+    if name not in Settings.model_fields:
+        return InvalidArgument("a setting", name, "one of " + ", ".join(Settings.model_fields))
+    cause = first.get("ctx", {}).get("error")
+    expected = cause.expected if isinstance(cause, InvalidArgument) else _EXPECTED.get(name, "text")
+    value = "(not shown)" if name == "api_key" else first["input"]
+    place = places.get(name, "")
+    return InvalidArgument(f"{name} (from {place})" if place else name, value, expected)
