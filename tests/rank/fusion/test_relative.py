@@ -88,3 +88,31 @@ def test_bad_input_is_refused(legs: Any, options: dict[str, Any], argument: str)
     with pytest.raises(InvalidArgument) as caught:
         relative_score_fusion(legs, **options)
     assert caught.value.argument == argument
+
+
+def test_a_known_floor_keeps_the_last_of_a_short_list_by_hand() -> None:
+    # BM25 starts at 0: 4.9 of 5.0 is nearly the best, not nothing.
+    legs = [{"a": 5.0, "b": 4.9}]
+    assert as_dict(relative_score_fusion(legs)) == {"a": 1.0, "b": 0.0}
+    assert as_dict(relative_score_fusion(legs, floors=[0.0])) == pytest.approx({"a": 1.0, "b": 0.98})
+
+
+@given(LEGS, st.floats(0, 100))
+def test_a_floor_is_an_item_that_nobody_found(legs: list[dict[str, float]], below: float) -> None:
+    floors = [min(leg.values(), default=0.0) - below for leg in legs]
+    lowered = [leg | {f"floor {number}": floors[number]} for number, leg in enumerate(legs)]
+    expected = {id_: score for id_, score in as_dict(relative_score_fusion(lowered)).items() if len(id_) == 1}
+    held = [leg for leg in legs if leg]
+    if len(held) == len(legs):
+        fused = relative_score_fusion(legs, floors=floors)
+        assert as_dict(fused) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("floors", "argument"),
+    [([6.0], "floors[0]"), ([float("nan")], "floors[0]"), ([0.0, 0.0], "floors"), ([], "floors")],
+)
+def test_a_floor_above_the_leg_is_refused(floors: list[float], argument: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        relative_score_fusion([{"a": 5.0, "b": 5.5}], floors=floors)
+    assert caught.value.argument == argument
