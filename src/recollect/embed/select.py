@@ -1,17 +1,16 @@
 """From a specification, one line of a settings file, to an embedder.
 
-=====================================  ==================================================================
-``auto``                               the best that is installed: arctic-embed-s, else the built-in model,
-                                       else the lexical embedder
-``arctic-embed-s``, ``potion-base-8M``…  an installed model of the catalogue
-``builtin``                            granite-embedding-30m-english, which comes with Recollect
-``lexical``                            hashed bags of words; needs no model
-``onnx:FOLDER``                        any folder with an ONNX sentence encoder
-``static:FOLDER``                      any folder with a static model
-``hub:ORG/NAME``                       a model that is already in the model hub's cache
-``openai:MODEL@ADDRESS``               an OpenAI-compatible service; the address is optional
-``ollama:MODEL@ADDRESS``               an Ollama server; the address is optional
-=====================================  ==================================================================
+=========================  ================================================================================
+``auto``                   the best that is installed: arctic-embed-s, else the built-in model, else words
+``arctic-embed-s`` …       an installed model of the catalogue
+``builtin``                granite-embedding-30m-english, which comes with Recollect
+``lexical``                hashed bags of words; needs no model
+``onnx:FOLDER``            any folder with an ONNX sentence encoder
+``static:FOLDER``          any folder with a static model
+``hub:ORG/NAME``           a model that is already in the model hub's cache
+``openai:MODEL@ADDRESS``   an OpenAI-compatible service; the address is optional
+``ollama:MODEL@ADDRESS``   an Ollama server; the address is optional
+=========================  ================================================================================
 """
 
 from __future__ import annotations
