@@ -76,7 +76,7 @@ class Exists:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """The field is of this kind and equals one of the values, which all are of this kind."""
+    """The field is of this kind and equals one of the values: at least one, all of this kind."""
 
     field: Field
     kind: Kind

@@ -157,6 +157,7 @@ FILTERS = st.recursive(
 @settings(max_examples=400)
 @given(st.lists(MEMORIES, min_size=1, max_size=4), st.lists(FILTERS, min_size=1, max_size=6))
 @example([remembered(metadata={"a": 2**70 + 1})], [{"metadata.a": float(2**70)}])
+@example([remembered(metadata={"a": 2e30})], [{"metadata.a": {"<": 2**70}}])
 @example([remembered(metadata={"a": True})], [{"metadata.a": {"in": [1, 0]}}])
 @example([remembered(tags=["a", "b", ", \x00"])], [{"tags": ", "}])
 @example([remembered(metadata={"a": "b\x00c"})], [{"metadata.a": {"contains": "C"}}])

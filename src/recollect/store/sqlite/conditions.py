@@ -8,7 +8,8 @@ SQLite's own functions do the reading wherever they are exact. Where they are no
 
 - ``lower`` and ``LIKE`` know the case of ASCII letters only, so ``contains`` is always Python's;
 - the JSON functions end a text at an escaped NUL (``\u0000``);
-- they read a whole number beyond 64 bits, and on some machines the last bit of a fraction, only roughly;
+- they read a whole number beyond 64 bits, and on some machines the last bit of a fraction, only roughly,
+  which matters to comparisons with a number close by;
 - a JSON path cannot name a key that JSON writes with an escape (a quote, a backslash, a control character).
 """
 
@@ -94,6 +95,10 @@ _PRESENT: Final = {
 }
 _ORDERS: Final = {"<": "< ?", "<=": "<= ?", ">": "> ?", ">=": ">= ?"}
 _WHOLE: Final = range(-(2**63), 2**63)
+_ROOM: Final = 1e-9
+"""Relative error of SQLite's reading of fractions, with a wide margin: it is some 1e-15."""
+_LEAST: Final = 1e-300
+"""Room among the smallest numbers, which have no relative precision left."""
 
 _Leaf: TypeAlias = Exists | OneOf | Compare | Contains
 
@@ -125,11 +130,13 @@ def _in_metadata(leaf: _Leaf) -> Condition:
         return f"(COALESCE(json_type(m.metadata, ?), 'null') IN ({marks}))", [path, *values]
     sql, tested = _test("json_extract(m.metadata, ?)", leaf)
     if not isinstance(leaf, Contains) and leaf.kind is Kind.NUMBER:
+        low, high, floats = _roughly(leaf)
         # json_extract reads true as 1, which only json_type can tell from a number.
         return (
-            f"CASE typeof(json_extract(m.metadata, ?)) WHEN 'real' THEN {slow} "
+            "CASE typeof(json_extract(m.metadata, ?)) WHEN 'real' THEN "
+            f"CASE WHEN json_extract(m.metadata, ?) BETWEEN ? AND ? THEN {slow} ELSE {sql} END "
             f"WHEN 'integer' THEN json_type(m.metadata, ?) = 'integer' AND {sql} ELSE 0 END"
-        ), [path, _written(leaf), path, path, *tested]
+        ), [path, path, low, high, _written(leaf), path, *floats, path, path, *tested]
     # CASE, for AND promises no order, and a Python function must not be called with what is no text.
     return (
         rf"CASE WHEN instr(m.metadata, '\u0000') THEN {slow} "
@@ -163,6 +170,17 @@ def _bound(value: Scalar) -> object:
         # Every whole number that SQLite holds as such is below (or above) this one, as it is infinity.
         return math.copysign(math.inf, value)
     return value
+
+
+def _roughly(leaf: OneOf | Compare) -> tuple[float, float, list[float]]:
+    """Return a range around a condition's numbers, with room for what SQLite misreads, and these numbers.
+
+    What SQLite reads to be outside of this range is outside of it, and on the same side, in truth.
+    """
+    values = leaf.values if isinstance(leaf, OneOf) else (leaf.value,)
+    floats = [float(value) for value in values if isinstance(value, int | float)]
+    low, high = min(floats), max(floats)
+    return low - _ROOM * abs(low) - _LEAST, high + _ROOM * abs(high) + _LEAST, floats
 
 
 def _path(field: Field) -> str | None:
