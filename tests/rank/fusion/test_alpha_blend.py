@@ -159,6 +159,8 @@ def test_nothing_to_fuse() -> None:
         ((0, 3), 0.0, 0.0),
         ((3, 0), 1.0, 3.0),
         ((1.7e308, 1.7e308), 0.5, 1.7e308),
+        ((5e-324, 5e-324), 0.5, 5e-324),
+        ((0, 5e-324), 0.0, 0.0),
     ],
 )
 def test_two_weights_migrate_to_a_budget_and_a_share(

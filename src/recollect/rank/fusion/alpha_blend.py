@@ -6,6 +6,7 @@ the most that relevance may add to it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -165,8 +166,9 @@ def migrated(vector_weight: float | None = None, keyword_weight: float | None = 
     keyword = unsaid if keyword_weight is None else checks.at_least("keyword_weight", keyword_weight, 0)
     if vector + keyword == 0:
         raise InvalidArgument("keyword_weight", keyword_weight, "above 0 when vector_weight is 0")
-    # Halves of both, because the sum of two weights may be too large where each is not.
-    return BlendSettings(alpha=vector / 2 / (vector / 2 + keyword / 2), budget=vector)
+    # The sum of two weights may be too large for float64 where each is not; the sum of their halves never is.
+    part = 0.5 if math.isinf(vector + keyword) else 1.0
+    return BlendSettings(alpha=part * vector / (part * vector + part * keyword), budget=vector)
 
 
 def _settings(alpha: float, budget: float) -> tuple[float, float]:

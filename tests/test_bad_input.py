@@ -1,0 +1,441 @@
+"""Bad input, everywhere: a typed error naming argument and value, or the documented edge result.
+
+`TABLE` holds one good call of every public function of the pure core and, argument by argument, values that
+must be refused. A public function that is not in it fails the first test. The good calls are also where the
+fuzzing at the end starts from: with any floats at all, the answer is finite or an `InvalidArgument`.
+"""
+
+import inspect
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import UTC, datetime, timedelta
+from operator import attrgetter
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import recollect
+from recollect import duplicates, rank, text
+from recollect.model import InvalidArgument, Period
+from recollect.model.errors import shown
+from recollect.rank import BM25, Combination, Postings
+
+NAN, INF, HUGE = math.nan, math.inf, 10**400
+DAY, NAIVE = datetime(2026, 5, 7, tzinfo=UTC), datetime(2026, 5, 7)
+
+RESULTS = {
+    *("rank.Fused", "rank.Gate", "rank.Weights", "duplicates.Decision", "duplicates.NearPairs"),
+    *("duplicates.Resolution", "duplicates.Superseded", "duplicates.Survivor"),
+}
+"""Records that functions hand out for reading; nobody is asked to make one."""
+CHOICES = {"duplicates.Method", "duplicates.Verdict"}
+PROTOCOLS = {"rank.Statistics", "text.QueryClassifier", "duplicates.Claim", "duplicates.Strategy"}
+
+# What no argument of its kind may be. Lists have two items, as those of the good calls have.
+NUMBER = (NAN, INF, -INF, "1", None, True, HUGE)
+POSITIVE, COUNT, SHARE, COSINE = ((*NUMBER, *more) for more in ((0, -1.0), (-0.5,), (-0.1, 1.1), (-1.1, 1.1)))
+WHOLE = (-1, 1.0, NAN, "1", None, True, HUGE)
+FROM_1 = (*WHOLE, 0)
+LIMIT = (-1, 2.5, NAN, "3", True, HUGE)
+FLAG = (1, "yes", None)
+TEXT = (5, None, b"text")
+TIME = (NAIVE, "today", None, 0)
+NUMBERS = ([0.5, NAN], [INF, -INF], ["a", "b"], [True, False], [[0.5, 0.5]], [[1], [1, 2]], 0.5, [None, None])
+COUNTS, COSINES = (*NUMBERS, [0.5, -0.1]), (*NUMBERS, [-1.1, 0.5], [0.5, 1.1])
+SHARES = (*COUNTS, [0.5, 1.1])
+SHORT = ([0.5],)
+ROWS = ([[NAN, 1], [1, 1]], [[1, INF], [1, 1]], [[1], [1, 1]], [0.5, 0.5], [["a"], ["b"]], None)
+TEXTS = ("ab", ["a", 5], [None], 5, None)
+IDS = ([["a", "a"], []], [[["unhashable"]], []], ["ab", "c"], [5, 6], [None], {"a": 1.0}, "ab", None)
+SCORED = (*IDS, [{"a": NAN}, {}], [{"a": INF}, {}], [{"a": "high"}, {}])
+WEIGHTS = ([1.0], [1.0, 2.0, 3.0], [0.0, 0.0], [1.0, -1.0], [1.7e308, 1.7e308], *NUMBERS)
+LANGUAGE = ("klingon", None, 5, ["english"])
+TIERS = ("working", ["working", "eternal"], [5, 5], None)
+
+
+def claim(**changes: Any) -> Any:
+    values = {"content": "tea", "category": "fact", "confidence": 0.9, "created_at": DAY, "mentions": 1}
+    return SimpleNamespace(**values | changes)
+
+
+CLAIM = ("tea", None, claim(confidence=1.5), claim(created_at=NAIVE), claim(mentions=-1), claim(content=None))
+CLAIMS: tuple[Any, ...] = ([claim()], [], "tea", None, [claim(), "tea"], [claim(), claim(confidence=NAN)])
+TEAS = Postings([["green", "tea"], ["black", "tea"]])
+PERIOD = Period.around(DAY, timedelta(days=2))
+SUM = Combination.of("sum", ["a", "b"], np.array([[0.5, 0.1], [0.2, 0.3]]))
+PAIRS = ([(0, 4)], [(-1, 0)], [(0, 1, 2)], [(0.5, 1)], [0, 1], "ab", None, [(0,), (0, 1)])
+LEG_SCORES: tuple[Any, ...] = ({}, [1.0], None, {"vector": [NAN]}, {"vector": [0.5], "text": []}, {1: [0.5]})
+
+
+@dataclass(frozen=True)
+class Row:
+    """A good call, and for its arguments the values that must be refused."""
+
+    name: str
+    function: Callable[..., Any]
+    good: Mapping[str, Any]
+    bad: Mapping[str, tuple[Any, ...]]
+
+    def __call__(self, **changes: Any) -> Any:
+        return self.function(**{**self.good, **changes})
+
+
+def row(name: str, good: Mapping[str, Any], /, *, on: Any = None, **bad: tuple[Any, ...]) -> Row:
+    """Return the row of a public function, or of the method of an instance that it is called `on`."""
+    function = getattr(on, name.rpartition(".")[2]) if on is not None else attrgetter(name)(recollect)
+    return Row(name, function, good, bad)
+
+
+ORDERED: dict[str, Any] = {"legs": [["a", "b"], ["b", "c"]], "weights": [0.6, 0.4], "limit": 2}
+BY_SCORE: dict[str, Any] = ORDERED | {"legs": [{"a": 0.9, "b": 0.1}, {"b": 0.5, "c": 0.4}]}
+FUSED: dict[str, tuple[Any, ...]] = {"weights": WEIGHTS, "limit": LIMIT}
+RRF = {"k": 60.0, "rank_base": 1}
+FUSED_BY_RRF = {**FUSED, "legs": IDS, "k": COUNT, "rank_base": (*WHOLE, 2)}
+DECAYING = {"distance": [0.0, 9.0], "importance": [1.0, 5.0], "hits": [0.0, 3.0]}
+DECAYED = {"distance": COUNTS, "importance": (*NUMBERS, [0.9, 1.0], [5.0, 5.1]), "hits": (*COUNTS, *SHORT)}
+TYPED = {"query_type": "factual", "confidence": 0.9, "least": 0.6}
+BANDS = {"bands": 20, "rows": 5}
+COMPOSITE = {"relevance": [2.0, 1.0], "quality": [0.5, 1.0], "relevance_weight": 0.8, "quality_weight": 0.2}
+COMPOSED = {
+    "relevance": COUNTS,
+    "quality": (*SHARES, *SHORT),
+    "relevance_weight": COUNT,
+    "quality_weight": COUNT,
+}
+
+# fmt: off
+TABLE = [
+    # Similarity, order, normalisation
+    row("rank.cosine", {"a": [3.0, 4.0], "b": [4.0, 3.0]}, a=NUMBERS, b=(*NUMBERS, [], *SHORT)),
+    row("rank.cosines", {"vectors": [[0.6, 0.8], [1.0, 0.0]], "query": [0.6, 0.8], "normalised": True},
+        vectors=ROWS, query=(*NUMBERS, [], *SHORT), normalised=FLAG),
+    row("rank.max_similarity", {"candidate": [0.6, 0.8], "selected": [[0.6, 0.8], [1.0, 0.0]]},
+        candidate=(*NUMBERS, [], *SHORT), selected=ROWS),
+    row("rank.unit_rows", {"vectors": [[3.0, 4.0], [1.0, 0.0]]}, vectors=ROWS),
+    row("rank.best_first", {"scores": [0.1, 0.9], "limit": 1}, scores=NUMBERS, limit=LIMIT),
+    row("rank.min_max", {"scores": [0.1, 0.9]}, scores=NUMBERS),
+    row("rank.z_score", {"scores": [0.1, 0.9]}, scores=NUMBERS),
+    row("rank.max_scaled", {"scores": [0.1, 0.9]}, scores=(*NUMBERS, [-1.7e308, -1e308])),
+    row("rank.rank_based", {"scores": [0.1, 0.9]}, scores=NUMBERS),
+    row("rank.Combination.of", {"operation": "sum", "names": ["a", "b"], "parts": [[0.5, 0.1], [0.2, 0.3]]},
+        operation=("max", None), names=("ab", ["a"], ["a", 5], None), parts=ROWS),
+    row("rank.Combination.explain", {"item": 1, "label": "score"}, on=SUM, item=(*WHOLE, 2), label=TEXT),
+    # Fusion
+    row("rank.Leg", {"ids": ["a", "b"], "scores": [0.9, 0.1], "name": "vector"},
+        ids=("ab", 5, None, {"a", "b"}), scores=(*NUMBERS, *SHORT), name=TEXT),
+    row("rank.align", {"legs": ORDERED["legs"]}, legs=SCORED),
+    row("rank.fusion", {"name": "new"}, name=TEXT),
+    row("rank.rrf", ORDERED | RRF, **FUSED_BY_RRF),
+    row("rank.zscored_rrf", ORDERED | RRF, **FUSED_BY_RRF),
+    row("rank.borda", ORDERED, legs=IDS, **FUSED),
+    row("rank.isr", ORDERED, legs=IDS, **FUSED),
+    row("rank.relative_score_fusion", BY_SCORE, legs=SCORED, **FUSED),
+    row("rank.comb_sum", BY_SCORE | {"normaliser": "z_score"},
+        legs=SCORED, normaliser=("sum", None), **FUSED),
+    row("rank.comb_mnz", BY_SCORE | {"normaliser": "none"}, legs=SCORED, normaliser=("sum", None), **FUSED),
+    row("rank.aligned_fusion", BY_SCORE | {"coverage": "leg", "single_leg_factor": 0.8, "full_leg": 5},
+        legs=SCORED, coverage=("all", None), single_leg_factor=SHARE, full_leg=FROM_1, **FUSED),
+    row("rank.alpha_blend", BY_SCORE | {"base": {"a": 1.0}, "alpha": 0.7, "budget": 15.0, "threshold": 0.5},
+        legs=(*SCORED, [{"a": 1.1}, {}], [{}, {"a": -1.0}]), base=({"a": NAN}, {"a": "high"}, [1.0], 5),
+        alpha=SHARE, budget=COUNT, threshold=(*COSINE, 1), **FUSED),
+    row("rank.alpha_budget", {"similarity": [0.9, 0.1], "bm25": [2.0, 4.0], "base": [1.0, 0.0], "alpha": 0.7},
+        similarity=COSINES, bm25=(*COUNTS, *SHORT), base=(*NUMBERS, *SHORT), alpha=SHARE, budget=COUNT,
+        threshold=(*COSINE, 1)),
+    row("rank.BlendSettings", {"alpha": 0.7, "budget": 15.0}, alpha=SHARE, budget=COUNT),
+    row("rank.migrated", {"vector_weight": 0.0, "keyword_weight": 4.0},
+        vector_weight=(NAN, INF, "1", -1), keyword_weight=(NAN, INF, "1", -1, 0)),
+    # Words
+    row("rank.inverse_document_frequency", {"document_frequency": 2, "document_count": 30},
+        document_frequency=(*WHOLE, 31), document_count=WHOLE),
+    row("rank.BM25", {"k1": 1.5, "b": 0.75}, k1=COUNT, b=SHARE),
+    row("rank.BM25.term_scores",
+        {"frequencies": [1.0, 2.0], "lengths": [4.0, 8.0], "idf": 1.0, "average_length": 6.0}, on=BM25(),
+        frequencies=COUNTS, lengths=(*COUNTS, *SHORT), idf=NUMBER, average_length=POSITIVE),
+    row("rank.BM25.score", {"query": ["tea"], "document": ["green", "tea"], "statistics": TEAS},
+        on=BM25(), query=TEXTS, document=TEXTS, statistics=(None, {}, 5)),
+    row("rank.Postings", {"documents": [["green"], ["tea", "tea"]], "scorer": BM25()},
+        documents=("tea", None, 5, ["tea"], [[5]]), scorer=(5, "bm25", BM25(k1=1.7e308))),
+    row("rank.Postings.search", {"query": ["tea"], "limit": 1}, on=TEAS,
+        query=TEXTS, limit=(*LIMIT, None)),
+    row("rank.Postings.document_frequency", {"term": "tea"}, on=TEAS, term=(*TEXT, ["tea"])),
+    row("rank.entity_base", {"entity_weight": 3.4}, entity_weight=(*COUNT, 1.7e308)),
+    row("rank.repeats", {"document_frequency": 2, "document_count": 30, "base": 17},
+        document_frequency=(*WHOLE, 31), document_count=WHOLE, base=WHOLE),
+    row("rank.boosted_query", {"tokens": ["tea", "anna"], "entities": ["anna"],
+        "statistics": TEAS, "entity_weight": 3.4}, tokens=TEXTS, entities=TEXTS,
+        statistics=(None, 5), entity_weight=COUNT, corpus_base=FROM_1, unknown_base=FROM_1),
+    row("rank.phrase_bonus", {"phrases_found": 2, "document_count": 30, "strength": 1.0},
+        phrases_found=WHOLE, document_count=WHOLE, strength=(*COUNT, 1.7e308)),
+    row("rank.tf_idf", {"frequency": 2, "length": 10, "document_frequency": 5, "document_count": 100},
+        frequency=(*WHOLE, 11), length=WHOLE, document_frequency=(*WHOLE, 101), document_count=WHOLE),
+    row("rank.keywords", {"tokens": ["green", "tea"], "statistics": TEAS, "limit": 3},
+        tokens=TEXTS, statistics=(None, 5), limit=(*LIMIT, None)),
+    # A memory's score
+    row("rank.multiplicative", {"similarity": [0.9, 0.1], "confidence": [0.5, 1.0]},
+        similarity=COSINES, confidence=(*SHARES, *SHORT)),
+    row("rank.additive", {"similarity": [0.9, 0.1], "confidence": [0.5, 1.0], "alpha": 0.65, "beta": 0.35},
+        similarity=COSINES, confidence=(*SHARES, *SHORT), alpha=SHARE, beta=(*SHARE, 0.3, 0.36)),
+    row("rank.preset", {"name": "balanced"}, name=("unbalanced", None)),
+    row("rank.for_category", {"category": "decision"}, category=TEXT),
+    row("rank.for_query", TYPED, query_type=("funny", None), confidence=SHARE, least=SHARE),
+    row("rank.legs_for_query", TYPED, query_type=("funny", None), confidence=SHARE, least=SHARE),
+    row("rank.salience", {"tiers": ["working", "semantic"], "importance": [0.5, 1.0]},
+        tiers=TIERS, importance=(*SHARES, *SHORT)),
+    row("rank.usage", {"accesses": [0.0, 3.0]}, accesses=COUNTS),
+    row("rank.quality", {"tiers": ["working", "semantic"], "importance": [0.5, 1.0], "confidence": [0.5, 1.0],
+        "accesses": [0.0, 3.0], "age_days": [1.0, 2.0]}, tiers=TIERS, importance=(*SHARES, *SHORT),
+        confidence=(*SHARES, *SHORT), accesses=(*COUNTS, *SHORT), age_days=(*COUNTS, *SHORT)),
+    row("rank.composite_additive", COMPOSITE | {"recency": [0.1, 0.2], "importance": [1.0, 0.0],
+        "recency_weight": 0.2, "importance_weight": 0.1}, **COMPOSED, recency=(*SHARES, *SHORT),
+        importance=(*SHARES, *SHORT), recency_weight=COUNT, importance_weight=COUNT),
+    row("rank.composite_multiplicative", COMPOSITE, **COMPOSED),
+    row("rank.relative_to_best", {"relevance": [2.0, 1.0]}, relevance=COUNTS),
+    row("rank.importance_decay", DECAYING | {"transient": [True, False], "rate": 0.05, "floor": 1.0},
+        **DECAYED,
+        transient=([1, 0], [True], "yes", [[True], [True, False]]), rate=COUNT,
+        transient_factor=(*NUMBER, 0.9), floor=(*NUMBER, -0.1, 5.1)),
+    row("rank.half_life_decay", DECAYING | {"half_life": 168.0}, **DECAYED, half_life=POSITIVE),
+    row("rank.linear_decay", DECAYING | {"horizon": 720.0}, **DECAYED, horizon=POSITIVE),
+    row("rank.corroborated", {"confidence": 0.6, "last_support": DAY, "now": DAY + timedelta(2), "gain": 0.1},
+        confidence=SHARE, last_support=TIME, now=TIME, gain=SHARE),
+    row("rank.worn", {"confidence": 0.6, "last_support": DAY, "now": DAY + timedelta(20), "floor": 0.05},
+        confidence=SHARE, last_support=TIME, now=TIME, weekly_loss=SHARE, floor=SHARE),
+    row("rank.relative_period", {"phrase": "days ago", "now": DAY, "count": 2},
+        phrase=("some day", None), now=TIME, count=(*FROM_1, 10**9)),
+    row("rank.proximity", {"times": [1.0, 1.8e9], "period": PERIOD},
+        times=NUMBERS, period=(None, DAY, "May")),
+    row("rank.boosted_additive", {"composite": [0.5, 1.0], "near": [0.0, 1.0], "boost": 0.4},
+        composite=NUMBERS, near=(*SHARES, *SHORT), boost=NUMBER),
+    row("rank.boosted_multiplicative", {"composite": [0.5, 1.0], "near": [0.0, 1.0], "boost": 0.4},
+        composite=NUMBERS, near=(*SHARES, *SHORT), boost=NUMBER),
+    # What is shown
+    row("rank.mmr", {"relevance": [0.9, 0.1], "vectors": [[1.0, 0.0], [0.6, 0.8]], "trade": 0.7, "limit": 2},
+        relevance=NUMBERS, vectors=(*ROWS, [[1.0]]), trade=SHARE, limit=(*LIMIT, None)),
+    row("rank.adaptive_mmr", {"relevance": [0.9, 0.1], "vectors": [[1.0, 0.0], [0.6, 0.8]], "limit": 2},
+        relevance=NUMBERS, vectors=(*ROWS, [[1.0]]), limit=(*LIMIT, None)),
+    row("rank.adaptive_trade", {"relevance": [0.9, 0.1]}, relevance=NUMBERS),
+    row("rank.group_coverage", {"groups": ["s1", "s1", "s2"], "per_group": 1, "within": 2},
+        groups=("s1", 5, None, [["unhashable"]]), per_group=FROM_1, within=FROM_1),
+    row("rank.score_gate", {"scores": [0.9, 0.1], "least": 0.5}, scores=NUMBERS, least=NUMBER),
+    row("rank.similarity_gate", {"similarity": [0.9, 0.1], "confidence": [0.5, 1.0], "least_similarity": 0.5},
+        similarity=COSINES, confidence=(*SHARES, *SHORT), least_similarity=COSINE, least_confidence=SHARE),
+    row("rank.leg_gate", {"leg_scores": {"vector": [0.9, 0.1], "text": [5.0, 0.0]}, "least": {"vector": 0.5}},
+        leg_scores=LEG_SCORES, least=({}, [0.5], None, {"vector": NAN}, {"vector": "0.5"}, {"image": 0.5})),
+    # How words are read
+    row("text.words", {"text": "Green tea", "underscores": True}, text=TEXT, underscores=FLAG),
+    row("text.stem", {"token": "teas", "language": "english"}, token=TEXT, language=LANGUAGE),
+    row("text.stems", {"tokens": ["teas"], "language": "english"},
+        tokens=("teas", ["a", 5]), language=LANGUAGE),
+    row("text.stop_words", {"language": "english"}, language=LANGUAGE),
+    row("text.negations", {"language": "english"}, language=LANGUAGE),
+    row("text.detect", {"text": "green tea", "default": "english"},
+        text=(5, None, b"tea", ["tea", 5]), default=LANGUAGE),
+    row("text.analyser", {"name": "snowball", "min_length": 3, "language": "english"},
+        name=("fancy", None, ["plain"]), min_length=WHOLE, language=LANGUAGE, stop=FLAG),
+    row("text.Analyser", {"name": "mine", "min_length": 3}, name=TEXT, min_length=WHOLE, keep_digits=FLAG,
+        stop=FLAG, stemming=FLAG, language=LANGUAGE, underscores=FLAG),
+    row("text.Analyser.tokens", {"text": "green tea"}, on=text.analyser("plain"), text=TEXT),
+    row("text.Classification", {"type": "factual", "confidence": 0.5},
+        type=("funny", None), confidence=SHARE),
+    row("text.RuleClassifier", {"default": "german"}, default=LANGUAGE),
+    row("text.RuleClassifier.classify", {"question": "Which tea?"}, on=text.RuleClassifier(), question=TEXT),
+    # Whether it was heard before
+    row("duplicates.Banding", BANDS, bands=FROM_1, rows=FROM_1),
+    row("duplicates.lsh_threshold", BANDS, bands=FROM_1, rows=FROM_1),
+    row("duplicates.miss_probability", BANDS | {"similarity": 0.8},
+        similarity=SHARE, bands=FROM_1, rows=FROM_1),
+    row("duplicates.candidate_probability", BANDS | {"similarity": 0.8},
+        similarity=SHARE, bands=FROM_1, rows=FROM_1),
+    row("duplicates.bands_for", {"threshold": 0.8, "permutations": 128, "miss": 0.01},
+        threshold=(*SHARE, 0), permutations=(*FROM_1, 1), miss=(*SHARE, 0, 1)),
+    row("duplicates.near_pairs", {"vectors": [[1.0, 0.0], [0.6, 0.8]], "threshold": 0.5, "block": 2},
+        vectors=ROWS, threshold=COSINE, block=FROM_1),
+    row("duplicates.clusters", {"count": 4, "pairs": [(0, 1), (1, 2)]}, count=WHOLE, pairs=PAIRS),
+    row("duplicates.groups", {"labels": [0, 1, 0], "smallest": 2},
+        labels=([0.5], ["a"], [[0, 1]], None, [[0], [0, 1]]), smallest=FROM_1),
+    row("duplicates.decide", {"cosine": 0.95, "a": claim(), "b": claim(), "threshold": 0.92},
+        cosine=COSINE, a=CLAIM, b=CLAIM, threshold=COSINE, confidence_gap=SHARE),
+    row("duplicates.fingerprint", {"content": "tea"}, content=TEXT),
+    row("duplicates.normalised", {"content": "tea"}, content=TEXT),
+    row("duplicates.joined_once", {"contents": ["tea", "milk"]}, contents=("tea", [], None, ["tea", 5])),
+    row("duplicates.jaccard", {"a": {"tea"}, "b": {"milk"}},
+        a=("tea", ["tea"], None), b=("tea", ["tea"], None)),
+    row("duplicates.character_shingles", {"text": "banana", "size": 3}, text=TEXT, size=FROM_1),
+    row("duplicates.word_shingles", {"text": "to be or", "size": 2}, text=TEXT, size=FROM_1),
+    row("duplicates.method_for", {"count": 10, "force": "lsh", "matrix_limit": 100},
+        count=WHOLE, force=("guess", 5, ["lsh"]), matrix_limit=WHOLE),
+    row("duplicates.resolve", {"claims": [claim(), claim()], "strategy": "merge"},
+        claims=CLAIMS, strategy=("toss", None)),
+    *(Row(f"duplicates.{name}", lambda claims, act=act: act(claims), {"claims": [claim()] * 2},
+          {"claims": CLAIMS}) for name, act in duplicates.STRATEGIES.items()),
+]
+# fmt: on
+
+
+def public(package: ModuleType) -> Iterator[str]:
+    """Yield every public function and class of a package, as ``rank.rrf``."""
+    for name in package.__all__:
+        value = getattr(package, name)
+        if inspect.isclass(value) or inspect.isroutine(value) or hasattr(value, "__wrapped__"):
+            yield f"{package.__name__.partition('.')[2]}.{name}"
+
+
+def test_every_public_function_is_in_the_table() -> None:
+    tested = {".".join(each.name.split(".")[:2]) for each in TABLE}
+    untested = RESULTS | CHOICES | PROTOCOLS
+    assert {name for package in (rank, text, duplicates) for name in public(package)} == tested | untested
+    assert not tested & untested
+
+
+@pytest.mark.parametrize("call", TABLE, ids=lambda each: each.name)
+def test_the_good_call_is_good(call: Row) -> None:
+    assert finite(call())
+
+
+@pytest.mark.parametrize(
+    ("call", "argument", "value"),
+    [
+        pytest.param(each, argument, value, id=f"{each.name}-{argument}-{shown(value)}")
+        for each in TABLE
+        for argument, values in each.bad.items()
+        for value in values
+    ],
+)
+def test_bad_input_is_refused_by_name_and_value(call: Row, argument: str, value: Any) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        call(**{argument: value})
+    error = caught.value
+    assert error.argument.startswith(argument)
+    assert str(error).startswith(f"{error.argument} must be ")
+    assert str(error).endswith(f", got {shown(error.value)}")
+    # What is shown is the value, a part of it, or its length.
+    part = repr(error.value)
+    assert part in repr(value) or tokens(part) & tokens(repr(value)) or re.match(r"\d+ items|dimension", part)
+
+
+def tokens(shown_value: str) -> set[object]:
+    """Return the words and numbers of a value's repr, 0 and 0.0 alike."""
+    found = set(re.findall(r"[\w.+-]+", shown_value))
+    return {float(word) if re.fullmatch(r"-?[\d.]+", word) else word for word in found}
+
+
+EDGES: list[tuple[Callable[[], Any], Any]] = [
+    # Nothing
+    (lambda: rank.cosine([], []), 0.0),
+    (lambda: rank.cosines([], [0.5]), []),
+    (lambda: rank.max_similarity([0.5], []), 0.0),
+    (lambda: rank.best_first([]), []),
+    (lambda: rank.min_max([]), []),
+    (lambda: rank.z_score([]), []),
+    (lambda: rank.max_scaled([]), []),
+    (lambda: rank.rank_based([]), []),
+    *((lambda fuse=fuse: fuse([]).ids, []) for fuse in rank.FUSIONS.values()),
+    *((lambda fuse=fuse: fuse([{}, {}]).ids, []) for fuse in rank.FUSIONS.values()),
+    (lambda: rank.multiplicative([], []).scores, []),
+    (lambda: rank.additive([], []).scores, []),
+    (lambda: rank.alpha_budget([], []).scores, []),
+    (lambda: rank.composite_additive([], []).scores, []),
+    (lambda: rank.composite_multiplicative([], []).scores, []),
+    (lambda: rank.boosted_additive([], []).scores, []),
+    (lambda: rank.quality([], [], [], [], []), []),
+    *((lambda curve=curve: curve([], [], []), []) for curve in rank.CURVES.values()),
+    (lambda: rank.proximity([], PERIOD), []),
+    (lambda: rank.mmr([], []), []),
+    (lambda: rank.adaptive_trade([]), 0.5),
+    (lambda: rank.group_coverage([]), []),
+    (lambda: rank.score_gate([], 0.5).best_rejected, None),
+    (lambda: Postings([]).scores(["tea"]), []),
+    (lambda: Postings([[]]).scores(["tea"]), [0.0]),
+    (lambda: BM25().score([], ["tea"], TEAS), 0.0),
+    (lambda: BM25().score(["wine"], ["wine"], TEAS), 0.0),
+    (lambda: rank.inverse_document_frequency(0, 0), 0.0),
+    (lambda: rank.tf_idf(0, 0, 0, 0), 0.0),
+    (lambda: rank.phrase_bonus(3, 0), 0.0),
+    (lambda: rank.keywords([], TEAS), []),
+    (lambda: rank.boosted_query([], [], TEAS), {}),
+    (lambda: text.words(""), []),
+    (lambda: text.stems([], "english"), []),
+    (lambda: text.detect("", default="dutch"), "dutch"),
+    (lambda: duplicates.clusters(0, []), []),
+    (lambda: duplicates.groups([]), ()),
+    (lambda: len(duplicates.near_pairs([])), 0),
+    (lambda: duplicates.jaccard(set(), set()), 1.0),
+    (lambda: duplicates.character_shingles(""), frozenset()),
+    # One
+    (lambda: rank.min_max([7.0]), [1.0]),
+    (lambda: rank.z_score([7.0]), [0.0]),
+    (lambda: rank.rank_based([7.0]), [1.0]),
+    (lambda: rank.mmr([7.0], [[1.0]]), [0]),
+    (lambda: rank.aligned_fusion([{"a": 7.0}, {}]).scores, [1.0]),
+    (lambda: rank.quality(["semantic"], [0.1], [0.2], [0], [9]), [1.0]),
+    # All equal
+    (lambda: rank.min_max([7.0, 7.0]), [1.0, 1.0]),
+    (lambda: rank.z_score([0.1, 0.1, 0.1]), [0.0, 0.0, 0.0]),
+    (lambda: rank.max_scaled([0.0, 0.0]), [0.0, 0.0]),
+    (lambda: rank.best_first([7.0, 7.0]), [0, 1]),
+    (lambda: rank.mmr([7.0, 7.0], [[0.0], [0.0]]), [0, 1]),
+    (lambda: rank.relative_to_best([0.0, 0.0]), [0.0, 0.0]),
+    (lambda: rank.quality(["semantic"] * 2, [0, 0], [0, 0], [0, 0], [0, 0]), [0.0, 0.0]),
+    (lambda: rank.zscored_rrf([["a"], ["a"]]).scores, [0.0]),
+    # Nothing asked for
+    (lambda: rank.best_first([7.0], limit=0), []),
+    (lambda: rank.rrf([["a"]], limit=0).ids, []),
+    (lambda: rank.mmr([7.0], [[1.0]], limit=0), []),
+    (lambda: rank.boosted_additive([0.5], [1.0], boost=-1).scores, [0.5]),
+]
+
+
+@pytest.mark.parametrize(("call", "expected"), EDGES)
+def test_edges_have_the_documented_result(call: Callable[[], Any], expected: Any) -> None:
+    result = call()
+    assert (result.tolist() if isinstance(result, np.ndarray) else result) == expected
+
+
+FLOATS = st.floats() | st.sampled_from([0.0, -0.0, 0.5, 1.0, 5e-324, 1e-308, 1.7e308, -1.7e308])
+
+
+def anything_like(value: Any) -> st.SearchStrategy[Any]:
+    """Return values of the shape of `value`, with any floats and small whole numbers in place of its own."""
+    if isinstance(value, bool):
+        return st.booleans()
+    if isinstance(value, int):
+        return st.integers(-2, 60)
+    if isinstance(value, float):
+        return FLOATS
+    if isinstance(value, list):
+        return st.tuples(*map(anything_like, value)).map(list)
+    if isinstance(value, dict):
+        return st.fixed_dictionaries({key: anything_like(item) for key, item in value.items()})
+    return st.just(value)
+
+
+def finite(result: Any) -> bool:
+    """Return whether every number in a result is finite."""
+    if isinstance(result, float | np.ndarray):
+        return bool(np.isfinite(result).all())
+    if isinstance(result, Mapping):
+        return all(map(finite, result.values()))
+    if isinstance(result, list | tuple):
+        return all(map(finite, result))
+    if is_dataclass(result):
+        return all(finite(getattr(result, field.name)) for field in fields(result))
+    return True
+
+
+@pytest.mark.parametrize("call", TABLE, ids=lambda each: each.name)
+@settings(max_examples=60)
+@given(data=st.data())
+def test_any_floats_give_a_finite_result_or_a_named_error(call: Row, data: st.DataObject) -> None:
+    changed = data.draw(st.sets(st.sampled_from(sorted(call.good)), min_size=1))
+    arguments = {argument: data.draw(anything_like(call.good[argument]), argument) for argument in changed}
+    try:
+        result = call(**arguments)
+    except InvalidArgument:
+        return
+    assert finite(result)
