@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from datetime import UTC, datetime
 from itertools import islice
 from time import perf_counter
@@ -18,6 +19,7 @@ import numpy as np
 
 from recollect.duplicates.fingerprint import fingerprint
 from recollect.embed.port import Embedder
+from recollect.embed.reranker import Reranker
 from recollect.engine.budget import within_budget
 from recollect.engine.outcome import Recall, Rejected
 from recollect.engine.pipeline import Ranked, Setting, run
@@ -32,6 +34,7 @@ from recollect.model.memory import Memory, Source
 from recollect.model.namespace import DEFAULT_NAMESPACE
 from recollect.model.namespace import namespace as checked_namespace
 from recollect.model.period import Period
+from recollect.model.place import Place
 from recollect.store.filters import parse
 from recollect.store.port import Entry, Floats, Page
 from recollect.store.sqlite.store import SqliteStore
@@ -42,6 +45,7 @@ BATCH: Final = 1_000
 """How many memories `remember_many` writes in one transaction."""
 
 _CALIBRATED: Final = -1.0
+_DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
 _Item = TypeVar("_Item")
 # The engine has a verb called list; inside its class the type goes by these names.
 _Memories: TypeAlias = list[Memory]
@@ -68,6 +72,10 @@ class Engine:
         Gives that many random bits, for identifiers.
     classifier
         Tells the type of a question.
+    reranker
+        Reads the best candidates again, for recipes that ask for it.
+    notes
+        What a person should know about how this was opened.
     """
 
     def __init__(
@@ -81,6 +89,7 @@ class Engine:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         random_bits: Callable[[int], int] = secrets.randbits,
         classifier: QueryClassifier | None = None,
+        reranker: Reranker | None = None,
         notes: Sequence[str] = (),
     ) -> None:
         self.store = store
@@ -91,6 +100,7 @@ class Engine:
         self.notes = tuple(notes)
         self._clock = clock
         self._random_bits = random_bits
+        self.reranker = reranker
         self._classifier = RuleClassifier() if classifier is None else classifier
         if embedder is not None:
             store.use_embedder(embedder.name, embedder.dimension)
@@ -107,7 +117,7 @@ class Engine:
 
     # --- remember -------------------------------------------------------------------------------------
 
-    def remember(self, content: str, *, namespace: str | None = None, **details: Any) -> Memory:  # noqa: ANN401
+    def remember(self, /, content: str, *, namespace: str | None = None, **details: Any) -> Memory:  # noqa: ANN401
         """Remember one thing, verbatim; when this returns, it is on the disk.
 
         Parameters
@@ -154,16 +164,19 @@ class Engine:
             progress(done)
         return remembered
 
-    def draft(self, content: str, *, namespace: str | None = None, **details: Any) -> Memory:  # noqa: ANN401
+    def draft(self, /, content: str, *, namespace: str | None = None, **details: Any) -> Memory:  # noqa: ANN401
         """Return the memory that `remember` would write, without writing it."""
+        for name in details:
+            checks.one_of("details", name, _DETAILS)
         now = self._clock()
         details.setdefault("created_at", now)
         details.setdefault("id", uuid7(now, self._random_bits(74)))
-        if isinstance(details.get("source"), Mapping):
-            details["source"] = Source(**details["source"])
+        for name, kind in (("source", Source), ("place", Place)):
+            if isinstance(details.get(name), Mapping):
+                details[name] = _built(name, kind, details[name])
         return Memory(content=content, namespace=self._namespace(namespace), **details)
 
-    def correct(self, id: str, content: str, *, namespace: str | None = None, **details: Any) -> Memory:  # noqa: ANN401
+    def correct(self, /, id: str, content: str, *, namespace: str | None = None, **details: Any) -> Memory:  # noqa: ANN401
         """Say something new in place of a memory; the old one stays readable in `history` and `as_of`.
 
         What is not given in `details` is taken over from the old memory.
@@ -290,6 +303,7 @@ class Engine:
                 least_similarity=self._least_similarity(chosen),
                 now=moment,
                 period=period,
+                reranker=self.reranker,
             )
             ranked = run(chosen, setting)
             hits = self._hits(ranked, view.memories(ranked.slots[:most]))
@@ -307,6 +321,8 @@ class Engine:
             else:
                 shown = len(hits)
         done = perf_counter()
+        if chosen.rerank_depth and self.reranker is None:
+            degraded.append(f"recipe {chosen.name!r} asks for a re-ranker, and there is none")
         if chosen.analyser != self.analyser.name:
             degraded.append(
                 f"recipe {chosen.name!r} reads words with the analyser {chosen.analyser!r}, "
@@ -374,7 +390,7 @@ class Engine:
             embedder = name if rows is not None else ""
             memory = draft.stamped(fingerprint=fingerprint(draft.content), embedder=embedder)
             entries.append(Entry(memory, words_of(memory, self.analyser), rows, digest))
-        self.store.add(entries, self._clock())
+        self.store.add(entries)
         return [entry.memory for entry in entries]
 
     def _vectors(self, texts: Sequence[str]) -> _Addressed:
@@ -422,6 +438,15 @@ class Engine:
             Hit(memory, score, lambda position=position: ranked.explain(position))  # type: ignore[misc]
             for position, (memory, score) in enumerate(zip(memories, ranked.scores.tolist(), strict=False))
         )
+
+
+def _built(name: str, kind: type[Source] | type[Place], values: Mapping[str, Any]) -> Source | Place:
+    """Return a source or a place made of plain data, such as JSON holds."""
+    for key in values:
+        checks.one_of(name, key, tuple(field.name for field in fields(kind)))
+    if kind is Place and not {"lat", "lon"} <= set(values):
+        raise InvalidArgument(name, dict(values), "given with lat and lon")
+    return kind(**values)
 
 
 def _has_id(item: object) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from recollect.duplicates.fingerprint import folded
+from recollect.embed.reranker import Reranker
 from recollect.engine.recipe import Recipe
 from recollect.engine.words import Question
 from recollect.index.lexical import LexicalQuery
@@ -114,6 +115,7 @@ class Setting:
     least_similarity: float
     now: datetime
     period: Period | None
+    reranker: Reranker | None = None
 
 
 def run(recipe: Recipe, setting: Setting) -> Ranked:
@@ -127,6 +129,7 @@ def run(recipe: Recipe, setting: Setting) -> Ranked:
     scores, explain = fused.scores, _explain_fused(fused, legs)
     for step in (_confidence, _quality, _temporal):
         scores, explain = step(recipe, setting, records, scores, explain)
+    scores, explain = _rerank(recipe, setting, slots, scores, explain)
     order = (-scores).argsort(kind="stable")
     slots, scores, records, explain = slots[order], scores[order], records[order], _moved(explain, order)
     passed, reasons = gate(recipe, setting, legs, slots, records)
@@ -342,6 +345,24 @@ def _temporal(
     form = boosted_additive if recipe.temporal == "additive" else boosted_multiplicative
     both = form(scores, near, boost=recipe.temporal_boost)
     return both.scores, _chained(both, "with time", "composite", explain)
+
+
+def _rerank(recipe: Recipe, setting: Setting, slots: IntArray, scores: FloatArray, explain: Explain) -> Step:
+    """Let a re-ranker read the best candidates; the others keep their own share of the score."""
+    if not recipe.rerank_depth or setting.reranker is None:
+        return scores, explain
+    relevant, base = _not_negative(scores, explain)
+    best = float(relevant.max(initial=0.0))
+    if best <= 0:
+        return scores, explain
+    read = best_first(relevant, recipe.rerank_depth)
+    texts = [memory.content for memory in setting.view.memories(slots[read])]
+    opinion = np.zeros(scores.size)
+    opinion[read] = min_max(setting.reranker.score(setting.question.text, texts))
+    kept = 1 - recipe.rerank_weight
+    parts = stacked(kept * (relevant / best), recipe.rerank_weight * opinion)
+    both = Combination.of("sum", ("relevance", setting.reranker.name), parts)
+    return both.scores, _chained(both, "re-ranked", "relevance", base, weight=kept, best=best)
 
 
 def _chained(

@@ -76,6 +76,9 @@ class Recipe:
     temporal: Annotated[str, Declared("How being from the right time joins in.", choices=FORMS)] = "none"
     temporal_boost: Annotated[float, Declared("Worth of being from the right time.", 0, 1)] = 0.40
 
+    rerank_depth: Annotated[int, Declared("Candidates a re-ranker reads; 0 for none.", 0, 50)] = 0
+    rerank_weight: Annotated[float, Declared("Share of the re-ranker's opinion.", 0, 1)] = 0.2
+
     least_similarity: Annotated[
         float, Declared("Least cosine by itself; -1 for what the embedder was calibrated to.", -1, 1)
     ] = -1.0

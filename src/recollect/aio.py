@@ -1,0 +1,71 @@
+"""The async façade: the same engine, each verb run on a thread.
+
+There is one engine, and it is synchronous; this class adds ``await`` and nothing else. A test compares the
+two signature by signature.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from recollect.engine import Engine
+from recollect.engine import open as open_engine
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+
+def _threaded(
+    verb: Callable[Concatenate[Engine, _Arguments], _Result],
+) -> Callable[Concatenate[AsyncEngine, _Arguments], Coroutine[Any, Any, _Result]]:
+    @wraps(verb)
+    async def awaited(self: AsyncEngine, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        return await asyncio.to_thread(verb, self.engine, *args, **kwargs)
+
+    return awaited
+
+
+class AsyncEngine:
+    """An :class:`~recollect.engine.Engine` whose verbs are awaited.
+
+    Examples
+    --------
+    >>> async def main() -> str:
+    ...     async with await open(":memory:", embedder="lexical") as memory:
+    ...         await memory.remember("Anna prefers green tea.")
+    ...         answer = await memory.recall("what tea does Anna like?")
+    ...         return answer.hits[0].memory.content
+    >>> asyncio.run(main())
+    'Anna prefers green tea.'
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    async def __aenter__(self) -> AsyncEngine:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    remember = _threaded(Engine.remember)
+    remember_many = _threaded(Engine.remember_many)
+    draft = _threaded(Engine.draft)
+    correct = _threaded(Engine.correct)
+    get = _threaded(Engine.get)
+    list = _threaded(Engine.list)
+    history = _threaded(Engine.history)
+    recall = _threaded(Engine.recall)
+    forget = _threaded(Engine.forget)
+    restore = _threaded(Engine.restore)
+    purge = _threaded(Engine.purge)
+    check = _threaded(Engine.check)
+    close = _threaded(Engine.close)
+
+
+async def open(*args: Any, **kwargs: Any) -> AsyncEngine:  # noqa: ANN401 - the arguments of recollect.open
+    """Open a memory as :func:`recollect.open` does, on a thread; the arguments are the same."""
+    return AsyncEngine(await asyncio.to_thread(open_engine, *args, **kwargs))

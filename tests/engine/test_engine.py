@@ -1,0 +1,334 @@
+"""The verbs, end to end, on a store in memory with the lexical embedder."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+import recollect
+from recollect import Engine
+from recollect.embed import LexicalEmbedder
+from recollect.model import InvalidArgument, Place, Source, Tier
+from recollect.model.errors import EmbedderError, MemoryNotFound
+
+START = datetime(2026, 5, 7, 12, tzinfo=UTC)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = START
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def pass_days(self, days: float) -> None:
+        self.now += timedelta(days=days)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def memory(clock: Clock) -> Iterator[Engine]:
+    with recollect.open(":memory:", embedder="lexical", clock=clock) as engine:
+        yield engine
+
+
+def contents(memory: Engine, question: str, **options: Any) -> list[str]:
+    return [hit.memory.content for hit in memory.recall(question, **options)]
+
+
+def test_what_was_said_comes_back_verbatim(memory: Engine) -> None:
+    said = "  Anna’s *tea*:\n\tgreen — 80 °C 🍵  "
+    kept = memory.remember(
+        said, category="preference", confidence=0.9, tags=["drinks"], metadata={"room": 12}
+    )
+    again = memory.get(kept.id)
+    assert again == kept
+    assert again.content == said
+    assert (again.created_at, again.version, again.mentions) == (START, 1, 1)
+    assert len(again.fingerprint) == 32
+    assert again.embedder.startswith("lexical")
+
+
+def test_every_detail_is_kept(memory: Engine) -> None:
+    kept = memory.remember(
+        "The review moved to Room 12.",
+        id="review-1",
+        tier="episodic",
+        importance=0.8,
+        entities=("Room 12",),
+        source={"speaker": "Ben", "session": "s1", "position": 3, "link": "chat://1"},
+        place={"lat": 53.55, "lon": 9.99, "name": "Hamburg"},
+        valid_from=START - timedelta(days=1),
+        expires_at=START + timedelta(days=30),
+    )
+    assert memory.get("review-1") == kept
+    assert kept.tier is Tier.EPISODIC
+    assert kept.source == Source("Ben", "s1", 3, "chat://1")
+    assert kept.place == Place(53.55, 9.99, "Hamburg")
+
+
+@pytest.mark.parametrize(
+    ("details", "argument"),
+    [
+        ({"catgory": "fact"}, "details"),
+        ({"confidence": 1.1}, "confidence"),
+        ({"tags": "drinks"}, "tags"),
+        ({"created_at": datetime(2026, 1, 1)}, "created_at"),
+        ({"place": {"lat": 1}}, "place"),
+        ({"source": {"who": "Ben"}}, "source"),
+        ({"id": "has space"}, "id"),
+        ({"supersedes": ("nobody",)}, None),
+    ],
+)
+def test_bad_details_write_nothing(memory: Engine, details: dict[str, Any], argument: str | None) -> None:
+    with pytest.raises((InvalidArgument, MemoryNotFound)) as caught:
+        memory.remember("x", **details)
+    if argument is not None:
+        assert getattr(caught.value, "argument", None) == argument
+    assert memory.list().memories == ()
+
+
+def test_a_batch_is_all_or_nothing(memory: Engine) -> None:
+    memory.remember("already here", id="taken")
+    with pytest.raises(InvalidArgument, match="id must be an id that is not taken yet, got 'taken'"):
+        memory.remember("again", id="taken")
+    with pytest.raises(InvalidArgument, match="got 'twice'"):
+        memory.remember_many([{"content": "a", "id": "twice"}, {"content": "b", "id": "twice"}])
+    assert [kept.id for kept in memory.list().memories] == ["taken"]
+
+
+def test_running_an_import_again_adds_nothing(memory: Engine) -> None:
+    items = [{"content": f"thought {number}", "id": f"t{number}"} for number in range(1_500)]
+    done: list[int] = []
+    assert len(memory.remember_many(items, progress=done.append)) == 1_500
+    assert done == [1_000, 1_500]
+    assert memory.remember_many(items) == []
+    assert memory.store.statistics()["memories"] == 1_500
+
+
+def test_a_correction_takes_the_place_and_the_old_stays_readable(memory: Engine, clock: Clock) -> None:
+    old = memory.remember("Anna lives in Hamburg.", category="personal_fact", tags=["home"])
+    clock.pass_days(10)
+    new = memory.correct(old.id, "Anna lives in Lisbon.")
+    assert (new.category, new.tags, new.supersedes) == ("personal_fact", ("home",), (old.id,))
+    assert contents(memory, "where does Anna live?") == ["Anna lives in Lisbon."]
+    assert memory.get(old.id).superseded_by == new.id
+    assert memory.get(old.id).valid_to == new.created_at
+    assert [kept.content for kept in memory.history(old.id)] == [old.content, new.content]
+    assert memory.history(new.id) == memory.history(old.id)
+    assert contents(memory, "where does Anna live?", as_of=START + timedelta(days=5)) == [old.content]
+
+
+def test_a_memory_can_be_corrected_once(memory: Engine) -> None:
+    old = memory.remember("It is Monday.")
+    new = memory.correct(old.id, "It is Tuesday.")
+    with pytest.raises(InvalidArgument, match="correct that one"):
+        memory.correct(old.id, "It is Friday.")
+    memory.correct(new.id, "It is Wednesday.")
+    assert [kept.content for kept in memory.history(old.id)] == [
+        "It is Monday.",
+        "It is Tuesday.",
+        "It is Wednesday.",
+    ]
+
+
+def test_forgetting_hides_and_can_be_undone(memory: Engine) -> None:
+    kept = memory.remember("The door code is 4711.")
+    memory.forget(kept.id)
+    assert contents(memory, "door code") == []
+    assert memory.list().memories == ()
+    assert [found.id for found in memory.list(hidden=True).memories] == [kept.id]
+    memory.restore(kept.id)
+    assert contents(memory, "door code") == [kept.content]
+
+
+def test_purging_removes_for_good(memory: Engine) -> None:
+    kept = memory.remember("The door code is 4711.")
+    memory.purge(kept.id)
+    with pytest.raises(MemoryNotFound, match=f"no memory '{kept.id}' in namespace 'default'"):
+        memory.get(kept.id)
+    assert contents(memory, "door code") == []
+    assert memory.check() == []
+
+
+def test_what_has_expired_is_not_shown(memory: Engine, clock: Clock) -> None:
+    memory.remember("The sale ends soon.", expires_at=START + timedelta(days=1))
+    assert contents(memory, "sale") == ["The sale ends soon."]
+    clock.pass_days(2)
+    assert contents(memory, "sale") == []
+    assert contents(memory, "sale", now=START) == ["The sale ends soon."]
+
+
+def test_namespaces_keep_people_apart(memory: Engine) -> None:
+    memory.remember("Anna likes tea.", namespace="acme/anna")
+    memory.remember("Ben likes tea.", namespace="acme/ben")
+    assert contents(memory, "who likes tea?", namespace="acme/anna") == ["Anna likes tea."]
+    assert contents(memory, "who likes tea?") == []
+    with pytest.raises(InvalidArgument, match="namespace must be a path"):
+        memory.remember("x", namespace="acme/../ben")
+
+
+def test_phrases_lift_and_exclusions_remove(memory: Engine) -> None:
+    for text in ("tea that is green", "green tea", "green tea and coffee"):
+        memory.remember(text)
+    assert contents(memory, '"green tea" -coffee', recipe="bm25")[0] == "green tea"
+    assert "green tea and coffee" not in contents(memory, "green tea -coffee")
+
+
+def test_filters_limit_what_is_found(memory: Engine) -> None:
+    memory.remember("Anna likes tea.", category="preference", confidence=0.9)
+    memory.remember("Tea was served.", category="event", confidence=0.4)
+    assert contents(memory, "tea", filter={"category": "event"}) == ["Tea was served."]
+    assert contents(memory, "tea", filter={"confidence": {">=": 0.5}}) == ["Anna likes tea."]
+    with pytest.raises(InvalidArgument, match="filter"):
+        memory.recall("tea", filter={"colour": "green"})
+
+
+def test_a_budget_takes_whole_memories(memory: Engine) -> None:
+    for number in range(4):
+        memory.remember(f"tea number {number} " + "x" * 40)
+    answer = memory.recall("tea", budget=40)
+    assert (len(answer), answer.omitted) == (2, 2)
+    assert len(memory.recall("tea", budget=0)) == 0
+
+
+def test_nothing_good_enough_says_what_came_closest(memory: Engine) -> None:
+    memory.remember("Anna likes tea.", confidence=0.3)
+    answer = memory.recall("tea", changes={"least_confidence": 0.5})
+    assert answer.hits == ()
+    assert answer.rejected is not None
+    assert answer.rejected.hit.memory.content == "Anna likes tea."
+    assert answer.rejected.reason == "confidence 0.30 is below 0.50"
+    assert answer.rejected.hit.explanation.value == answer.rejected.hit.score
+
+
+@pytest.mark.parametrize("question", ["", "   ", "the of and", "🍵", "\0", "-", '""'])
+def test_a_question_without_words_is_answered_sensibly(memory: Engine, question: str) -> None:
+    memory.remember("Anna likes tea.")
+    assert memory.recall(question).hits == ()
+
+
+def test_an_empty_store_and_limit_nought(memory: Engine) -> None:
+    assert memory.recall("anything").hits == ()
+    memory.remember("Anna likes tea.")
+    assert memory.recall("tea", limit=0).hits == ()
+    assert memory.list(limit=0).memories == ()
+
+
+def test_pages_go_on_where_they_stopped(memory: Engine) -> None:
+    memory.remember_many(f"thought {number}" for number in range(25))
+    seen, cursor = [], None
+    while True:
+        page = memory.list(limit=10, cursor=cursor)
+        seen += [kept.content for kept in page.memories]
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert seen == [f"thought {number}" for number in reversed(range(25))]
+    with pytest.raises(InvalidArgument, match="cursor"):
+        memory.list(cursor="first")
+
+
+def test_the_same_content_is_shown_once(memory: Engine) -> None:
+    memory.remember("Anna likes tea.")
+    memory.remember("anna likes TEA")
+    assert contents(memory, "tea") == ["Anna likes tea."]
+    assert len(contents(memory, "tea", changes={"deduplicate": False})) == 2
+
+
+def test_the_type_of_question_can_choose_the_weights(memory: Engine) -> None:
+    memory.remember("Anna likes tea.")
+    hit = memory.recall("Explain why the tea boiled over", recipe="adaptive").hits[0]
+    parts = {part.label: part.value for part in hit.explanation.walk() if part.label in ("meaning", "words")}
+    assert parts["meaning"] == pytest.approx(0.7)
+
+
+def test_a_given_vector_is_used_and_a_wrong_one_refused(memory: Engine) -> None:
+    memory.remember("Anna likes tea.")
+    vector = LexicalEmbedder().embed_query("tea")
+    assert memory.recall("zzz", vector=vector).hits
+    with pytest.raises(InvalidArgument, match="vector must be of shape"):
+        memory.recall("tea", vector=np.zeros(3, np.float32))
+
+
+class Broken:
+    """An embedder whose service is down."""
+
+    def __init__(self) -> None:
+        self._real = LexicalEmbedder()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    def embed_passages(self, texts: Any) -> Any:
+        raise EmbedderError("the service is down")
+
+    def embed_query(self, text: str) -> Any:
+        raise EmbedderError("the service is down")
+
+
+def test_when_the_embedder_fails_nothing_is_lost_and_the_answer_says_so(clock: Clock) -> None:
+    with recollect.open(":memory:", embedder=Broken(), clock=clock) as memory:
+        memory.remember("Anna likes tea.")
+        answer = memory.recall("tea")
+        assert [hit.memory.content for hit in answer] == ["Anna likes tea."]
+        assert answer.degraded == ("the embedder failed, words only: the service is down",)
+        assert answer.embedder == ""
+        memory.embedder = LexicalEmbedder()
+        assert memory.recall("tea").degraded == (
+            "1 memories have no vector of this embedder yet; words only for those",
+        )
+
+
+def test_without_an_embedder_words_still_answer() -> None:
+    with recollect.open(":memory:", embedder=None) as memory:
+        memory.remember("Anna likes tea.")
+        answer = memory.recall("tea")
+        assert [hit.memory.content for hit in answer] == ["Anna likes tea."]
+        assert answer.degraded == ("no embedder: words only",)
+
+
+class Backwards:
+    """A re-ranker that likes short texts best."""
+
+    name = "brevity"
+
+    def score(self, question: str, texts: Any) -> Any:
+        return np.array([-float(len(text)) for text in texts])
+
+
+def test_a_reranker_is_blended_and_explained(memory: Engine) -> None:
+    long, short = "tea tea tea and nothing but tea, all day long", "tea, sometimes"
+    memory.remember_many([long, short])
+    memory.reranker = Backwards()
+    changes = {"rerank_depth": 10, "rerank_weight": 1.0, "deduplicate": False}
+    answer = memory.recall("tea", changes=changes)
+    assert [hit.memory.content for hit in answer] == [short, long]
+    for hit in answer:
+        assert hit.explanation.value == hit.score
+        assert "brevity" in str(hit.explanation)
+    memory.reranker = None
+    assert "asks for a re-ranker" in memory.recall("tea", changes=changes).degraded[0]
+
+
+def test_time_joins_in_when_a_period_is_given(memory: Engine, clock: Clock) -> None:
+    memory.remember("The team met.", created_at=START - timedelta(days=30))
+    memory.remember("The team met again.", created_at=START - timedelta(days=1))
+    month_ago = recollect.Period.around(START - timedelta(days=30), timedelta(days=3))
+    answer = memory.recall("team met", recipe="memini", period=month_ago)
+    assert answer.hits[0].memory.content == "The team met."
+    assert "time" in str(answer.hits[0].explanation)
+
+
+def test_the_answer_as_plain_data(memory: Engine) -> None:
+    memory.remember("Anna likes tea.")
+    data = memory.recall("tea").as_dict(explain=True)
+    assert data["hits"][0]["content"] == "Anna likes tea."
+    assert data["hits"][0]["explanation"]["value"] == data["hits"][0]["score"]
+    assert set(data["milliseconds"]) == {"reading", "embedding", "search"}

@@ -1,0 +1,54 @@
+import pytest
+
+from recollect.engine import RECIPES, recipe
+from recollect.model import InvalidArgument
+
+
+def test_ours_and_the_published_ones_are_there() -> None:
+    assert {"balanced", "fast", "bm25", "vector"} <= set(RECIPES)
+    published = {
+        "memento",
+        "memini",
+        "openvault",
+        "haia",
+        "semstreams",
+        "azure",
+        "elastic",
+        "pinecone",
+        "adaptive",
+    }
+    assert published <= set(RECIPES)
+    for name, shipped in RECIPES.items():
+        assert shipped.name == name
+        assert shipped.doc.endswith(".")
+
+
+def test_the_published_numbers() -> None:
+    memento, memini, vault, haia = (RECIPES[name] for name in ("memento", "memini", "openvault", "haia"))
+    assert (memento.fusion, memento.vector_weight, memento.coverage, memento.diversity) == (
+        "aligned",
+        0.7,
+        "leg",
+        "adaptive",
+    )
+    assert (memini.fusion, memini.vector_weight, memini.quality_weight, memini.temporal_boost) == (
+        "relative",
+        0.5,
+        0.20,
+        0.40,
+    )
+    assert (vault.vector_weight, vault.blend_budget, vault.blend_threshold, vault.k1) == (0.7, 15, 0.5, 1.2)
+    assert (haia.least_similarity, haia.least_confidence, haia.weighting) == (0.75, 0.50, "semantic")
+    assert (RECIPES["azure"].fusion, RECIPES["azure"].vector_weight, RECIPES["azure"].rrf_k) == (
+        "rrf",
+        0.65,
+        60,
+    )
+    assert (RECIPES["pinecone"].fusion, RECIPES["pinecone"].vector_weight) == ("zscored_rrf", 0.6)
+    assert RECIPES["semstreams"].analyser == "plain"
+    assert RECIPES["adaptive"].legs_by_query
+
+
+def test_an_unknown_recipe_lists_those_there_are() -> None:
+    with pytest.raises(InvalidArgument, match=r"recipe must be one of 'balanced', .* got 'best'"):
+        recipe("best")

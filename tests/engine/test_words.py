@@ -1,0 +1,70 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from recollect.engine.words import read_question, words_of
+from recollect.model import Memory, Source
+from recollect.text import ANALYSERS, RuleClassifier
+
+SNOWBALL, PLAIN = ANALYSERS["snowball"], ANALYSERS["plain"]
+SUNDAY = datetime(2023, 5, 7, tzinfo=UTC)
+
+
+def test_each_field_has_its_own_words() -> None:
+    memory = Memory(
+        id="m1",
+        content="Tea, tea and more teas",
+        created_at=SUNDAY,
+        tags=("hot drinks",),
+        entities=("Anna Keller",),
+        source=Source(speaker="Ben"),
+    )
+    words = words_of(memory, SNOWBALL)
+    assert words["content"] == {"tea": 3}
+    assert words["tags"] == {"hot": 1, "drink": 1}
+    assert words["entities"] == {"anna": 1, "keller": 1}
+    assert words["speaker"] == {"ben": 1}
+    assert {"7", "2023", "sunday"} <= set(words["dates"])
+
+
+def test_date_words_are_those_of_the_event() -> None:
+    learnt_later = Memory(
+        id="m1", content="the wedding", created_at=datetime(2024, 1, 1, tzinfo=UTC), valid_from=SUNDAY
+    )
+    assert words_of(learnt_later, PLAIN)["dates"] == {"may": 1, "2023": 1, "sunday": 1}
+
+
+def test_fields_that_are_empty_are_not_there() -> None:
+    assert set(words_of(Memory(id="m1", content="x", created_at=SUNDAY), PLAIN)) == {"content", "dates"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "phrases", "excluded"),
+    [
+        ("green tea", "green tea", (), ()),
+        ('who said "green tea"?', "who said green tea ?", ("green tea",), ()),
+        ("„grüner Tee“ oder «чай»", "grüner Tee oder чай", ("grüner Tee", "чай"), ()),
+        ("tea -coffee -milk", "tea", (), ("coffe", "milk")),
+        ("a well-known tea", "a well-known tea", (), ()),
+        ('"x -y" tea', "x -y tea", ("x -y",), ()),
+        ("- tea", "- tea", (), ()),
+        ('""', '""', (), ()),
+        ("", "", (), ()),
+        ('an open "quote', 'an open "quote', (), ()),
+    ],
+)
+def test_reading_a_question(
+    asked: str, text: str, phrases: tuple[str, ...], excluded: tuple[str, ...]
+) -> None:
+    question = read_question(asked, SNOWBALL, RuleClassifier())
+    assert (question.text, question.phrases, question.excluded) == (text, phrases, excluded)
+
+
+def test_an_excluded_word_is_not_looked_for() -> None:
+    question = read_question("coffee or tea -coffee", SNOWBALL, RuleClassifier())
+    assert question.terms == {"tea": 1}
+
+
+def test_repeated_words_count_and_stop_words_do_not() -> None:
+    question = read_question("What is the tea, the tea?", SNOWBALL, RuleClassifier())
+    assert question.terms == {"tea": 2}
