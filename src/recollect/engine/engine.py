@@ -224,19 +224,15 @@ class Engine:
         return self.store.page(self._namespace(namespace), condition, limit, cursor, hidden=hidden)
 
     def history(self, id: str, *, namespace: str | None = None) -> tuple[Memory, ...]:
-        """Return the whole chain a memory is part of, oldest first."""
+        """Return the whole chain a memory is part of: what was replaced before what replaced it."""
         path = self._namespace(namespace)
         current = self.get(id, namespace=path)
         while current.superseded_by is not None:
             current = self.get(current.superseded_by, namespace=path)
-        chain, waiting, seen = [], [current], set()
-        while waiting:
-            found = waiting.pop()
-            if found.id not in seen:
-                seen.add(found.id)
-                chain.append(found)
-                waiting += [self.get(older, namespace=path) for older in found.supersedes]
-        return tuple(sorted(chain, key=lambda memory: (memory.created_at, memory.id)))
+        newest_first = [current]
+        for found in newest_first:
+            newest_first += [self.get(older, namespace=path) for older in reversed(found.supersedes)]
+        return tuple(reversed(newest_first))
 
     # --- recall ---------------------------------------------------------------------------------------
 
