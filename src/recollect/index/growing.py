@@ -43,6 +43,12 @@ class Growing:
             grown[: self._count] = self.view
             self._buffer = grown
 
+    def copy(self) -> Growing:
+        """Return the same rows in a buffer of their own."""
+        other = Growing(self._buffer.dtype, self._buffer.shape[1:])
+        other.extend(self.view)
+        return other
+
     def extend(self, rows: npt.NDArray[Any]) -> None:
         """Add rows at the end."""
         needed = self._count + len(rows)

@@ -110,15 +110,21 @@ def contributions(parts: Sequence[Part], count: int, scorer: BM25, slots: IntArr
     return Combination.of("sum", [f"{part.term} in {part.field}" for part in parts], table)
 
 
+def ceiling(parts: Sequence[Part], count: int) -> float:
+    """Return the score of a text of average length that has the term of every part once."""
+    return sum(_scale(part, part.list.slots.size, count) for part in parts)
+
+
+def _scale(part: Part, frequency: int, count: int) -> float:
+    return part.weight * math.log((count - frequency + 0.5) / (frequency + 0.5) + 1)
+
+
 def _values(parts: Sequence[Part], frequencies: Sequence[int], count: int, scorer: BM25) -> FloatArray:
     """Return what each posting of each part is worth, given in how many memories each part's term is."""
     sizes = [part.list.slots.size for part in parts]
     tf = np.concatenate([part.list.frequencies for part in parts]).astype(np.float64)
     lengths = np.concatenate([part.lengths[part.list.slots] for part in parts]).astype(np.float64)
-    scales = [
-        part.weight * math.log((count - found + 0.5) / (found + 0.5) + 1)
-        for part, found in zip(parts, frequencies, strict=True)
-    ]
+    scales = [_scale(part, found, count) for part, found in zip(parts, frequencies, strict=True)]
     relative = lengths / np.repeat([part.average_length for part in parts], sizes)
     room = scorer.k1 * (1 - scorer.b) + (scorer.k1 * scorer.b) * relative
     return np.asarray(np.repeat(scales, sizes) * (tf * (scorer.k1 + 1) / (tf + room)))

@@ -18,10 +18,13 @@ import numpy.typing as npt
 from recollect.index.codes import Floats, Owners
 from recollect.index.growing import Growing
 from recollect.index.lexical import Mask, TermList
+from recollect.index.postings import MOST
 from recollect.index.record import FIELDS, GONE, RECORD, Records, visible
 from recollect.index.vectors import Vectors
 
 _CACHED_LIST_BYTES: Final = 64 * 1024 * 1024
+_ENTRY_BYTES: Final = 200
+"""About what a term costs in a table, besides its list; terms that nobody said are kept there too."""
 _NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
 
@@ -38,7 +41,7 @@ class Sight:
     average_lengths
         By field, the mean length over the seen memories that have the field; 0 if none has.
     since, until
-        The instants between which this is true while nothing is written: things are superseded and expire.
+        The instants between which this is true while nothing is written: memories expire.
     """
 
     mask: Mask | None
@@ -84,7 +87,8 @@ class Partition:
     def nbytes(self) -> int:
         """How much memory this takes, roughly."""
         lengths = sum(part.nbytes for part in self._lengths)
-        return self._records.nbytes + lengths + self.vectors.nbytes + self._list_bytes + 200 * len(self._tail)
+        tail = _ENTRY_BYTES * len(self._tail)
+        return self._records.nbytes + lengths + self.vectors.nbytes + self._list_bytes + tail
 
     def lengths(self, field: str) -> npt.NDArray[np.float32]:
         """Return the number of terms each slot has in `field`."""
@@ -102,7 +106,10 @@ class Partition:
         """Put a changed record in its slot."""
         self._records.view[slot] = record[0]
         for number, part in enumerate(self._lengths):
-            part.view[slot] = record["lengths"][0, number]
+            if part.view[slot] != record["lengths"][0, number]:
+                # An explanation may still hold the lengths it was made from; those are not written over.
+                part = self._lengths[number] = part.copy()
+                part.view[slot] = record["lengths"][0, number]
         self._sight = self._pending = None
 
     def remember_tail(self, slot: int, fields: Mapping[str, Mapping[str, int]]) -> None:
@@ -111,7 +118,7 @@ class Partition:
             for term, frequency in terms.items():
                 slots, frequencies = self._tail.setdefault((field, term), ([], []))
                 slots.append(slot)
-                frequencies.append(frequency)
+                frequencies.append(min(frequency, MOST))
 
     def start_generation(self, generation: int, flushed: int) -> None:
         """Forget lists and tail: the segments were rewritten."""
@@ -130,10 +137,10 @@ class Partition:
     def cache_list(self, field: str, term: str, found: TermList) -> None:
         """Keep the list of a term; the least recently used go when there are too many bytes."""
         self._lists[field, term] = found
-        self._list_bytes += found.slots.nbytes + found.frequencies.nbytes
+        self._list_bytes += _list_bytes(found)
         while self._list_bytes > _CACHED_LIST_BYTES and len(self._lists) > 1:
             _, dropped = self._lists.popitem(last=False)
-            self._list_bytes -= dropped.slots.nbytes + dropped.frequencies.nbytes
+            self._list_bytes -= _list_bytes(dropped)
 
     def tail_list(self, field: str, term: str) -> TermList:
         """Return the list a term has among the memories in no segment yet."""
@@ -168,10 +175,14 @@ class Partition:
             lengths = part.view if everything else part.view[mask]
             having = np.count_nonzero(lengths)
             averages[field] = float(lengths.sum(dtype=np.float64)) / having if having else 0.0
-        turns = np.concatenate([records["expires"], records["superseded"]])
+        turns = records["expires"]
         since = float(turns.max(initial=-math.inf, where=turns <= now))
         until = float(turns.min(initial=math.inf, where=turns > now))
         found = Sight(None if everything else mask, int(np.count_nonzero(mask)), averages, since, until)
         if as_of is None:
             self._sight = found
         return found
+
+
+def _list_bytes(found: TermList) -> int:
+    return found.slots.nbytes + found.frequencies.nbytes + _ENTRY_BYTES

@@ -23,7 +23,7 @@ SPAN: Final = 65_536
 
 _VERSION: Final = 1
 _HEAD: Final = struct.Struct("<BxxxI")
-_MOST: Final = 65_535
+MOST: Final = 65_535
 """Frequencies above this count as this; BM25 has long stopped telling them apart."""
 
 Key: TypeAlias = tuple[str, str]
@@ -78,10 +78,10 @@ def inverted(
             for term, frequency in terms.items():
                 entry = lists.get((field, term))
                 if entry is None:
-                    lists[field, term] = ([relative], [min(frequency, _MOST)])
+                    lists[field, term] = ([relative], [min(frequency, MOST)])
                 else:
                     entry[0].append(relative)
-                    entry[1].append(min(frequency, _MOST))
+                    entry[1].append(min(frequency, MOST))
     for (field, term), (slots, frequencies) in sorted(lists.items()):
         yield field, term, encoded(np.array(slots, np.uint16), np.array(frequencies, np.uint16))
 

@@ -1,19 +1,22 @@
 """The fixed-width record a search needs of every memory: 96 bytes beside the text.
 
 A namespace's records, one after the other, are one numpy array whose position is the memory's slot; so gates,
-re-ranking and statistics read columns and never touch a row of the database. Times are POSIX seconds.
+re-ranking and statistics read columns and never touch a row of the database. Times are POSIX seconds. Every
+record ends with a checksum, which is compared whenever it is read.
 """
 
 from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Mapping
+import zlib
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from recollect.model.errors import IndexCorrupt
 from recollect.model.memory import Memory
 from recollect.rank.quality import TIER_SALIENCE
 
@@ -43,10 +46,14 @@ RECORD: Final = np.dtype(
         ("superseded", "<f8"),
         ("expires", "<f8"),
         ("lengths", "<u4", (len(FIELDS),)),
+        ("checksum", "<u4"),
     ]
 )
 
 _PACK: Final = struct.Struct(f"<BBHiiIQ6d{len(FIELDS)}I")
+_CHECKSUM: Final = struct.Struct("<I")
+_SOUND: Final = zlib.crc32(_CHECKSUM.pack(zlib.crc32(b"")))
+"""The CRC-32 of anything followed by its own CRC-32 is always this number, so one pass checks a record."""
 _NEVER: Final = math.inf
 
 Records = npt.NDArray[np.void]
@@ -78,7 +85,7 @@ def packed(
     lengths
         The number of terms in each lexical field.
     """
-    return _PACK.pack(
+    body = _PACK.pack(
         state,
         TIERS.index(memory.tier.value),
         vectors,
@@ -94,33 +101,60 @@ def packed(
         _NEVER if memory.expires_at is None else memory.expires_at.timestamp(),
         *(lengths.get(field, 0) for field in FIELDS),
     )
+    return _sealed(body)
 
 
 def gone() -> bytes:
     """Return the record of a purged slot: nothing but the fact."""
-    return _PACK.pack(GONE, 0, 0, -1, -1, 0, 0, *([0.0] * 6), *([0] * len(FIELDS)))
+    return _sealed(_PACK.pack(GONE, 0, 0, -1, -1, 0, 0, *([0.0] * 6), *([0] * len(FIELDS))))
 
 
-def unpacked(blob: bytes) -> Records:
-    """Return records that lie one after the other in `blob` as an array.
+def unpacked(records: Sequence[bytes]) -> Records:
+    """Return records as an array, or raise :class:`IndexCorrupt` if one is not what was written.
 
     Examples
     --------
-    >>> unpacked(gone())["state"]
-    array([2], dtype=uint8)
+    >>> unpacked([gone(), gone()])["state"]
+    array([2, 2], dtype=uint8)
+    >>> unpacked([bytes(RECORD.itemsize)])
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.IndexCorrupt: a record does not match its checksum
     """
+    blob = b"".join(records)
+    if len(blob) != len(records) * RECORD.itemsize or not set(map(zlib.crc32, records)) <= {_SOUND}:
+        raise IndexCorrupt("a record does not match its checksum")
     return np.frombuffer(blob, RECORD)
+
+
+def changed(record: Records, **columns: float) -> bytes:
+    """Return one record with some columns changed, as bytes.
+
+    Examples
+    --------
+    >>> unpacked([changed(unpacked([gone()]), state=0)])["state"]
+    array([0], dtype=uint8)
+    """
+    copy = record.copy()
+    for name, value in columns.items():
+        copy[name] = value
+    return _sealed(copy.tobytes()[: _PACK.size])
 
 
 def visible(records: Records, now: float, *, as_of: float | None = None) -> npt.NDArray[np.bool_]:
     """Return which memories a recall at `now` may show.
 
-    Not forgotten, not purged, not expired; known and not yet superseded at `as_of` (which is `now` unless
-    said otherwise).
+    Not forgotten, not purged, not expired at `now`. Without `as_of` also not superseded, whatever the clock
+    says: the clocks of two processes differ, and a correction counts from the moment it is written. With
+    `as_of`, known and not yet superseded then.
     """
-    believed = now if as_of is None else as_of
-    mask: npt.NDArray[np.bool_] = (records["state"] == 0) & (records["superseded"] > believed)
-    mask &= records["expires"] > now
-    if as_of is not None:
-        mask &= records["created"] <= as_of
+    mask: npt.NDArray[np.bool_] = (records["state"] == 0) & (records["expires"] > now)
+    if as_of is None:
+        mask &= records["superseded"] == _NEVER
+    else:
+        mask &= (records["created"] <= as_of) & (records["superseded"] > as_of)
     return mask
+
+
+def _sealed(body: bytes) -> bytes:
+    return body + _CHECKSUM.pack(zlib.crc32(body))

@@ -1,1 +1,1 @@
-"""Where does it live?"""
+"""Where does it live? In a store: what one promises, the filters it answers, and SQLite."""

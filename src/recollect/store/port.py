@@ -78,11 +78,14 @@ class Found:
     detail
         Given slots, tells what each term in each field added to their scores; None for a leg without terms.
         It can be asked after the view is closed.
+    ceiling
+        The score of an average text that has every known term of the question once; 0 for a leg without.
     """
 
     slots: IntArray
     scores: FloatArray
     detail: Callable[[IntArray], Combination] | None = None
+    ceiling: float = 0.0
 
 
 class View(Protocol):
@@ -143,10 +146,11 @@ class Store(Protocol):
         """Say which embedder the vectors of queries come from; remembered in the database."""
         ...
 
-    def add(self, entries: Sequence[Entry], now: datetime) -> int:
+    def add(self, entries: Sequence[Entry]) -> int:
         """Add memories, all or none, and return the number of the last change.
 
-        A memory that supersedes others marks them, in the same transaction.
+        A memory that supersedes others marks them, in the same transaction; they count as superseded from
+        its `created_at` on. It can supersede only what was added before it and is still current.
         """
         ...
 

@@ -6,7 +6,6 @@ vectors; `rebuild` does so for one namespace. What was said is never touched.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,9 +14,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from recollect.index import tail
 from recollect.index.codes import Codes
-from recollect.index.postings import decoded
-from recollect.index.record import FIELDS, FORGOTTEN, GONE, RECORD, gone, packed, unpacked
+from recollect.index.postings import MOST, decoded
+from recollect.index.record import FORGOTTEN, GONE, gone, packed, unpacked
 from recollect.model.errors import IndexCorrupt
 from recollect.model.memory import Memory
 from recollect.store.port import Terms
@@ -42,15 +42,7 @@ class Problem:
 
 def problems(connection: sqlite3.Connection, terms_of: Words) -> list[Problem]:
     """Return everything that is wrong."""
-    found = [
-        Problem("", f"the file: {text}")
-        for (text,) in connection.execute("PRAGMA integrity_check(20)")
-        if text != "ok"
-    ]
-    found += [
-        Problem("", f"the file: row {row} of {table} refers to nothing in {parent}")
-        for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check")
-    ]
+    found = file_problems(connection)
     if found:
         return found
     for number, path, slots, flushed in connection.execute(
@@ -61,15 +53,34 @@ def problems(connection: sqlite3.Connection, terms_of: Words) -> list[Problem]:
     return found
 
 
+def file_problems(connection: sqlite3.Connection) -> list[Problem]:
+    """Return what SQLite itself finds wrong with the file."""
+    found = [
+        Problem("", f"the file: {text}")
+        for (text,) in connection.execute("PRAGMA integrity_check(20)")
+        if text != "ok"
+    ]
+    found += [
+        Problem("", f"the file: row {row} of {table} refers to nothing in {parent}")
+        for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check")
+    ]
+    return found
+
+
 def rebuild(
     connection: sqlite3.Connection, path: str, terms_of: Words, embedder: tuple[int, int] | None
 ) -> None:
-    """Write all derived data of a namespace anew."""
+    """Write all derived data of a namespace anew.
+
+    Vectors come from an embedder and cannot be rebuilt here; one that is damaged is removed, and its memory
+    waits to be embedded again.
+    """
     row = connection.execute("SELECT number, slots FROM namespaces WHERE path = ?", (path,)).fetchone()
     if row is None:
         return
     number, slots = row
     known = {slot: (said, state, ended) for slot, said, state, ended in _memories(connection, number)}
+    _remove_damaged_vectors(connection, number)
     passages = _passages(connection, number, embedder)
     sessions = dict(connection.execute("SELECT name, number FROM sessions WHERE namespace = ?", (number,)))
     connection.execute("DELETE FROM records WHERE namespace = ?", (number,))
@@ -138,36 +149,71 @@ def _passages(
     return {slot: length // (4 * embedder[1]) for slot, length in rows}
 
 
+def _remove_damaged_vectors(connection: sqlite3.Connection, number: int) -> None:
+    for row, dimension, blob in connection.execute(
+        "SELECT v.number, e.dimension, v.vectors FROM vectors v JOIN embedders e ON e.number = v.embedder "
+        "WHERE v.namespace = ?",
+        (number,),
+    ).fetchall():
+        if not _sound_vector(blob, dimension):
+            connection.execute("DELETE FROM vectors WHERE number = ?", (row,))
+
+
+def _sound_vector(blob: bytes, dimension: int) -> bool:
+    if not blob or len(blob) % (4 * dimension):
+        return False
+    return bool(np.isfinite(np.frombuffer(blob, np.float32)).all())
+
+
 def _namespace_problems(
     connection: sqlite3.Connection, number: int, slots: int, flushed: int, terms_of: Words
 ) -> Iterator[str]:
     rows = connection.execute(
         "SELECT slot, record FROM records WHERE namespace = ? ORDER BY slot", (number,)
     ).fetchall()
-    if [slot for slot, _ in rows] != list(range(slots)) or any(len(r) != RECORD.itemsize for _, r in rows):
-        yield f"there are not {slots} whole records, one for each slot"
+    if [slot for slot, _ in rows] != list(range(slots)):
+        yield f"there are not {slots} records, one for each slot"
         return
-    records = unpacked(b"".join(record for _, record in rows))
+    try:
+        records = unpacked([record for _, record in rows])
+    except IndexCorrupt as error:
+        yield str(error)
+        return
+    sessions = dict(connection.execute("SELECT name, number FROM sessions WHERE namespace = ?", (number,)))
     wanted: dict[tuple[str, str], dict[int, int]] = {}
     living = np.zeros(slots, np.bool_)
     for slot, said, state, ended in _memories(connection, number):
         living[slot] = True
         terms = terms_of(said)
-        lengths = [sum(terms.get(field, {}).values()) for field in FIELDS]
-        record = records[slot]
-        told = (record["state"], record["confidence"], record["importance"], record["created"])
-        if told != (state, said.confidence, said.importance, said.created_at.timestamp()):
+        expected = packed(
+            said,
+            state=state,
+            session=sessions.get(said.source.session, -1),
+            # How many passages there were says nothing about the memory: another embedder makes others.
+            vectors=int(records["vectors"][slot]),
+            superseded_at=ended,
+            lengths={field: sum(words.values()) for field, words in terms.items()},
+        )
+        if records[slot].tobytes() != expected:
             yield f"the record of memory {said.id} does not say what the memory says"
-        if record["lengths"].tolist() != lengths:
-            yield f"the record of memory {said.id} counts other words than the memory has"
-        if (float("inf") if ended is None else ended) != record["superseded"]:
-            yield f"the record of memory {said.id} says another time of being superseded"
         for field, words in terms.items():
             for term, times in words.items():
-                wanted.setdefault((field, term), {})[slot] = times
+                wanted.setdefault((field, term), {})[slot] = min(times, MOST)
     if not np.array_equal(living, records["state"] != GONE):
         yield "records and memories do not belong together"
     yield from _word_problems(connection, number, slots, flushed, wanted)
+    damaged = [
+        slot
+        for slot, dimension, blob in connection.execute(
+            "SELECT v.slot, e.dimension, v.vectors FROM vectors v JOIN embedders e ON e.number = v.embedder "
+            "WHERE v.namespace = ?",
+            (number,),
+        )
+        if not _sound_vector(blob, dimension)
+    ]
+    if damaged:
+        yield f"the vectors of {len(damaged)} memories are damaged; without them they are found by words only"
+        return
     yield from _code_problems(connection, number, living)
 
 
@@ -202,10 +248,15 @@ def _word_problems(
         stored.setdefault((field, term), {}).update(
             zip((at.astype(np.int64) + first).tolist(), times.tolist(), strict=True)
         )
-    for slot, text in connection.execute("SELECT slot, terms FROM tail WHERE namespace = ?", (number,)):
-        for field, words in json.loads(text).items():
-            for term, times in words.items():
-                stored.setdefault((field, term), {})[slot] = times
+    for slot, blob in connection.execute("SELECT slot, terms FROM tail WHERE namespace = ?", (number,)):
+        try:
+            terms = tail.decoded(blob)
+        except IndexCorrupt as error:
+            yield f"slot {slot}: {error}"
+            continue
+        for field, words in terms.items():
+            for term, frequency in words.items():
+                stored.setdefault((field, term), {})[slot] = min(frequency, MOST)
     different = sum(stored.get(key) != wanted.get(key) for key in stored.keys() | wanted.keys())
     if different:
         yield f"{different} words are not listed where they are said"
@@ -226,6 +277,6 @@ def _code_problems(
             continue
         owners, vectors = segments.stored_vectors(connection, number, embedder, first, first + slots)
         fresh = Codes.of(owners, vectors)
-        same = np.array_equal(stored.owners, fresh.owners) and np.array_equal(stored.bits, fresh.bits)
+        same = stored.encoded() == fresh.encoded()
         if not same or not living[stored.owners].all():
             yield f"segment {segment}: vector codes are not those of the vectors"

@@ -119,6 +119,7 @@ def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool) -> Non
         )
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+    connection.execute("PRAGMA secure_delete = FAST")
     connection.execute("PRAGMA cache_size = -65536")
     connection.execute("PRAGMA mmap_size = 268435456")
     if version == len(MIGRATIONS):

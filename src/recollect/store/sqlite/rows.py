@@ -28,6 +28,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _ABSENT: Final = "[]"
 _NO_SOURCE: Final = Source()
+_TIERS: Final = {tier.value: tier for tier in Tier}
 
 
 def microseconds(instant: datetime | None) -> int | None:
@@ -110,7 +111,7 @@ def memory(values: Sequence[Any]) -> Memory:
     put(known, "created_at", instant(created_at))
     put(known, "namespace", namespace)
     put(known, "category", category)
-    put(known, "tier", Tier(tier))
+    put(known, "tier", _TIERS[tier])
     put(known, "confidence", confidence)
     put(known, "importance", importance)
     put(known, "tags", _tuple(tags))

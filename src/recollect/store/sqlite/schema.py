@@ -98,11 +98,11 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     );
     CREATE INDEX vectors_by_digest ON vectors (digest, embedder);
 
-    -- Words of memories that are in no segment yet, as JSON {field: {term: frequency}}.
+    -- Words of memories that are in no segment yet (index/tail.py).
     CREATE TABLE tail (
         namespace INTEGER NOT NULL REFERENCES namespaces (number),
         slot INTEGER NOT NULL,
-        terms TEXT NOT NULL,
+        terms BLOB NOT NULL,
         PRIMARY KEY (namespace, slot)
     ) WITHOUT ROWID;
 

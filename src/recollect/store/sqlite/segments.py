@@ -7,7 +7,6 @@ of the write that caused it, so the index never lags behind the data and a new p
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,9 +15,11 @@ from typing import Final
 
 import numpy as np
 
+from recollect.index import tail
 from recollect.index.codes import Codes, Floats, Owners
 from recollect.index.postings import SPAN, inverted, merged
 from recollect.index.record import GONE, unpacked
+from recollect.model.errors import IndexCorrupt
 from recollect.store.port import Terms
 from recollect.store.sqlite.rows import marks
 
@@ -63,7 +64,7 @@ def flush(
     rows = connection.execute(
         "SELECT slot, terms FROM tail WHERE namespace = ? ORDER BY slot", (namespace.number,)
     ).fetchall()
-    documents: list[tuple[int, Terms]] = [(slot, json.loads(terms)) for slot, terms in rows]
+    documents: list[tuple[int, Terms]] = [(slot, tail.decoded(words)) for slot, words in rows]
     documents += fresh
     slots = namespace.slots + len(fresh)
     for start in range(namespace.flushed, slots, SPAN):
@@ -88,9 +89,13 @@ def rebuild(
 ) -> None:
     """Write all segments of a namespace anew from the words of its memories."""
     drop(connection, number)
-    for block, members in groupby(documents, key=lambda document: document[0] // SPAN):
-        start = block * SPAN
-        _write(connection, number, start, min(start + SPAN, slots), list(members), embedder)
+    blocks = {
+        block: list(members)
+        for block, members in groupby(documents, key=lambda document: document[0] // SPAN)
+    }
+    for start in range(0, slots, SPAN):
+        members = blocks.get(start // SPAN, [])
+        _write(connection, number, start, min(start + SPAN, slots), members, embedder)
     connection.execute(
         "UPDATE namespaces SET flushed = slots, generation = generation + 1 WHERE number = ?", (number,)
     )
@@ -128,6 +133,8 @@ def stored_vectors(
         "ORDER BY slot",
         (number, embedder, start, end),
     ).fetchall()
+    if any(len(blob) % (4 * dimension) for _, blob in rows):
+        raise IndexCorrupt(f"a vector does not have {dimension} dimensions")
     matrix = np.frombuffer(b"".join([blob for _, blob in rows]), np.float32).reshape(-1, dimension)
     slots = np.fromiter((slot for slot, _ in rows), np.int32, len(rows))
     passages = np.fromiter((len(blob) for _, blob in rows), np.intp, len(rows)) // (4 * dimension)
@@ -195,7 +202,7 @@ def _merge(connection: sqlite3.Connection, number: int, parts: list[tuple[int, i
         "SELECT record FROM records WHERE namespace = ? AND slot >= ? AND slot < ? ORDER BY slot",
         (number, first, first + slots),
     ).fetchall()
-    gone = unpacked(b"".join(record for (record,) in records))["state"] == GONE
+    gone = unpacked([record for (record,) in records])["state"] == GONE
     starts = {segment: start for segment, start, _ in parts}
     embedders, codes = set(), []
     for segment in starts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -18,8 +18,9 @@ from recollect.model.memory import Memory
 from recollect.store.filters import Filter
 from recollect.store.port import Change, Entry, Floats, Page, Terms
 from recollect.store.sqlite import check, conditions, writing
-from recollect.store.sqlite.connection import connect, reading
+from recollect.store.sqlite.connection import connect, reading, translated
 from recollect.store.sqlite.connection import writing as transaction
+from recollect.store.sqlite.erasing import empty_log, overwrite_free_pages, overwriting
 from recollect.store.sqlite.rows import SELECTED, SOURCE, marks, memory
 from recollect.store.sqlite.segments import Namespace
 from recollect.store.sqlite.view import SqliteView, caught_up
@@ -27,6 +28,7 @@ from recollect.store.sqlite.view import SqliteView, caught_up
 _MEMORY_BUDGET: Final = 1024**3
 _EMPTY: Final = Namespace(0, "", 0, 0, 0, 0)
 _IS_KNOWN: Final = f"SELECT 1 FROM {SOURCE} WHERE n.path = ? AND m.id = ?"
+_LARGEST: Final = 2**63 - 1
 _AT_ONCE: Final = 500
 """How many values one statement is asked for."""
 
@@ -95,10 +97,10 @@ class SqliteStore:
                 (name, value),
             )
 
-    def add(self, entries: Sequence[Entry], now: datetime) -> int:
+    def add(self, entries: Sequence[Entry]) -> int:
         """Add memories, all or none, and return the number of the last change."""
         with self._lock, transaction(self._connection, self.path):
-            writing.add(self._connection, entries, now, self._embedder)
+            writing.add(self._connection, entries, self._embedder)
             return self._last_change()
 
     def update(self, memory: Memory, expected_version: int) -> Memory:
@@ -121,14 +123,11 @@ class SqliteStore:
 
         Deleted bytes are overwritten, and the write-ahead log is emptied, so that the file holds no trace.
         """
-        with self._lock:
-            self._connection.execute("PRAGMA secure_delete = ON")
-            try:
-                with transaction(self._connection, self.path):
-                    writing.purge(self._connection, namespace, ids)
-            finally:
-                self._connection.execute("PRAGMA secure_delete = OFF")
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with self._lock, translated(self.path):
+            with overwriting(self._connection), transaction(self._connection, self.path):
+                writing.purge(self._connection, namespace, ids)
+                overwrite_free_pages(self._connection)
+            empty_log(self._connection, self.path)
 
     def get(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
         """Return memories by id, hidden ones too; raise for an id nobody has."""
@@ -153,7 +152,7 @@ class SqliteStore:
         if not hidden:
             condition += " AND m.forgotten_at IS NULL AND m.superseded_by IS NULL"
         if cursor is not None:
-            if not cursor.isascii() or not cursor.isdigit():
+            if not cursor.isascii() or not cursor.isdigit() or int(cursor) > _LARGEST:
                 raise InvalidArgument("cursor", cursor, "the cursor of a page before")
             condition += " AND m.number < ?"
             values = [*values, int(cursor)]
@@ -161,7 +160,7 @@ class SqliteStore:
             rows = self._connection.execute(
                 f"SELECT m.number, {SELECTED} FROM {SOURCE} WHERE n.path = ? AND {condition} "
                 "ORDER BY m.number DESC LIMIT ?",
-                (namespace, *values, limit + 1),
+                (namespace, *values, min(limit, _LARGEST - 1) + 1),
             ).fetchall()
         more = len(rows) > limit
         shown = rows[:limit]
@@ -261,24 +260,35 @@ class SqliteStore:
         repair
             Whether to rebuild derived data that is wrong. What was said is never touched.
         """
-        with self._lock, transaction(self._connection, self.path):
+        look = transaction if repair else reading
+        with self._lock, look(self._connection, self.path):
             found = check.problems(self._connection, terms_of)
-            for namespace in sorted({problem.namespace for problem in found}) if repair else ():
+            if repair and any(not problem.namespace for problem in found):
+                # An index of SQLite's own can be made anew; what else is wrong with the file stays so.
+                self._connection.execute("REINDEX")
+                if not check.file_problems(self._connection):
+                    found += check.problems(self._connection, terms_of)
+            for namespace in sorted({problem.namespace for problem in found} - {""}) if repair else ():
                 check.rebuild(self._connection, namespace, terms_of, self._embedder)
             self._forget_partitions()
         return [problem.text for problem in found]
 
+    def rebuild(self, namespace: str, terms_of: Callable[[Memory], Terms]) -> None:
+        """Write everything derived from the memories of a namespace anew."""
+        with self._lock, transaction(self._connection, self.path):
+            check.rebuild(self._connection, namespace, terms_of, self._embedder)
+            self._forget_partitions()
+
     def backup(self, target: str | Path) -> None:
         """Copy the database to `target` while others go on reading and writing."""
-        with connect(target) as copy, self._lock:
+        with closing(connect(target)) as copy, self._lock, translated(str(target)):
             self._connection.backup(copy, pages=4096)
-        copy.close()
 
     def vacuum(self) -> None:
         """Give back the space of what was removed."""
-        with self._lock:
+        with self._lock, translated(self.path):
             self._connection.execute("VACUUM")
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            empty_log(self._connection, self.path)
 
     def close(self) -> None:
         """Let go of the database."""
@@ -288,9 +298,10 @@ class SqliteStore:
 
     def _partition(self, namespace: Namespace) -> Partition:
         known, size = self._partitions.pop(namespace.path, (None, 0))
+        self._used -= size
         fresh = caught_up(self._connection, namespace, self._embedder, known)
         self._partitions[namespace.path] = fresh, fresh.nbytes
-        self._used += fresh.nbytes - size
+        self._used += fresh.nbytes
         while self._used > self._memory_budget and len(self._partitions) > 1:
             _, (_, dropped) = self._partitions.popitem(last=False)
             self._used -= dropped

@@ -6,22 +6,23 @@ nothing was) and reads just what is new.
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from recollect.index import tail
 from recollect.index.codes import Codes, Floats
-from recollect.index.lexical import LexicalQuery, Mask, Part, TermList, best, contributions, impacts
+from recollect.index.lexical import LexicalQuery, Mask, Part, TermList, best, ceiling, contributions, impacts
 from recollect.index.partition import Partition, Sight
 from recollect.index.postings import decoded
 from recollect.index.record import Records, unpacked
 from recollect.index.vectors import EXACT
 from recollect.model.checks import BoolArray, FloatArray, IntArray
+from recollect.model.errors import IndexCorrupt
 from recollect.model.memory import Memory
 from recollect.store.filters import Filter
 from recollect.store.port import Found
@@ -73,7 +74,7 @@ def caught_up(
         record = connection.execute(
             "SELECT record FROM records WHERE namespace = ? AND slot = ?", (namespace.number, slot)
         ).fetchone()
-        known.replace(slot, unpacked(record[0]))
+        known.replace(slot, unpacked(record or [b""]))
     _load_records(connection, namespace, known, slots_before)
     if embedder is not None:
         known.add_vectors(
@@ -136,7 +137,12 @@ class SqliteView:
                 allowed[self._list("content", term).slots] = False
         chosen, scores = best(slots, values, len(self._partition), len(parts), limit, allowed)
         count = self._sight.count
-        return Found(chosen, scores, lambda slots: contributions(parts, count, query.scorer, slots))
+        return Found(
+            chosen,
+            scores,
+            lambda slots: contributions(parts, count, query.scorer, slots),
+            ceiling([part for part in parts if part.field == "content"], count),
+        )
 
     def cosines(self, query: Floats, slots: IntArray) -> FloatArray:
         """Return the cosine of each memory's best passage with the query; 0 for one without vectors."""
@@ -290,16 +296,17 @@ def _load_records(connection: sqlite3.Connection, namespace: Namespace, into: Pa
         (namespace.number, start),
     )
     while block := rows.fetchmany(_BLOCK):
-        into.append(unpacked(b"".join([record for (record,) in block])))
+        into.append(unpacked([record for (record,) in block]))
+    if len(into) != namespace.slots:
+        raise IndexCorrupt(f"{namespace.path} has {len(into)} records for {namespace.slots} slots")
 
 
 def _load_tail(connection: sqlite3.Connection, namespace: Namespace, into: Partition, start: int) -> None:
-    for slot, terms in connection.execute(
+    for slot, words in connection.execute(
         "SELECT slot, terms FROM tail WHERE namespace = ? AND slot >= ? ORDER BY slot",
         (namespace.number, start),
     ):
-        fields: Mapping[str, Mapping[str, int]] = json.loads(terms)
-        into.remember_tail(slot, fields)
+        into.remember_tail(slot, tail.decoded(words))
 
 
 def _load_vectors(

@@ -16,7 +16,9 @@ from typing import Final
 
 import numpy as np
 
+from recollect.index import tail
 from recollect.index.record import FIELDS, FORGOTTEN, Records, gone, packed, unpacked
+from recollect.index.record import changed as changed_record
 from recollect.model.errors import DimensionMismatch, InvalidArgument, MemoryNotFound, VersionConflict
 from recollect.model.memory import Memory
 from recollect.store.port import Entry
@@ -35,6 +37,13 @@ _ADD_TAIL: Final = "INSERT INTO tail (namespace, slot, terms) VALUES (?, ?, ?)"
 _ADD_VECTORS: Final = (
     "INSERT INTO vectors (namespace, embedder, slot, digest, vectors) VALUES (?, ?, ?, ?, ?)"
 )
+_FIXED: Final = (
+    "content", "tags", "entities", "source", "created_at", "valid_from", "supersedes", "superseded_by",
+    "fingerprint", "embedder",
+)  # fmt: skip
+"""What an update leaves alone: the words that are searched, the moment, and what the store itself keeps."""
+_MOST_PASSAGES: Final = 2**16 - 1
+_LIMITS: Final = {"position": 2**31, "access_count": 2**32, "mentions": 2**63, "version": 2**63}
 _NAMESPACE: Final = "SELECT number, path, slots, flushed, change, generation FROM namespaces WHERE path = ?"
 
 
@@ -47,10 +56,12 @@ def find_namespace(connection: sqlite3.Connection, path: str) -> Namespace | Non
 def add(
     connection: sqlite3.Connection,
     entries: Sequence[Entry],
-    now: datetime,
     embedder: tuple[int, int] | None,
 ) -> None:
     """Add memories, and mark those they supersede.
+
+    What supersedes a memory is said by the newer one alone, so a `superseded_by` that a memory brings along
+    (from an export, say) counts for nothing; it is set again when the newer memory is added.
 
     Parameters
     ----------
@@ -58,8 +69,6 @@ def add(
         Inside a write transaction.
     entries
         The memories, of any namespaces.
-    now
-        When those they supersede stop being current.
     embedder
         The number and dimension of the embedder that made the vectors; None if there are none.
     """
@@ -71,9 +80,9 @@ def add(
         slots = namespace.slots + len(batch)
         full = slots - namespace.flushed >= TAIL
         _add_rows(connection, namespace, batch, embedder, waiting=not full)
-        for entry in batch:
+        for slot, entry in enumerate(batch, namespace.slots):
             for old in entry.memory.supersedes:
-                _supersede(connection, namespace, old, entry.memory, now)
+                _supersede(connection, namespace, old, slot, entry.memory)
         connection.execute(
             "UPDATE namespaces SET slots = ?, change = (SELECT max(change) FROM changes) WHERE number = ?",
             (slots, namespace.number),
@@ -88,10 +97,10 @@ def update(connection: sqlite3.Connection, changed: Memory, expected_version: in
     namespace, number, slot, current = find(connection, changed.namespace, changed.id)
     if current.version != expected_version:
         raise VersionConflict(changed.id, expected_version, current.version)
-    for fixed in ("content", "tags", "entities", "source", "created_at", "supersedes", "fingerprint"):
+    for fixed in _FIXED:
         if getattr(changed, fixed) != getattr(current, fixed):
             raise InvalidArgument(fixed, getattr(changed, fixed), "unchanged; to say something new, correct")
-    following = replace(changed, version=current.version + 1)
+    following = replace(_checked_numbers(changed), version=current.version + 1)
     connection.execute(_SET_MEMORY, (*row(following), number))
     old = _record(connection, namespace, slot)
     lengths = dict(zip(FIELDS, old["lengths"][0].tolist(), strict=True))
@@ -112,14 +121,13 @@ def set_forgotten(connection: sqlite3.Connection, path: str, ids: Sequence[str],
     for id_ in ids:
         namespace, number, slot, _ = find(connection, path, id_)
         when = microseconds(at)
-        connection.execute("UPDATE memories SET forgotten_at = ? WHERE number = ?", (when, number))
-        record = _record(connection, namespace, slot).copy()
+        record = _record(connection, namespace, slot)
         state = int(record["state"][0])
         wanted = state & ~FORGOTTEN if at is None else state | FORGOTTEN
         if state != wanted:
-            record["state"] = wanted
+            connection.execute("UPDATE memories SET forgotten_at = ? WHERE number = ?", (when, number))
             kind = "restore" if at is None else "forget"
-            _put_record(connection, namespace, slot, record.tobytes(), kind, id_)
+            _put_record(connection, namespace, slot, changed_record(record, state=wanted), kind, id_)
 
 
 def purge(connection: sqlite3.Connection, path: str, ids: Sequence[str]) -> None:
@@ -162,14 +170,16 @@ def _add_rows(
     """Write all rows of a batch; the words go to the tail only if they are `waiting` for a segment."""
     number = namespace.number
     sessions = _session_numbers(connection, number, {entry.memory.source.session for entry in batch})
-    memories, records, vectors, tail, changes = [], [], [], [], []
+    memories, records, vectors, waits, changes = [], [], [], [], []
     for slot, entry in enumerate(batch, namespace.slots):
-        added, passages = entry.memory, 0
+        added, passages = _checked_numbers(entry.memory), 0
         if entry.vectors is not None:
             passages = _checked_passages(entry, embedder)
             assert embedder is not None  # _checked_passages raises without one
             blob = np.ascontiguousarray(entry.vectors, np.float32).tobytes()
             vectors.append((number, embedder[0], slot, entry.digest, blob))
+        if added.superseded_by is not None:
+            added = replace(added, superseded_by=None)
         memories.append((number, slot, *row(added)))
         record = packed(
             added,
@@ -181,7 +191,7 @@ def _add_rows(
         )
         records.append((number, slot, record))
         if waiting:
-            tail.append((number, slot, json.dumps(entry.terms, ensure_ascii=False)))
+            waits.append((number, slot, tail.encoded(entry.terms)))
         changes.append((number, slot, "add", added.id))
     try:
         connection.executemany(_ADD_MEMORY, memories)
@@ -190,7 +200,7 @@ def _add_rows(
         raise InvalidArgument("id", taken, "an id that is not taken yet") from error
     connection.executemany(_ADD_RECORD, records)
     connection.executemany(_ADD_VECTORS, vectors)
-    connection.executemany(_ADD_TAIL, tail)
+    connection.executemany(_ADD_TAIL, waits)
     connection.executemany(_ADD_CHANGE, changes)
 
 
@@ -206,12 +216,24 @@ def _taken(connection: sqlite3.Connection, number: int, batch: Sequence[Entry]) 
     return entry.memory.id
 
 
+def _checked_numbers(memory: Memory) -> Memory:
+    """Return a memory whose whole numbers the columns can hold."""
+    for name, limit in _LIMITS.items():
+        value = getattr(memory.source if name == "position" else memory, name)
+        if value is not None and value >= limit:
+            raise InvalidArgument(name, value, f"below {limit}")
+    return memory
+
+
 def _checked_passages(entry: Entry, embedder: tuple[int, int] | None) -> int:
     assert entry.vectors is not None  # the caller looked
     if embedder is None:
         raise InvalidArgument("vectors", entry.memory.id, "left out as long as the store has no embedder")
-    if entry.vectors.ndim != 2 or entry.vectors.shape[1] != embedder[1]:
-        got = entry.vectors.shape[-1] if entry.vectors.ndim else 0
+    if entry.vectors.ndim != 2 or not 1 <= len(entry.vectors) <= _MOST_PASSAGES:
+        shape = entry.vectors.shape
+        raise InvalidArgument("vectors", shape, f"1 to {_MOST_PASSAGES} rows, one for each passage")
+    if entry.vectors.shape[1] != embedder[1]:
+        got = entry.vectors.shape[1]
         raise DimensionMismatch(f"memory {entry.memory.id!r}", expected=embedder[1], got=got)
     if not np.isfinite(entry.vectors).all():
         raise InvalidArgument("vectors", entry.memory.id, "finite numbers")
@@ -233,9 +255,13 @@ def _session_numbers(connection: sqlite3.Connection, number: int, names: set[str
 
 
 def _supersede(
-    connection: sqlite3.Connection, namespace: Namespace, old_id: str, new: Memory, now: datetime
+    connection: sqlite3.Connection, namespace: Namespace, old_id: str, new_slot: int, new: Memory
 ) -> None:
+    """Mark a memory as superseded, from the moment on at which the newer one was learnt."""
     _, number, slot, old = find(connection, namespace.path, old_id)
+    if slot >= new_slot:
+        # Only what was there before can be superseded, so a chain never comes back to where it began.
+        raise InvalidArgument("supersedes", old_id, "a memory that was added before this one")
     if old.superseded_by is not None:
         raise InvalidArgument(
             "supersedes", old_id, f"current, but {old.superseded_by!r} has taken its place; correct that one"
@@ -246,34 +272,48 @@ def _supersede(
     connection.execute(
         "UPDATE memories SET superseded_by = ?, superseded_at = ?, valid_to = ?, version = version + 1 "
         "WHERE number = ?",
-        (new.id, microseconds(now), microseconds(ended), number),
+        (new.id, microseconds(new.created_at), microseconds(ended), number),
     )
-    record = _record(connection, namespace, slot).copy()
-    record["superseded"] = now.timestamp()
-    _put_record(connection, namespace, slot, record.tobytes(), "supersede", old_id)
+    record = changed_record(_record(connection, namespace, slot), superseded=new.created_at.timestamp())
+    _put_record(connection, namespace, slot, record, "supersede", old_id)
 
 
 def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memory) -> None:
-    """Take a purged memory out of the chain it was part of; what it had replaced is current again."""
+    """Take a purged memory out of the chain it was part of.
+
+    What it had replaced is current again, unless something newer had replaced it in turn: then that one
+    takes its place in the chain, for nobody asked for the oldest to come back.
+    """
     replaced = connection.execute(
-        "SELECT number, slot, id FROM memories WHERE namespace = ? AND superseded_by = ?",
+        "SELECT number, slot, id FROM memories WHERE namespace = ? AND superseded_by = ? ORDER BY slot",
         (namespace.number, removed.id),
     ).fetchall()
+    heir = removed.superseded_by
     for number, slot, id_ in replaced:
+        record = _record(connection, namespace, slot)
+        if heir is not None:
+            connection.execute(
+                "UPDATE memories SET superseded_by = ?, version = version + 1 WHERE number = ?",
+                (heir, number),
+            )
+            _put_record(connection, namespace, slot, record.tobytes(), "supersede", id_)
+        else:
+            connection.execute(
+                "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, "
+                "valid_to = nullif(valid_to, ?), version = version + 1 WHERE number = ?",
+                (microseconds(removed.event_time), number),
+            )
+            record_now = changed_record(record, superseded=math.inf)
+            _put_record(connection, namespace, slot, record_now, "reinstate", id_)
+    if heir is not None:
+        _, number, slot, newer = find(connection, namespace.path, heir)
+        kept = [id_ for id_ in newer.supersedes if id_ != removed.id] + [id_ for _, _, id_ in replaced]
         connection.execute(
-            "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, version = version + 1 "
-            "WHERE number = ?",
-            (number,),
+            "UPDATE memories SET supersedes = ?, version = version + 1 WHERE number = ?",
+            (json.dumps(kept, ensure_ascii=False), number),
         )
-        record = _record(connection, namespace, slot).copy()
-        record["superseded"] = math.inf
-        _put_record(connection, namespace, slot, record.tobytes(), "reinstate", id_)
-    if removed.superseded_by is not None:
-        _, number, _, newer = find(connection, namespace.path, removed.superseded_by)
-        left = [id_ for id_ in newer.supersedes if id_ != removed.id]
-        connection.execute(
-            "UPDATE memories SET supersedes = ? WHERE number = ?",
-            (json.dumps(left, ensure_ascii=False), number),
+        _put_record(
+            connection, namespace, slot, _record(connection, namespace, slot).tobytes(), "update", heir
         )
 
 
@@ -281,7 +321,7 @@ def _record(connection: sqlite3.Connection, namespace: Namespace, slot: int) -> 
     found = connection.execute(
         "SELECT record FROM records WHERE namespace = ? AND slot = ?", (namespace.number, slot)
     ).fetchone()
-    return unpacked(found[0])
+    return unpacked(found or [b""])
 
 
 def _put_record(
