@@ -4,7 +4,7 @@ import pytest
 
 from recollect.engine.words import read_question, words_of
 from recollect.model import Memory, Source
-from recollect.text import ANALYSERS, RuleClassifier
+from recollect.text import ANALYSERS
 
 SNOWBALL, PLAIN = ANALYSERS["snowball"], ANALYSERS["plain"]
 SUNDAY = datetime(2023, 5, 7, tzinfo=UTC)
@@ -56,15 +56,15 @@ def test_fields_that_are_empty_are_not_there() -> None:
 def test_reading_a_question(
     asked: str, text: str, phrases: tuple[str, ...], excluded: tuple[str, ...]
 ) -> None:
-    question = read_question(asked, SNOWBALL, RuleClassifier())
+    question = read_question(asked, SNOWBALL)
     assert (question.text, question.phrases, question.excluded) == (text, phrases, excluded)
 
 
 def test_an_excluded_word_is_not_looked_for() -> None:
-    question = read_question("coffee or tea -coffee", SNOWBALL, RuleClassifier())
+    question = read_question("coffee or tea -coffee", SNOWBALL)
     assert question.terms == {"tea": 1}
 
 
 def test_repeated_words_count_and_stop_words_do_not() -> None:
-    question = read_question("What is the tea, the tea?", SNOWBALL, RuleClassifier())
+    question = read_question("What is the tea, the tea?", SNOWBALL)
     assert question.terms == {"tea": 2}

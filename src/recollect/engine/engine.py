@@ -285,7 +285,7 @@ class Engine:
         condition = None if filter is None else parse(filter)
         moment = self._clock() if now is None else checks.instant("now", now)
         believed = checks.optional_instant("as_of", as_of)
-        question = read_question(text, self.analyser, self._classifier)
+        question = read_question(text, self.analyser)
         degraded: _Texts = []
         read_at = perf_counter()
         query_vector = self._query_vector(question.text, vector, chosen, degraded)
@@ -295,6 +295,7 @@ class Engine:
             setting = Setting(
                 view=view,
                 question=question,
+                classifier=self._classifier,
                 vector=query_vector,
                 least_similarity=self._least_similarity(chosen),
                 now=moment,

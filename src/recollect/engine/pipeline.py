@@ -47,6 +47,7 @@ from recollect.rank import (
 from recollect.rank.combination import stacked
 from recollect.rank.temporal import boosted_additive, boosted_multiplicative
 from recollect.store.port import Found, View
+from recollect.text.query_type import QueryClassifier
 
 _DAY: Final = 86_400.0
 _HOUR: Final = 3_600.0
@@ -64,8 +65,6 @@ class Legs:
 
     vector: Found
     lexical: Found
-    best_match: float
-    """The score that a memory with every word of the question once would come near to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +110,7 @@ class Setting:
 
     view: View
     question: Question
+    classifier: QueryClassifier
     vector: np.ndarray[Any, np.dtype[np.float32]] | None
     least_similarity: float
     now: datetime
@@ -161,9 +161,9 @@ def search(recipe: Recipe, setting: Setting) -> Legs:
     vector = nothing
     if recipe.vector_pool and setting.vector is not None:
         vector = view.nearest(setting.vector, recipe.vector_pool)
-    count, frequencies = view.document_frequencies(tuple(question.terms))
     terms: dict[str, float] = dict(question.terms)
     if recipe.entity_weight and terms:
+        count, frequencies = view.document_frequencies(tuple(terms))
         _, named = view.document_frequencies(tuple(terms), field="entities")
         names = [term for term, times in named.items() if times]
         statistics = _Counts(count, frequencies)
@@ -180,23 +180,22 @@ def search(recipe: Recipe, setting: Setting) -> Legs:
         question.excluded,
         BM25(recipe.k1, recipe.b),
     )
-    lexical, best = nothing, 0.0
+    lexical = nothing
     if recipe.lexical_pool and query.terms:
         pool = recipe.lexical_pool * (_PHRASE_DEPTH if question.phrases else 1)
         lexical = view.lexical(query, pool)
-        best = _best_match(query, count, frequencies)
         if question.phrases and lexical.slots.size:
-            lexical = _with_phrases(recipe, setting, lexical, count)
+            lexical = _with_phrases(recipe, setting, lexical)
     if question.excluded and vector.slots.size:
         vector = _without(vector, view.having(question.excluded, vector.slots))
-    return Legs(vector, lexical, best)
+    return Legs(vector, lexical)
 
 
 def fuse(recipe: Recipe, setting: Setting, legs: Legs) -> Fused[int]:
     """Make one list of the legs."""
     share = recipe.vector_weight
     if recipe.legs_by_query:
-        kind = setting.question.type
+        kind = setting.classifier.classify(setting.question.text)
         share = legs_for_query(kind.type, kind.confidence).alpha
     lists: list[Leg[int]] = []
     weights: list[float] = []
@@ -243,7 +242,7 @@ def gate(
     match), whichever it has, and must in any case be certain enough.
     """
     cosine, match = _at(legs.vector, slots, -np.inf), _at(legs.lexical, slots, 0.0)
-    ceiling = legs.best_match or 1.0
+    ceiling = legs.lexical.ceiling or 1.0
     near = cosine >= setting.least_similarity
     worded = (match > 0) & (match >= recipe.least_match * ceiling)
     certain = records["confidence"] >= recipe.least_confidence
@@ -311,7 +310,7 @@ def _confidence(
         both = Combination.of("product", ("relevance", "confidence"), stacked(scores, sure))
         return both.scores, _chained(both, "with confidence", "relevance", explain)
     if recipe.weighting == "query":
-        kind = setting.question.type
+        kind = setting.classifier.classify(setting.question.text)
         alpha, beta = for_query(kind.type, kind.confidence)
     else:
         alpha, beta = preset(recipe.weighting)
@@ -437,25 +436,16 @@ def _diverse(
     return kept
 
 
-def _with_phrases(recipe: Recipe, setting: Setting, found: Found, count: int) -> Found:
+def _with_phrases(recipe: Recipe, setting: Setting, found: Found) -> Found:
     """Return the list with a bonus for texts that hold a quoted phrase, best first again."""
+    count, _ = setting.view.document_frequencies(())
     wanted = [folded(phrase) for phrase in setting.question.phrases]
     contents = [folded(memory.content) for memory in setting.view.memories(found.slots)]
     hits = [sum(phrase in content for phrase in wanted) for content in contents]
     bonus = [phrase_bonus(times, count, strength=recipe.phrase_weight) for times in hits]
     scores = found.scores + np.array(bonus)
     order = best_first(scores, recipe.lexical_pool)
-    return Found(found.slots[order], scores[order], found.detail)
-
-
-def _best_match(query: LexicalQuery, count: int, frequencies: Mapping[str, int]) -> float:
-    """Return the content score of an average text that has every known word of the question once."""
-    weight = query.fields["content"]
-    return sum(
-        weight * times * float(np.log((count - frequencies[term] + 0.5) / (frequencies[term] + 0.5) + 1))
-        for term, times in query.terms.items()
-        if frequencies[term]
-    )
+    return Found(found.slots[order], scores[order], found.detail, found.ceiling)
 
 
 def _at(found: Found, slots: IntArray, absent: float) -> FloatArray:

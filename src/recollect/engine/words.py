@@ -12,7 +12,6 @@ from typing import Final
 
 from recollect.model.memory import Memory
 from recollect.text.analysers import Analyser
-from recollect.text.query_type import Classification, QueryClassifier
 
 _PHRASE: Final = re.compile(r'"([^"]+)"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]')
 _EXCLUDED: Final = re.compile(r"(?<!\S)-(\w\S*)")
@@ -63,25 +62,21 @@ class Question:
         What stood in quotation marks.
     excluded
         The analysed words that were marked with a minus.
-    type
-        What kind of answer it wants.
     """
 
     text: str
     terms: Mapping[str, int]
     phrases: tuple[str, ...]
     excluded: tuple[str, ...]
-    type: Classification
 
 
-def read_question(text: str, analyser: Analyser, classifier: QueryClassifier) -> Question:
+def read_question(text: str, analyser: Analyser) -> Question:
     """Read a question: its words, quoted phrases, and words that were excluded with a minus.
 
     Examples
     --------
     >>> from recollect.text.analysers import ANALYSERS
-    >>> from recollect.text.query_type import RuleClassifier
-    >>> asked = read_question('who said "green tea" -coffee', ANALYSERS["snowball"], RuleClassifier())
+    >>> asked = read_question('who said "green tea" -coffee', ANALYSERS["snowball"])
     >>> asked.text, asked.phrases, asked.excluded
     ('who said green tea', ('green tea',), ('coffe',))
     """
@@ -99,7 +94,7 @@ def read_question(text: str, analyser: Analyser, classifier: QueryClassifier) ->
     terms = Counter(analyser.tokens(cleaned))
     for term in without:
         terms.pop(term, None)
-    return Question(cleaned, dict(terms), phrases, without, classifier.classify(cleaned))
+    return Question(cleaned, dict(terms), phrases, without)
 
 
 # Not strftime's names: those change with the locale of the process.
