@@ -1,0 +1,108 @@
+"""The application: every command, and what ``recollect`` says when it is given none."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Final
+
+import typer
+
+from recollect._version import __version__
+from recollect.cli import (
+    bench,
+    care,
+    doctor,
+    exporting,
+    forgetting,
+    importing,
+    looking,
+    models,
+    recalling,
+    recipes,
+    remembering,
+)
+from recollect.cli.command import Db, Debug, Embedder, Json, Namespace, Quiet, guarded
+from recollect.cli.failures import INTERRUPTED
+from recollect.cli.session import Given, Session
+
+_GROUPS: Final = (
+    remembering,
+    recalling,
+    looking,
+    recipes,
+    forgetting,
+    importing,
+    exporting,
+    care,
+    doctor,
+    models,
+    bench,
+)
+
+_FIRST_STEPS: Final = """\
+Recollect remembers what you tell it and finds it again by meaning and by words.
+
+  recollect remember "Anna prefers green tea"     say something
+  recollect recall "what does Anna drink?"        ask for it
+  recollect recall "what does Anna drink?" -e     … and see why
+  recollect import notes.md                       bring in what you have
+  recollect doctor                                see what is installed and in use
+  recollect --help                                all commands
+"""
+
+app = typer.Typer(
+    name="recollect",
+    help="Memory that finds the right few things again, on your machine, with reasons.",
+    invoke_without_command=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+Version = Annotated[bool, typer.Option("--version", help="Show the version.")]
+
+
+@app.callback()
+def start(
+    ctx: typer.Context,
+    db: Db = None,
+    namespace: Namespace = None,
+    embedder: Embedder = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+    version: Version = False,
+) -> None:
+    """Memory that finds the right few things again, on your machine, with reasons."""
+    ctx.obj = Given(db, namespace, embedder, json, quiet, debug)
+    if version:
+        typer.echo(f"recollect {__version__}")
+        raise typer.Exit
+    if ctx.invoked_subcommand is None:
+        session = Session(ctx.obj)
+        guarded(session, lambda: _welcome(session))
+
+
+for group in _GROUPS:
+    group.register(app)
+
+
+def run() -> None:
+    """Run the application and leave the process with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character gets its number rather than an error.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        app(prog_name="recollect")
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+def _welcome(session: Session) -> None:
+    path = session.settings.db
+    if session.output.json:
+        session.output.data({"version": __version__, "db": str(path), "exists": path.exists()})
+        return
+    session.output.line(_FIRST_STEPS)
+    state = "" if path.exists() else " (made when you first remember something)"
+    session.output.line(f"Memories are in {path}{state}")

@@ -1,0 +1,204 @@
+"""From what people type to what the engine takes: times, JSON, parameters, ids, and the nearest name."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime, time
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from recollect.engine import Engine
+    from recollect.model.memory import Memory
+    from recollect.model.parameter import Parameter
+
+_YES: Final = ("true", "yes", "on", "1")
+_NO: Final = ("false", "no", "off", "0")
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_PIECE: Final = 4
+"""Fewest characters of an id that are looked up; fewer would fit by accident."""
+
+
+def nearest(word: str, choices: Iterable[str]) -> str:
+    """Return a question that names the likeliest choice, or nothing.
+
+    Examples
+    --------
+    >>> nearest("balancd", ["fast", "balanced"])
+    ' Did you mean balanced?'
+    >>> nearest("xyz", ["fast", "balanced"])
+    ''
+    """
+    found = difflib.get_close_matches(word, list(choices), 1)
+    return f" Did you mean {found[0]}?" if found else ""
+
+
+def chosen(option: str, word: str, choices: Sequence[str]) -> str:
+    """Return one of the choices, or raise with the nearest one."""
+    from recollect.model.errors import InvalidArgument
+
+    if word not in choices:
+        raise InvalidArgument(
+            option, word, f"one of {', '.join(choices)}.{nearest(word, choices)}".strip(".")
+        )
+    return word
+
+
+def words(parts: Sequence[str]) -> str:
+    """Return the words of an argument as one text; a single ``-`` stands for standard input.
+
+    Examples
+    --------
+    >>> words(["Anna", "likes", "tea"])
+    'Anna likes tea'
+    """
+    from recollect.model.errors import InvalidArgument
+
+    text = sys.stdin.read() if list(parts) == ["-"] else " ".join(parts)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidArgument("the text", text, "UTF-8") from error
+    return text
+
+
+def instant(option: str, text: str | None) -> datetime | None:
+    """Return a time given in ISO 8601; a day alone is its midnight in UTC.
+
+    Examples
+    --------
+    >>> instant("--as-of", "2026-05-07")
+    datetime.datetime(2026, 5, 7, 0, 0, tzinfo=datetime.timezone.utc)
+    >>> instant("--as-of", "2026-05-07T12:00+02:00").hour
+    12
+    """
+    from recollect.model.errors import InvalidArgument
+
+    if text is None:
+        return None
+    try:
+        if _DAY.fullmatch(text):
+            return datetime.combine(date.fromisoformat(text), time(), UTC)
+        found = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise InvalidArgument(option, text, "a time such as 2026-05-07 or 2026-05-07T18:30Z") from error
+    if found.tzinfo is None:
+        raise InvalidArgument(
+            option, text, "a time with its zone: add Z for UTC, or an offset such as +02:00"
+        )
+    return found
+
+
+def json_object(option: str, text: str | None) -> dict[str, Any] | None:
+    """Return a JSON object.
+
+    Examples
+    --------
+    >>> json_object("--filter", '{"category": "preference"}')
+    {'category': 'preference'}
+    """
+    from recollect.model.errors import InvalidArgument
+
+    if text is None:
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        problem = (
+            f" ({error.msg} at character {error.pos + 1})" if isinstance(error, json.JSONDecodeError) else ""
+        )
+        raise InvalidArgument(option, text, f'JSON such as \'{{"tags": "tea"}}\'{problem}') from error
+    if not isinstance(value, dict):
+        raise InvalidArgument(option, text, 'a JSON object such as \'{"tags": "tea"}\'')
+    return value
+
+
+def changes(settings: Sequence[str], parameters: Sequence[Parameter]) -> dict[str, Any]:
+    """Return the recipe parameters that ``--set name=value`` changes, each in its own type.
+
+    Examples
+    --------
+    >>> from recollect.engine.recipe import PARAMETERS
+    >>> changes(["vector_weight=0.7", "deduplicate=no", "fusion=rrf"], PARAMETERS)
+    {'vector_weight': 0.7, 'deduplicate': False, 'fusion': 'rrf'}
+    """
+    from recollect.model.errors import InvalidArgument
+
+    known = {parameter.name: parameter for parameter in parameters}
+    found: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals:
+            raise InvalidArgument("--set", setting, "name=value, such as vector_weight=0.7")
+        if name not in known:
+            expected = (
+                f"the name of a parameter (recollect recipes balanced lists them).{nearest(name, known)}"
+            )
+            raise InvalidArgument("--set", name, expected.strip("."))
+        found[name] = _typed(known[name], value.strip())
+    return found
+
+
+def ranged(parameter: Parameter) -> str:
+    """Return what a parameter may be, in few words.
+
+    Examples
+    --------
+    >>> from recollect.engine.recipe import PARAMETERS
+    >>> [ranged(parameter) for parameter in PARAMETERS if parameter.name in ("b", "deduplicate", "coverage")]
+    ['0 to 1', 'none, item or leg', 'yes or no']
+    """
+    if parameter.choices:
+        return " or ".join(filter(None, (", ".join(parameter.choices[:-1]), parameter.choices[-1])))
+    if parameter.type is bool:
+        return "yes or no"
+    whole = "whole, " if parameter.type is int else ""
+    return f"{whole}{parameter.low:g} to {parameter.high:g}"
+
+
+def _typed(parameter: Parameter, text: str) -> object:
+    from recollect.engine.recipe import checked
+    from recollect.model.errors import InvalidArgument
+
+    option = f"--set {parameter.name}"
+    if parameter.choices:
+        return chosen(option, text, parameter.choices)
+    value: object = text
+    try:
+        if parameter.type is bool:
+            value = {**dict.fromkeys(_YES, True), **dict.fromkeys(_NO, False)}[text.lower()]
+        else:
+            value = parameter.type(text)
+        return checked(parameter, value)
+    except (KeyError, ValueError) as error:
+        raise InvalidArgument(option, value, ranged(parameter)) from error
+
+
+def found_memory(engine: Engine, piece: str) -> Memory:
+    """Return the memory with an id, or the only one whose id has that piece in it.
+
+    Raises
+    ------
+    MemoryNotFound
+        There is none.
+    InvalidArgument
+        There are several.
+    """
+    from recollect.model.errors import InvalidArgument, MemoryNotFound
+
+    try:
+        return engine.get(piece)
+    except MemoryNotFound:
+        if len(piece) < _PIECE:
+            raise
+        alike = engine.list(filter={"id": {"contains": piece}}, limit=4, hidden=True).memories
+        if not alike:
+            raise
+    if len(alike) > 1:
+        ids = ", ".join(memory.id for memory in alike[:3]) + (", …" if len(alike) > 3 else "")
+        raise InvalidArgument("id", piece, f"a piece of one id only; it is in {ids}")
+    return alike[0]

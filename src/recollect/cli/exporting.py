@@ -1,0 +1,93 @@
+"""Write every memory out as JSONL, a format that `import` reads back exactly."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, TextIO
+
+import typer
+
+from recollect.cli.command import command
+from recollect.cli.output import counted
+from recollect.cli.session import Session
+
+if TYPE_CHECKING:
+    from recollect.engine import Engine
+
+_PAGE: Final = 10_000
+
+File = Annotated[str, typer.Argument(metavar="[FILE]", help="Where to write; - is standard output.")]
+All = Annotated[bool, typer.Option("--all-namespaces", help="Every namespace, not only this one.")]
+Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    command(app, "export", "Files")(export)
+
+
+def export(session: Session, file: File = "-", all_namespaces: All = False, force: Force = False) -> None:
+    """Write memories as JSONL, forgotten and superseded ones too."""
+    from recollect.cli.memory_json import as_json
+
+    output = session.output
+    with session.memory() as engine, _target(file, force=force) as target:
+        forgotten = forgotten_ids(engine)
+        count = 0
+        for memory in engine.store.export(None if all_namespaces else engine.namespace):
+            row = as_json(memory) | {"forgotten": (memory.namespace, memory.id) in forgotten}
+            target.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+            count += 1
+        others = len(engine.store.namespaces().keys() - {engine.namespace})
+    if file != "-" and output.json:
+        output.data({"exported": count, "file": file})
+    else:
+        output.say(f"{counted(count, 'memory', 'memories')} · {session.settings.db}")
+    if others and not all_namespaces:
+        output.say(f"{counted(others, 'other namespace')} left out; --all-namespaces takes all")
+
+
+def forgotten_ids(engine: Engine) -> set[tuple[str, str]]:
+    """Return the namespace and id of every forgotten memory, as the change feed tells it."""
+    forgotten: set[tuple[str, str]] = set()
+    since = 0
+    while changes := engine.store.changes(since, _PAGE):
+        for change in changes:
+            key = (change.namespace, change.memory_id)
+            if change.kind == "forget":
+                forgotten.add(key)
+            elif change.kind == "restore":
+                forgotten.discard(key)
+        since = changes[-1].number
+    return forgotten
+
+
+@contextmanager
+def _target(name: str, *, force: bool) -> Iterator[TextIO]:
+    """Open what to write to; a file comes into being whole or not at all."""
+    from recollect.model.errors import InvalidArgument
+
+    if name == "-":
+        yield sys.stdout
+        return
+    path = Path(name)
+    if path.exists() and (not force or path.is_dir()):
+        raise InvalidArgument("FILE", name, "a file that is not there yet, or --force given")
+    if not path.absolute().parent.is_dir():
+        raise InvalidArgument("FILE", name, "in a folder that exists")
+    handle, partial = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as target:
+            yield target
+            target.flush()
+            os.fsync(target.fileno())
+        Path(partial).replace(path)
+    finally:
+        with suppress(FileNotFoundError):
+            Path(partial).unlink()

@@ -1,0 +1,72 @@
+"""Let go: forget and restore, which can be undone, and purge, which cannot."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Final
+
+import typer
+
+from recollect.cli.arguments import found_memory
+from recollect.cli.command import command
+from recollect.cli.output import counted, one_line
+from recollect.cli.session import Session
+
+_PANEL: Final = "Let go"
+
+Several = Annotated[list[str], typer.Argument(metavar="ID...", help="The memories: ids, or pieces of them.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; whole ids only.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the application."""
+    command(app, "forget", _PANEL)(forget)
+    command(app, "restore", _PANEL)(restore)
+    command(app, "purge", _PANEL)(purge)
+
+
+def forget(session: Session, ids: Several) -> None:
+    """Hide memories from every recall; restore brings them back."""
+    with session.memory() as engine:
+        known = [found_memory(engine, id_).id for id_ in ids]
+        engine.forget(*known)
+    _report(session, "forgotten", known, "Forgot")
+    session.output.say("restore brings them back; purge removes them for good")
+
+
+def restore(session: Session, ids: Several) -> None:
+    """Show forgotten memories again."""
+    with session.memory() as engine:
+        known = [found_memory(engine, id_).id for id_ in ids]
+        engine.restore(*known)
+    _report(session, "restored", known, "Restored")
+
+
+def purge(session: Session, ids: Several, yes: Yes = False) -> None:
+    """Remove memories for good: text, vectors, words. This cannot be undone."""
+    from recollect.model.errors import InvalidArgument
+
+    with session.memory() as engine:
+        # Without anybody to look at what was found, a piece of an id is too little to destroy by.
+        known = [engine.get(id_) if yes else found_memory(engine, id_) for id_ in ids]
+        if not yes:
+            if not sys.stdin.isatty():
+                raise InvalidArgument("purge", "no terminal", "confirmed at a terminal, or with --yes")
+            for memory in known:
+                session.output.errors.print(f"  {one_line(memory.content, 100)}")
+            question = f"Remove {counted(len(known), 'memory', 'memories')} for good?"
+            if not typer.confirm(question, err=True):
+                session.output.say("Nothing was removed.")
+                return
+        engine.purge(*(memory.id for memory in known))
+    _report(session, "purged", [memory.id for memory in known], "Removed")
+
+
+def _report(session: Session, key: str, ids: list[str], verb: str) -> None:
+    if session.output.json:
+        session.output.data({key: ids})
+    elif session.output.terminal:
+        session.output.show(f"{verb} {counted(len(ids), 'memory', 'memories')}.")
+    else:
+        for id_ in ids:
+            session.output.line(id_)

@@ -1,0 +1,124 @@
+"""Look around: list, show, history, namespaces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from recollect.cli.arguments import found_memory, json_object
+from recollect.cli.command import command
+from recollect.cli.output import counted, visible
+from recollect.cli.session import Session
+
+if TYPE_CHECKING:
+    from recollect.engine import Engine
+    from recollect.model.memory import Memory
+
+_PANEL: Final = "Look around"
+
+Which = Annotated[str, typer.Argument(metavar="ID", help="The memory: its id, or a piece of it.")]
+Several = Annotated[list[str], typer.Argument(metavar="ID...", help="The memories: ids, or pieces of them.")]
+Limit = Annotated[int, typer.Option("--limit", "-l", help="How many at most.")]
+FilterText = Annotated[
+    str | None, typer.Option("--filter", "-f", metavar="JSON", help="Only memories that meet this.")
+]
+Cursor = Annotated[str | None, typer.Option("--cursor", help="Go on where the page before ended.")]
+Hidden = Annotated[bool, typer.Option("--hidden", help="Forgotten and superseded ones too.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the application."""
+    command(app, "list", _PANEL)(list_)
+    command(app, "show", _PANEL)(show)
+    command(app, "history", _PANEL)(history)
+    command(app, "namespaces", _PANEL)(namespaces)
+
+
+def list_(
+    session: Session,
+    limit: Limit = 20,
+    filter: FilterText = None,
+    cursor: Cursor = None,
+    hidden: Hidden = False,
+) -> None:
+    """List memories, newest first."""
+    condition = json_object("--filter", filter)
+    with session.memory() as engine:
+        page = engine.list(limit=limit, filter=condition, cursor=cursor, hidden=hidden)
+        _show_all(session, engine, page.memories, cursor=page.cursor)
+    if not page.memories:
+        session.output.say(f"No memories here · namespace {engine.namespace} · {session.settings.db}")
+    elif page.cursor is not None:
+        session.output.say(f"More: --cursor {page.cursor}")
+
+
+def show(session: Session, ids: Several) -> None:
+    """Show all there is to know about memories."""
+    from recollect.cli.memory_json import as_json
+    from recollect.cli.show_memory import details, hidden_reasons
+
+    output = session.output
+    with session.memory() as engine:
+        memories = [found_memory(engine, id_) for id_ in ids]
+        reasons = hidden_reasons(engine, memories)
+    if output.json:
+        output.data([as_json(memory) | {"hidden": reasons.get(memory.id)} for memory in memories])
+        return
+    from rich.table import Table
+
+    for number, memory in enumerate(memories):
+        if number:
+            output.line("")
+        known = details(memory, reasons.get(memory.id, ""))
+        if not output.terminal:
+            output.line(visible(memory.content))
+            for name, value in known:
+                output.line(f"{name}\t{value}")
+            continue
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        table.add_column(style="dim", no_wrap=True)
+        table.add_column(overflow="fold")
+        for row in known:
+            table.add_row(*row)
+        output.show(visible(memory.content) + "\n")
+        output.show(table)
+
+
+def history(session: Session, id: Which) -> None:
+    """Show what was said before and after in place of a memory, oldest first."""
+    with session.memory() as engine:
+        chain = engine.history(found_memory(engine, id).id)
+        _show_all(session, engine, chain, cursor=None)
+    if len(chain) == 1:
+        session.output.say("It has never been corrected.")
+
+
+def namespaces(session: Session) -> None:
+    """List the namespaces and how many memories each holds."""
+    output = session.output
+    with session.memory() as engine:
+        counts = engine.store.namespaces()
+    if output.json:
+        output.data({"namespaces": dict(counts)})
+        return
+    for name, count in counts.items():
+        output.line(f"{name}\t{count}" if not output.terminal else f"{count:>9,}  {name}")
+    output.say(f"{counted(len(counts), 'namespace')} · {session.settings.db}")
+
+
+def _show_all(session: Session, engine: Engine, memories: tuple[Memory, ...], *, cursor: str | None) -> None:
+    from recollect.cli.memory_json import as_json
+    from recollect.cli.show_memory import hidden_reasons, memory_table, plain_line
+
+    output = session.output
+    reasons = hidden_reasons(engine, list(memories))
+    if output.json:
+        rows = [as_json(memory) | {"hidden": reasons.get(memory.id)} for memory in memories]
+        output.data({"memories": rows, "cursor": cursor})
+    elif output.terminal:
+        if memories:
+            output.show(memory_table(list(memories), reasons))
+    else:
+        for memory in memories:
+            output.line(plain_line(memory))

@@ -1,0 +1,77 @@
+"""A memory as a JSON object and back, exactly: one line of an export, one item of ``--json``.
+
+Every field of :class:`~recollect.model.memory.Memory` has the key of its own name. Times are ISO 8601 in UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from datetime import datetime
+from typing import Any, Final
+
+from recollect.cli.arguments import instant, nearest
+from recollect.model.errors import InvalidArgument
+from recollect.model.memory import Memory, Source
+from recollect.model.place import Place
+
+FIELDS: Final = tuple(each.name for each in fields(Memory))
+_TIMES: Final = ("created_at", "valid_from", "valid_to", "expires_at", "last_accessed_at")
+
+
+def as_json(memory: Memory) -> dict[str, Any]:
+    """Return a memory as plain data.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> tea = Memory(id="m1", content="Anna likes tea", created_at=datetime(2026, 5, 7, tzinfo=UTC))
+    >>> as_json(tea)["created_at"], Memory(**from_json(as_json(tea))) == tea
+    ('2026-05-07T00:00:00+00:00', True)
+    """
+    data = {name: getattr(memory, name) for name in FIELDS}
+    for name, value in data.items():
+        if isinstance(value, datetime):
+            data[name] = value.isoformat()
+        elif isinstance(value, tuple):
+            data[name] = list(value)
+        elif isinstance(value, Source | Place):
+            data[name] = asdict(value)
+    return data | {"tier": memory.tier.value, "metadata": dict(memory.metadata)}
+
+
+def from_json(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of :class:`Memory` that an object gives; those it leaves out are left out.
+
+    Raises
+    ------
+    InvalidArgument
+        A key that no memory has, or a time, source or place that cannot be read. Everything else is checked
+        when the memory is made.
+    """
+    for name in data:
+        if name not in FIELDS:
+            raise InvalidArgument("field", name, f"one that a memory has.{nearest(name, FIELDS)}".strip("."))
+    found = dict(data)
+    for name in _TIMES:
+        if found.get(name) is not None:
+            found[name] = _instant(name, found[name])
+    if isinstance(found.get("source"), Mapping):
+        found["source"] = _made(Source, "source", found["source"])
+    if isinstance(found.get("place"), Mapping):
+        found["place"] = _made(Place, "place", found["place"])
+    return found
+
+
+def _instant(name: str, value: object) -> datetime | None:
+    if not isinstance(value, str):
+        raise InvalidArgument(name, value, "a time in ISO 8601, such as '2026-05-07T18:30:00Z'")
+    return instant(name, value)
+
+
+def _made(kind: type[Source] | type[Place], name: str, values: Mapping[str, Any]) -> Source | Place:
+    known = [each.name for each in fields(kind)]
+    try:
+        return kind(**values)
+    except TypeError as error:
+        raise InvalidArgument(name, dict(values), f"an object with the keys {', '.join(known)}") from error

@@ -1,0 +1,140 @@
+"""The models that measure meaning: list, install, verify, remove."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+import typer
+
+from recollect.cli.arguments import chosen
+from recollect.cli.command import command
+from recollect.cli.failures import EMBEDDER
+from recollect.cli.session import Session
+
+_RECOMMENDED: Final = "arctic-embed-s"
+
+
+def model_names(incomplete: str) -> list[str]:
+    """Return the models that begin with what was typed, for the shell."""
+    from recollect.embed.catalogue import CATALOGUE
+
+    return [name for name in CATALOGUE if name.startswith(incomplete)]
+
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A model.", autocompletion=model_names)]
+Wanted = Annotated[
+    str,
+    typer.Argument(metavar="[NAME]", help=f"A model; {_RECOMMENDED} if none.", autocompletion=model_names),
+]
+Which = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[NAME]", help="A model; all that are installed if none.", autocompletion=model_names
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group of commands to the application."""
+    group = typer.Typer(no_args_is_help=True, help="The models that measure meaning.")
+    command(group, "list")(list_)
+    command(group, "install")(install)
+    command(group, "verify")(verify)
+    command(group, "remove")(remove)
+    app.add_typer(group, name="model", rich_help_panel="Look after it")
+
+
+def list_(session: Session) -> None:
+    """List the models that can be installed, and those that are."""
+    from recollect.embed.install import available, installed
+
+    here = installed(session.settings.models)
+    rows: list[dict[str, Any]] = [
+        {
+            "name": entry.name,
+            "installed": entry.name in here,
+            "megabytes": entry.megabytes,
+            "dimension": entry.description.dimension,
+            "licence": entry.description.licence,
+            "summary": entry.summary,
+        }
+        for entry in available()
+    ]
+    output = session.output
+    if output.json:
+        output.data({"models": rows, "folder": str(session.settings.models)})
+        return
+    for row in rows:
+        state = "installed" if row["installed"] else ""
+        if output.terminal:
+            output.line(f"{row['name']:<20}{state:<11}{row['megabytes']:>4} MB  {row['summary']}")
+        else:
+            output.line(f"{row['name']}\t{state}\t{row['megabytes']}\t{row['summary']}")
+    output.say(f"in {session.settings.models}")
+
+
+def install(session: Session, name: Wanted = _RECOMMENDED) -> None:
+    """Install a model; every file is checked against its pinned hash."""
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    from recollect.embed.catalogue import CATALOGUE
+    from recollect.embed.install import install as fetch
+
+    chosen("NAME", name, tuple(CATALOGUE))
+    output = session.output
+    shown = output.errors.is_terminal and not output.quiet and not output.json
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=output.errors, transient=True, disable=not shown) as progress:
+        tasks: dict[str, Any] = {}
+
+        def report(file: str, done: int, total: int | None) -> None:
+            if file not in tasks:
+                tasks[file] = progress.add_task(file, total=total)
+            progress.update(tasks[file], completed=done, total=total)
+
+        found = fetch(name, session.settings.models, progress=report)
+    if output.json:
+        output.data({"name": found.name, "folder": str(found.folder), "source": found.source})
+        return
+    output.line(f"{found.name}: {found.source}, in {found.folder}")
+    output.say("new databases use the best model that is installed; recollect doctor says which is in use")
+
+
+def verify(session: Session, name: Which = None) -> None:
+    """Check the files of installed models against their pinned hashes."""
+    from recollect.embed.catalogue import CATALOGUE
+    from recollect.embed.install import installed
+    from recollect.embed.install import verify as verified
+    from recollect.model.errors import EmbedderError
+
+    folder = session.settings.models
+    names = installed(folder) if name is None else (chosen("NAME", name, tuple(CATALOGUE)),)
+    states: dict[str, str] = {}
+    for each in names:
+        try:
+            verified(each, folder)
+            states[each] = ""
+        except EmbedderError as error:
+            states[each] = str(error)
+    if session.output.json:
+        rows = [{"name": each, "sound": not state, "problem": state} for each, state in states.items()]
+        session.output.data({"models": rows})
+    else:
+        for each, state in states.items():
+            session.output.line(f"{each}: {state or 'verified'}")
+        if not states:
+            session.output.say(f"no models are installed in {folder}")
+    if any(states.values()):
+        session.leave(EMBEDDER)
+
+
+def remove(session: Session, name: Name) -> None:
+    """Remove an installed model; stores that use it then answer by words only."""
+    from recollect.embed.catalogue import CATALOGUE
+    from recollect.embed.install import remove as removed
+
+    removed(chosen("NAME", name, tuple(CATALOGUE)), session.settings.models)
+    if session.output.json:
+        session.output.data({"removed": name})
+    else:
+        session.output.line(f"removed {name}")

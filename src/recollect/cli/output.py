@@ -1,0 +1,117 @@
+"""What goes where: results to standard output, everything else to standard error.
+
+People at a terminal get tables and a little colour; a pipe gets plain lines; ``--json`` gets one JSON value.
+What was remembered is shown with its control characters made visible, so that no memory can move the cursor
+or recolour the terminal of the person who reads it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+_CONTROLS: Final = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def visible(text: str) -> str:
+    r"""Return text with control characters written out; line ends and tabs stay.
+
+    Examples
+    --------
+    >>> visible("red \x1b[31malert")
+    'red \\x1b[31malert'
+    """
+    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def one_line(text: str, longest: int | None = None) -> str:
+    r"""Return text on one line, with an ellipsis where it is cut.
+
+    Examples
+    --------
+    >>> one_line("first line\n  second line", longest=16)
+    'first line seco…'
+    """
+    flat = visible(" ".join(text.split()))
+    return flat if longest is None or len(flat) <= longest else flat[: longest - 1] + "…"
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "memory", "memories"), counted(1200, "hit")
+    ('1 memory', '1,200 hits')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+@dataclass(frozen=True)
+class Output:
+    """The two streams of a command.
+
+    Parameters
+    ----------
+    json
+        Whether results are wanted as JSON.
+    quiet
+        Whether to leave out everything but results and errors.
+    """
+
+    json: bool = False
+    quiet: bool = False
+
+    @cached_property
+    def console(self) -> Console:
+        """Standard output, for people."""
+        from rich.console import Console
+
+        return Console(markup=False, highlight=False, emoji=False)
+
+    @cached_property
+    def errors(self) -> Console:
+        """Standard error, for people."""
+        from rich.console import Console
+
+        return Console(stderr=True, markup=False, highlight=False, emoji=False)
+
+    @property
+    def terminal(self) -> bool:
+        """Whether a person is looking at the results."""
+        return not self.json and self.console.is_terminal
+
+    def data(self, value: Any) -> None:  # noqa: ANN401 - any JSON
+        """Write a result as JSON: on one line, or indented for a person who is looking."""
+        indent = 2 if self.console.is_terminal else None
+        self.line(json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False))
+
+    def line(self, text: str) -> None:
+        """Write a plain line of the result."""
+        sys.stdout.write(text + "\n")
+
+    def show(self, *renderables: RenderableType) -> None:
+        """Draw a part of the result."""
+        self.console.print(*renderables)
+
+    def say(self, text: str, style: str = "dim") -> None:
+        """Tell the person something beside the result."""
+        if not self.quiet:
+            self.errors.print(text, style=style, soft_wrap=True)
+
+    def warn(self, text: str) -> None:
+        """Tell the person something they should not miss."""
+        self.say(text, "yellow")
+
+    def fail(self, text: str) -> None:
+        """Say what went wrong, on one line, whether or not it is quiet."""
+        self.errors.print(f"recollect: {one_line(text)}", style="red", soft_wrap=True)

@@ -1,0 +1,230 @@
+"""Ask: recall, with a bar for each signal and, on request, the whole arithmetic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from recollect.cli.arguments import changes, chosen, instant, json_object, words
+from recollect.cli.command import command
+from recollect.cli.failures import NOTHING
+from recollect.cli.output import counted, one_line
+from recollect.cli.session import Session
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.tree import Tree
+
+    from recollect.engine import Engine, Recall
+    from recollect.model.explanation import Explanation
+    from recollect.model.hit import Hit
+
+SIGNALS: Final = ("meaning", "words")
+_WIDTH: Final = 8
+_EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
+_JOINED: Final = {"sum": "added", "product": "multiplied", "ratio": "divided", "max": "the larger"}
+
+
+def recipe_names(incomplete: str) -> list[str]:
+    """Return the recipes that begin with what was typed, for the shell."""
+    from recollect.engine.recipes import RECIPES
+
+    return [name for name in RECIPES if name.startswith(incomplete)]
+
+
+def parameter_names(incomplete: str) -> list[str]:
+    """Return the parameters that begin with what was typed, for the shell."""
+    from recollect.engine.recipe import PARAMETERS
+
+    return [f"{each.name}=" for each in PARAMETERS if each.name.startswith(incomplete)]
+
+
+Question = Annotated[
+    list[str], typer.Argument(metavar="QUESTION...", help="What to look for; - reads stdin.")
+]
+Limit = Annotated[int, typer.Option("--limit", "-l", help="How many at most.")]
+RecipeName = Annotated[
+    str | None,
+    typer.Option("--recipe", "-r", help="How to search; see recollect recipes.", autocompletion=recipe_names),
+]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Change a parameter of the recipe; repeatable.",
+        autocompletion=parameter_names,
+    ),
+]  # fmt: skip
+FilterText = Annotated[
+    str | None, typer.Option("--filter", "-f", metavar="JSON", help="Only memories that meet this.")
+]
+AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="What was believed at that time.")]
+Budget = Annotated[
+    int | None, typer.Option("--budget", metavar="TOKENS", help="At most so many tokens of text.")
+]
+Explain = Annotated[bool, typer.Option("--explain", "-e", help="Show how every score came about.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    command(app, "recall", "Remember and recall")(recall)
+
+
+def recall(
+    session: Session,
+    question: Question,
+    limit: Limit = 10,
+    recipe: RecipeName = None,
+    set: Changes = None,
+    filter: FilterText = None,
+    as_of: AsOf = None,
+    budget: Budget = None,
+    explain: Explain = False,
+) -> None:
+    """Find the right few memories for a question, and say why."""
+    from recollect.engine import PARAMETERS, RECIPES
+
+    if recipe is not None:
+        chosen("--recipe", recipe, tuple(RECIPES))
+    changed = changes(set or [], PARAMETERS)
+    condition, moment = json_object("--filter", filter), instant("--as-of", as_of)
+    text = words(question)
+    with session.memory(embed=True) as engine:
+        found = engine.recall(
+            text,
+            limit=limit,
+            recipe=recipe,
+            changes=changed,
+            filter=condition,
+            as_of=moment,
+            budget=budget,
+        )
+        _report(session, engine, found, explain=explain)
+    if not found.hits:
+        session.leave(NOTHING)
+
+
+def bar(value: float, most: float, width: int = _WIDTH) -> str:
+    """Return a bar as long as `value` is of `most`; nothing for what is not above 0.
+
+    Examples
+    --------
+    >>> bar(1, 2), bar(0.3, 2, width=4), bar(-1, 2)
+    ('████', '▋', '')
+    """
+    if value <= 0 or most <= 0:
+        return ""
+    # A signal that is there at all shows at least a sliver.
+    eighths = max(1, round(min(value / most, 1.0) * width * 8))
+    return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).strip()
+
+
+def signals(why: Explanation) -> dict[str, float]:
+    """Return what each signal put into a score, by name; 0 for one that took no part."""
+    values = {node.label: node.value for node in why.walk() if node.label in SIGNALS}
+    return {name: values.get(name, 0.0) for name in SIGNALS}
+
+
+def explanation_tree(why: Explanation) -> Tree:
+    """Return an explanation as a tree to draw."""
+    from rich.text import Text
+    from rich.tree import Tree
+
+    label = Text(f"{why.value:.4f} ").append(why.label, "bold" if why.parts else "")
+    if why.note:
+        label.append(f"  {one_line(why.note)}", "dim")
+    if why.parts:
+        label.append(f"  {_JOINED[why.operation]}", "dim")
+    tree = Tree(label, guide_style="dim")
+    for part in why.parts:
+        tree.children.append(explanation_tree(part))
+    return tree
+
+
+def hits_table(hits: tuple[Hit, ...]) -> Table:
+    """Return the hits as a table: score, a bar for each signal, the memory."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from recollect.cli.show_memory import byline
+
+    parts = [signals(hit.explanation) for hit in hits]
+    most = max((value for part in parts for value in part.values()), default=0.0)
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("", justify="right", style="dim", no_wrap=True)
+    table.add_column("score", justify="right", no_wrap=True)
+    for name, colour in zip(SIGNALS, ("cyan", "green"), strict=True):
+        table.add_column(name, style=colour, width=_WIDTH, no_wrap=True)
+    table.add_column("memory", ratio=1, overflow="fold")
+    for place, (hit, part) in enumerate(zip(hits, parts, strict=True), 1):
+        said = Text(one_line(hit.memory.content, 400)).append(f"\n{byline(hit.memory)}", "dim")
+        bars = [bar(part[name], most) for name in SIGNALS]
+        table.add_row(str(place), f"{hit.score:.4f}", *bars, said)
+    return table
+
+
+def _report(session: Session, engine: Engine, found: Recall, *, explain: bool) -> None:
+    output = session.output
+    if output.json:
+        output.data(_as_json(found, explain=explain))
+    elif output.terminal and found.hits:
+        output.show(hits_table(found.hits))
+        for place, hit in enumerate(found.hits if explain else (), 1):
+            output.show(f"\n{place}. {one_line(hit.memory.content, 80)}")
+            output.show(explanation_tree(hit.explanation))
+    else:
+        for hit in found.hits:
+            output.line(f"{hit.score:.4f}\t{hit.memory.id}\t{one_line(hit.memory.content)}")
+            if explain:
+                output.line(
+                    "\n".join(f"  {one_line_kept(line)}" for line in str(hit.explanation).splitlines())
+                )
+    for text in found.degraded:
+        output.warn(f"Note: {text}.")
+    if not found.hits:
+        output.say(_nothing(session, engine, found), "")
+    output.say(_summary(session, found))
+
+
+def one_line_kept(line: str) -> str:
+    """Return a line with its indentation and without control characters.
+
+    Examples
+    --------
+    >>> one_line_kept("    0.5 words")
+    '    0.5 words'
+    """
+    return line[: len(line) - len(line.lstrip())] + one_line(line)
+
+
+def _nothing(session: Session, engine: Engine, found: Recall) -> str:
+    if found.rejected is not None:
+        best = one_line(found.rejected.hit.memory.content, 80)
+        return f"Nothing is close enough. The nearest is “{best}”, but {found.rejected.reason}."
+    if found.omitted:
+        return f"The budget is too small for the first of {counted(found.omitted, 'hit')}."
+    if engine.namespace not in engine.store.namespaces():
+        return f"Nothing has been remembered in the namespace {engine.namespace} yet."
+    return "Nothing was found."
+
+
+def _summary(session: Session, found: Recall) -> str:
+    from recollect.cli.show_memory import embedder_name
+
+    parts = [counted(len(found.hits), "hit")]
+    if found.omitted:
+        parts.append(f"{found.omitted} left out by the budget")
+    parts.append(f"recipe {found.recipe}")
+    parts.append(f"meaning by {embedder_name(found.embedder)}")
+    parts.append(f"{sum(found.milliseconds.values()):.0f} ms")
+    return " · ".join([*parts, str(session.settings.db)])
+
+
+def _as_json(found: Recall, *, explain: bool) -> dict[str, Any]:
+    from recollect.cli.memory_json import as_json
+
+    data = found.as_dict(explain=explain)
+    for plain, hit in zip(data["hits"], found.hits, strict=True):
+        plain["signals"] = signals(hit.explanation)
+        plain["memory"] = as_json(hit.memory)
+    return data

@@ -1,0 +1,97 @@
+"""One run of a command: what was asked for everywhere, the settings, and the memory it opens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+from recollect.cli.output import Output
+
+if TYPE_CHECKING:
+    from recollect.engine import Engine
+    from recollect.engine.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The options that every command takes; None or False where they were not given."""
+
+    db: Path | None = None
+    namespace: str | None = None
+    embedder: str | None = None
+    json: bool = False
+    quiet: bool = False
+    debug: bool = False
+
+    def over(self, before: Given) -> Given:
+        """Return what holds when these options were given after others.
+
+        Examples
+        --------
+        >>> Given(namespace="b").over(Given(namespace="a", json=True))
+        Given(db=None, namespace='b', embedder=None, json=True, quiet=False, debug=False)
+        """
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        return replace(before, **{name: value for name, value in given.items() if value not in (None, False)})
+
+
+class Session:
+    """What a command works with.
+
+    Parameters
+    ----------
+    given
+        The options that every command takes.
+    """
+
+    def __init__(self, given: Given) -> None:
+        self.given = given
+        self.output = Output(json=given.json, quiet=given.quiet)
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The settings, with what was given on the command line before everything else."""
+        from recollect.engine.settings import Settings
+
+        named = {"db": self.given.db, "namespace": self.given.namespace, "embedder": self.given.embedder}
+        return Settings(**{name: value for name, value in named.items() if value is not None})
+
+    @contextmanager
+    def memory(self, *, create: bool = False, embed: bool = False) -> Iterator[Engine]:
+        """Open the memory for the length of a block.
+
+        Parameters
+        ----------
+        create
+            Whether a database that is not there is made; its folder too, if it is the usual place.
+        embed
+            Whether meaning is needed.
+        """
+        from recollect.model.errors import StoreUnavailable
+
+        settings = self.settings
+        path = settings.db
+        if create and settings.origin("db") == "default":
+            path.parent.mkdir(parents=True, exist_ok=True)
+        if not create and not path.exists() and str(path) != ":memory:":
+            raise StoreUnavailable(
+                f'there is no database at {path} yet; remember something first (recollect remember "…"), '
+                "or name another file with --db"
+            )
+        new = not path.exists()
+        with settings.open(must_exist=not create, embed=embed) as engine:
+            if new:
+                self.output.say(f"A new memory, in {path}")
+            for note in engine.notes:
+                self.output.say(f"Note: {note}")
+            yield engine
+
+    def leave(self, code: int) -> NoReturn:
+        """End the command with an exit code."""
+        raise typer.Exit(code)
