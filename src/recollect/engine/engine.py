@@ -7,6 +7,7 @@ store, question, recipe and clock give the same hits in the same order.
 from __future__ import annotations
 
 import hashlib
+import logging
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
@@ -27,7 +28,7 @@ from recollect.engine.recipe import Recipe
 from recollect.engine.recipes import recipe as shipped
 from recollect.engine.words import read_question, words_of
 from recollect.model import checks
-from recollect.model.errors import EmbedderError, InvalidArgument
+from recollect.model.errors import EmbedderError, IndexCorrupt, InvalidArgument
 from recollect.model.hit import Hit
 from recollect.model.identity import memory_id, uuid7
 from recollect.model.memory import Memory, Source
@@ -36,7 +37,7 @@ from recollect.model.namespace import namespace as checked_namespace
 from recollect.model.period import Period
 from recollect.model.place import Place
 from recollect.store.filters import parse
-from recollect.store.port import Entry, Floats, Page
+from recollect.store.port import Entry, Floats, Page, Terms
 from recollect.store.sqlite.store import SqliteStore
 from recollect.text.analysers import Analyser
 from recollect.text.query_type import QueryClassifier, RuleClassifier
@@ -46,7 +47,9 @@ BATCH: Final = 1_000
 
 _CALIBRATED: Final = -1.0
 _DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
+_LOG: Final = logging.getLogger(__name__)
 _Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 # The engine has a verb called list; inside its class the type goes by these names.
 _Memories: TypeAlias = list[Memory]
 _Texts: TypeAlias = list[str]
@@ -291,32 +294,34 @@ class Engine:
         query_vector = self._query_vector(question.text, vector, chosen, degraded)
         embedded_at = perf_counter()
         path = self._namespace(namespace)
-        with self.store.view(path, moment, as_of=believed, filter=condition) as view:
-            setting = Setting(
-                view=view,
-                question=question,
-                classifier=self._classifier,
-                vector=query_vector,
-                least_similarity=self._least_similarity(chosen),
-                now=moment,
-                period=period,
-                reranker=self.reranker,
-            )
-            ranked = run(chosen, setting)
-            hits = self._hits(ranked, view.memories(ranked.slots[:most]))
-            rejected = None
-            if not hits and ranked.refused is not None and ranked.refused_explain is not None and most:
-                best = view.memories(np.array([ranked.refused]))[0]
-                hit = Hit(best, ranked.refused_score, ranked.refused_explain)
-                rejected = Rejected(hit, ranked.reason)
-            if query_vector is not None and view.pending and chosen.vector_pool:
-                degraded.append(
-                    f"{view.pending} memories have no vector of this embedder yet; words only for those"
+
+        def search() -> tuple[tuple[Hit, ...], Rejected | None, int]:
+            with self.store.view(path, moment, as_of=believed, filter=condition) as view:
+                setting = Setting(
+                    view=view,
+                    question=question,
+                    classifier=self._classifier,
+                    vector=query_vector,
+                    least_similarity=self._least_similarity(chosen),
+                    now=moment,
+                    period=period,
+                    reranker=self.reranker,
                 )
-            if budget is not None:
-                shown = within_budget([hit.memory.content for hit in hits], checks.whole("budget", budget))
-            else:
-                shown = len(hits)
+                ranked = run(chosen, setting)
+                hits = self._hits(ranked, view.memories(ranked.slots[:most]))
+                if hits or ranked.refused is None or ranked.refused_explain is None or not most:
+                    return hits, None, view.pending
+                best = view.memories(np.array([ranked.refused]))[0]
+                refused = Hit(best, ranked.refused_score, ranked.refused_explain)
+                return hits, Rejected(refused, ranked.reason), view.pending
+
+        hits, rejected, pending = self._repairing([path], search)
+        if query_vector is not None and pending and chosen.vector_pool:
+            degraded.append(f"{pending} memories have no vector of this embedder yet; words only for those")
+        if budget is not None:
+            shown = within_budget([hit.memory.content for hit in hits], checks.whole("budget", budget))
+        else:
+            shown = len(hits)
         done = perf_counter()
         if chosen.rerank_depth and self.reranker is None:
             degraded.append(f"recipe {chosen.name!r} asks for a re-ranker, and there is none")
@@ -343,26 +348,42 @@ class Engine:
 
     def forget(self, *ids: str, namespace: str | None = None) -> None:
         """Hide memories from every recall; `restore` brings them back."""
-        self.store.forget(self._namespace(namespace), _ids(ids), self._clock())
+        path, wanted, now = self._namespace(namespace), _ids(ids), self._clock()
+        self._repairing([path], lambda: self.store.forget(path, wanted, now))
 
     def restore(self, *ids: str, namespace: str | None = None) -> None:
         """Show forgotten memories again."""
-        self.store.restore(self._namespace(namespace), _ids(ids))
+        path, wanted = self._namespace(namespace), _ids(ids)
+        self._repairing([path], lambda: self.store.restore(path, wanted))
 
     def purge(self, *ids: str, namespace: str | None = None) -> None:
         """Remove memories for good: content, vectors, words. This cannot be undone."""
-        self.store.purge(self._namespace(namespace), _ids(ids))
+        path, wanted = self._namespace(namespace), _ids(ids)
+        self._repairing([path], lambda: self.store.purge(path, wanted))
 
     # --- care -----------------------------------------------------------------------------------------
 
     def check(self, *, repair: bool = False) -> _Texts:
         """Return what is wrong with the store, in words; with `repair`, rebuild what is derived."""
-        return self.store.check(lambda memory: words_of(memory, self.analyser), repair=repair)
+        return self.store.check(self._words_of, repair=repair)
 
     # --- inside ---------------------------------------------------------------------------------------
 
     def _namespace(self, given: str | None) -> str:
         return self.namespace if given is None else checked_namespace("namespace", given)
+
+    def _words_of(self, memory: Memory) -> Terms:
+        return words_of(memory, self.analyser)
+
+    def _repairing(self, paths: Sequence[str], action: Callable[[], _Result]) -> _Result:
+        """Do something; if derived data of these namespaces does not check, rebuild it and do it again."""
+        try:
+            return action()
+        except IndexCorrupt as error:
+            _LOG.warning("rebuilding what is derived from the memories of %s: %s", ", ".join(paths), error)
+            for path in paths:
+                self.store.rebuild(path, self._words_of)
+            return action()
 
     def _recipe(self, given: Recipe | str | None, changes: Mapping[str, Any] | None) -> Recipe:
         chosen = self.recipe if given is None else shipped(given) if isinstance(given, str) else given
@@ -386,8 +407,9 @@ class Engine:
         for draft, (digest, rows) in zip(drafts, vectors, strict=True):
             embedder = name if rows is not None else ""
             memory = draft.stamped(fingerprint=fingerprint(draft.content), embedder=embedder)
-            entries.append(Entry(memory, words_of(memory, self.analyser), rows, digest))
-        self.store.add(entries)
+            entries.append(Entry(memory, self._words_of(memory), rows, digest))
+        paths = {draft.namespace for draft in drafts}
+        self._repairing(sorted(paths), lambda: self.store.add(entries))
         return [entry.memory for entry in entries]
 
     def _vectors(self, texts: Sequence[str]) -> _Addressed:
