@@ -186,3 +186,25 @@ def test_what_json_would_change_or_lose_is_refused(value: object) -> None:
     with pytest.raises(InvalidArgument) as caught:
         json_object("metadata", value)
     assert caught.value.argument == "metadata"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"content": "half a cup \ud83c"},
+        {"category": "\udf75"},
+        {"tags": ("tea", "\ud800")},
+        {"entities": ("\ud800",)},
+        {"metadata": {"cup": "\ud83c"}},
+        {"metadata": {"\ud83c": 1}},
+        {"id": "m\ud83c"},
+    ],
+)
+def test_text_that_utf8_cannot_hold_is_refused(given: dict[str, Any]) -> None:
+    fields: dict[str, Any] = {"id": "m1", "content": "tea", "created_at": datetime(2026, 5, 7, tzinfo=UTC)}
+    with pytest.raises(InvalidArgument):
+        Memory(**(fields | given))
+    with pytest.raises(InvalidArgument):
+        Source(speaker="\ud83c")
+    with pytest.raises(InvalidArgument):
+        Place(0, 0, "\ud83c")

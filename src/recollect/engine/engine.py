@@ -283,7 +283,7 @@ class Engine:
         """
         started = perf_counter()
         chosen = self._recipe(recipe, changes)
-        checks.text("text", text)
+        checks.writable("text", text)
         most = checks.whole("limit", limit)
         condition = None if filter is None else parse(filter)
         moment = self._clock() if now is None else checks.instant("now", now)

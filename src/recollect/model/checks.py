@@ -127,6 +127,27 @@ def text(argument: str, value: object) -> str:
     return value
 
 
+def writable(argument: str, value: object) -> str:
+    r"""Return a string that can be written down: one without half surrogate pairs, which UTF-8 cannot hold.
+
+    Examples
+    --------
+    >>> writable("content", "tea \ud83c")
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.InvalidArgument: content must be text without half surrogate pairs, which UTF-8
+    cannot hold, got 'tea \ud83c'
+    """
+    checked = text(argument, value)
+    if not checked.isascii():
+        try:
+            checked.encode()
+        except UnicodeEncodeError as error:
+            expected = "text without half surrogate pairs, which UTF-8 cannot hold"
+            raise InvalidArgument(argument, value, expected) from error
+    return checked
+
+
 def one_of(argument: str, value: object, choices: Sequence[str]) -> str:
     """Return one of the named `choices`.
 

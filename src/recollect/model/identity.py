@@ -54,7 +54,7 @@ def memory_id(argument: str, value: object) -> str:
     >>> memory_id("id", "m-1")
     'm-1'
     """
-    text = checks.text(argument, value)
+    text = checks.writable(argument, value)
     if _ID.fullmatch(text) is None:
         raise InvalidArgument(argument, value, "1 to 128 characters without white space")
     return text

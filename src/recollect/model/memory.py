@@ -40,7 +40,7 @@ class Source:
 
     def __post_init__(self) -> None:
         for argument in ("speaker", "session", "link"):
-            checks.text(argument, getattr(self, argument))
+            checks.writable(argument, getattr(self, argument))
         if self.position is not None:
             checks.whole("position", self.position)
 
@@ -88,11 +88,11 @@ class Memory:
 
     def __post_init__(self) -> None:
         memory_id("id", self.id)
-        if not checks.text("content", self.content).strip():
+        if not checks.writable("content", self.content).strip():
             raise InvalidArgument("content", self.content, "text that is not blank")
         namespace("namespace", self.namespace)
         for argument in ("category", "fingerprint", "embedder"):
-            checks.text(argument, getattr(self, argument))
+            checks.writable(argument, getattr(self, argument))
         checks.one_of("tier", self.tier, _TIERS)
         if not isinstance(self.source, Source):
             raise InvalidArgument("source", self.source, "a Source")
@@ -108,7 +108,9 @@ class Memory:
             "created_at": checks.instant("created_at", self.created_at),
         }
         for argument in ("tags", "entities", "supersedes"):
-            fixed[argument] = checks.texts(argument, getattr(self, argument))
+            fixed[argument] = texts = checks.texts(argument, getattr(self, argument))
+            for index, each in enumerate(texts):
+                checks.writable(f"{argument}[{index}]", each)
         for argument in ("expires_at", "last_accessed_at"):
             fixed[argument] = checks.optional_instant(argument, getattr(self, argument))
         for argument, value in fixed.items():
@@ -162,7 +164,9 @@ def json_object(argument: str, value: object) -> Mapping[str, Any]:
     if not plain:
         return _NOTHING
     try:
-        copy = json.loads(json.dumps(plain, allow_nan=False))
+        written = json.dumps(plain, allow_nan=False, ensure_ascii=False)
+        copy = json.loads(written)
+        written.encode()  # half a surrogate pair is a ValueError here
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidArgument(argument, value, "a mapping that JSON can hold") from error
     # JSON turns the key 1 into "1" and a tuple into a list; what comes back must be what went in.

@@ -28,4 +28,4 @@ class Place:
     def __post_init__(self) -> None:
         object.__setattr__(self, "lat", checks.within("lat", self.lat, -90, 90))
         object.__setattr__(self, "lon", checks.within("lon", self.lon, -180, 180))
-        checks.text("name", self.name)
+        checks.writable("name", self.name)
