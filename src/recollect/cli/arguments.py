@@ -23,17 +23,17 @@ _PIECE: Final = 4
 
 
 def nearest(word: str, choices: Iterable[str]) -> str:
-    """Return a question that names the likeliest choice, or nothing.
+    """Return a question that names the likeliest choice, to end a sentence with, or nothing.
 
     Examples
     --------
     >>> nearest("balancd", ["fast", "balanced"])
-    ' Did you mean balanced?'
+    ' (did you mean balanced?)'
     >>> nearest("xyz", ["fast", "balanced"])
     ''
     """
     found = difflib.get_close_matches(word, list(choices), 1)
-    return f" Did you mean {found[0]}?" if found else ""
+    return f" (did you mean {found[0]}?)" if found else ""
 
 
 def chosen(option: str, word: str, choices: Sequence[str]) -> str:
@@ -41,9 +41,7 @@ def chosen(option: str, word: str, choices: Sequence[str]) -> str:
     from recollect.model.errors import InvalidArgument
 
     if word not in choices:
-        raise InvalidArgument(
-            option, word, f"one of {', '.join(choices)}.{nearest(word, choices)}".strip(".")
-        )
+        raise InvalidArgument(option, word, f"one of {', '.join(choices)}{nearest(word, choices)}")
     return word
 
 
@@ -135,10 +133,7 @@ def changes(settings: Sequence[str], parameters: Sequence[Parameter]) -> dict[st
         if not equals:
             raise InvalidArgument("--set", setting, "name=value, such as vector_weight=0.7")
         if name not in known:
-            expected = (
-                f"the name of a parameter (recollect recipes balanced lists them).{nearest(name, known)}"
-            )
-            raise InvalidArgument("--set", name, expected.strip("."))
+            raise InvalidArgument("--set", name, f"a parameter of the recipe{nearest(name, known)}")
         found[name] = _typed(known[name], value.strip())
     return found
 

@@ -40,7 +40,7 @@ def register(app: typer.Typer) -> None:
     command(app, "bench", "Look after it")(bench)
 
 
-def bench(session: Session, memories: Memories = 1000, questions: Questions = 100) -> None:
+def bench(session: Session, memories: Memories = 500, questions: Questions = 100) -> None:
     """Measure this machine: made-up memories in a temporary database, written and asked for one by one."""
     from recollect.cli.show_memory import embedder_name
     from recollect.engine import open as open_engine
@@ -48,7 +48,7 @@ def bench(session: Session, memories: Memories = 1000, questions: Questions = 10
     settings = session.settings
     said = list(sentences(memories))
     asked = [
-        f"what about {text.rpartition(' number ')[0]}?" for text in said[:: max(1, memories // questions)]
+        f"what about {text.rpartition(', number ')[0]}?" for text in said[:: max(1, memories // questions)]
     ]
     asked = (asked * questions)[:questions]
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
@@ -90,7 +90,7 @@ def sentences(count: int) -> Iterator[str]:
     Examples
     --------
     >>> list(sentences(1))
-    ['Emre wrote about a bicycle by the sea, number 0']
+    ['Fatou lost mint soup in the attic, number 0']
     """
     # No secret depends on it: a fixed seed makes two runs comparable.
     dice = random.Random(7)

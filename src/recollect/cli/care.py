@@ -13,6 +13,14 @@ from recollect.cli.output import counted, one_line
 from recollect.cli.session import Session
 
 _PANEL: Final = "Look after it"
+_LABELS: Final = {
+    "db": "database",
+    "superseded": "corrected since",
+    "segments": "index segments",
+    "waiting": "not yet in a segment",
+    "changes": "changes so far",
+    "bytes": "size",
+}
 _UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
 
 Repair = Annotated[bool, typer.Option("--repair", help="Rebuild what can be rebuilt.")]
@@ -64,8 +72,8 @@ def stats(session: Session) -> None:
             said = size(value)
         elif isinstance(value, int):
             said = f"{value:,}"
-        name = "size" if name == "bytes" else name
-        session.output.line(f"{name:<12}{said}" if session.output.terminal else f"{name}\t{said}")
+        label = _LABELS.get(name, name)
+        session.output.line(f"{label:<22}{said}" if session.output.terminal else f"{label}\t{said}")
 
 
 def vacuum(session: Session) -> None:

@@ -14,7 +14,7 @@ from recollect.cli.session import Session
 
 _PANEL: Final = "Let go"
 
-Several = Annotated[list[str], typer.Argument(metavar="ID...", help="The memories: ids, or pieces of them.")]
+Several = Annotated[list[str], typer.Argument(metavar="ID", help="The memories: ids, or pieces of them.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; whole ids only.")]
 
 
@@ -51,7 +51,7 @@ def purge(session: Session, ids: Several, yes: Yes = False) -> None:
         known = [engine.get(id_) if yes else found_memory(engine, id_) for id_ in ids]
         if not yes:
             if not sys.stdin.isatty():
-                raise InvalidArgument("purge", "no terminal", "confirmed at a terminal, or with --yes")
+                raise InvalidArgument("--yes", yes, "given where there is no terminal to ask at")
             for memory in known:
                 session.output.errors.print(f"  {one_line(memory.content, 100)}")
             question = f"Remove {counted(len(known), 'memory', 'memories')} for good?"

@@ -27,7 +27,7 @@ _CHUNK: Final = 200
 """Memories per transaction: few enough that the progress moves, enough that batches are fast."""
 _SHOWN: Final = 20
 
-Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="Files to read; - is standard input.")]
+Files = Annotated[list[str], typer.Argument(metavar="FILE", help="Files to read; - is standard input.")]
 Format = Annotated[str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}; otherwise by suffix.")]
 Split = Annotated[str, typer.Option("--split", help="Plain text: one memory per paragraphs or lines.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would happen and write nothing.")]

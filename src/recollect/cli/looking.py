@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _PANEL: Final = "Look around"
 
 Which = Annotated[str, typer.Argument(metavar="ID", help="The memory: its id, or a piece of it.")]
-Several = Annotated[list[str], typer.Argument(metavar="ID...", help="The memories: ids, or pieces of them.")]
+Several = Annotated[list[str], typer.Argument(metavar="ID", help="The memories: ids, or pieces of them.")]
 Limit = Annotated[int, typer.Option("--limit", "-l", help="How many at most.")]
 FilterText = Annotated[
     str | None, typer.Option("--filter", "-f", metavar="JSON", help="Only memories that meet this.")

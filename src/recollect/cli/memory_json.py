@@ -51,7 +51,7 @@ def from_json(data: Mapping[str, Any]) -> dict[str, Any]:
     """
     for name in data:
         if name not in FIELDS:
-            raise InvalidArgument("field", name, f"one that a memory has.{nearest(name, FIELDS)}".strip("."))
+            raise InvalidArgument("field", name, f"one that a memory has{nearest(name, FIELDS)}")
     found = dict(data)
     for name in _TIMES:
         if found.get(name) is not None:

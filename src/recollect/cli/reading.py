@@ -140,7 +140,7 @@ def _jsonl(data: bytes) -> Iterator[Record]:
             if not isinstance(value, dict):
                 yield Record(number, problem="neither a JSON object nor a text")
             elif "content" not in value:
-                yield Record(number, problem=f"no content.{nearest_key(value)}".rstrip("."))
+                yield Record(number, problem=f"no content{nearest_key(value)}")
             else:
                 yield Record(number, value)
 
@@ -151,11 +151,11 @@ def nearest_key(value: dict[str, Any]) -> str:
     Examples
     --------
     >>> nearest_key({"contents": "Tea."})
-    ' Its key contents should be content'
+    '; its key contents should be content'
     """
     for key in value:
         if key in ("text", "memory", "body", "message") or nearest(key, ["content"]):
-            return f" Its key {key} should be content"
+            return f"; its key {key} should be content"
     return ""
 
 

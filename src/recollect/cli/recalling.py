@@ -40,9 +40,7 @@ def parameter_names(incomplete: str) -> list[str]:
     return [f"{each.name}=" for each in PARAMETERS if each.name.startswith(incomplete)]
 
 
-Question = Annotated[
-    list[str], typer.Argument(metavar="QUESTION...", help="What to look for; - reads stdin.")
-]
+Question = Annotated[list[str], typer.Argument(metavar="QUESTION", help="What to look for; - reads stdin.")]
 Limit = Annotated[int, typer.Option("--limit", "-l", help="How many at most.")]
 RecipeName = Annotated[
     str | None,
@@ -216,7 +214,8 @@ def _summary(session: Session, found: Recall) -> str:
         parts.append(f"{found.omitted} left out by the budget")
     parts.append(f"recipe {found.recipe}")
     parts.append(f"meaning by {embedder_name(found.embedder)}")
-    parts.append(f"{sum(found.milliseconds.values()):.0f} ms")
+    times = found.milliseconds
+    parts.append(f"{times['embedding']:.0f} ms embedding, {times['search']:.0f} ms searching")
     return " · ".join([*parts, str(session.settings.db)])
 
 

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 _PANEL: Final = "Remember and recall"
 _TIERS: Final = ("working", "episodic", "semantic", "procedural")
 
-Words = Annotated[
-    list[str], typer.Argument(metavar="TEXT...", help="What to remember; - reads it from stdin.")
-]
+Words = Annotated[list[str], typer.Argument(metavar="TEXT", help="What to remember; - reads it from stdin.")]
 Category = Annotated[str | None, typer.Option("--category", "-c", help="preference, decision, event, …")]
 Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", metavar="TAG", help="A tag; may be repeated.")]
 Entities = Annotated[

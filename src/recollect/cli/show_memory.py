@@ -28,14 +28,10 @@ def short_id(id_: str) -> str:
     return id_[-12:] if _UUID.fullmatch(id_) else id_
 
 
-def byline(memory: Memory) -> str:
+def byline(memory: Memory, *, dated: bool = True) -> str:
     """Return who, what, when and which, in a few words."""
-    said = [
-        memory.source.speaker,
-        memory.category,
-        f"{memory.event_time.day} {memory.event_time:%b %Y}",
-        *memory.tags,
-    ]
+    day = f"{memory.event_time.day} {memory.event_time:%b %Y}" if dated else ""
+    said = [memory.source.speaker, memory.category, day, *(f"#{tag}" for tag in memory.tags)]
     return " · ".join(visible(part) for part in (*filter(None, said), f"id {short_id(memory.id)}"))
 
 
@@ -66,7 +62,7 @@ def memory_table(memories: list[Memory], reasons: Mapping[str, str]) -> Table:
     for memory in memories:
         hidden = reasons.get(memory.id, "")
         said = Text(one_line(memory.content, 400), style="dim" if hidden else "")
-        said.append(f"\n{byline(memory)}", style="dim")
+        said.append(f"\n{byline(memory, dated=False)}", style="dim")
         if hidden:
             said.append(f" · {hidden}", style="yellow")
         table.add_row(f"{memory.event_time:%Y-%m-%d}", said)
