@@ -98,9 +98,11 @@ class Vectors:
             places = allowed
         else:
             places = self._shortlist(query, max(RESCORED, 2 * limit), allowed)
+            if self._several:
+                places = self._widened(query, places, 2 * limit, allowed)
             rough = Quantised(self._bytes.view[places], self._scales.view[places]).dot(query)
-            # Twice the limit leaves room for the small error of bytes and for slots with several passages.
-            places = np.sort(places[ranked(rough.astype(np.float64), 2 * limit)])
+            # Twice the limit leaves room for the small error of bytes.
+            places = self._best_slots(places, rough.astype(np.float64), 2 * limit)
             scores = fetch(places) @ query
         slots = owners if places is None else owners[places]
         exact = scores.astype(np.float64)
@@ -118,6 +120,30 @@ class Vectors:
         if len(allowed) <= count:
             return allowed
         return allowed[closest(hamming(self._bits.view[:, allowed], wanted), count, self.dimension)]
+
+    def _widened(
+        self,
+        query: Floats,
+        places: npt.NDArray[np.intp],
+        count: int,
+        allowed: npt.NDArray[np.intp] | None,
+    ) -> npt.NDArray[np.intp]:
+        """Return a longer shortlist if the passages of a few long memories fill it."""
+        owners = self.owners.view
+        most = len(owners) if allowed is None else len(allowed)
+        while len(places) < most and np.unique(owners[places]).size < count:
+            places = self._shortlist(query, 4 * len(places), allowed)
+        return places
+
+    def _best_slots(
+        self, places: npt.NDArray[np.intp], scores: npt.NDArray[np.float64], count: int
+    ) -> npt.NDArray[np.intp]:
+        """Return the places, ascending, of the slots with the best scores, all of their passages included."""
+        if not self._several:
+            return np.sort(places[ranked(scores, count)])
+        slots = self.owners.view[places]
+        found, best = _best_per_slot(slots, scores)
+        return places[np.isin(slots, found[ranked(best, count)])]
 
     def _own(self, owners: Owners) -> None:
         last = self.owners.view[-1:]
