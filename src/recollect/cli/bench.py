@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import random
-import statistics
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
@@ -42,6 +39,8 @@ def register(app: typer.Typer) -> None:
 
 def bench(session: Session, memories: Memories = 500, questions: Questions = 100) -> None:
     """Measure this machine: made-up memories in a temporary database, written and asked for one by one."""
+    import tempfile
+
     from recollect.cli.show_memory import embedder_name
     from recollect.engine import open as open_engine
 
@@ -92,6 +91,8 @@ def sentences(count: int) -> Iterator[str]:
     >>> list(sentences(1))
     ['Fatou lost mint soup in the attic, number 0']
     """
+    import random
+
     # No secret depends on it: a fixed seed makes two runs comparable.
     dice = random.Random(7)
     for number in range(count):
@@ -100,6 +101,8 @@ def sentences(count: int) -> Iterator[str]:
 
 
 def _percentiles(times: list[float]) -> dict[str, float]:
+    import statistics
+
     cuts = statistics.quantiles(times, n=20, method="inclusive")
     return {"p50": statistics.median(times), "p95": cuts[18]}
 

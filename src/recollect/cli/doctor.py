@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import platform
-import sqlite3
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
@@ -26,6 +23,9 @@ def register(app: typer.Typer) -> None:
 
 def doctor(session: Session) -> None:
     """Say what is installed, which files and which embedder are in use, and what could be better."""
+    import platform
+    import sqlite3
+
     advice: list[str] = []
     settings = session.settings
     found: dict[str, Any] = {
@@ -48,9 +48,11 @@ def doctor(session: Session) -> None:
 
 
 def _version(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
+        return version(package)
+    except PackageNotFoundError:
         return None
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -71,6 +70,8 @@ def forgotten_ids(engine: Engine) -> set[tuple[str, str]]:
 @contextmanager
 def _target(name: str, *, force: bool) -> Iterator[TextIO]:
     """Open what to write to; a file comes into being whole or not at all."""
+    import tempfile
+
     from recollect.model.errors import InvalidArgument
 
     if name == "-":
