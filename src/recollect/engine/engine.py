@@ -26,7 +26,7 @@ from recollect.engine.outcome import Recall, Rejected
 from recollect.engine.pipeline import Ranked, Setting, run
 from recollect.engine.recipe import Recipe
 from recollect.engine.recipes import recipe as shipped
-from recollect.engine.words import read_question, words_of
+from recollect.engine.words import embedded_text, read_question, words_of
 from recollect.model import checks
 from recollect.model.errors import EmbedderError, IndexCorrupt, InvalidArgument
 from recollect.model.hit import Hit
@@ -401,7 +401,7 @@ class Engine:
     def _add(self, drafts: Sequence[Memory]) -> _Memories:
         if not drafts:
             return []
-        vectors = self._vectors([draft.content for draft in drafts])
+        vectors = self._vectors([embedded_text(draft) for draft in drafts])
         name = self.embedder.name if self.embedder is not None else ""
         entries = []
         for draft, (digest, rows) in zip(drafts, vectors, strict=True):

@@ -42,6 +42,23 @@ def words_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
     return found | {"dates": _date_terms(memory.event_time.date(), analyser)}
 
 
+def embedded_text(memory: Memory) -> str:
+    """Return what is embedded of a memory: its content, after the speaker's name if it has one.
+
+    "I went to the museum" answers "Where did Anna go?" only for those who know that Anna said it.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from recollect.model import Source
+    >>> said = Memory(id="m1", content="I went to the museum.", created_at=datetime(2023, 5, 7, tzinfo=UTC),
+    ...               source=Source(speaker="Anna"))
+    >>> embedded_text(said)
+    'Anna: I went to the museum.'
+    """
+    return f"{memory.source.speaker}: {memory.content}" if memory.source.speaker else memory.content
+
+
 @lru_cache(maxsize=4096)
 def _date_terms(day: date, analyser: Analyser) -> dict[str, int]:
     written = f"{day.day} {_MONTHS[day.month - 1]} {day.year} {_WEEKDAYS[day.weekday()]}"
