@@ -98,7 +98,7 @@ def _walk(path: Path, embedder: str, console: Console) -> Mapping[str, Recall]:
         walk = _Walk(memory, console)
         for number, (title, step) in enumerate(_STEPS, 1):
             console.print()
-            console.rule(f"{number} of {len(_STEPS)} · {title}", align="left", style="cyan")
+            _heading(console, f"{number} of {len(_STEPS)} · {title}")
             step(walk)
     console.print()
     console.rule(style="cyan")
@@ -116,7 +116,7 @@ def _remember(memory: Engine, clock: _Clock, console: Console) -> None:
 
     said = conversation()
     people = {each.source.speaker for each in said}
-    console.rule("Recollect: remember, recall, and say why", align="left", style="cyan")
+    _heading(console, "Recollect: remember, recall, and say why")
     name = embedder_name(memory.embedder.name if memory.embedder is not None else "")
     console.print(f"Meaning is measured by {name}.")
     for note in memory.notes:
@@ -233,8 +233,8 @@ def _phrase(walk: _Walk) -> None:
     found = walk.recall("exclusion", '"blue door" -bakery', limit=2)
     left = sum("bakery" in hit.memory.content.casefold() for hit in found)
     walk.notice(
-        "Words in quotation marks count extra where they stand together; a word after a minus must not occur: "
-        f"{counted(left, 'bakery', 'bakeries')} left."
+        "Words in quotation marks count extra where they stand together; a word after a minus must not "
+        f"occur: {counted(left, 'bakery', 'bakeries')} left."
     )
 
 
@@ -307,6 +307,12 @@ _STEPS: Final[tuple[tuple[str, Callable[[_Walk], None]], ...]] = (
     ("Other languages", _languages),
     ("A question nobody can answer", _nonsense),
 )
+
+
+def _heading(console: Console, title: str) -> None:
+    from rich.text import Text
+
+    console.rule(Text(title, "bold cyan"), align="left", style="cyan")
 
 
 def _day(moment: datetime) -> str:
