@@ -89,9 +89,11 @@ def best(
     """
     totals = np.bincount(slots, values, capacity).astype(np.float64, copy=False)
     seen = slots if allowed is None else slots[allowed[slots]]
+    scores = totals[seen]
     # A slot occurs at most once per part, so this many entries hold at least `limit` different slots.
-    top = seen[ranked(totals[seen], limit * parts)]
-    unique = np.unique(top)
+    top = ranked(scores, limit * parts)
+    # Ties go by slot, not by the order of the terms: all that tie with the last take part.
+    unique = np.unique(seen[scores >= scores[top[-1]]] if parts > 1 and top.size else seen[top])
     order = ranked(totals[unique], limit)
     chosen = unique[order]
     return chosen, totals[chosen]

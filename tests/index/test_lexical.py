@@ -1,0 +1,123 @@
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.index.lexical import Part, TermList, best, ceiling, contributions, impacts
+from recollect.rank.bm25 import BM25
+
+Document = dict[str, int]
+
+DOCUMENTS = st.lists(st.dictionaries(st.sampled_from("abcde"), st.integers(1, 4)), min_size=1, max_size=25)
+QUERY = st.dictionaries(st.sampled_from("abcdex"), st.sampled_from([1.0, 2.0, 0.5]), min_size=1)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The statistics of a list of documents, counted one by one."""
+
+    documents: list[Document]
+
+    @property
+    def document_count(self) -> int:
+        return len(self.documents)
+
+    @property
+    def average_length(self) -> float:
+        lengths = [sum(document.values()) for document in self.documents if document]
+        return sum(lengths) / len(lengths) if lengths else 0.0
+
+    def document_frequency(self, term: str) -> int:
+        return sum(term in document for document in self.documents)
+
+
+def parts_of(documents: list[Document], query: dict[str, float]) -> list[Part]:
+    lengths = np.array([sum(document.values()) for document in documents], np.float32)
+    average = Counts(documents).average_length
+    parts = []
+    for term, weight in query.items():
+        slots = [slot for slot, document in enumerate(documents) if term in document]
+        if slots:
+            found = TermList(
+                np.array(slots, np.int32), np.array([documents[slot][term] for slot in slots], np.uint16)
+            )
+            parts.append(Part("content", term, found, weight, lengths, average))
+    return parts
+
+
+def slow(documents: list[Document], query: dict[str, float], scorer: BM25) -> dict[int, float]:
+    """The scorer of the pure core, document by document and term by term."""
+    counts = Counts(documents)
+    result = {}
+    for slot, document in enumerate(documents):
+        words = [term for term, times in document.items() for _ in range(times)]
+        scores = [weight * scorer.score([term], words, counts) for term, weight in query.items() if words]
+        if any(term in document for term in query):
+            result[slot] = sum(scores)
+    return result
+
+
+@given(DOCUMENTS, QUERY, st.sampled_from([BM25(), BM25(0.9, 0.4), BM25(0, 0), BM25(1.2, 1)]))
+def test_scores_are_those_of_the_slow_scorer(
+    documents: list[Document], query: dict[str, float], scorer: BM25
+) -> None:
+    parts = parts_of(documents, query)
+    wanted = slow(documents, query, scorer)
+    if not parts:
+        assert wanted == {}
+        return
+    slots, values = impacts(parts, len(documents), scorer)
+    chosen, scores = best(slots, values, len(documents), len(parts), 100, None)
+    assert dict(zip(chosen.tolist(), scores.tolist(), strict=True)) == pytest.approx(wanted)
+    assert chosen.tolist() == sorted(chosen.tolist(), key=lambda slot: (-scores[chosen == slot][0], slot))
+
+
+@given(DOCUMENTS, QUERY, st.integers(1, 6), st.data())
+def test_the_best_are_the_first_of_all_that_are_allowed_ties_by_slot(
+    documents: list[Document], query: dict[str, float], limit: int, data: st.DataObject
+) -> None:
+    parts = parts_of(documents, query)
+    if not parts:
+        return
+    allowed = np.array(data.draw(st.lists(st.booleans(), min_size=25, max_size=25)))[: len(documents)]
+    slots, values = impacts(parts, len(documents), BM25())
+    every, scores = best(slots, values, len(documents), len(parts), 100, None)
+    score = dict(zip(every.tolist(), scores.tolist(), strict=True))
+    wanted = sorted((slot for slot in score if allowed[slot]), key=lambda slot: (-score[slot], slot))
+    chosen, _ = best(slots, values, len(documents), len(parts), limit, allowed)
+    assert chosen.tolist() == wanted[:limit]
+
+
+def test_ties_go_by_slot_whatever_the_order_of_the_terms() -> None:
+    documents = [{"b": 1}, {"b": 1}, {"a": 1}, {"a": 1}]
+    for query in ({"a": 1.0, "b": 1.0}, {"b": 1.0, "a": 1.0}):
+        parts = parts_of(documents, query)
+        slots, values = impacts(parts, 4, BM25())
+        assert best(slots, values, 4, 2, 1, None)[0].tolist() == [0]
+
+
+@given(DOCUMENTS, QUERY)
+def test_contributions_add_up_to_the_score_to_the_last_bit(
+    documents: list[Document], query: dict[str, float]
+) -> None:
+    parts = parts_of(documents, query)
+    if not parts:
+        return
+    slots, values = impacts(parts, len(documents), BM25())
+    chosen, scores = best(slots, values, len(documents), len(parts), 100, None)
+    found = contributions(parts, len(documents), BM25(), chosen)
+    assert found.scores.tolist() == scores.tolist()
+    assert found.names == tuple(f"{part.term} in content" for part in parts)
+
+
+def test_a_worked_example() -> None:
+    # Two of three texts have "tea"; this one has it twice in 4 words, where 4 are the average.
+    documents = [{"tea": 2, "milk": 2}, {"tea": 1, "cup": 3}, {"cup": 4}]
+    parts = parts_of(documents, {"tea": 1.0})
+    _, values = impacts(parts, 3, BM25(1.2, 0.75))
+    idf = math.log((3 - 2 + 0.5) / (2 + 0.5) + 1)
+    assert values[0] == pytest.approx(idf * 2 * 2.2 / (2 + 1.2))
+    assert ceiling(parts, 3) == pytest.approx(idf)

@@ -1,0 +1,145 @@
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recollect.index import partition as module
+from recollect.index.lexical import TermList
+from recollect.index.partition import Partition
+from recollect.index.postings import MOST
+from recollect.index.record import FORGOTTEN, Records, changed, gone, packed, unpacked
+from recollect.model.memory import Memory
+
+DAY = datetime(2026, 5, 7, 12, tzinfo=UTC)
+NOW = DAY.timestamp()
+
+
+def record(words: int = 3, superseded_at: float | None = None, **fields: Any) -> bytes:
+    values: dict[str, Any] = {"id": "m1", "content": "tea", "created_at": DAY}
+    memory = Memory(**(values | fields))
+    lengths = {"content": words}
+    return packed(memory, state=0, session=-1, vectors=0, superseded_at=superseded_at, lengths=lengths)
+
+
+def filled(*records: bytes) -> Partition:
+    partition = Partition(2, exact=True)
+    partition.append(unpacked(records))
+    return partition
+
+
+def listed(found: TermList) -> dict[int, int]:
+    return dict(zip(found.slots.tolist(), found.frequencies.tolist(), strict=True))
+
+
+def test_records_and_lengths_are_kept_slot_by_slot() -> None:
+    partition = filled(record(3), record(5))
+    partition.append(unpacked([record(7)]))
+    assert len(partition) == 3
+    assert partition.lengths("content").tolist() == [3, 5, 7]
+    assert partition.lengths("tags").tolist() == [0, 0, 0]
+
+
+def test_sight_counts_what_may_be_seen_and_averages_only_that() -> None:
+    partition = filled(record(3), record(5), record(100, superseded_at=NOW - 1), gone())
+    sight = partition.sight(NOW, None)
+    assert sight.mask is not None
+    assert sight.mask.tolist() == [True, True, False, False]
+    assert sight.count == 2
+    assert sight.average_lengths["content"] == 4
+    assert sight.average_lengths["tags"] == 0
+
+
+def test_the_average_is_over_memories_that_have_the_field() -> None:
+    assert filled(record(4), record(0)).sight(NOW, None).average_lengths["content"] == 4
+
+
+def test_without_anything_hidden_there_is_no_mask() -> None:
+    assert filled(record()).sight(NOW, None).mask is None
+
+
+def test_sight_is_kept_until_something_expires_or_changes() -> None:
+    partition = filled(record(expires_at=DAY + timedelta(seconds=10)), record())
+    first = partition.sight(NOW, None)
+    assert partition.sight(NOW + 9, None) is first
+    later = partition.sight(NOW + 10, None)
+    assert (first.count, later.count) == (2, 1)
+    # Clocks may go back: what expired then had not expired before.
+    assert partition.sight(NOW + 5, None).count == 2
+    partition.replace(1, unpacked([gone()]))
+    assert partition.sight(NOW + 5, None).count == 1
+    partition.append(unpacked([record()]))
+    assert partition.sight(NOW + 5, None).count == 2
+
+
+def test_what_was_believed_then_is_computed_each_time() -> None:
+    partition = filled(record(superseded_at=NOW + 10), record(created_at=DAY + timedelta(seconds=10)))
+    present = partition.sight(NOW + 20, None)
+    then = partition.sight(NOW + 20, NOW + 5)
+    assert then.mask is not None
+    assert then.mask.tolist() == [True, False]
+    assert partition.sight(NOW + 20, None) is present
+
+
+def test_lengths_that_an_explanation_holds_are_not_written_over() -> None:
+    partition = filled(record(3), record(5))
+    held = partition.lengths("content")
+    partition.replace(0, unpacked([gone()]))
+    assert held.tolist() == [3, 5]
+    assert partition.lengths("content").tolist() == [0, 5]
+
+
+def test_a_changed_record_with_the_same_words_copies_nothing() -> None:
+    partition = filled(record(3), record(5))
+    before = partition.lengths("content")
+    partition.replace(0, unpacked([changed(partition.records[:1], state=FORGOTTEN)]))
+    assert np.shares_memory(before, partition.lengths("content"))
+    assert partition.records["state"].tolist() == [FORGOTTEN, 0]
+
+
+def test_the_tail_lists_words_in_slot_order_until_a_new_generation() -> None:
+    partition = filled(record(), record())
+    partition.remember_tail(0, {"content": {"tea": 2}})
+    partition.remember_tail(1, {"content": {"tea": 250_000}, "tags": {"tea": 1}})
+    assert listed(partition.tail_list("content", "tea")) == {0: 2, 1: MOST}
+    assert listed(partition.tail_list("tags", "tea")) == {1: 1}
+    assert listed(partition.tail_list("content", "milk")) == {}
+    partition.start_generation(1, 2)
+    assert listed(partition.tail_list("content", "tea")) == {}
+    assert (partition.generation, partition.flushed) == (1, 2)
+
+
+def test_lists_are_cached_and_the_least_recently_used_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_CACHED_LIST_BYTES", 1_000)
+    partition = filled(record())
+    lists = {term: TermList(np.arange(50, dtype=np.int32), np.ones(50, np.uint16)) for term in "abc"}
+    partition.cache_list("content", "a", lists["a"])
+    partition.cache_list("content", "b", lists["b"])
+    # Each takes 50·(4 + 2) bytes and its entry; the third is too much, and "a" was used last.
+    assert partition.cached_list("content", "a") is lists["a"]
+    partition.cache_list("content", "c", lists["c"])
+    assert partition.cached_list("content", "b") is None
+    assert partition.cached_list("content", "a") is lists["a"]
+    assert partition.cached_list("content", "c") is lists["c"]
+
+
+def test_asking_for_words_that_nobody_said_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_CACHED_LIST_BYTES", 10_000)
+    partition = filled(record())
+    before = partition.nbytes
+    nothing = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
+    for number in range(1_000):
+        partition.cache_list("content", str(number), nothing)
+    assert partition.nbytes - before <= 10_000
+    assert partition.cached_list("content", "0") is None
+    assert partition.cached_list("content", "999") is nothing
+
+
+def test_pending_counts_living_memories_without_a_vector() -> None:
+    partition = filled(record(), record(), gone())
+    assert partition.pending() == 2
+    partition.add_vectors(np.array([1], np.int32), np.ones((1, 2), np.float32))
+    assert partition.pending() == 1
+    records: Records = unpacked([record()])
+    partition.append(records)
+    assert partition.pending() == 2

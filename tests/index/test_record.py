@@ -1,0 +1,145 @@
+import math
+import zlib
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.index.record import (
+    FIELDS,
+    FORGOTTEN,
+    GONE,
+    RECORD,
+    TIERS,
+    changed,
+    gone,
+    packed,
+    unpacked,
+    visible,
+)
+from recollect.model.errors import IndexCorrupt
+from recollect.model.memory import Memory, Source, Tier
+
+DAY = datetime(2026, 5, 7, 12, tzinfo=UTC)
+
+
+def record(state: int = 0, superseded_at: float | None = None, **fields: Any) -> bytes:
+    values: dict[str, Any] = {"id": "m1", "content": "tea", "created_at": DAY, "fingerprint": "00ff" * 8}
+    memory = Memory(**(values | fields))
+    lengths = {"content": 3, "dates": 4}
+    return packed(memory, state=state, session=5, vectors=2, superseded_at=superseded_at, lengths=lengths)
+
+
+def test_a_record_says_what_the_memory_says() -> None:
+    found = unpacked(
+        [
+            record(
+                tier=Tier.EPISODIC,
+                confidence=0.25,
+                importance=0.75,
+                access_count=7,
+                source=Source(session="s", position=9),
+                valid_from=DAY - timedelta(days=1),
+                expires_at=DAY + timedelta(days=1),
+            )
+        ]
+    )[0]
+    assert TIERS[found["tier"]] == "episodic"
+    assert (found["confidence"], found["importance"], found["accesses"]) == (0.25, 0.75, 7)
+    assert (found["session"], found["position"], found["vectors"]) == (5, 9, 2)
+    assert found["fingerprint"] == 0x00FF00FF00FF00FF
+    assert found["created"] == DAY.timestamp()
+    assert found["event"] == DAY.timestamp() - 86_400
+    assert found["expires"] == DAY.timestamp() + 86_400
+    assert found["superseded"] == math.inf
+    assert dict(zip(FIELDS, found["lengths"].tolist(), strict=True)) == {
+        "content": 3, "tags": 0, "entities": 0, "speaker": 0, "dates": 4,
+    }  # fmt: skip
+
+
+def test_what_is_unknown_is_marked() -> None:
+    found = unpacked([record(superseded_at=12.5)])[0]
+    assert (found["position"], found["expires"], found["superseded"]) == (-1, math.inf, 12.5)
+
+
+def test_a_purged_slot_keeps_nothing_but_the_fact() -> None:
+    found = unpacked([gone()])[0]
+    assert found["state"] == GONE
+    assert not any(found[name].any() for name in ("fingerprint", "confidence", "created", "event", "lengths"))
+
+
+def test_records_are_96_bytes_and_end_with_the_checksum_of_the_rest() -> None:
+    blob = record()
+    assert len(blob) == RECORD.itemsize == 96
+    assert int.from_bytes(blob[-4:], "little") == zlib.crc32(blob[:-4])
+
+
+@given(st.integers(0, 95), st.integers(0, 7))
+def test_a_flipped_bit_anywhere_is_noticed(position: int, bit: int) -> None:
+    blob = bytearray(record())
+    blob[position] ^= 1 << bit
+    with pytest.raises(IndexCorrupt):
+        unpacked([record(), bytes(blob)])
+
+
+@pytest.mark.parametrize(
+    "blobs", [[b""], [record()[:-1]], [record() + b"\0"], [record()[:50], record()[50:]]]
+)
+def test_a_record_of_another_length_is_noticed(blobs: list[bytes]) -> None:
+    with pytest.raises(IndexCorrupt):
+        unpacked(blobs)
+
+
+def test_no_records_are_an_empty_array() -> None:
+    assert unpacked([]).shape == (0,)
+
+
+def test_changed_columns_leave_the_rest_and_check_again() -> None:
+    before = unpacked([record(confidence=0.5)])
+    after = unpacked([changed(before, state=FORGOTTEN, superseded=8.0)])
+    assert (after["state"][0], after["superseded"][0], after["confidence"][0]) == (FORGOTTEN, 8.0, 0.5)
+    assert before["state"][0] == 0
+
+
+NOW = DAY.timestamp()
+
+
+@pytest.mark.parametrize(
+    ("blob", "shown"),
+    [
+        (record(), True),
+        (record(state=FORGOTTEN), False),
+        (gone(), False),
+        (record(superseded_at=NOW - 1), False),
+        # The clock of the process that corrected it is ahead of ours; corrected is corrected.
+        (record(superseded_at=NOW + 60), False),
+        (record(expires_at=DAY), False),
+        (record(expires_at=DAY + timedelta(seconds=1)), True),
+        (record(created_at=DAY + timedelta(days=1)), True),
+    ],
+)
+def test_what_is_shown_now(blob: bytes, shown: bool) -> None:
+    assert visible(unpacked([blob]), NOW).tolist() == [shown]
+
+
+@pytest.mark.parametrize(
+    ("blob", "as_of", "shown"),
+    [
+        (record(), NOW - 1, False),
+        (record(), NOW, True),
+        (record(superseded_at=NOW + 10), NOW + 9, True),
+        (record(superseded_at=NOW + 10), NOW + 10, False),
+        (record(state=FORGOTTEN), NOW, False),
+        (record(expires_at=DAY + timedelta(seconds=5)), NOW, False),
+    ],
+)
+def test_what_was_believed_then(blob: bytes, as_of: float, shown: bool) -> None:
+    assert visible(unpacked([blob]), NOW + 100, as_of=as_of).tolist() == [shown]
+
+
+def test_the_mask_has_one_place_per_record() -> None:
+    assert visible(unpacked([record(), gone(), record()]), NOW).dtype == np.bool_
+    assert visible(unpacked([record(), gone(), record()]), NOW).tolist() == [True, False, True]

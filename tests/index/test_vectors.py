@@ -1,0 +1,154 @@
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.index import vectors as module
+from recollect.index.codes import Codes
+from recollect.index.vectors import Vectors
+
+Floats = npt.NDArray[np.float32]
+Mask = npt.NDArray[np.bool_]
+
+
+def unit(rows: npt.NDArray[np.float64]) -> Floats:
+    return np.asarray(rows / np.linalg.norm(rows, axis=-1, keepdims=True), np.float32)
+
+
+def clustered(count: int, dimension: int, seed: int = 0, clusters: int = 20) -> Floats:
+    random = np.random.default_rng(seed)
+    centres = random.normal(size=(clusters, dimension))
+    return unit(centres[random.integers(clusters, size=count)] + 0.6 * random.normal(size=(count, dimension)))
+
+
+def brute(
+    query: Floats, owners: npt.NDArray[np.int32], rows: Floats, limit: int, mask: Mask | None
+) -> list[int]:
+    """The obvious way: the best cosine of each slot, best first, ties by slot."""
+    best: dict[int, float] = {}
+    for owner, score in zip(owners.tolist(), (rows @ query).tolist(), strict=True):
+        if mask is None or mask[owner]:
+            best[owner] = max(score, best.get(owner, -2.0))
+    return sorted(best, key=lambda slot: (-best[slot], slot))[:limit]
+
+
+def filled(rows: Floats, owners: npt.NDArray[np.int32], *, exact: bool) -> Vectors:
+    found = Vectors(rows.shape[1], exact=exact)
+    half = len(rows) // 2
+    found.add(owners[:half], rows[:half])
+    if exact:
+        found.add(owners[half:], rows[half:])
+    else:
+        found.add_codes(Codes.of(owners[half:], rows[half:]))
+    return found
+
+
+def search(found: Vectors, rows: Floats, query: Floats, limit: int, mask: Mask | None) -> list[int]:
+    slots, cosines = found.search(query, limit, mask, lambda places: rows[places])
+    assert np.all(np.diff(cosines) <= 0)
+    return [int(slot) for slot in slots]
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_all_of_few_are_found_in_order(exact: bool) -> None:
+    rows = unit(np.array([[1.0, 0, 0, 0], [1, 1, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0]]))
+    found = filled(rows, np.arange(4, dtype=np.int32), exact=exact)
+    query = np.array([1, 0, 0, 0], np.float32)
+    slots, cosines = found.search(query, 10, None, lambda places: rows[places])
+    assert slots.tolist() == [0, 3, 1, 2]
+    assert cosines == pytest.approx([1, 1, 0.5**0.5, 0])
+
+
+@given(st.integers(0, 10_000), st.integers(1, 60), st.integers(0, 12), st.booleans())
+def test_the_exact_search_is_the_obvious_one(seed: int, count: int, limit: int, masked: bool) -> None:
+    random = np.random.default_rng(seed)
+    rows = clustered(count, 8, seed)
+    owners = np.sort(random.integers(0, count, size=count)).astype(np.int32)
+    mask = random.random(count) < 0.5 if masked else None
+    query = clustered(1, 8, seed + 1)[0]
+    found = filled(rows, owners, exact=True)
+    assert search(found, rows, query, limit, mask) == brute(query, owners, rows, limit, mask)
+
+
+@pytest.mark.parametrize("passages", [1, 3])
+def test_codes_find_what_the_exact_search_finds(passages: int) -> None:
+    rows = clustered(6_000, 128)
+    owners = (np.arange(6_000) // passages).astype(np.int32)
+    found = filled(rows, owners, exact=False)
+    hits = 0
+    for seed in range(50):
+        query = clustered(1, 128, seed=100 + seed, clusters=1)[0] * 0.3 + rows[seed * 97]
+        query = unit(query.astype(np.float64))
+        got, wanted = search(found, rows, query, 10, None), brute(query, owners, rows, 10, None)
+        hits += len(set(got) & set(wanted))
+    assert hits / 500 >= 0.99
+
+
+@pytest.mark.parametrize("share", [0.001, 0.01, 0.1])
+def test_a_filter_never_starves_a_search_by_codes(share: float) -> None:
+    rows = clustered(6_000, 64)
+    owners = np.arange(6_000, dtype=np.int32)
+    found = filled(rows, owners, exact=False)
+    random = np.random.default_rng(3)
+    for seed in range(20):
+        mask = random.random(6_000) < share
+        mask[:3] = True
+        query = clustered(1, 64, seed)[0]
+        wanted = brute(query, owners, rows, 10, mask)
+        got = search(found, rows, query, 10, mask)
+        assert len(got) == len(wanted)
+        # What is left is few enough to be compared without codes.
+        assert got == wanted
+
+
+def test_the_passages_of_one_long_memory_do_not_crowd_out_the_others() -> None:
+    random = np.random.default_rng(5)
+    aim = unit(random.normal(size=64))
+    close = unit(aim + 0.05 * random.normal(size=(5_000, 64)))
+    others = unit(aim + 0.5 * random.normal(size=(300, 64)))
+    rows = np.concatenate([others[:150], close, others[150:]])
+    owners = np.concatenate([np.arange(150), np.full(5_000, 150), np.arange(151, 301)]).astype(np.int32)
+    found = filled(rows, owners, exact=False)
+    got = search(found, rows, aim, 20, None)
+    assert got == brute(aim, owners, rows, 20, None)
+    assert got[0] == 150
+
+
+def test_nothing_is_found_among_nothing() -> None:
+    nothing = Vectors(4, exact=True)
+    query = np.array([1, 0, 0, 0], np.float32)
+    slots, cosines = nothing.search(query, 5, None, lambda places: np.zeros((0, 4), np.float32))
+    assert slots.size == cosines.size == 0
+    rows = unit(np.eye(4))
+    for exact in (True, False):
+        for owners in ([0, 1, 2, 3], [0, 0, 1, 1]):
+            found = filled(rows, np.array(owners, np.int32), exact=exact)
+            assert search(found, rows, query, 0, None) == []
+            assert search(found, rows, query, 5, np.zeros(4, np.bool_)) == []
+
+
+def test_many_passages_are_one_slot_also_where_two_additions_meet() -> None:
+    rows = unit(np.array([[1.0, 0], [0, 1], [1, 1]]))
+    for exact in (True, False):
+        found = Vectors(2, exact=exact)
+        found.add(np.array([0], np.int32), rows[:1])
+        found.add(np.array([0, 1], np.int32), rows[1:])
+        assert search(found, rows, np.array([0, 1], np.float32), 5, None) == [0, 1]
+
+
+def test_codes_take_a_fraction_of_the_memory() -> None:
+    rows = clustered(2_000, 384)
+    owners = np.arange(2_000, dtype=np.int32)
+    sizes = {}
+    for exact in (True, False):
+        found = Vectors(384, exact=exact)
+        found.reserve(2_000)
+        found.add(owners, rows)
+        sizes[exact] = found.nbytes
+    assert sizes[True] == 2_000 * (384 * 4 + 4)
+    assert sizes[False] == 2_000 * (384 + 384 // 8 + 4 + 4)
+
+
+def test_the_bounds_are_those_that_were_measured() -> None:
+    assert (module.EXACT, module.RESCORED) == (20_000, 1_000)
