@@ -38,7 +38,7 @@ test: $(MODELS)  ## Set up, then run every test and doctest with branch coverage
 lint: $(ENV)  ## Check style and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 
 typecheck: $(ENV)  ## Check types (mypy strict)
 	$(BIN)/mypy

