@@ -8,9 +8,11 @@ from recollect.model.errors import (
     DimensionMismatch,
     EmbedderError,
     InvalidArgument,
+    MemoryNotFound,
     MissingExtra,
     RecollectError,
     ServiceRefused,
+    VersionConflict,
     shown,
 )
 
@@ -34,6 +36,7 @@ def test_an_invalid_argument_says_which_what_and_why() -> None:
 def test_it_can_be_caught_as_what_python_would_have_raised() -> None:
     assert issubclass(InvalidArgument, ValueError)
     assert issubclass(MissingExtra, ImportError)
+    assert issubclass(MemoryNotFound, LookupError)
     assert issubclass(DimensionMismatch, EmbedderError)
 
 
@@ -44,6 +47,8 @@ def test_it_can_be_caught_as_what_python_would_have_raised() -> None:
         MissingExtra("The ONNX embedder", "onnxruntime"),
         DimensionMismatch("static", expected=384, got=768),
         ServiceRefused("No such model.", status=404),
+        MemoryNotFound("m7", "acme/alice"),
+        VersionConflict("m7", expected=1, found=3),
     ],
 )
 def test_errors_survive_a_process_boundary(error: RecollectError) -> None:

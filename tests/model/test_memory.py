@@ -81,6 +81,14 @@ def test_a_memory_does_not_change() -> None:
     assert (changed.confidence, changed.metadata) == (0.5, {"room": 12})
 
 
+def test_the_engine_stamps_what_it_derives() -> None:
+    stamped = FULL.stamped(fingerprint="f" * 32, embedder="static")
+    assert stamped == replace(FULL, fingerprint="f" * 32, embedder="static")
+    assert FULL.fingerprint == ""
+    with pytest.raises(InvalidArgument, match="fingerprint must be a string"):
+        FULL.stamped(fingerprint=None, embedder="static")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("kept", [memory(), FULL], ids=["plain", "full"])
 def test_memories_can_be_copied_pickled_and_kept_in_sets(kept: Memory) -> None:
     for copied in (copy.copy(kept), copy.deepcopy(kept), pickle.loads(pickle.dumps(kept))):
