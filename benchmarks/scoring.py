@@ -47,7 +47,8 @@ def subjects(size: int) -> Iterator[Subject]:
     listed = scores.tolist()
     uses = chance.integers(0, 20, size).astype(np.float64)
     ages = chance.random(size) * 100
-    tiers = [list(_TIERS)[number] for number in chance.integers(0, 4, size)]
+    numbers = chance.integers(0, 4, size)
+    tiers = [list(_TIERS)[number] for number in numbers]
     times = _PERIOD.start.timestamp() + chance.normal(0, 10, size) * _DAY
     vectors = chance.normal(size=(size, _DIMENSION))
     query = chance.normal(size=_DIMENSION)
@@ -81,10 +82,10 @@ def subjects(size: int) -> Iterator[Subject]:
         partial(composite_by_hand, listed, sure.tolist()),
         lambda made: made.scores,
     )
+    loop = partial(quality_by_hand, tiers, matters.tolist(), sure.tolist(), uses.tolist(), ages.tolist())
+    yield _against_loop("quality, tiers by name", partial(quality, tiers, matters, sure, uses, ages), loop)
     yield _against_loop(
-        "quality",
-        partial(quality, tiers, matters, sure, uses, ages),
-        partial(quality_by_hand, tiers, matters.tolist(), sure.tolist(), uses.tolist(), ages.tolist()),
+        "quality, tiers by number", partial(quality, numbers, matters, sure, uses, ages), loop
     )
     yield _against_loop(
         "importance_decay",
