@@ -25,12 +25,12 @@ QUESTION, MEANING = "when does the ferry leave", np.array([0.9, 0.9, 0.0])
 def main() -> None:
     postings = Postings([text.split() for text in TEXTS])
     rows, scores = postings.search(QUESTION.split())
-    by_words = Leg(rows, scores, "words")
+    by_words: Leg[int] = Leg(rows, scores, "words")
     print("by words:   ", [TEXTS[row] for row in rows])
 
     similar = cosines(VECTORS, MEANING)
     order = best_first(similar, len(TEXTS))
-    by_meaning = Leg(order, similar[order], "meaning")
+    by_meaning: Leg[int] = Leg(order, similar[order], "meaning")
     print("by meaning: ", [TEXTS[row] for row in order])
 
     fused = rrf([by_words, by_meaning])

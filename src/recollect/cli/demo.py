@@ -138,7 +138,7 @@ def _remember(memory: Engine, clock: _Clock, console: Console) -> None:
         f"{counted(len({each.source.session for each in said}), 'conversation')}, from "
         f"{_day(said[0].created_at)} to {_day(said[-1].created_at)}: "
         f"{counted(sum(bool(each.supersedes) for each in said), 'correction')}, "
-        f"{counted(sum(each.place is not None for each in said), 'place')}, three languages, "
+        f"{counted(len({each.place for each in said} - {None}), 'place')}, three languages, "
         f"in {took:.1f} seconds."
     )
 
@@ -246,14 +246,14 @@ def _filter(walk: _Walk) -> None:
 
 
 def _date(walk: _Walk) -> None:
-    question = "What did we do on 15 August?"
-    walk.recall("date", question, limit=2)
-    day = {"valid_from": {">=": "2026-08-15", "<": "2026-08-16"}}
-    found = walk.recall("date filter", question, limit=3, filter=day)
-    said = sum("august" in hit.memory.content.casefold() for hit in found)
+    question, day = "What did we do on 15 August?", {"valid_from": {">=": "2026-08-15", "<": "2026-08-16"}}
+    loose = walk.recall("date", question, limit=3)
+    strict = walk.recall("date filter", question, limit=3, filter=day)
+    right = [sum(f"{hit.memory.event_time:%d %m}" == "15 08" for hit in each) for each in (loose, strict)]
     walk.notice(
-        "The day on which something happened is searched like words, though it was told two days later and "
-        f"{said} of the last {len(found)} memories mention it. A filter makes the day strict."
+        "The day on which something happened is searched like words, though nobody said it and it was told two "
+        f"days later: {right[0]} of {len(loose)} are of that day. A filter makes it strict: {right[1]} of "
+        f"{len(strict)}."
     )
 
 
