@@ -1,1 +1,1 @@
-"""How is it found fast? Records, posting lists and vector codes: all derived from the store."""
+"""How is it found fast? Records, posting lists and vectors, all derived from the store."""
