@@ -251,8 +251,8 @@ def _date(walk: _Walk) -> None:
     strict = walk.recall("date filter", question, limit=3, filter=day)
     right = [sum(f"{hit.memory.event_time:%d %m}" == "15 08" for hit in each) for each in (loose, strict)]
     walk.notice(
-        "The day on which something happened is searched like words, though nobody said it and it was told two "
-        f"days later: {right[0]} of {len(loose)} are of that day. A filter makes it strict: {right[1]} of "
+        "The day on which something happened is searched like words, though nobody said it and it was told "
+        f"two days later: {right[0]} of {len(loose)} are of that day. A filter makes it strict: {right[1]} of "
         f"{len(strict)}."
     )
 
