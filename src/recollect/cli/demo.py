@@ -200,7 +200,7 @@ def _hybrid(walk: _Walk) -> None:
 
 
 def _meaning(walk: _Walk) -> None:
-    found = walk.recall("meaning", "Who was robbed in Portugal?", limit=2)
+    found = walk.recall("meaning", "Who was robbed in Portugal?", limit=3)
     if found.hits and not signals(found.hits[0].explanation)["words"]:
         walk.notice("No word of the question is in the first answer: it was found by what it means.")
     else:
@@ -252,8 +252,8 @@ def _date(walk: _Walk) -> None:
     right = [sum(f"{hit.memory.event_time:%d %m}" == "15 08" for hit in each) for each in (loose, strict)]
     walk.notice(
         "The day on which something happened is searched like words, though nobody said it and it was told "
-        f"two days later: {right[0]} of {len(loose)} are of that day. A filter makes it strict: {right[1]} of "
-        f"{len(strict)}."
+        f"two days later: {right[0]} of {len(loose)} are of that day. A filter makes it strict: "
+        f"{right[1]} of {len(strict)}."
     )
 
 
