@@ -6,11 +6,9 @@ store, question, recipe and clock give the same hits in the same order.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from datetime import UTC, datetime
 from itertools import islice
 from time import perf_counter
@@ -22,20 +20,22 @@ from recollect.duplicates.fingerprint import fingerprint
 from recollect.embed.port import Embedder
 from recollect.embed.reranker import Reranker
 from recollect.engine.budget import within_budget
+from recollect.engine.drafts import Drafts, has_id
+from recollect.engine.meaning import Meaning
 from recollect.engine.outcome import Recall, Rejected
-from recollect.engine.pipeline import Ranked, Setting, run
+from recollect.engine.pipeline import Ranked, run
 from recollect.engine.recipe import Recipe
 from recollect.engine.recipes import recipe as shipped
+from recollect.engine.situation import Situation
 from recollect.engine.words import embedded_text, read_question, words_of
 from recollect.model import checks
-from recollect.model.errors import EmbedderError, IndexCorrupt, InvalidArgument
+from recollect.model.errors import IndexCorrupt
 from recollect.model.hit import Hit
-from recollect.model.identity import memory_id, uuid7
-from recollect.model.memory import Memory, Source
+from recollect.model.identity import memory_id
+from recollect.model.memory import Memory
 from recollect.model.namespace import DEFAULT_NAMESPACE
 from recollect.model.namespace import namespace as checked_namespace
 from recollect.model.period import Period
-from recollect.model.place import Place
 from recollect.store.filters import parse
 from recollect.store.port import Entry, Floats, Page, Terms
 from recollect.store.sqlite.store import SqliteStore
@@ -46,14 +46,12 @@ BATCH: Final = 1_000
 """How many memories `remember_many` writes in one transaction."""
 
 _CALIBRATED: Final = -1.0
-_DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
 _LOG: Final = logging.getLogger(__name__)
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 # The engine has a verb called list; inside its class the type goes by these names.
 _Memories: TypeAlias = list[Memory]
 _Texts: TypeAlias = list[str]
-_Addressed: TypeAlias = list[tuple[bytes, Floats | None]]
 
 
 class Engine:
@@ -102,7 +100,7 @@ class Engine:
         self.namespace = checked_namespace("namespace", namespace)
         self.notes = tuple(notes)
         self._clock = clock
-        self._random_bits = random_bits
+        self._drafts = Drafts(clock, random_bits)
         self.reranker = reranker
         self._classifier = RuleClassifier() if classifier is None else classifier
         if embedder is not None:
@@ -156,11 +154,12 @@ class Engine:
             Called after every transaction with the number of items done so far.
         """
         remembered: _Memories = []
+        whose = self._namespace(namespace)
         done = 0
         for batch in _batches(items, BATCH):
-            drafts = [self._from(item, namespace) for item in batch]
+            drafts = [self._drafts.from_item(item, whose) for item in batch]
             # Only an item that brought its own id can be known already.
-            named = [draft for draft, item in zip(drafts, batch, strict=True) if _has_id(item)]
+            named = [draft for draft, item in zip(drafts, batch, strict=True) if has_id(item)]
             known = self.store.known([(draft.namespace, draft.id) for draft in named])
             remembered += self._add([draft for draft in drafts if (draft.namespace, draft.id) not in known])
             done += len(batch)
@@ -169,15 +168,7 @@ class Engine:
 
     def draft(self, /, content: str, *, namespace: str | None = None, **details: Any) -> Memory:  # noqa: ANN401
         """Return the memory that `remember` would write, without writing it."""
-        for name in details:
-            checks.one_of("details", name, _DETAILS)
-        now = self._clock()
-        details.setdefault("created_at", now)
-        details.setdefault("id", uuid7(now, self._random_bits(74)))
-        for name, kind in (("source", Source), ("place", Place)):
-            if isinstance(details.get(name), Mapping):
-                details[name] = _built(name, kind, details[name])
-        return Memory(content=content, namespace=self._namespace(namespace), **details)
+        return self._drafts.draft(content, self._namespace(namespace), details)
 
     def correct(self, /, id: str, content: str, *, namespace: str | None = None, **details: Any) -> Memory:  # noqa: ANN401
         """Say something new in place of a memory; the old one stays readable in `history` and `as_of`.
@@ -291,23 +282,28 @@ class Engine:
         question = read_question(text, self.analyser)
         degraded: _Texts = []
         read_at = perf_counter()
-        query_vector = self._query_vector(question.text, vector, chosen, degraded)
+        meaning, query_vector = self._meaning(), None
+        if chosen.vector_pool:
+            query_vector, wrong = meaning.of_question(question.text, vector)
+            degraded += [wrong] if wrong else []
         embedded_at = perf_counter()
         path = self._namespace(namespace)
+        calibrated = chosen.least_similarity == _CALIBRATED
+        least = meaning.threshold if calibrated else chosen.least_similarity
 
         def search() -> tuple[tuple[Hit, ...], Rejected | None, int]:
             with self.store.view(path, moment, as_of=believed, filter=condition) as view:
-                setting = Setting(
+                situation = Situation(
                     view=view,
                     question=question,
                     classifier=self._classifier,
                     vector=query_vector,
-                    least_similarity=self._least_similarity(chosen),
+                    least_similarity=least,
                     now=moment,
                     period=period,
                     reranker=self.reranker,
                 )
-                ranked = run(chosen, setting)
+                ranked = run(chosen, situation)
                 hits = self._hits(ranked, view.memories(ranked.slots[:most]))
                 if hits or ranked.refused is None or ranked.refused_explain is None or not most:
                     return hits, None, view.pending
@@ -389,19 +385,13 @@ class Engine:
         chosen = self.recipe if given is None else shipped(given) if isinstance(given, str) else given
         return chosen.changed(changes) if changes else chosen
 
-    def _from(self, item: Memory | Mapping[str, Any] | str, namespace: str | None) -> Memory:
-        if isinstance(item, Memory):
-            return item
-        if isinstance(item, str):
-            return self.draft(item, namespace=namespace)
-        if not isinstance(item, Mapping):
-            raise InvalidArgument("items", item, "memories, mappings of a memory's fields, or texts")
-        return self.draft(**({"namespace": namespace} | dict(item)))
+    def _meaning(self) -> Meaning:
+        return Meaning(self.embedder, self.store)
 
     def _add(self, drafts: Sequence[Memory]) -> _Memories:
         if not drafts:
             return []
-        vectors = self._vectors([embedded_text(draft) for draft in drafts])
+        vectors = self._meaning().of_documents([embedded_text(draft) for draft in drafts])
         name = self.embedder.name if self.embedder is not None else ""
         entries = []
         for draft, (digest, rows) in zip(drafts, vectors, strict=True):
@@ -412,64 +402,11 @@ class Engine:
         self._repairing(sorted(paths), lambda: self.store.add(entries))
         return [entry.memory for entry in entries]
 
-    def _vectors(self, texts: Sequence[str]) -> _Addressed:
-        """Return the address and the vectors of each text; a text the store knows is not embedded again."""
-        digests = [hashlib.blake2b(text.encode(), digest_size=16).digest() for text in texts]
-        if self.embedder is None:
-            return [(digest, None) for digest in digests]
-        known = self.store.cached_vectors(digests)
-        new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
-        try:
-            rows = self.embedder.embed_passages(list(new.values())) if new else []
-        except EmbedderError:
-            # What was said must not be lost because it cannot be embedded now; it waits as pending.
-            rows = []
-        fresh = dict(zip(new, rows, strict=False))
-        return [(digest, known.get(digest, fresh.get(digest))) for digest in digests]
-
-    def _query_vector(
-        self, text: str, given: Floats | None, chosen: Recipe, degraded: _Texts
-    ) -> Floats | None:
-        if not chosen.vector_pool:
-            return None
-        if given is not None:
-            if self.embedder is not None and given.shape != (self.embedder.dimension,):
-                raise InvalidArgument("vector", given.shape, f"of shape ({self.embedder.dimension},)")
-            return given
-        if self.embedder is None:
-            degraded.append("no embedder: words only")
-            return None
-        if not text:
-            return None
-        try:
-            return self.embedder.embed_query(text)
-        except EmbedderError as error:
-            degraded.append(f"the embedder failed, words only: {error}")
-            return None
-
-    def _least_similarity(self, chosen: Recipe) -> float:
-        if chosen.least_similarity != _CALIBRATED:
-            return chosen.least_similarity
-        return self.embedder.similarity_threshold if self.embedder is not None else 0.0
-
     def _hits(self, ranked: Ranked, memories: Sequence[Memory]) -> tuple[Hit, ...]:
         return tuple(
             Hit(memory, score, lambda position=position: ranked.explain(position))  # type: ignore[misc]
             for position, (memory, score) in enumerate(zip(memories, ranked.scores.tolist(), strict=False))
         )
-
-
-def _built(name: str, kind: type[Source] | type[Place], values: Mapping[str, Any]) -> Source | Place:
-    """Return a source or a place made of plain data, such as JSON holds."""
-    for key in values:
-        checks.one_of(name, key, tuple(field.name for field in fields(kind)))
-    if kind is Place and not {"lat", "lon"} <= set(values):
-        raise InvalidArgument(name, dict(values), "given with lat and lon")
-    return kind(**values)
-
-
-def _has_id(item: object) -> bool:
-    return isinstance(item, Memory) or (isinstance(item, Mapping) and "id" in item)
 
 
 def _ids(ids: Iterable[str]) -> list[str]:

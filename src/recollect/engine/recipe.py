@@ -49,7 +49,7 @@ class Recipe:
     tags_weight: Annotated[float, Declared("Weight of words in tags.", 0, 5)] = 0.5
     entities_weight: Annotated[float, Declared("Weight of words in entity names.", 0, 5)] = 0.5
     speaker_weight: Annotated[float, Declared("Weight of the speaker's name.", 0, 5)] = 0.3
-    dates_weight: Annotated[float, Declared("Weight of the words of the date.", 0, 5)] = 0.5
+    dates_weight: Annotated[float, Declared("Weight of the words of the date.", 0, 5)] = 1.0
     k1: Annotated[float, Declared("BM25: how soon repeating a word stops helping.", 0, 3)] = 0.9
     b: Annotated[float, Declared("BM25: how much long texts are held back.", 0, 1)] = 0.4
     entity_weight: Annotated[float, Declared("Extra weight of rare names in the question.", 0, 10)] = 0.0

@@ -1,0 +1,68 @@
+"""Drafts: from what a caller gives to a memory that could be written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any, Final
+
+from recollect.model import checks
+from recollect.model.errors import InvalidArgument
+from recollect.model.identity import uuid7
+from recollect.model.memory import Memory, Source
+from recollect.model.place import Place
+
+_DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
+
+
+@dataclass(frozen=True, slots=True)
+class Drafts:
+    """Makes memories, giving them a time and an identifier where they bring none.
+
+    Parameters
+    ----------
+    clock
+        Tells the time.
+    random_bits
+        Gives that many random bits.
+    """
+
+    clock: Callable[[], datetime]
+    random_bits: Callable[[int], int]
+
+    def draft(self, content: str, namespace: str, details: Mapping[str, Any]) -> Memory:
+        """Return a memory; a source and a place may be plain mappings, as JSON holds them."""
+        for name in details:
+            checks.one_of("details", name, _DETAILS)
+        now = self.clock()
+        given = {"created_at": now, **details}
+        given.setdefault("id", uuid7(now, self.random_bits(74)))
+        for name, kind in (("source", Source), ("place", Place)):
+            if isinstance(given.get(name), Mapping):
+                given[name] = _built(name, kind, given[name])
+        return Memory(content=content, namespace=namespace, **given)
+
+    def from_item(self, item: Memory | Mapping[str, Any] | str, namespace: str) -> Memory:
+        """Return the memory that an item of a batch stands for; `namespace` is for items that do not say."""
+        if isinstance(item, Memory):
+            return item
+        if isinstance(item, str):
+            return self.draft(item, namespace, {})
+        if not isinstance(item, Mapping) or "content" not in item:
+            raise InvalidArgument("items", item, "memories, mappings with a content, or texts")
+        details = {name: value for name, value in item.items() if name not in ("content", "namespace")}
+        return self.draft(item["content"], item.get("namespace") or namespace, details)
+
+
+def has_id(item: Memory | Mapping[str, Any] | str) -> bool:
+    """Return whether an item of a batch brought its own identifier."""
+    return isinstance(item, Memory) or (isinstance(item, Mapping) and "id" in item)
+
+
+def _built(name: str, kind: type[Source] | type[Place], values: Mapping[str, Any]) -> Source | Place:
+    for key in values:
+        checks.one_of(name, key, tuple(field.name for field in fields(kind)))
+    if kind is Place and not {"lat", "lon"} <= set(values):
+        raise InvalidArgument(name, dict(values), "given with lat and lon")
+    return kind(**values)

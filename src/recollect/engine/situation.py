@@ -1,0 +1,37 @@
+"""What a run of a recipe has to work with, and what each step hands to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from recollect.embed.port import Vectors
+from recollect.embed.reranker import Reranker
+from recollect.engine.words import Question
+from recollect.model.checks import FloatArray
+from recollect.model.explanation import Explanation
+from recollect.model.period import Period
+from recollect.store.port import View
+from recollect.text.query_type import QueryClassifier
+
+Explain: TypeAlias = Callable[[int], Explanation]
+"""Tells why the candidate at a position has its score after a step."""
+
+Step: TypeAlias = tuple[FloatArray, Explain]
+"""New scores, and why."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Situation:
+    """What a run needs besides the recipe: the view, the question and the moment."""
+
+    view: View
+    question: Question
+    classifier: QueryClassifier
+    vector: Vectors | None
+    least_similarity: float
+    now: datetime
+    period: Period | None
+    reranker: Reranker | None = None

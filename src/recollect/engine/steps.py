@@ -1,0 +1,148 @@
+"""The steps that re-rank candidates: confidence, quality, time, and a re-ranker's opinion.
+
+Each takes the scores and returns new ones with the parts they are made of, so that an explanation is the
+chain of those parts, read backwards from the score.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+
+from recollect.engine.recipe import Recipe
+from recollect.engine.situation import Explain, Situation, Step
+from recollect.index.record import Records
+from recollect.model.checks import FloatArray, IntArray
+from recollect.model.explanation import Explanation
+from recollect.rank import (
+    Combination,
+    best_first,
+    composite_additive,
+    composite_multiplicative,
+    for_query,
+    min_max,
+    preset,
+    proximity,
+    quality,
+)
+from recollect.rank.combination import stacked
+from recollect.rank.temporal import boosted_additive, boosted_multiplicative
+
+_DAY: Final = 86_400.0
+
+
+def with_confidence(
+    recipe: Recipe, situation: Situation, records: Records, scores: FloatArray, explain: Explain
+) -> Step:
+    """Let confidence join in."""
+    if recipe.confidence == "none":
+        return scores, explain
+    sure = records["confidence"]
+    if recipe.confidence == "multiplicative":
+        both = Combination.of("product", ("relevance", "confidence"), stacked(scores, sure))
+        return both.scores, _chained(both, "with confidence", "relevance", explain)
+    if recipe.weighting == "query":
+        kind = situation.classifier.classify(situation.question.text)
+        alpha, beta = for_query(kind.type, kind.confidence)
+    else:
+        alpha, beta = preset(recipe.weighting)
+    both = Combination.of("sum", ("relevance", "confidence"), stacked(alpha * scores, beta * sure))
+    return both.scores, _chained(both, "with confidence", "relevance", explain, weight=alpha)
+
+
+def with_quality(
+    recipe: Recipe, situation: Situation, records: Records, scores: FloatArray, explain: Explain
+) -> Step:
+    """Let the memory's own quality join in."""
+    if recipe.quality == "none":
+        return scores, explain
+    good = _qualities(records, situation.now)
+    relevant, base = _not_negative(scores, explain)
+    weights = {"relevance_weight": 1 - recipe.quality_weight, "quality_weight": recipe.quality_weight}
+    best = float(relevant.max(initial=0.0))
+    form = composite_additive if recipe.quality == "additive" else composite_multiplicative
+    both = form(relevant, good, **weights)
+    if best <= 0:
+        return both.scores, _chained(both, "with quality", "", base)
+    weight = weights["relevance_weight"] if recipe.quality == "additive" else None
+    return both.scores, _chained(both, "with quality", "relevance", base, weight=weight, best=best)
+
+
+def with_temporal(
+    recipe: Recipe, situation: Situation, records: Records, scores: FloatArray, explain: Explain
+) -> Step:
+    """Let being from the right time join in."""
+    if recipe.temporal == "none" or situation.period is None:
+        return scores, explain
+    near = proximity(records["event"], situation.period)
+    form = boosted_additive if recipe.temporal == "additive" else boosted_multiplicative
+    both = form(scores, near, boost=recipe.temporal_boost)
+    return both.scores, _chained(both, "with time", "composite", explain)
+
+
+def reranked(
+    recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatArray, explain: Explain
+) -> Step:
+    """Let a re-ranker read the best candidates; the others keep their own share of the score."""
+    if not recipe.rerank_depth or situation.reranker is None:
+        return scores, explain
+    relevant, base = _not_negative(scores, explain)
+    best = float(relevant.max(initial=0.0))
+    if best <= 0:
+        return scores, explain
+    read = best_first(relevant, recipe.rerank_depth)
+    texts = [memory.content for memory in situation.view.memories(slots[read])]
+    opinion = np.zeros(scores.size)
+    opinion[read] = min_max(situation.reranker.score(situation.question.text, texts))
+    kept = 1 - recipe.rerank_weight
+    parts = stacked(kept * (relevant / best), recipe.rerank_weight * opinion)
+    both = Combination.of("sum", ("relevance", situation.reranker.name), parts)
+    return both.scores, _chained(both, "re-ranked", "relevance", base, weight=kept, best=best)
+
+
+def _chained(
+    both: Combination,
+    label: str,
+    carrier: str,
+    before: Explain,
+    *,
+    weight: float | None = None,
+    best: float | None = None,
+) -> Explain:
+    """Return the explanation of a step in which one part, the carrier, is what came before.
+
+    The carrier may have been divided by the best of the set and multiplied by a weight, in that order.
+    """
+
+    def explain(position: int) -> Explanation:
+        if not carrier:
+            return both.explain(position, label)
+        part = before(position)
+        if best is not None:
+            part = Explanation.of("ratio", "relative to the best", [part, Explanation.leaf("best", best)])
+        if weight is not None:
+            part = Explanation.of("product", carrier, [Explanation.leaf("weight", weight), part])
+        return both.explain(position, label, {carrier: part})
+
+    return explain
+
+
+def _not_negative(scores: FloatArray, explain: Explain) -> Step:
+    """Return scores that start at 0, for steps that need them so; z-scored fusions go below."""
+    if scores.size == 0 or scores.min() >= 0:
+        return scores, explain
+    scaled = min_max(scores)
+    low, high = float(scores.min()), float(scores.max())
+
+    def scaled_explain(position: int) -> Explanation:
+        note = f"min-max of {scores[position]:.4f} between {low:.4f} and {high:.4f}"
+        return Explanation.leaf("relevance", float(scaled[position]), note)
+
+    return scaled, scaled_explain
+
+
+def _qualities(records: Records, now: datetime) -> FloatArray:
+    age = np.maximum(0.0, now.timestamp() - records["created"]) / _DAY
+    return quality(records["tier"], records["importance"], records["confidence"], records["accesses"], age)
