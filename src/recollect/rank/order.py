@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from recollect.model import checks
 from recollect.model.checks import FloatArray, IntArray, Numbers
 
@@ -46,7 +48,7 @@ def ranked(scores: FloatArray, limit: int | None) -> IntArray:
     # The limit-th best of the columns' maxima is a score that at least `limit` items reach.
     columns = _COLUMNS * limit
     if count >= _ROWS * columns:
-        pool: FloatArray = scores[: count // columns * columns].reshape(-1, columns).max(axis=0)
+        pool: FloatArray = np.maximum.reduce(scores[: count // columns * columns].reshape(-1, columns))
     else:
         pool = scores.copy()
     pool.partition(pool.size - limit)

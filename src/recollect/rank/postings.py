@@ -89,7 +89,7 @@ class Postings:
 
     def scores(self, query: Sequence[str]) -> FloatArray:
         """Return the BM25 score of every text; a term given several times counts several times."""
-        result = np.zeros(self.lengths.size)
+        result: FloatArray | None = None
         rows: list[IntArray] = []
         impacts: list[FloatArray] = []
         # Sums are made term after term, as an explanation makes them: same order, same bits.
@@ -101,10 +101,9 @@ class Postings:
                 rows.append(term.rows)
                 impacts.append(times * term.impacts if times > 1 else term.impacts)
             else:
-                _add(result, rows, impacts)
+                result = self._added(result, rows, impacts)
                 result += times * term.everywhere if times > 1 else term.everywhere
-        _add(result, rows, impacts)
-        return result
+        return self._added(result, rows, impacts)
 
     def search(self, query: Sequence[str], limit: int = 10) -> tuple[IntArray, FloatArray]:
         """Return the rows of the best texts and their scores, best first; only texts that share a term."""
@@ -113,7 +112,22 @@ class Postings:
         rows = ranked(scores, most)
         found = scores[rows]
         sharing = np.count_nonzero(found)
-        return rows[:sharing], found[:sharing]
+        return (rows, found) if sharing == found.size else (rows[:sharing], found[:sharing])
+
+    def _added(
+        self, result: FloatArray | None, rows: list[IntArray], impacts: list[FloatArray]
+    ) -> FloatArray:
+        """Return the result, None being zeros, with the impacts added in order; both lists are emptied."""
+        texts = self.lengths.size
+        if not rows:
+            return np.zeros(texts) if result is None else result
+        at, added = np.concatenate(rows), np.concatenate(impacts)
+        rows.clear()
+        impacts.clear()
+        if result is None:
+            return np.bincount(at, added, texts).astype(np.float64, copy=False)
+        np.add.at(result, at, added)
+        return result
 
 
 class _Term:
@@ -131,18 +145,13 @@ class _Term:
             self.everywhere[rows] = impacts
 
 
-def _add(result: FloatArray, rows: list[IntArray], impacts: list[FloatArray]) -> None:
-    """Add the impacts at their rows, in order, and empty both lists."""
-    if rows:
-        np.add.at(result, np.concatenate(rows), np.concatenate(impacts))
-        rows.clear()
-        impacts.clear()
-
-
 def _multiplicities(query: Sequence[str]) -> dict[str, int]:
-    result: dict[str, int] = {}
-    for term in _strings("query", query):
-        result[term] = result.get(term, 0) + 1
+    terms = _strings("query", query)
+    result = dict.fromkeys(terms, 1)
+    if len(result) < len(terms):
+        result = dict.fromkeys(terms, 0)
+        for term in terms:
+            result[term] += 1
     return result
 
 
