@@ -176,12 +176,13 @@ class Settings(BaseSettings):
         """Put the places in their order: constructor, environment, file."""
         return init_settings, env_settings, InitSettingsSource(settings_cls, init_kwargs=_read_file())
 
-    @field_validator("db", "models", "hub_cache")
+    @field_validator("db", "models", "hub_cache", mode="before")
     @classmethod
-    def _a_path(cls, value: Path) -> Path:
-        if not value.parts:
-            raise InvalidArgument("path", str(value), "the path of a file or folder")
-        return value.expanduser()
+    def _a_path(cls, value: object) -> object:
+        # An empty text would become the current folder.
+        if value == "":
+            raise InvalidArgument("path", value, "the path of a file or folder")
+        return Path(value).expanduser() if isinstance(value, str) else value
 
     @field_validator("namespace")
     @classmethod

@@ -1,0 +1,116 @@
+"""The whole: what people see first, what start-up costs, and the exit codes of the real process."""
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect import __version__
+
+Run = Callable[..., Any]
+
+
+def process(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "recollect", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_alone_it_says_what_to_do_first(cli: Run, home: Path) -> None:
+    shown = cli()
+    assert shown.code == 0
+    assert 'recollect remember "' in shown.out
+    assert f"Memories are in {home / 'memories.db'} (made when you first remember something)" in shown.out
+    assert not (home / "memories.db").exists()
+    assert cli("--json").json == {
+        "version": __version__,
+        "db": str(home / "memories.db"),
+        "exists": False,
+    }
+
+
+def test_the_version(cli: Run) -> None:
+    assert cli("--version").out == f"recollect {__version__}\n"
+
+
+def test_a_command_that_does_not_exist_is_a_usage_error_with_the_nearest(cli: Run) -> None:
+    wrong = cli("recal", "tea")
+    assert wrong.code == 2
+    assert "Did you mean 'recall'?" in wrong.err
+
+
+def test_a_broken_settings_file_is_one_line_even_alone(cli: Run, home: Path) -> None:
+    (home / "recollect.toml").write_text("db =")
+    wrong = cli()
+    assert wrong.code == 2
+    assert re.fullmatch(r"recollect: the settings file must be readable TOML .*\n", wrong.err)
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = "import sys, recollect.cli.app; print('\\n'.join(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.partition(".")[0] for name in found.stdout.split()}
+    assert "typer" in loaded
+    assert not loaded & {"numpy", "onnxruntime", "tokenizers", "pydantic", "sqlite3"}
+
+
+def test_the_real_process_remembers_recalls_and_leaves_with_its_code(home: Path) -> None:
+    assert process("remember", "Anna prefers green tea").returncode == 0
+    found = process("recall", "tea")
+    assert found.returncode == 0
+    assert re.fullmatch(r"1\.0000\t[0-9a-f-]{36}\tAnna prefers green tea\n", found.stdout)
+    assert "\x1b" not in found.stdout + found.stderr
+    nothing = process("recall", "--json", "zebra")
+    assert (nothing.returncode, '"hits": []' in nothing.stdout) == (1, True)
+
+
+def test_a_reader_that_has_had_enough_is_no_error(home: Path) -> None:
+    (home / "many.txt").write_text("".join(f"number {number} {'x' * 400}\n" for number in range(2000)))
+    assert process("import", "many.txt", "--split", "lines", "-q").returncode == 0
+    line = f"set -o pipefail; {sys.executable} -m recollect list --limit 2000 | head -1"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr, done.stdout.count("\n")) == (0, "", 1)
+
+
+def test_ctrl_c_leaves_cleanly(home: Path) -> None:
+    running = subprocess.Popen(
+        [sys.executable, "-m", "recollect", "import", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert running.stdin is not None
+    # It reads its standard input once everything is loaded, which cannot be seen from here.
+    time.sleep(3)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=30)
+    assert (running.returncode, out, err) == (130, "", "recollect: interrupted\n")
+
+
+@pytest.mark.parametrize(("answer", "left"), [("y", 0), ("n", 1)])
+def test_at_a_terminal_purge_shows_what_it_would_remove_and_asks(home: Path, answer: str, left: int) -> None:
+    id_ = process("remember", "Anna prefers green tea").stdout.strip()
+    controller, terminal = pty.openpty()
+    running = subprocess.Popen(
+        [sys.executable, "-m", "recollect", "purge", id_[-12:]],
+        stdin=terminal,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.write(controller, f"{answer}\n".encode())
+    _, err = running.communicate(timeout=60)
+    os.close(terminal)
+    os.close(controller)
+    assert running.returncode == 0
+    assert "Anna prefers green tea" in err
+    assert "Remove 1 memory for good?" in err
+    assert len(process("list").stdout.splitlines()) == left

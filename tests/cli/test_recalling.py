@@ -1,0 +1,148 @@
+"""Recall on the command line: the table, the tree, plain lines, JSON, and every mistake."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from recollect.cli.recalling import bar, explanation_tree, parameter_names, recipe_names, signals
+from recollect.model.explanation import Explanation
+
+Run = Callable[..., Any]
+
+
+def test_in_a_pipe_each_hit_is_a_line(cli: Run, tea: str) -> None:
+    found = cli("recall", "what", "tea", "does", "Anna", "like")
+    assert found.code == 0
+    assert [line.split("\t")[1:] for line in found.lines] == [[tea, "Anna prefers green tea"]]
+    assert "1 hit · recipe balanced · meaning by lexical-512" in found.err
+
+
+def test_at_a_terminal_it_is_a_table_with_bars(cli: Run, tea: str) -> None:
+    shown = cli("recall", "Anna tea", terminal=True)
+    assert "meaning" in shown.out
+    assert "████████" in shown.out
+    assert "Anna · preference · " in shown.out
+    assert f"#drinks · id {tea[-12:]}" in shown.out
+
+
+def test_explain_draws_the_tree_down_to_the_words(cli: Run, tea: str) -> None:
+    shown = cli("recall", "green tea", "--explain", terminal=True)
+    assert "1. Anna prefers green tea" in shown.out
+    assert "└── " in shown.out
+    plain = cli("recall", "green tea", "--explain")
+    assert plain.lines[0].endswith("Anna prefers green tea")
+    assert any("green in content" in line for line in plain.lines)
+
+
+def test_json_has_the_hits_with_signals_and_explanations_that_add_up(cli: Run, tea: str) -> None:
+    data = cli("recall", "green tea", "--json", "-e").json
+    assert [hit["id"] for hit in data["hits"]] == [tea]
+    hit = data["hits"][0]
+    assert hit["explanation"]["value"] == hit["score"]
+    assert set(hit["signals"]) == {"meaning", "words"}
+    assert hit["memory"]["tags"] == ["drinks"]
+    assert (data["recipe"], data["rejected"], data["degraded"]) == ("balanced", None, [])
+    assert "explanation" not in cli("recall", "green tea", "--json").json["hits"][0]
+
+
+def test_nothing_found_is_code_1_and_says_what_was_nearest(cli: Run, tea: str) -> None:
+    nothing = cli("recall", "zebra crossing")
+    assert (nothing.code, nothing.out) == (1, "")
+    assert nothing.err.startswith("Nothing ")
+    refused = cli("recall", "Bob", "--set", "least_match=1", "--set", "least_similarity=1")
+    assert refused.code == 1
+    assert refused.err.startswith("Nothing is close enough. The nearest is “")
+
+
+def test_a_namespace_nobody_has_is_said_to_be_empty(cli: Run, tea: str) -> None:
+    nothing = cli("recall", "tea", "-n", "nobody")
+    assert "Nothing has been remembered in the namespace nobody yet." in nothing.err
+
+
+def test_recipes_and_parameters_can_be_chosen(cli: Run, tea: str) -> None:
+    assert cli("recall", "tea", "--recipe", "bm25", "--json").json["recipe"] == "bm25"
+    words = cli("recall", "tea", "--set", "vector_weight=0", "--json").json["hits"][0]
+    assert words["signals"]["meaning"] == 0
+    assert words["signals"]["words"] > 0
+
+
+def test_limit_filter_budget_and_as_of(cli: Run, tea: str) -> None:
+    assert len(cli("recall", "Bob", "--limit", "1").lines) == 1
+    found = cli("recall", "Bob Anna", "--filter", '{"category": "preference"}', "--json").json
+    assert [hit["id"] for hit in found["hits"]] == [tea]
+    assert cli("recall", "Bob", "--as-of", "2001-01-01").code == 1
+    small = cli("recall", "Bob", "--budget", "2")
+    assert small.code == 1
+    assert "The budget is too small for the first of 2 hits." in small.err
+    assert "1 left out by the budget" in cli("recall", "Bob", "--budget", "7").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--recipe", "balancd"), "(did you mean balanced?), got 'balancd'"),
+        (
+            ("--set", "vector_wieght=1"),
+            "a parameter of the recipe (did you mean vector_weight?)",
+        ),
+        (("--set", "vector_weight=3"), "--set vector_weight must be 0 to 1, got 3.0"),
+        (("--set", "vector_weight=lots"), "--set vector_weight must be 0 to 1, got 'lots'"),
+        (("--set", "vector_weight=nan"), "--set vector_weight must be 0 to 1, got nan"),
+        (("--set", "vector_pool=1.5"), "--set vector_pool must be whole, 0 to 1000, got '1.5'"),
+        (("--set", "deduplicate=perhaps"), "--set deduplicate must be yes or no, got 'perhaps'"),
+        (("--set", "fusion=rff"), "(did you mean rrf?), got 'rff'"),
+        (("--set", "vector_weight"), "--set must be name=value"),
+        (("--filter", "{broken"), "--filter must be JSON"),
+        (("--filter", "[1]"), "--filter must be a JSON object"),
+        (("--filter", '{"confidence": {">=": "high"}}'), "filter.confidence.>= must be a finite number"),
+        (("--limit", "-1"), "limit must be a whole number of at least 0, got -1"),
+        (("--limit", "many"), "Invalid value for '--limit'"),
+        (("--as-of", "yesterday"), "--as-of must be a time such as 2026-05-07"),
+        (("--as-of", "2026-05-07T10:00"), "--as-of must be a time with its zone"),
+        (("--budget", "-1"), "budget must be a whole number of at least 0, got -1"),
+    ],
+)
+def test_mistakes_are_explained(cli: Run, tea: str, arguments: tuple[str, ...], words: str) -> None:
+    wrong = cli("recall", "tea", *arguments)
+    assert (wrong.code, wrong.out) == (2, "")
+    assert words in wrong.err
+
+
+@pytest.mark.parametrize("question", ["", " ", "🍵", "the of and", "\u202eabc", "x" * 10_000, '"', "-- -"])
+def test_any_question_gets_an_answer(cli: Run, tea: str, question: str) -> None:
+    assert cli("recall", "--", question).code in (0, 1)
+
+
+def test_a_memory_cannot_move_the_cursor_of_its_reader(cli: Run) -> None:
+    cli("remember", "--", "tea \x1b[2J and\rsugar [bold]x[/bold]")
+    for terminal in (False, True):
+        shown = cli("recall", "tea", terminal=terminal)
+        assert "\x1b[2J" not in shown.out
+        assert r"\x1b[2J and" in shown.out
+        assert "[bold]x[/bold]" in shown.out
+
+
+def test_the_question_may_come_from_a_pipe(cli: Run, tea: str) -> None:
+    assert cli("recall", "-", input="green tea\n").lines[0].endswith("Anna prefers green tea")
+
+
+def test_a_bar_is_as_long_as_its_share() -> None:
+    assert bar(0.5, 0.5) == "████████"
+    assert bar(0.25, 0.5) == "████"
+    assert bar(1e-9, 0.5) == "▏"
+    assert (bar(0, 0.5), bar(-1, 0.5), bar(0, 0)) == ("", "", "")
+
+
+def test_signals_are_read_from_the_explanation() -> None:
+    parts = [Explanation.leaf("meaning", 0.25), Explanation.leaf("words", 0.5)]
+    relevance = Explanation.of("sum", "relevance", parts)
+    why = Explanation.of("product", "score", [relevance, Explanation.leaf("weight", 2)])
+    assert signals(why) == {"meaning": 0.25, "words": 0.5}
+    assert signals(Explanation.leaf("score", 1.0)) == {"meaning": 0.0, "words": 0.0}
+    assert len(explanation_tree(why).children) == 2
+
+
+def test_the_shell_completes_recipes_and_parameters() -> None:
+    assert recipe_names("bal") == ["balanced"]
+    assert "vector_weight=" in parameter_names("vector_")

@@ -1,0 +1,147 @@
+"""Settings: which place wins, and what is said about a value that cannot be used."""
+
+from pathlib import Path
+
+import pytest
+
+from recollect.engine.settings import Settings, config_file, default_db
+from recollect.model.errors import InvalidArgument, StoreUnavailable
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start in an empty folder, with no setting in the environment."""
+    for name in [*(f"RECOLLECT_{field.upper()}" for field in Settings.model_fields), "RECOLLECT_CONFIG"]:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def config(text: str, path: str = "recollect.toml") -> Path:
+    file = Path(path).absolute()
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_the_constructor_wins_over_the_environment_the_environment_over_the_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert Settings().namespace == "default"
+    config('namespace = "file"')
+    assert Settings().namespace == "file"
+    monkeypatch.setenv("RECOLLECT_NAMESPACE", "environment")
+    assert Settings().namespace == "environment"
+    assert Settings(namespace="constructor").namespace == "constructor"
+
+
+def test_each_setting_is_decided_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = config('namespace = "file"\nthreads = 2')
+    monkeypatch.setenv("RECOLLECT_THREADS", "3")
+    settings = Settings(embedder="lexical")
+    assert (settings.namespace, settings.threads, settings.embedder) == ("file", 3, "lexical")
+    assert settings.origin("namespace") == str(file)
+    assert settings.origin("threads") == "the environment variable RECOLLECT_THREADS"
+    assert (settings.origin("embedder"), settings.origin("recipe")) == ("", "default")
+
+
+def test_an_empty_variable_is_no_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECOLLECT_NAMESPACE", "")
+    assert Settings().namespace == "default"
+    assert Settings().origin("namespace") == "default"
+
+
+def test_the_file_may_be_named_and_its_paths_are_relative_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    config('namespace = "here"')
+    file = config('db = "mine.db"\nmodels = "~/models"', "elsewhere/settings.toml")
+    monkeypatch.setenv("RECOLLECT_CONFIG", str(file))
+    settings = Settings()
+    assert settings.namespace == "default"
+    assert settings.db == file.parent / "mine.db"
+    assert settings.models == Path.home() / "models"
+
+
+def test_a_named_file_must_exist_and_the_usual_one_need_not(tmp_path: Path) -> None:
+    assert config_file({}, tmp_path) is None
+    with pytest.raises(InvalidArgument, match=r"RECOLLECT_CONFIG must be the path .* that exists, got 'no'"):
+        config_file({"RECOLLECT_CONFIG": "no"}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("threads", "many", "a whole number of at least 1"),
+        ("threads", "0", "a whole number of at least 1"),
+        ("dimension", "-3", "a whole number of at least 1"),
+        ("durable", "perhaps", "true or false"),
+        ("namespace", "a//b", "a path such as 'acme/alice'"),
+        ("recipe", "balancd", "one of 'balanced'"),
+    ],
+)
+def test_a_bad_value_names_the_setting_the_value_and_the_place(
+    name: str, value: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(InvalidArgument) as constructor:
+        Settings(**{name: value})
+    assert str(constructor.value).startswith(f"{name} must be {expected}")
+    assert str(constructor.value).endswith(f"got {value!r}")
+    monkeypatch.setenv(f"RECOLLECT_{name.upper()}", value)
+    with pytest.raises(InvalidArgument) as environment:
+        Settings()
+    place = f"the environment variable RECOLLECT_{name.upper()}"
+    assert str(environment.value).startswith(f"{name} (from {place}) must be {expected}")
+    monkeypatch.delenv(f"RECOLLECT_{name.upper()}")
+    file = config(f'{name} = "{value}"')
+    with pytest.raises(InvalidArgument) as written:
+        Settings()
+    assert str(written.value).startswith(f"{name} (from {file}) must be {expected}")
+
+
+def test_blank_paths_and_embedders_are_refused() -> None:
+    for name in ("db", "models", "hub_cache", "embedder"):
+        with pytest.raises(InvalidArgument, match=f"^{name} must be"):
+            Settings(**{name: ""})
+
+
+def test_a_setting_that_does_not_exist_is_refused_with_the_nearest() -> None:
+    with pytest.raises(InvalidArgument, match=r"a setting must be one of db, .*, got 'nmespace'"):
+        Settings(nmespace="x")
+    config("thread = 2")
+    with pytest.raises(InvalidArgument, match=r"did you mean 'threads'\? .* got 'thread'"):
+        Settings()
+
+
+def test_a_file_that_is_not_toml_is_named() -> None:
+    file = config("namespace = ")
+    with pytest.raises(InvalidArgument, match=r"the settings file must be readable TOML .*") as error:
+        Settings()
+    assert str(file) in str(error.value)
+
+
+def test_a_key_is_never_shown() -> None:
+    config("api_key = 12345")
+    with pytest.raises(InvalidArgument) as error:
+        Settings()
+    assert "12345" not in str(error.value)
+    Path("recollect.toml").unlink()
+    settings = Settings(api_key="secret-key")
+    assert "secret-key" not in repr(settings)
+    assert settings.resources.api_key == "secret-key"
+
+
+def test_the_usual_place_of_memories_is_beside_the_models_wherever_those_are() -> None:
+    home = Path("/home/ada")
+    environment = {"RECOLLECT_MODELS": "/srv/models", "XDG_DATA_HOME": "/data"}
+    assert default_db(environment, "linux", home) == Path("/data/recollect/memories.db")
+
+
+def test_they_open_the_memory_they_describe(tmp_path: Path) -> None:
+    settings = Settings(
+        db=tmp_path / "m.db", embedder="lexical", namespace="ada", recipe="fast", durable=False
+    )
+    with pytest.raises(StoreUnavailable, match="there is no database"):
+        settings.open(must_exist=True)
+    with settings.open() as engine:
+        assert (engine.namespace, engine.recipe.name) == ("ada", "fast")
+        assert engine.embedder is not None
+    with settings.open(embed=False) as engine:
+        assert engine.embedder is None
