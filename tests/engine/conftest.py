@@ -1,0 +1,39 @@
+"""A situation to run parts of a recipe in: a small store, read by words and by hashed words."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect.engine.situation import Situation
+from recollect.engine.words import read_question
+from recollect.text import RuleClassifier
+
+NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def situation() -> Iterator[Callable[..., Situation]]:
+    """Return a maker of situations: the contents, the question, and anything else to change."""
+    with ExitStack() as stack:
+
+        def make(contents: list[Any], question: str, **changes: Any) -> Situation:
+            memory = stack.enter_context(recollect.open(":memory:", embedder="lexical", clock=lambda: NOW))
+            memory.remember_many(contents)
+            assert memory.embedder is not None
+            view = stack.enter_context(memory.store.view("default", NOW))
+            values: dict[str, Any] = {
+                "view": view,
+                "question": read_question(question, memory.analyser),
+                "classifier": RuleClassifier(),
+                "vector": memory.embedder.embed_query(question),
+                "least_similarity": memory.embedder.similarity_threshold,
+                "now": NOW,
+                "period": None,
+            }
+            return Situation(**(values | changes))
+
+        yield make

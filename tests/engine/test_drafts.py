@@ -1,0 +1,48 @@
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from recollect.engine.drafts import Drafts, has_id
+from recollect.model import InvalidArgument, Memory, Place, Source
+
+NOW = datetime(2026, 5, 7, tzinfo=UTC)
+DRAFTS = Drafts(clock=lambda: NOW, random_bits=lambda bits: 5)
+
+
+def test_time_and_id_are_given_where_there_are_none() -> None:
+    draft = DRAFTS.draft("tea", "default", {})
+    assert draft.created_at == NOW
+    assert draft.id == "019dffbb-f000-7000-8000-000000000005"
+    assert DRAFTS.draft("tea", "default", {"id": "mine"}).id == "mine"
+
+
+def test_plain_mappings_become_sources_and_places() -> None:
+    draft = DRAFTS.draft("tea", "default", {"source": {"speaker": "Anna"}, "place": {"lat": 1, "lon": 2}})
+    assert (draft.source, draft.place) == (Source("Anna"), Place(1, 2))
+
+
+def test_what_was_given_is_not_changed() -> None:
+    details: dict[str, Any] = {"source": {"speaker": "Anna"}}
+    DRAFTS.draft("tea", "default", details)
+    assert details == {"source": {"speaker": "Anna"}}
+
+
+def test_items_of_a_batch() -> None:
+    memory = Memory(id="m1", content="x", created_at=NOW)
+    assert DRAFTS.from_item(memory, "default") is memory
+    assert DRAFTS.from_item("tea", "a/b").namespace == "a/b"
+    assert DRAFTS.from_item({"content": "tea", "namespace": "c"}, "a/b").namespace == "c"
+    assert DRAFTS.from_item({"content": "tea", "tags": ["x"]}, "a/b").tags == ("x",)
+    assert [has_id(item) for item in (memory, "tea", {"content": "x"}, {"content": "x", "id": "i"})] == [
+        True,
+        False,
+        False,
+        True,
+    ]
+
+
+@pytest.mark.parametrize("item", [5, None, {"text": "tea"}, ["tea"]])
+def test_an_item_that_is_none_of_these_is_refused(item: Any) -> None:
+    with pytest.raises(InvalidArgument, match="items must be memories, mappings with a content, or texts"):
+        DRAFTS.from_item(item, "default")

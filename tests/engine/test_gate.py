@@ -1,0 +1,57 @@
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from recollect.engine import Recipe
+from recollect.engine.candidates import Legs
+from recollect.engine.gate import gate
+from recollect.engine.situation import Situation
+from recollect.store.port import Found
+
+Make = Callable[..., Situation]
+ITEMS = [{"content": f"memory {number}", "confidence": 0.5 + number / 10} for number in range(4)]
+SLOTS = np.arange(4)
+# By meaning: 0 and 1 are found. By words, of at most 10: 1 and 2. Nothing found 3.
+LEGS = Legs(
+    Found(np.array([0, 1]), np.array([0.8, 0.3])),
+    Found(np.array([2, 1]), np.array([5.0, 0.4]), ceiling=10.0),
+)
+
+
+def passed(situation: Situation, **changes: object) -> tuple[list[bool], list[str]]:
+    recipe = Recipe(name="x", **changes)  # type: ignore[arg-type]
+    mask, missed = gate(recipe, situation, LEGS, SLOTS, situation.view.records(SLOTS))
+    return mask.tolist(), [missed(position) for position in range(4)]
+
+
+def test_meaning_or_words_are_enough(situation: Make) -> None:
+    mask, reasons = passed(situation(ITEMS, "x", least_similarity=0.6))
+    assert mask == [True, False, True, False]
+    assert reasons[1] == (
+        "similarity 0.300 is below 0.600 and its words are 4.0% of the best possible match, below 5.0%"
+    )
+    assert reasons[3] == "it shares no word with the question"
+
+
+def test_the_thresholds_are_included(situation: Make) -> None:
+    assert passed(situation(ITEMS, "x", least_similarity=0.3))[0] == [True, True, True, False]
+    assert passed(situation(ITEMS, "x", least_similarity=0.9), least_match=0.04)[0][1]
+
+
+def test_words_alone_may_not_be_enough(situation: Make) -> None:
+    mask, _ = passed(situation(ITEMS, "x", least_similarity=0.6), only_vectors_pass=True)
+    assert mask == [True, False, False, False]
+
+
+def test_certainty_is_asked_of_all(situation: Make) -> None:
+    mask, reasons = passed(situation(ITEMS, "x", least_similarity=0.6), least_confidence=0.65)
+    assert mask == [False, False, True, False]
+    assert reasons[0] == "confidence 0.50 is below 0.65"
+
+
+@pytest.mark.parametrize("changes", [{"vector_pool": 0}, {}])
+def test_without_vectors_words_decide(situation: Make, changes: dict[str, int]) -> None:
+    vector = None if not changes else np.zeros(512, np.float32)
+    asked = situation(ITEMS, "x", least_similarity=0.6, vector=vector)
+    assert passed(asked, **changes)[0] == [False, False, True, False]

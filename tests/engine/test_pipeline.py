@@ -1,0 +1,72 @@
+from collections.abc import Callable
+
+import pytest
+
+from recollect.engine import RECIPES, Recipe
+from recollect.engine.pipeline import run
+from recollect.engine.situation import Situation
+
+Make = Callable[..., Situation]
+TEXTS = ["green tea", "Green tea!", "black tea with milk", "tea", "coffee", "a walk in the park"]
+
+
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda recipe: recipe.name)
+def test_every_recipe_explains_every_score_exactly(situation: Make, recipe: Recipe) -> None:
+    asked = situation(TEXTS, "green tea with milk", least_similarity=-1.0)
+    ranked = run(recipe.changed({"deduplicate": False}), asked)
+    assert ranked.slots.size >= 4
+    for position, score in enumerate(ranked.scores.tolist()):
+        why = ranked.explain(position)
+        assert why.value == score
+        assert why.adds_up()
+
+
+def test_the_same_content_is_shown_once_the_best_of_it(situation: Make) -> None:
+    ranked = run(Recipe(name="x"), situation(TEXTS, "green tea"))
+    assert 0 in ranked.slots
+    assert 1 not in ranked.slots
+    both = run(Recipe(name="x", deduplicate=False), situation(TEXTS, "green tea"))
+    assert {0, 1} <= set(both.slots.tolist())
+
+
+def test_nothing_found_is_nothing_ranked(situation: Make) -> None:
+    ranked = run(Recipe(name="x", vector_pool=0), situation(TEXTS, "zebra"))
+    assert ranked.slots.size == 0
+    assert ranked.refused is None
+
+
+def test_the_best_refused_is_named(situation: Make) -> None:
+    ranked = run(
+        Recipe(name="x", only_vectors_pass=True), situation(TEXTS, "green zebra", least_similarity=1.0)
+    )
+    assert ranked.slots.size == 0
+    assert ranked.refused is not None
+    assert ranked.refused_explain is not None
+    assert ranked.refused_explain().value == ranked.refused_score
+    assert "similarity" in ranked.reason
+
+
+def test_diversity_changes_the_order_and_not_the_scores(situation: Make) -> None:
+    texts = ["tea tea green", "tea green tea hot", "tea cake recipe"]
+    asked = situation(texts, "green tea")
+    plain, diverse = (run(Recipe(name="x", diversity=kind, trade=0.3), asked) for kind in ("none", "mmr"))
+    assert set(plain.slots.tolist()) == set(diverse.slots.tolist())
+    assert plain.slots.tolist() != diverse.slots.tolist()
+    by_slot = dict(zip(plain.slots.tolist(), plain.scores.tolist(), strict=True))
+    assert [by_slot[slot] for slot in diverse.slots.tolist()] == diverse.scores.tolist()
+    assert diverse.explain(1).value == diverse.scores[1]
+
+
+def test_one_session_may_be_kept_from_filling_the_list(situation: Make) -> None:
+    items = [
+        {
+            "content": f"tea {'tea ' * (5 - number)}{number}",
+            "source": {"session": "s1" if number < 3 else "s2"},
+        }
+        for number in range(5)
+    ]
+    items.append({"content": "tea of no session"})
+    ranked = run(Recipe(name="x", per_session=1, vector_pool=0), situation(items, "tea"))
+    sessions = ["s1", "s1", "s1", "s2", "s2", None]
+    assert [sessions[slot] for slot in ranked.slots.tolist()][:3] != ["s1", "s1", "s1"]
+    assert sorted(ranked.slots.tolist()) == [0, 1, 2, 3, 4, 5]
