@@ -1,0 +1,51 @@
+"""Which database a command opens, and when one is made."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.cli.session import Given, Session
+from recollect.model.errors import StoreUnavailable
+
+Run = Callable[..., Any]
+
+
+def test_what_is_given_later_wins_and_what_is_not_given_stays() -> None:
+    first = Given(db=Path("a.db"), namespace="a", quiet=True)
+    assert Given(namespace="b", json=True).over(first) == Given(
+        db=Path("a.db"), namespace="b", json=True, quiet=True
+    )
+    assert Given().over(first) == first
+
+
+def test_the_usual_folder_is_made_by_the_first_memory_and_not_before(
+    cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RECOLLECT_DB")
+    monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
+    monkeypatch.setattr("sys.platform", "linux")
+    nothing = cli("recall", "tea")
+    assert nothing.code == 3
+    assert "remember something first" in nothing.err
+    assert not (home / "data").exists()
+    said = cli("remember", "tea")
+    assert said.code == 0
+    path = home / "data" / "recollect" / "memories.db"
+    assert f"A new memory, in {path}" in said.err
+    assert path.is_file()
+    assert "A new memory" not in cli("remember", "milk").err
+
+
+def test_reading_never_makes_a_database(home: Path) -> None:
+    with pytest.raises(StoreUnavailable), Session(Given(db=Path("typo.db"))).memory():
+        pass
+    assert not (home / "typo.db").exists()
+
+
+def test_a_database_in_memory_lasts_as_long_as_the_block(home: Path) -> None:
+    with Session(Given(db=Path(":memory:"))).memory() as engine:
+        assert engine.embedder is None
+        assert engine.list().memories == ()
+    assert not list(home.iterdir())
