@@ -231,7 +231,7 @@ TABLE = [
     row("text.words", {"text": "Green tea", "underscores": True}, text=TEXT, underscores=FLAG),
     row("text.stem", {"token": "teas", "language": "english"}, token=TEXT, language=LANGUAGE),
     row("text.stems", {"tokens": ["teas"], "language": "english"},
-        tokens=("teas", ["a", 5]), language=LANGUAGE),
+        tokens=("teas", ["a", 5], 5, None), language=LANGUAGE),
     row("text.stop_words", {"language": "english"}, language=LANGUAGE),
     row("text.negations", {"language": "english"}, language=LANGUAGE),
     row("text.detect", {"text": "green tea", "default": "english"},

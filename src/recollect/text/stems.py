@@ -57,8 +57,8 @@ def stems(tokens: Iterable[str], language: str) -> list[str]:
     recollect.model.errors.InvalidArgument: language must be one of 'arabic', ..., 'none', got 'klingon'
     """
     _check_language(language)
-    if isinstance(tokens, str):
-        raise InvalidArgument("tokens", tokens, "a list of words, not one string")
+    if isinstance(tokens, str) or not isinstance(tokens, Iterable):
+        raise InvalidArgument("tokens", tokens, "a list of words")
     found = []
     for position, token in enumerate(tokens):
         if not isinstance(token, str):
