@@ -200,7 +200,8 @@ def _markdown(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         if fence:
             block.append(line)
             if opened and opened[1].startswith(fence) and not line.strip().strip(fence[0]):
-                fence = ""
+                yield from ended(number + 1)
+                fence, item = "", False
             continue
         if opened:
             fence = opened[1]
@@ -208,11 +209,8 @@ def _markdown(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
             continue
         heading, begun = _HEADING.fullmatch(line), _ITEM.match(line)
         if len(block) == 1 and not item and (under := _UNDERLINE.fullmatch(line)):
-            title = block.pop().strip()
-            trail = [
-                *(each for each in trail if each[0] < (level := 1 if under[1][0] == "=" else 2)),
-                (level, title),
-            ]
+            depth, title = 1 if under[1][0] == "=" else 2, block.pop().strip()
+            trail = [*(each for each in trail if each[0] < depth), (depth, title)]
         elif heading:
             yield from ended(number)
             depth = len(heading[1])

@@ -1,0 +1,53 @@
+"""Doctor: what is there, what is in use, and what to do about what is not."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.embed.lexical import LexicalEmbedder
+
+Run = Callable[..., Any]
+
+NAME = LexicalEmbedder().name
+
+
+def test_a_new_machine_is_told_what_to_do(cli: Run, home: Path) -> None:
+    data = cli("doctor", "--json").json
+    assert data["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert data["packages"]["numpy"]
+    assert data["db"] == {"path": str(home / "memories.db"), "exists": False}
+    assert data["embedder"] == {"specification": "lexical", "name": NAME, "dimension": 512}
+    assert data["settings"]["db"] == "the environment variable RECOLLECT_DB"
+    assert any("recollect model install arctic-embed-s" in advice for advice in data["advice"])
+    assert any("there is no database yet" in advice for advice in data["advice"])
+
+
+def test_a_database_is_described_with_the_embedder_it_was_made_with(
+    cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RECOLLECT_EMBEDDER")
+    data = cli("doctor", "--json").json
+    assert (data["db"]["memories"], data["db"]["embedder"]) == (3, "lexical")
+    assert data["embedder"]["name"] == NAME
+    assert "3 memories, " in cli("doctor").out
+
+
+def test_a_file_that_is_no_database_and_a_model_that_is_damaged_are_said(cli: Run, home: Path) -> None:
+    (home / "memories.db").write_text("not a database, whatever its name says. " * 40)
+    (home / "models" / "arctic-embed-s").mkdir(parents=True)
+    (home / "models" / "arctic-embed-s" / "model.toml").write_text("broken")
+    shown = cli("doctor", "--embedder", "arctic-embed-s")
+    assert shown.code == 0
+    assert "advice: the database cannot be opened" in shown.out
+    assert "advice: arctic-embed-s is damaged: recollect model install arctic-embed-s" in shown.out
+    assert "cannot be opened" in cli("doctor", "--embedder", "auto").out
+
+
+def test_an_embedder_that_cannot_be_used_is_said(cli: Run, tea: str) -> None:
+    data = cli("doctor", "--embedder", "nonsense", "--json").json
+    assert data["embedder"]["name"] is None
+    assert any("found by words only" in advice for advice in data["advice"])
+    assert "nonsense cannot be used" in cli("doctor", "--embedder", "nonsense", terminal=True).out

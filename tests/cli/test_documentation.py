@@ -1,0 +1,94 @@
+"""docs/cli.md and the command line say the same: every command, every option, every key of the JSON."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from recollect.cli.app import app
+from recollect.cli.memory_json import FIELDS
+from recollect.cli.session import Given
+from recollect.engine.settings import Settings
+
+Run = Callable[..., Any]
+
+DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
+SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", DOCS.read_text("utf-8"), re.M | re.S))
+EVERYWHERE = {"--help", "-h", "-q", "-n", *(f"--{name}" for name in Given.__dataclass_fields__)}
+
+
+def commands(group: Any, path: str) -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{path} {name}")
+        else:
+            yield f"{path} {name}", command
+
+
+COMMANDS = dict(commands(get_command(app), "recollect"))
+
+
+def test_every_command_has_a_section_and_every_section_a_command() -> None:
+    assert {name for name in SECTIONS if name.startswith("recollect ")} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_described_where_it_belongs(name: str) -> None:
+    options = {option for parameter in COMMANDS[name].params for option in parameter.opts if option[0] == "-"}
+    assert EVERYWHERE - {"--help", "-h"} <= options
+    described = set(re.findall(r"`(-[\w-]+)", "\n".join(re.findall(r"^\| `-.*", SECTIONS[name], re.M))))
+    assert described == options - EVERYWHERE
+
+
+def test_the_options_of_every_command_are_described() -> None:
+    described = set(re.findall(r"`(-[\w-]+)", SECTIONS["Options of every command"]))
+    assert described == EVERYWHERE
+    top = {option for parameter in get_command(app).params for option in parameter.opts}
+    assert top - EVERYWHERE == {"--version", "--install-completion", "--show-completion"}
+    assert all(option in DOCS.read_text("utf-8") for option in top)
+
+
+def test_every_setting_is_described_with_its_variable() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| `(RECOLLECT_\w+)` \|", SECTIONS["Settings"], re.M)
+    assert rows == [(name, f"RECOLLECT_{name.upper()}") for name in Settings.model_fields]
+
+
+def test_every_field_of_a_memory_is_named() -> None:
+    assert set(FIELDS) <= set(re.findall(r"`(\w+)`", SECTIONS["Memories as JSON"]))
+
+
+JSON = {
+    "recall": ("recall", "tea", "-e"),
+    "list": ("list",),
+    "history": ("history", "{tea}"),
+    "namespaces": ("namespaces",),
+    "recipes": ("recipes", "balanced"),
+    "forget": ("forget", "{tea}"),
+    "restore": ("restore", "{tea}"),
+    "purge": ("purge", "{tea}", "--yes"),
+    "import": ("import", "notes.txt"),
+    "export": ("export", "out.jsonl"),
+    "check": ("check",),
+    "stats": ("stats",),
+    "vacuum": ("vacuum",),
+    "backup": ("backup", "copy.db"),
+    "doctor": ("doctor",),
+    "bench": ("bench", "--memories", "2", "--questions", "2"),
+    "model list": ("model", "list"),
+    "model verify": ("model", "verify"),
+}
+
+
+@pytest.mark.parametrize("name", JSON)
+def test_the_keys_of_the_json_are_described(cli: Run, tea: str, home: Path, name: str) -> None:
+    (home / "notes.txt").write_text("one")
+    ran = cli(*(argument.format(tea=tea) for argument in JSON[name]), "--json")
+    described = set(re.findall(r"`(\w+)`", SECTIONS[f"recollect {name}"]))
+    assert ran.code == 0
+    assert set(ran.json) <= described
+    for value in ran.json.values():
+        if isinstance(value, list) and value and isinstance(value[0], dict) and "content" not in value[0]:
+            assert set(value[0]) <= described | set(FIELDS)

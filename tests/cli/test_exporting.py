@@ -1,0 +1,70 @@
+"""Export: every field, in a form that import takes back exactly."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Run = Callable[..., Any]
+
+
+def exported(cli: Run, *arguments: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in cli("export", *arguments).lines]
+
+
+def test_an_export_comes_back_as_it_was(cli: Run, tea: str, home: Path) -> None:
+    cli("remember", "naïve 🍵\nשלום", "--place", "1.5,2.25", "--metadata", '{"a": [1, null]}', "-n", "ada")
+    cli("correct", tea, "Anna prefers black tea")
+    newest = cli(
+        "correct", cli("list", "--limit", "1", "--json").json["memories"][0]["id"], "Anna likes no tea"
+    )
+    gone = cli("remember", "to be forgotten").out.strip()
+    cli("forget", gone)
+    cli("forget", newest.out.strip())
+    cli("restore", newest.out.strip())
+    rows = exported(cli, "--all-namespaces")
+    assert len(rows) == 7
+    assert [row["id"] for row in rows if row["forgotten"]] == [gone]
+    (home / "all.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert cli("--db", "copy.db", "import", "all.jsonl").out == "imported 7 memories\n"
+    assert exported(cli, "--db", "copy.db", "--all-namespaces") == rows
+    assert cli("--db", "copy.db", "check").out == "sound\n"
+    assert cli("--db", "copy.db", "import", "all.jsonl").out == "imported 0 memories, 7 known already\n"
+    assert cli("recall", "tea").out == cli("--db", "copy.db", "recall", "tea").out
+
+
+def test_one_namespace_unless_all_are_wanted(cli: Run, tea: str) -> None:
+    cli("remember", "x", "-n", "ada")
+    assert [row["content"] for row in exported(cli, "-n", "ada")] == ["x"]
+    assert "1 other namespace left out" in cli("export").err
+    assert len(exported(cli, "--all-namespaces")) == 4
+
+
+def test_to_a_file_whole_or_not_at_all(cli: Run, tea: str, home: Path) -> None:
+    assert cli("export", "out.jsonl", "--json").json == {"exported": 3, "file": "out.jsonl"}
+    before = (home / "out.jsonl").read_text()
+    assert len(before.splitlines()) == 3
+    refused = cli("export", "out.jsonl")
+    assert refused.code == 2
+    assert "a file that is not there yet, or --force given" in refused.err
+    cli("remember", "more")
+    assert cli("export", "out.jsonl", "--force").code == 0
+    assert len((home / "out.jsonl").read_text().splitlines()) == 4
+    assert cli("export", "no/out.jsonl").code == 2
+    assert cli("export", ".", "--force").code == 2
+    assert not list(home.glob(".out*"))
+
+
+def test_an_export_that_fails_leaves_the_old_file(cli: Run, tea: str, home: Path, monkeypatch: Any) -> None:
+    from recollect.store.sqlite.store import SqliteStore
+
+    (home / "out.jsonl").write_text("precious")
+
+    def broken(self: SqliteStore, namespace: str | None) -> Any:
+        yield self.get("default", [tea])[0]
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(SqliteStore, "export", broken)
+    assert cli("export", "out.jsonl", "--force").code == 2
+    assert (home / "out.jsonl").read_text() == "precious"
+    assert not list(home.glob(".out*"))

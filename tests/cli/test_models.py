@@ -1,0 +1,93 @@
+"""The model commands, on a folder of models that the test makes."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.cli.models import _RECOMMENDED, model_names
+from recollect.embed import install as installing
+from recollect.embed.catalogue import CATALOGUE
+from recollect.embed.select import RECOMMENDED
+from recollect.model.errors import ModelNotInstalled
+
+Run = Callable[..., Any]
+
+
+def broken_model(home: Path, name: str) -> None:
+    (home / "models" / name).mkdir(parents=True)
+    (home / "models" / name / "model.toml").write_text(CATALOGUE[name].description.as_toml())
+
+
+def test_the_recommended_model_is_the_one_the_engine_recommends() -> None:
+    # Written down twice, for help must not load what measures meaning.
+    assert _RECOMMENDED == RECOMMENDED
+
+
+def test_the_catalogue_is_listed_with_what_is_installed(cli: Run, home: Path) -> None:
+    broken_model(home, "potion-base-8M")
+    rows = cli("model", "list", "--json").json["models"]
+    assert {row["name"]: row["installed"] for row in rows} == {
+        name: name == "potion-base-8M" for name in CATALOGUE
+    }
+    assert cli("model", "list").lines[1].startswith("potion-base-8M\tinstalled\t31\t")
+    assert "potion-base-8M      installed" in cli("model", "list", terminal=True).out
+
+
+def test_a_model_is_installed_with_progress(cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fetched(name: str, folder: Path, *, progress: Any) -> installing.Installed:
+        progress("model.onnx", 0, None)
+        progress("model.onnx", 5, 10)
+        return installing.Installed(name, folder / name, "the model hub")
+
+    monkeypatch.setattr(installing, "install", fetched)
+    assert cli("model", "install", "--json").json["name"] == RECOMMENDED
+    done = cli("model", "install", "potion-base-8M")
+    assert done.out == f"potion-base-8M: the model hub, in {home / 'models' / 'potion-base-8M'}\n"
+
+
+def test_a_model_that_cannot_be_fetched_is_code_4(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreachable(name: str, folder: Path, *, progress: Any) -> installing.Installed:
+        raise ModelNotInstalled(f"{name} could not be installed; tried the model hub: no route")
+
+    monkeypatch.setattr(installing, "install", unreachable)
+    wrong = cli("model", "install")
+    assert (wrong.code, wrong.out) == (4, "")
+    assert wrong.err == f"recollect: {RECOMMENDED} could not be installed; tried the model hub: no route\n"
+
+
+def test_verify_says_which_is_damaged_with_code_4(cli: Run, home: Path) -> None:
+    nothing = cli("model", "verify")
+    assert (nothing.code, nothing.out) == (0, "")
+    broken_model(home, "potion-base-8M")
+    found = cli("model", "verify", "--json")
+    assert found.code == 4
+    assert [(row["name"], row["sound"]) for row in found.json["models"]] == [("potion-base-8M", False)]
+    assert cli("model", "verify", "arctic-embed-s").code == 4
+
+
+def test_a_sound_model_is_verified(cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken_model(home, "potion-base-8M")
+    monkeypatch.setattr(installing, "verify", lambda name, folder: None)
+    assert cli("model", "verify").out == "potion-base-8M: verified\n"
+
+
+def test_remove(cli: Run, home: Path) -> None:
+    broken_model(home, "potion-base-8M")
+    assert cli("model", "remove", "potion-base-8M").out == "removed potion-base-8M\n"
+    assert not (home / "models" / "potion-base-8M").exists()
+    again = cli("model", "remove", "potion-base-8M")
+    assert again.code == 4
+    assert "is not installed" in again.err
+
+
+@pytest.mark.parametrize("verb", ["install", "verify", "remove"])
+def test_an_unknown_model_is_met_with_the_nearest(cli: Run, verb: str) -> None:
+    wrong = cli("model", verb, "arctic-embed")
+    assert wrong.code == 2
+    assert "(did you mean arctic-embed-s?)" in wrong.err
+
+
+def test_the_shell_completes_models() -> None:
+    assert model_names("pot") == ["potion-base-8M"]
