@@ -62,6 +62,7 @@ def test_every_field_of_a_memory_is_named() -> None:
 
 JSON = {
     "recall": ("recall", "tea", "-e"),
+    "demo": ("demo",),
     "list": ("list",),
     "history": ("history", "{tea}"),
     "namespaces": ("namespaces",),

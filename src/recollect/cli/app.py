@@ -20,6 +20,7 @@ from recollect.cli import (
     recalling,
     recipes,
     remembering,
+    walkthrough,
 )
 from recollect.cli.command import Db, Debug, Embedder, Json, Namespace, Quiet, guarded
 from recollect.cli.failures import INTERRUPTED
@@ -37,6 +38,7 @@ _GROUPS: Final = (
     doctor,
     models,
     bench,
+    walkthrough,
 )
 
 _FIRST_STEPS: Final = """\
@@ -46,6 +48,7 @@ Recollect remembers what you tell it and finds it again by meaning and by words.
   recollect recall "what does Anna drink?"        ask for it
   recollect recall "what does Anna drink?" -e     … and see why
   recollect import notes.md                       bring in what you have
+  recollect demo                                  watch it with a made-up conversation
   recollect doctor                                see what is installed and in use
   recollect --help                                all commands
 """
