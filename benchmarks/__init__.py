@@ -1,16 +1,1 @@
-"""How fast is it, and against whom? Every figure is a ratio measured in one run.
-
-Everybody gets one thread, which must be said before numpy and numba are loaded. With several, what one
-measures on a busy machine is the waiting for the last of them.
-"""
-
-import os
-
-for _setting in (
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "OMP_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "NUMBA_NUM_THREADS",
-):
-    os.environ.setdefault(_setting, "1")
+"""How fast is it, and against whom? Every figure is a ratio measured in one run."""

@@ -20,6 +20,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import benchmarks.one_thread  # noqa: F401 - before numpy is loaded
+
+# isort: split
+
 import bm25s
 import numpy as np
 from rich.console import Console
