@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Final
 
 from recollect.model.errors import StoreCorrupt, StoreError, StoreTooNew, StoreUnavailable
@@ -14,6 +15,7 @@ from recollect.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
 IN_MEMORY: Final = ":memory:"
 
 _BUSY_SECONDS: Final = 30.0
+_RETRY_SECONDS: Final = 0.01
 
 
 def connect(path: str | Path, *, durable: bool = True, must_exist: bool = False) -> sqlite3.Connection:
@@ -107,9 +109,10 @@ def _ours(error: sqlite3.DatabaseError, name: str) -> StoreError:
 
 
 def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool) -> None:
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    empty = not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    with reading(connection, name):
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        empty = not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
     if application != APPLICATION_ID and not empty:
         raise StoreCorrupt(f"{name} is an SQLite database, but not one of Recollect's; name another file")
     if version > len(MIGRATIONS):
@@ -124,7 +127,7 @@ def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool) -> Non
     connection.execute("PRAGMA mmap_size = 268435456")
     if version == len(MIGRATIONS):
         return
-    connection.execute("PRAGMA journal_mode = WAL")
+    _use_log(connection)
     with writing(connection, name):
         # Another process may have migrated while this one waited for the lock.
         version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -133,6 +136,19 @@ def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool) -> Non
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {number}")
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+
+def _use_log(connection: sqlite3.Connection) -> None:
+    """Turn on the write-ahead log, which SQLite refuses at once, without waiting, while others look."""
+    until = monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > until:
+                raise
+        sleep(_RETRY_SECONDS)
 
 
 def _statements(script: str) -> Iterator[str]:

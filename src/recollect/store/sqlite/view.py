@@ -141,7 +141,7 @@ class SqliteView:
             chosen,
             scores,
             lambda slots: contributions(parts, count, query.scorer, slots),
-            ceiling([part for part in parts if part.field == "content"], count),
+            ceiling(query, parts, count),
         )
 
     def cosines(self, query: Floats, slots: IntArray) -> FloatArray:
@@ -167,7 +167,7 @@ class SqliteView:
 
     def records(self, slots: IntArray) -> Records:
         """Return the records of the given memories."""
-        return self._partition.records[slots]
+        return self._partition.records.take(slots)
 
     def vectors(self, slots: IntArray) -> Floats:
         """Return the first passage's vector of each memory; zeros for one without."""

@@ -1,0 +1,111 @@
+import json
+import os
+import subprocess
+import sys
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+import recollect
+
+SCRIPT = Path(__file__).with_name("crowd.py")
+SECONDS = 60 if os.environ.get("RECOLLECT_LONG") else 15
+
+
+def test_two_writers_and_four_readers_at_once(tmp_path: Path) -> None:
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    ran = subprocess.run(
+        [sys.executable, str(SCRIPT), str(tmp_path), str(SECONDS)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+        timeout=SECONDS + 300,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr == ""
+    result = json.loads(ran.stdout)
+    assert result["problems"] == []
+    assert result["memories"] == result["expected"]
+    updates = sum(writer["updates"] for writer in result["written"])
+    assert result["counted"] == result["versions"] == updates
+    # Otherwise nobody stood in anybody's way.
+    assert sum(reader["looks"] for reader in result["looked"]) > 50
+    assert all(max(reader["seen"]) > 3 for reader in result["looked"])
+
+
+def test_many_may_make_the_same_file_at_once(tmp_path: Path) -> None:
+    for number in range(15):
+        path = tmp_path / f"{number}.db"
+        together, failures = threading.Barrier(6), []
+
+        def make(each: int, path: Path = path, together: threading.Barrier = together) -> None:
+            try:
+                together.wait()
+                with recollect.open(path, embedder="lexical", durable=False) as memory:
+                    memory.remember(f"tea number {each}")
+            except BaseException as error:
+                failures.append(error)  # noqa: B023 - the threads end in this turn of the loop
+
+        threads = [threading.Thread(target=make, args=(each,)) for each in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert failures == []
+        with recollect.open(path, embedder="lexical") as memory:
+            assert len(memory.list().memories) == 6
+            assert memory.check() == []
+
+
+def test_threads_share_an_engine(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "m.db", embedder="lexical", durable=False) as memory:
+        memory.remember_many([f"tea number {n}" for n in range(300)])
+        expected = [hit.memory.content for hit in memory.recall("tea number 7", limit=5)]
+        assert expected[0] == "tea number 7"
+        failures: list[BaseException] = []
+        explained = []
+        stop = threading.Event()
+
+        def ask() -> None:
+            try:
+                while not stop.is_set():
+                    answer = memory.recall("tea number 7", limit=5)
+                    assert answer.hits[0].memory.content == "tea number 7"
+                    # Explanations are made lazily, while others write.
+                    explained.append([hit.explanation.value == hit.score for hit in answer])
+            except BaseException as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        try:
+            for number in range(12):
+                written = memory.remember_many([f"coffee {number} {n}" for n in range(20)])
+                memory.forget(written[0].id)
+                memory.purge(written[1].id)
+                memory.correct(written[2].id, f"decaf {number}")
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+        assert failures == []
+        assert explained
+        assert all(all(each) for each in explained)
+        assert memory.check() == []
+        assert memory.store.statistics()["memories"] == 300 + 12 * 20
+
+
+def test_a_look_inside_a_look_sees_the_same(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "m.db", embedder="lexical") as memory:
+        memory.remember("tea")
+        store, now = memory.store, datetime.now(UTC)
+        with store.view("default", now) as outer:
+            with recollect.open(tmp_path / "m.db", embedder="lexical") as other:
+                other.remember("more tea")
+            with store.view("default", now) as inner:
+                assert (outer.count, inner.count) == (1, 1)
+            assert len(memory.list().memories) == 1
+        with store.view("default", now) as later:
+            assert later.count == 2
