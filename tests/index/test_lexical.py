@@ -120,4 +120,9 @@ def test_a_worked_example() -> None:
     _, values = impacts(parts, 3, BM25(1.2, 0.75))
     idf = math.log((3 - 2 + 0.5) / (2 + 0.5) + 1)
     assert values[0] == pytest.approx(idf * 2 * 2.2 / (2 + 1.2))
-    assert ceiling(parts, 3) == pytest.approx(idf)
+    known, half_known = (
+        LexicalQuery(terms, {"content": 1.0}) for terms in ({"tea": 1}, {"tea": 1, "zebra": 1})
+    )
+    assert ceiling(known, parts, 3) == pytest.approx(idf)
+    # A word nobody said counts as the rarest there could be.
+    assert ceiling(half_known, parts, 3) == pytest.approx(idf + math.log(3.5 / 0.5 + 1))

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.rank import best_first
-from recollect.rank.order import _PARTITION_FROM
+from recollect.rank.order import _PARTITION_FROM, first_of_each
 
 
 def sorted_by_hand(scores: list[float], limit: int | None) -> list[int]:
@@ -47,3 +47,9 @@ def test_large_pools_are_selected_before_they_are_sorted(seed: int, limit: int, 
     # Few distinct levels put many ties across the border of the selection.
     pool = np.random.default_rng(seed).integers(0, levels, _PARTITION_FROM + 50).astype(float).tolist()
     assert best_first(pool, limit).tolist() == sorted_by_hand(pool, limit)
+
+
+@given(st.lists(st.integers(-3, 3), max_size=30))
+def test_first_of_each_is_the_loop(values: list[int]) -> None:
+    expected = [position for position, value in enumerate(values) if value not in values[:position]]
+    assert first_of_each(np.array(values, np.int64)).tolist() == expected

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recollect.model.errors import InvalidArgument
 from recollect.rank import TIER_SALIENCE, quality, salience, usage
-from recollect.rank.quality import SHORT_LIVED
+from recollect.rank.quality import SHORT_LIVED, record_quality
 
 Row: TypeAlias = tuple[str, float, float, int, float]
 """Tier, importance, confidence, accesses, age in days."""
@@ -116,3 +116,13 @@ def test_arguments_are_checked() -> None:
         of([("working", 0.5, 0.5, 0, -1.0)])
     with pytest.raises(InvalidArgument, match="age_days must be as long as tiers"):
         quality(["working"], [0.5], [0.5], [0], [])
+
+
+@given(ROWS.filter(bool))
+def test_records_have_the_quality_of_the_memories(rows: list[Row]) -> None:
+    tiers, importance, confidence, accesses, age = (list(column) for column in zip(*rows, strict=True))
+    numbers = np.array([list(TIER_SALIENCE).index(tier) for tier in tiers])
+    arrays = [np.array(column, np.float64) for column in (importance, confidence, accesses, age)]
+    np.testing.assert_array_equal(
+        record_quality(numbers, *arrays), quality(tiers, importance, confidence, accesses, age)
+    )

@@ -101,6 +101,7 @@ def fuse(recipe: Recipe, situation: Situation, legs: Legs) -> Fused[int]:
         options |= {"k": recipe.rrf_k, "rank_base": recipe.rrf_base}
     elif recipe.fusion == "relative" and recipe.anchored:
         options["floors"] = [_zero(leg, situation) for leg in lists]
+        options["ceilings"] = [_full(leg, legs) for leg in lists]
     elif recipe.fusion in ("comb_sum", "comb_mnz"):
         options["normaliser"] = recipe.normaliser
     elif recipe.fusion == "aligned":
@@ -145,6 +146,13 @@ def score_by(found: Found, slots: IntArray, absent: float) -> FloatArray:
         same = found.slots[order[at]] == slots
         result[same] = found.scores[order[at]][same]
     return result
+
+
+def _full(leg: Leg[int], legs: Legs) -> float | None:
+    """Return the score at which words have said all they can; meaning has no such point."""
+    if leg.name != "words" or not legs.lexical.scores.size:
+        return None
+    return max(legs.lexical.ceiling, float(legs.lexical.scores.max()))
 
 
 def _zero(leg: Leg[int], situation: Situation) -> float:

@@ -15,7 +15,9 @@ from typing import Any
 
 from recollect.embed.install import models_folder
 from recollect.embed.port import Embedder
+from recollect.embed.reranker import Reranker
 from recollect.embed.select import Resources, choose
+from recollect.embed.select_reranker import open_reranker
 from recollect.engine.engine import Engine
 from recollect.engine.recipe import Recipe
 from recollect.model import checks
@@ -33,6 +35,7 @@ def open(
     path: str | Path,
     *,
     embedder: Embedder | str | None = "auto",
+    reranker: Reranker | str | None = None,
     namespace: str = DEFAULT_NAMESPACE,
     recipe: Recipe | str = "balanced",
     analyser_name: str | None = None,
@@ -51,6 +54,9 @@ def open(
     embedder
         What measures meaning: ``"auto"`` for what the store was made with, or the best that is installed
         for a new one; another name (see :mod:`recollect.embed.select`); an embedder; None for words alone.
+    reranker
+        What reads the best candidates again, for recipes that ask for it: a name (see
+        :mod:`recollect.embed.select_reranker`), a re-ranker, or None.
     namespace
         Whose memory, where a call does not say.
     recipe
@@ -78,9 +84,19 @@ def open(
     store = SqliteStore(path, durable=durable, must_exist=must_exist)
     try:
         reader = _analyser(store, analyser_name, language)
-        measure, notes = _embedder(store, embedder, resources)
+        given = _usual_resources() if resources is None else resources
+        measure, notes = _embedder(store, embedder, given)
         options: dict[str, Any] = {} if clock is None else {"clock": clock}
-        return Engine(store, measure, reader, recipe=recipe, namespace=namespace, notes=notes, **options)
+        return Engine(
+            store,
+            measure,
+            reader,
+            recipe=recipe,
+            namespace=namespace,
+            reranker=_reranker(reranker, given),
+            notes=notes,
+            **options,
+        )
     except BaseException:
         store.close()
         raise
@@ -102,7 +118,7 @@ def _analyser(store: SqliteStore, name: str | None, language: str | None) -> Any
 
 
 def _embedder(
-    store: SqliteStore, wanted: Embedder | str | None, resources: Resources | None
+    store: SqliteStore, wanted: Embedder | str | None, resources: Resources
 ) -> tuple[Embedder | None, list[str]]:
     if wanted is None:
         return None, []
@@ -110,8 +126,6 @@ def _embedder(
         return wanted, []
     recorded = store.setting(_EMBEDDER)
     specification = recorded if wanted == "auto" and recorded is not None else wanted
-    if resources is None:
-        resources = Resources(models=models_folder(os.environ, sys.platform, Path.home()))
     try:
         choice = choose(specification, resources)
     except (EmbedderError, MissingExtra) as error:
@@ -122,3 +136,15 @@ def _embedder(
     if recorded is None:
         store.remember_setting(_EMBEDDER, choice.specification)
     return choice.embedder, [choice.note] if choice.note else []
+
+
+def _reranker(wanted: Reranker | str | None, resources: Resources) -> Reranker | None:
+    if wanted is None or isinstance(wanted, str):
+        return open_reranker(wanted, resources)
+    if not isinstance(wanted, Reranker):
+        raise InvalidArgument("reranker", wanted, "a re-ranker, the name of one, or None")
+    return wanted
+
+
+def _usual_resources() -> Resources:
+    return Resources(models=models_folder(os.environ, sys.platform, Path.home()))

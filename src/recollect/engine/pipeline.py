@@ -19,6 +19,7 @@ from recollect.index.record import Records
 from recollect.model.checks import FloatArray, IntArray
 from recollect.model.explanation import Explanation
 from recollect.rank import adaptive_mmr, group_coverage, mmr
+from recollect.rank.order import first_of_each
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,8 +64,7 @@ def run(recipe: Recipe, situation: Situation) -> Ranked:
     passed, reasons = gate(recipe, situation, legs, slots, records)
     kept = np.flatnonzero(passed)
     if recipe.deduplicate:
-        _, first = np.unique(records["fingerprint"][kept], return_index=True)
-        kept = kept[np.sort(first)]
+        kept = kept[first_of_each(records["fingerprint"][kept])]
     kept = _diverse(recipe, situation, slots, scores, records, kept)
     refused = np.flatnonzero(~passed)[:1]
     result = Ranked(slots[kept], scores[kept], _moved(explain, kept))

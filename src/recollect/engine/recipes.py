@@ -15,8 +15,11 @@ from recollect.model import checks
 _ALL: Final = (
     Recipe(
         name="balanced",
-        doc="Our default: meaning and words in equal parts, a calibrated gate, no repeats.",
+        doc="Our default: meaning and words on scales that start at a known zero, a gate, no repeats.",
+        vector_weight=0.4,
         anchored=True,
+        least_match=0.25,
+        temporal="additive",
         quality="multiplicative",
         quality_weight=0.05,
     ),
@@ -24,6 +27,7 @@ _ALL: Final = (
         name="fast",
         doc="Words first, meaning from whatever embedder is there with a third of the weight.",
         anchored=True,
+        least_match=0.25,
         vector_weight=0.35,
         lexical_pool=50,
         vector_pool=50,

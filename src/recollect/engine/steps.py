@@ -25,9 +25,9 @@ from recollect.rank import (
     min_max,
     preset,
     proximity,
-    quality,
 )
 from recollect.rank.combination import stacked
+from recollect.rank.quality import record_quality
 from recollect.rank.temporal import boosted_additive, boosted_multiplicative
 
 _DAY: Final = 86_400.0
@@ -145,4 +145,5 @@ def _not_negative(scores: FloatArray, explain: Explain) -> Step:
 
 def _qualities(records: Records, now: datetime) -> FloatArray:
     age = np.maximum(0.0, now.timestamp() - records["created"]) / _DAY
-    return quality(records["tier"], records["importance"], records["confidence"], records["accesses"], age)
+    tiers, uses = records["tier"].astype(np.intp), records["accesses"].astype(np.float64)
+    return record_quality(tiers, records["importance"], records["confidence"], uses, age)

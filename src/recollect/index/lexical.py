@@ -17,7 +17,7 @@ import numpy.typing as npt
 from recollect.model.checks import FloatArray, IntArray
 from recollect.rank.bm25 import BM25
 from recollect.rank.combination import Combination
-from recollect.rank.order import ranked
+from recollect.rank.order import first_of_each, ranked
 
 Mask = npt.NDArray[np.bool_]
 
@@ -93,7 +93,9 @@ def best(
     # A slot occurs at most once per part, so this many entries hold at least `limit` different slots.
     top = ranked(scores, limit * parts)
     # Ties go by slot, not by the order of the terms: all that tie with the last take part.
-    unique = np.unique(seen[scores >= scores[top[-1]]] if parts > 1 and top.size else seen[top])
+    unique = seen[scores >= scores[top[-1]]] if parts > 1 and top.size else seen[top]
+    unique = unique[first_of_each(unique)]
+    unique.sort()
     order = ranked(totals[unique], limit)
     chosen = unique[order]
     return chosen, totals[chosen]
@@ -112,9 +114,19 @@ def contributions(parts: Sequence[Part], count: int, scorer: BM25, slots: IntArr
     return Combination.of("sum", [f"{part.term} in {part.field}" for part in parts], table)
 
 
-def ceiling(parts: Sequence[Part], count: int) -> float:
-    """Return the score of a text of average length that has the term of every part once."""
-    return sum(_scale(part, part.list.slots.size, count) for part in parts)
+def ceiling(query: LexicalQuery, parts: Sequence[Part], count: int) -> float:
+    """Return the content score of an average text that has every term of the query once.
+
+    A term that no text has counts as the rarest term there could be: a question of five words of which one
+    is known has found a fifth of what it asked for, not all of it.
+    """
+    known = {part.term: part for part in parts if part.field == "content"}
+    rarest = math.log((count + 0.5) / 0.5 + 1)
+    weight = query.fields.get("content", 0.0)
+    return sum(
+        _scale(known[term], known[term].list.slots.size, count) if term in known else weight * times * rarest
+        for term, times in query.terms.items()
+    )
 
 
 def _scale(part: Part, frequency: int, count: int) -> float:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from recollect.model import checks
 from recollect.model.checks import FloatArray, IntArray, Numbers
@@ -38,6 +41,26 @@ def best_first(scores: Numbers, limit: int | None = None) -> IntArray:
     """
     array = checks.numbers("scores", scores)
     return ranked(array, None if limit is None else checks.whole("limit", limit))
+
+
+def first_of_each(values: npt.NDArray[Any]) -> IntArray:
+    """Return the position of the first occurrence of each value, in the order they occur.
+
+    What ``numpy.unique`` does with its index, without sorting the answer by value and without the modules it
+    imports on its first call.
+
+    Examples
+    --------
+    >>> first_of_each(np.array([7, 3, 7, 1, 3]))
+    array([0, 1, 3])
+    """
+    order = values.argsort(kind="stable")
+    ordered = values[order]
+    new = np.ones(values.size, np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    firsts: IntArray = order[new]
+    firsts.sort()
+    return firsts
 
 
 def ranked(scores: FloatArray, limit: int | None) -> IntArray:

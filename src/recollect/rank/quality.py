@@ -27,7 +27,7 @@ _FADES = np.array([tier in SHORT_LIVED for tier in TIER_SALIENCE])
 
 
 Tiers: TypeAlias = Sequence[str] | npt.NDArray[np.integer[Any]]
-"""One tier per memory: by name, or as an array of positions in :data:`TIER_SALIENCE`, as an index keeps it."""
+"""One tier per memory: by name, or as an array of positions in :data:`TIER_SALIENCE`, as indexes keep it."""
 
 
 def salience(tiers: Tiers, importance: Numbers) -> FloatArray:
@@ -95,8 +95,29 @@ def quality(
     sure, used = checks.probabilities("confidence", confidence), usage(accesses)
     age = checks.counts("age_days", age_days)
     checks.same_length(tiers=salient, confidence=sure, accesses=used, age_days=age)
-    fading = np.where(_FADES[numbers], np.exp(-age / (_FADING_DAYS * used)), 1.0)
-    raw = salient * sure * used * fading
+    return scaled_quality(numbers, salient, sure, used, age)
+
+
+def record_quality(
+    tiers: IntArray,
+    importance: FloatArray,
+    confidence: FloatArray,
+    accesses: FloatArray,
+    age_days: FloatArray,
+) -> FloatArray:
+    """Do the work of :func:`quality` on values that are known to be good, as an index keeps them."""
+    salient = _SALIENCES[tiers] * (0.5 + 0.5 * importance)
+    return scaled_quality(tiers, salient, confidence, 1.0 + np.log1p(accesses), age_days)
+
+
+def scaled_quality(
+    tiers: IntArray, salient: FloatArray, sure: FloatArray, used: FloatArray, age_days: FloatArray
+) -> FloatArray:
+    """Return the qualities, the best scaled to 1, from what they are made of."""
+    raw = salient * sure * used
+    fades = _FADES[tiers]
+    if fades.any():
+        raw *= np.where(fades, np.exp(-age_days / (_FADING_DAYS * used)), 1.0)
     best = raw.max(initial=0.0)
     return raw / best if best > 0 else raw
 

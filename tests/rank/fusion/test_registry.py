@@ -43,7 +43,7 @@ def test_every_tunable_argument_declares_itself(name: str) -> None:
     signature = inspect.signature(FUSIONS[name]).parameters
     declared = {parameter.name: parameter for parameter in parameters_of(FUSIONS[name])}
     # The legs, what belongs to them, and the limit are the search's own; the rest is for tuning.
-    assert set(declared) == set(signature) - {"legs", "weights", "base", "floors", "limit"}
+    assert set(declared) == set(signature) - {"legs", "weights", "base", "floors", "ceilings", "limit"}
     for parameter in declared.values():
         assert parameter.doc.endswith(".")
         if parameter.type is str:

@@ -116,3 +116,14 @@ def test_a_floor_above_the_leg_is_refused(floors: list[float], argument: str) ->
     with pytest.raises(InvalidArgument) as caught:
         relative_score_fusion([{"a": 5.0, "b": 5.5}], floors=floors)
     assert caught.value.argument == argument
+
+
+def test_a_known_ceiling_keeps_a_weak_best_weak_by_hand() -> None:
+    # The best text matches a quarter of what was asked for.
+    legs = [{"a": 2.5, "b": 1.0}]
+    fused = relative_score_fusion(legs, floors=[0.0], ceilings=[10.0])
+    assert as_dict(fused) == pytest.approx({"a": 0.25, "b": 0.1})
+    with pytest.raises(
+        InvalidArgument, match=r"ceilings\[0\] must be at least .* maximum, 2.5, got 2"
+    ):
+        relative_score_fusion(legs, ceilings=[2.0])

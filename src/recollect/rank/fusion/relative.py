@@ -24,9 +24,10 @@ def relative_score_fusion(
     *,
     weights: Numbers | None = None,
     floors: Sequence[float | None] | None = None,
+    ceilings: Sequence[float | None] | None = None,
     limit: int | None = None,
 ) -> Fused[Id]:
-    """Fuse min-max scores: ``score = sum of w · (s - floor) / (max - floor)``, the weights summing to 1.
+    """Fuse min-max scores: ``score = sum of w · (s - floor) / (ceiling - floor)``, the weights summing to 1.
 
     For two legs the weights ``(alpha, 1 - alpha)`` are the usual form; None is equal weights, alpha 0.5.
     An id that a leg did not find gets 0 from it.
@@ -34,7 +35,8 @@ def relative_score_fusion(
     A leg's floor is its own minimum, so its last item gets 0 too. That is right for a leg that scored
     everything and hard on a short one: of two texts that BM25 found with 5.1 and 4.9, the second would get
     nothing. Where the least possible score is known (0 for BM25), give it as the floor; Bruch et al. call
-    this the theoretical minimum.
+    this the theoretical minimum. Likewise a leg's ceiling is its own maximum, so its best item gets 1 however
+    weak it is; where the score of a good answer is known, give it as the ceiling.
 
     Parameters
     ----------
@@ -44,6 +46,8 @@ def relative_score_fusion(
         One per leg; None for equal ones.
     floors
         One per leg, at most the leg's minimum; None for that minimum.
+    ceilings
+        One per leg, at least the leg's maximum; None for that maximum.
     limit
         How many to return; None for all.
 
@@ -60,20 +64,30 @@ def relative_score_fusion(
     scales = aligned.weights(weights)
     shares = scales / scales.sum() if scales.size else scales
     lows = [None] * scales.size if floors is None else list(floors)
-    checks.same_length(legs=aligned.sizes, floors=lows)
+    highs = [None] * scales.size if ceilings is None else list(ceilings)
+    checks.same_length(legs=aligned.sizes, floors=lows, ceilings=highs)
     per_leg = [
-        share * _from_floor(index, scores, low)
-        for index, (share, scores, low) in enumerate(zip(shares, aligned.leg_scores(), lows, strict=True))
+        share * _between(index, scores, low, high)
+        for index, (share, scores, low, high) in enumerate(
+            zip(shares, aligned.leg_scores(), lows, highs, strict=True)
+        )
     ]
     return fused(aligned, flat(per_leg), limit)
 
 
-def _from_floor(index: int, scores: FloatArray, floor: float | None) -> FloatArray:
-    if floor is None or not scores.size:
-        return unit_range(scores)
-    low = checks.number(f"floors[{index}]", floor)
-    if low > scores.min():
-        raise InvalidArgument(
-            f"floors[{index}]", floor, f"at most the leg's minimum, {float(scores.min()):g}"
-        )
-    return unit_range(np.append(scores, low))[:-1]
+def _between(index: int, scores: FloatArray, floor: float | None, ceiling: float | None) -> FloatArray:
+    if not scores.size:
+        return scores
+    low = high = None
+    if floor is not None:
+        low = checks.number(f"floors[{index}]", floor)
+        if low > scores.min():
+            least = f"at most the leg's minimum, {float(scores.min()):g}"
+            raise InvalidArgument(f"floors[{index}]", floor, least)
+    if ceiling is not None:
+        high = checks.number(f"ceilings[{index}]", ceiling)
+        if high < scores.max():
+            most = f"at least the leg's maximum, {float(scores.max()):g}"
+            raise InvalidArgument(f"ceilings[{index}]", ceiling, most)
+    ends = [end for end in (low, high) if end is not None]
+    return unit_range(np.append(scores, ends))[: scores.size] if ends else unit_range(scores)
