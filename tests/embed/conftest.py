@@ -24,6 +24,7 @@ from recollect.embed.description import ModelDescription
 from recollect.embed.install import install
 from recollect.embed.onnx import OnnxEmbedder
 from recollect.embed.port import Prompts
+from recollect.embed.reranker_description import RerankerDescription
 from recollect.embed.static import StaticEmbedder
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "red", "green", "blue", "query", "passage"]
@@ -87,6 +88,18 @@ def tiny_tokenizer() -> bytes:
 
 
 @pytest.fixture(scope="session")
+def tiny_pair_tokenizer(tiny_tokenizer: bytes) -> bytes:
+    """Return the same tokeniser, which also joins two texts: [CLS] first [SEP] second [SEP]."""
+    tokenizer = tokenizers.Tokenizer.from_str(tiny_tokenizer.decode())
+    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
+    )
+    return tokenizer.to_str().encode()
+
+
+@pytest.fixture(scope="session")
 def tiny_graph() -> Callable[..., bytes]:
     """Return a maker of graphs that look every token up in TABLE."""
 
@@ -136,6 +149,83 @@ def tiny_folder(
             files={name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
         )
         (folder / "model.toml").write_text(description.as_toml(), encoding="utf-8")
+        return folder
+
+    return make
+
+
+COLOURS = np.array([[place == number for place in (4, 5, 6)] for number in range(9)], dtype=np.float32)
+"""One column each for red, green and blue."""
+
+
+def _cross_encoder(output: str, divisor: float) -> bytes:
+    """Return a graph whose scores can be counted.
+
+    Its one logit is the number of equal colours, one in the first text and one in the second; its two logits
+    are the numbers of reds and of greens in both. All is divided by `divisor`.
+    """
+    node = helper.make_node
+    nodes = [
+        node("Gather", ["colours", "input_ids"], ["tokens"]),
+        node("Cast", ["attention_mask"], ["mask"], to=TensorProto.FLOAT),
+        node("Cast", ["token_type_ids"], ["types"], to=TensorProto.FLOAT),
+        node("Mul", ["mask", "types"], ["second"]),
+        node("Sub", ["mask", "second"], ["first"]),
+    ]
+    for name in ("first", "second", "mask"):
+        nodes += [
+            node("Unsqueeze", [name, "two"], [f"{name} column"]),
+            node("Mul", ["tokens", f"{name} column"], [f"{name} tokens"]),
+            node("ReduceSum", [f"{name} tokens", "one"], [f"{name} bag"], keepdims=0),
+        ]
+    if output == "logit":
+        nodes += [
+            node("Mul", ["first bag", "second bag"], ["equal"]),
+            node("ReduceSum", ["equal", "one"], ["found"], keepdims=1),
+        ]
+    else:
+        nodes.append(node("Slice", ["mask bag", "zero", "two", "one"], ["found"]))
+    nodes.append(node("Div", ["found", "divisor"], ["logits"]))
+    inputs = ("input_ids", "attention_mask", "token_type_ids")
+    graph = helper.make_graph(
+        nodes,
+        "judge",
+        [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"]) for name in inputs],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", "labels"])],
+        [
+            numpy_helper.from_array(COLOURS, "colours"),
+            numpy_helper.from_array(np.float32(divisor).reshape(1), "divisor"),
+            *(numpy_helper.from_array(np.array([n]), name) for n, name in enumerate(("zero", "one", "two"))),
+        ],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.checker.check_model(model)
+    content: bytes = model.SerializeToString()
+    return content
+
+
+@pytest.fixture
+def tiny_reranker(tmp_path: Path, tiny_pair_tokenizer: bytes) -> Callable[..., Path]:
+    """Return a maker of cross-encoder folders with a model.toml."""
+
+    def make(*, template: str = "pair", output: str = "logit", graph: str = "", divisor: float = 1.0) -> Path:
+        folder = tmp_path / "tiny-reranker"
+        folder.mkdir()
+        files = {
+            "model.onnx": _cross_encoder(graph or output, divisor),
+            "tokenizer.json": tiny_pair_tokenizer,
+        }
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
+        description = RerankerDescription(
+            id="judge",
+            max_tokens=16,
+            template=template,
+            output=output,
+            licence="CC0-1.0",
+            files={name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
+        )
+        (folder / "model.toml").write_text(description.as_toml(), encoding="utf-8", newline="\n")
         return folder
 
     return make

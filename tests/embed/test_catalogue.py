@@ -27,8 +27,11 @@ def test_every_source_has_every_file(entry: Entry) -> None:
 @ENTRIES
 def test_the_hub_is_asked_for_one_commit(entry: Entry) -> None:
     hubs = [source for source in entry.sources if isinstance(source, HubSource)]
-    assert [source.revision for source in hubs] == [entry.description.revision]
-    assert re.fullmatch("[0-9a-f]{40}", entry.description.revision)
+    if hubs:
+        assert [source.revision for source in hubs] == [entry.description.revision]
+        assert re.fullmatch("[0-9a-f]{40}", entry.description.revision)
+    else:
+        assert entry.description.revision == ""
 
 
 @ENTRIES
@@ -38,6 +41,18 @@ def test_licences_are_free(entry: Entry) -> None:
 
 def test_names_of_vectors_differ() -> None:
     assert len({entry.description.name for entry in CATALOGUE.values()}) == len(CATALOGUE)
+
+
+def test_a_model_is_an_embedder_or_a_re_ranker() -> None:
+    kinds = {entry.name: entry.kind for entry in CATALOGUE.values()}
+    assert kinds.pop("minilm-reranker") == kinds.pop("mini-reranker") == "reranker"
+    assert set(kinds.values()) == {"embedder"}
+    assert CATALOGUE["potion-base-8M"].dimension == 256
+    assert CATALOGUE["mini-reranker"].dimension is None
+
+
+def test_an_origin_that_is_one_author_s_word_is_called_so() -> None:
+    assert "one author's word" in CATALOGUE["mini-reranker"].summary
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:

@@ -5,7 +5,13 @@ from typing import Any
 
 import pytest
 
-from recollect.embed.hub import cached_snapshot, describe_hub_folder, hub_cache, hub_weights
+from recollect.embed.hub import (
+    cached_snapshot,
+    describe_hub_folder,
+    describe_hub_reranker,
+    hub_cache,
+    hub_weights,
+)
 from recollect.embed.port import Prompts
 from recollect.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
 
@@ -161,3 +167,49 @@ def test_the_cache_is_where_the_hub_s_own_tools_keep_it() -> None:
     assert hub_cache({"HF_HUB_CACHE": "/a", "HF_HOME": "/b"}, home) == Path("/a")
     assert hub_cache({"HF_HOME": "/b", "XDG_CACHE_HOME": "/c"}, home) == Path("/b/hub")
     assert hub_cache({"XDG_CACHE_HOME": "/c"}, home) == Path("/c/huggingface/hub")
+
+
+RERANKER = {"max_position_embeddings": 512, "architectures": ["BertForSequenceClassification"]}
+
+
+@pytest.mark.parametrize(
+    ("labels", "output"),
+    [
+        ({"num_labels": 1}, "logit"),
+        ({"id2label": {"0": "LABEL_0"}}, "logit"),
+        ({"num_labels": 2}, "difference"),
+        ({"id2label": {"0": "NO", "1": "YES"}}, "difference"),
+        ({}, "difference"),
+    ],
+)
+def test_a_re_ranker_s_score_follows_from_its_labels(
+    folder: Path, labels: dict[str, Any], output: str
+) -> None:
+    write(folder, "config.json", RERANKER | labels)
+    found = describe_hub_reranker(folder)
+    assert (found.id, found.max_tokens, found.template) == ("some-model", 512, "pair")
+    assert found.output == output
+    assert set(found.files) == {"onnx/model.onnx", "tokenizer.json"}
+    assert describe_hub_reranker(folder, model_id="org/x").id == "org/x"
+
+
+@pytest.mark.parametrize(
+    ("config", "says"),
+    [
+        (RERANKER | {"num_labels": 3}, "3 classes"),
+        (RERANKER | {"architectures": ["BertModel"]}, "no re-ranker but a BertModel"),
+        ({"num_labels": 1}, "says nothing about 'max_position_embeddings'"),
+        (RERANKER | {"max_position_embeddings": 8}, "do not describe a re-ranker"),
+    ],
+)
+def test_what_is_no_re_ranker_is_refused(folder: Path, config: dict[str, Any], says: str) -> None:
+    write(folder, "config.json", config)
+    with pytest.raises(ModelCorrupt, match=says):
+        describe_hub_reranker(folder)
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "onnx/model.onnx"])
+def test_a_re_ranker_without_a_file_is_not_installed(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    with pytest.raises(ModelNotInstalled):
+        describe_hub_reranker(folder)

@@ -14,10 +14,12 @@ import pytest
 
 from recollect.embed import catalogue, install
 from recollect.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource
+from recollect.embed.cross_encoder import OnnxReranker
 from recollect.embed.description import ModelDescription, read_description
 from recollect.embed.fetch import FetchFailed
 from recollect.embed.onnx import OnnxEmbedder
-from recollect.model.errors import ModelCorrupt, ModelNotInstalled
+from recollect.embed.reranker_description import read_any_description
+from recollect.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
 
 SOURCES = (
     HubSource("org/tiny", "abc", {"model.onnx": "m", "tokenizer.json": "t"}),
@@ -185,6 +187,7 @@ def test_a_threshold_measured_anew_reaches_installed_models(
 ) -> None:
     install.install("tiny", tmp_path, fetch=world.fetch)
     entry = catalogue.CATALOGUE["tiny"]
+    assert isinstance(entry.description, ModelDescription)
     better = dataclasses.replace(entry.description, similarity_threshold=0.4)
     monkeypatch.setattr(catalogue, "CATALOGUE", {"tiny": dataclasses.replace(entry, description=better)})
     install.install("tiny", tmp_path, fetch=world.fetch)
@@ -198,6 +201,36 @@ def test_another_model_s_folder_is_not_taken_for_it(world: World, tmp_path: Path
     path.write_text(path.read_text().replace('"mean"', '"cls"'))
     with pytest.raises(ModelCorrupt, match="another model"):
         install.verify("tiny", tmp_path)
+
+
+def test_models_are_listed_by_what_they_are_for(tmp_path: Path) -> None:
+    for name in ("potion-base-8M", "mini-reranker"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "model.toml").write_text(CATALOGUE[name].description.as_toml(), encoding="utf-8")
+    assert install.installed(tmp_path) == ("potion-base-8M", "mini-reranker")
+    assert install.installed(tmp_path, "embedder") == ("potion-base-8M",)
+    assert install.installed(tmp_path, "reranker") == ("mini-reranker",)
+    assert {entry.kind for entry in install.available("embedder")} == {"embedder"}
+    assert install.available("embedder") + install.available("reranker") == install.available()
+    for verb in (install.available, lambda kind: install.installed(tmp_path, kind)):
+        with pytest.raises(InvalidArgument, match="kind"):
+            verb("onnx")
+
+
+def test_a_re_ranker_is_installed_like_any_model(
+    tmp_path: Path, tiny_reranker: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tiny_reranker()
+    description = read_any_description(made)
+    entry = Entry("judge", "A tiny re-ranker.", 1, description, SOURCES[:1])
+    known = MappingProxyType({"judge": entry})
+    monkeypatch.setattr(catalogue, "CATALOGUE", known)
+    monkeypatch.setattr(install, "CATALOGUE", known)
+    served = World({name: (made / name).read_bytes() for name in description.files})
+    found = install.install("judge", tmp_path / "models", fetch=served.fetch)
+    assert OnnxReranker(found.folder).score("red", ["red", "blue"]).tolist() == [1, 0]
+    assert install.install("judge", tmp_path / "models", fetch=served.fetch).source == "already installed"
+    assert install.installed(tmp_path / "models", "reranker") == ("judge",)
 
 
 def test_a_model_can_be_removed(world: World, tmp_path: Path) -> None:

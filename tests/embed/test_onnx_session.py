@@ -40,6 +40,45 @@ def test_inputs_are_fed_by_name(tiny_graph: Callable[..., bytes]) -> None:
     ]
 
 
+def second_halves() -> bytes:
+    """Return a graph that gives for each text the numbers and the types of its tokens, summed."""
+    inputs = ("input_ids", "token_type_ids")
+    graph = helper.make_graph(
+        [
+            *(helper.make_node("Cast", [name], [f"{name} float"], to=TensorProto.FLOAT) for name in inputs),
+            *(
+                helper.make_node("ReduceSum", [f"{name} float", "axis"], [f"{name} sum"], keepdims=1)
+                for name in inputs
+            ),
+            helper.make_node("Concat", [f"{name} sum" for name in inputs], ["logits"], axis=1),
+            helper.make_node("Identity", ["input_ids float"], ["last_hidden_state"]),
+        ],
+        "sums",
+        [helper.make_tensor_value_info(name, TensorProto.INT64, ["b", "t"]) for name in inputs],
+        [
+            helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["b", "t"]),
+            helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["b", 2]),
+        ],
+        [helper.make_tensor("axis", TensorProto.INT64, [1], [1])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.checker.check_model(model)
+    content: bytes = model.SerializeToString()
+    return content
+
+
+def test_without_pooling_the_logits_are_the_rows_and_types_reach_the_graph() -> None:
+    session = OnnxSession(second_halves(), pooling=None)
+    types = [[0, 0, 1], [0, 1], [0, 1, 1, 1, 1], [0, 0, 0]]
+    assert session.forward(ROWS, types).tolist() == [[9, 1], [5, 1], [20, 4], [11, 0]]
+    assert session.forward(ROWS[:1]).tolist() == [[9, 0]]
+
+
+def test_without_pooling_a_graph_of_token_vectors_is_refused(tiny_graph: Callable[..., bytes]) -> None:
+    with pytest.raises(ModelCorrupt, match="not one row per text"):
+        OnnxSession(tiny_graph(), pooling=None).forward([[4]])
+
+
 def test_an_input_nobody_knows_is_named(tiny_graph: Callable[..., bytes]) -> None:
     with pytest.raises(ModelCorrupt, match="'pixel_values'"):
         OnnxSession(tiny_graph(inputs=("input_ids", "pixel_values")), pooling="cls")

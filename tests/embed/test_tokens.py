@@ -30,6 +30,25 @@ def test_a_text_is_cut_where_its_tokens_end(tiny_tokenizer: bytes) -> None:
     assert parts == ["red  green", "green\nblue", "blue red,", "red, what"]
 
 
+def test_a_pair_says_which_token_is_whose(tiny_pair_tokenizer: bytes) -> None:
+    one, other = Tokens(tiny_pair_tokenizer).pairs("red", ["green blue", ""])
+    assert (one.numbers, one.types) == ([2, 4, 3, 5, 6, 3], [0, 0, 0, 1, 1, 1])
+    assert (other.numbers, other.types) == ([2, 4, 3, 3], [0, 0, 0, 1])
+    assert (len(one), len(other)) == (6, 4)
+
+
+def test_passages_fit_with_whatever_stands_around_them(tiny_tokenizer: bytes) -> None:
+    tokens = Tokens(tiny_tokenizer)
+
+    def read(parts: list[str]) -> list[list[int]]:
+        return tokens.numbers(["query " + part for part in parts])
+
+    parts, rows = tokens.passages("red green blue red green", 4, 6, read)
+    # [CLS] query … [SEP] leave three of six tokens, so that parts of four are cut once more.
+    assert parts == ["red green", "blue red", "green"]
+    assert rows == [[2, 7, 4, 5, 3], [2, 7, 6, 4, 3], [2, 7, 5, 3]]
+
+
 def test_a_file_that_is_no_tokenizer_is_corrupt() -> None:
     for content in (b"{}", b"<html>", b"\xff"):
         with pytest.raises(ModelCorrupt, match="tokenizer cannot be read"):

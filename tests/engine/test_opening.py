@@ -1,11 +1,15 @@
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
 import recollect
+from recollect.embed.catalogue import CATALOGUE
 from recollect.embed.select import Resources
 from recollect.model import InvalidArgument
-from recollect.model.errors import EmbedderError, StoreError, StoreUnavailable
+from recollect.model.errors import EmbedderError, ModelNotInstalled, StoreError, StoreUnavailable
 
 NO_MODELS = Resources()
 
@@ -46,6 +50,45 @@ def test_a_store_whose_model_is_gone_answers_by_words(tmp_path: Path) -> None:
 def test_an_embedder_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(EmbedderError, match="there is no embedder 'best'"):
         recollect.open(tmp_path / "m.db", embedder="best")
+
+
+class Lengths:
+    """Prefers short texts."""
+
+    name = "lengths"
+
+    def score(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        return np.array([-float(len(text)) for text in texts])
+
+
+@pytest.mark.parametrize("nothing", [None, "none"])
+def test_there_is_no_re_ranker_unless_one_is_given(nothing: str | None) -> None:
+    with recollect.open(":memory:", embedder=None, reranker=nothing) as memory:
+        assert memory.reranker is None
+
+
+def test_a_re_ranker_is_taken_as_it_is_or_opened_by_its_name(tmp_path: Path) -> None:
+    given = Lengths()
+    with recollect.open(":memory:", embedder=None, reranker=given) as memory:
+        assert memory.reranker is given
+    known = CATALOGUE["mini-reranker"].description
+    for folder in (tmp_path / "mini-reranker", tmp_path / "other"):
+        folder.mkdir()
+        (folder / "model.toml").write_text(known.as_toml(), encoding="utf-8")
+    models = Resources(models=tmp_path)
+    for name in ("mini-reranker", f"onnx:{tmp_path / 'other'}"):
+        with recollect.open(":memory:", embedder=None, reranker=name, resources=models) as memory:
+            assert memory.reranker is not None
+            assert memory.reranker.name == "mini-reranker"
+
+
+def test_a_re_ranker_that_cannot_be_had_is_an_error() -> None:
+    with pytest.raises(EmbedderError, match="there is no re-ranker 'best'"):
+        recollect.open(":memory:", reranker="best", resources=NO_MODELS)
+    with pytest.raises(ModelNotInstalled, match="recollect model install mini-reranker"):
+        recollect.open(":memory:", reranker="mini-reranker", resources=NO_MODELS)
+    with pytest.raises(InvalidArgument, match="reranker must be a re-ranker"):
+        recollect.open(":memory:", reranker=7, resources=NO_MODELS)  # type: ignore[arg-type]
 
 
 def test_wrong_paths_are_explained(tmp_path: Path) -> None:

@@ -54,7 +54,8 @@ def list_(session: Session) -> None:
             "name": entry.name,
             "installed": entry.name in here,
             "megabytes": entry.megabytes,
-            "dimension": entry.description.dimension,
+            "kind": entry.kind,
+            "dimension": entry.dimension,
             "licence": entry.description.licence,
             "summary": entry.summary,
         }

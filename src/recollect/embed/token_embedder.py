@@ -20,9 +20,6 @@ from recollect.embed.tokens import Tokens
 from recollect.embed.vectors import unit_means, unit_rows
 from recollect.model.errors import DimensionMismatch, EmbedderError
 
-OVERLAP = 1 / 8
-"""The part of a passage that the next one repeats: some 60 of 512 tokens, two or three sentences."""
-
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
@@ -119,23 +116,10 @@ class TokenEmbedder(ABC):
         if len(whole) <= self.max_tokens:
             return [text], [whole]
         prompt = len(tokens.numbers([prefix])[0]) if prefix else tokens.special_count
-        return self._cut(text, prefix, max(1, self.max_tokens - prompt))
-
-    def _cut(self, text: str, prefix: str, size: int) -> tuple[list[str], list[list[int]]]:
-        tokens = self._model().tokens
-        texts: list[str] = []
-        numbers: list[list[int]] = []
-        parts = tokens.cut(text, size, int(size * OVERLAP))
-        for part, read in zip(parts, tokens.numbers([prefix + part for part in parts]), strict=True):
-            if len(read) <= self.max_tokens or size == 1:
-                texts.append(part)
-                numbers.append(read)
-            else:
-                # A word cut in two may have more tokens than it had whole; its parts are cut smaller.
-                smaller, smaller_numbers = self._cut(part, prefix, size // 2)
-                texts.extend(smaller)
-                numbers.extend(smaller_numbers)
-        return texts, numbers
+        size = max(1, self.max_tokens - prompt)
+        return tokens.passages(
+            text, size, self.max_tokens, lambda parts: tokens.numbers([prefix + part for part in parts])
+        )
 
     def _forward(self, numbers: list[list[int]]) -> Vectors:
         rows = self._model().forward(numbers)

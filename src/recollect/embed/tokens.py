@@ -7,12 +7,37 @@ the open.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Sized
+from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from recollect.embed.windows import windows
 from recollect.model.errors import MissingExtra, ModelCorrupt
+
+OVERLAP = 1 / 8
+"""The part of a passage that the next one repeats: some 60 of 512 tokens, two or three sentences."""
+_Read = TypeVar("_Read", bound=Sized)
+
+
+@dataclass(frozen=True, slots=True)
+class PairTokens:
+    """Two texts as one row of tokens.
+
+    Parameters
+    ----------
+    numbers
+        The token numbers, special tokens included.
+    types
+        For every token, 0 if it belongs to the first text and 1 if to the second.
+    """
+
+    numbers: list[int]
+    types: list[int]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
 
 
 class Tokens:
@@ -30,7 +55,7 @@ class Tokens:
         try:
             import tokenizers
         except ImportError as error:
-            raise MissingExtra("A neural embedder", "tokenizers") from error
+            raise MissingExtra("A neural model", "tokenizers") from error
         try:
             self._tokenizer = tokenizers.Tokenizer.from_str(content.decode("utf-8"))
         except Exception as error:  # the package raises bare Exception for whatever it cannot parse
@@ -55,6 +80,43 @@ class Tokens:
         """Return the token numbers of each text, special tokens included."""
         encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=self._special)
         return [encoding.ids for encoding in encoded]
+
+    def pairs(self, first: str, seconds: Sequence[str]) -> list[PairTokens]:
+        """Return the tokens of `first` with each of `seconds`, special tokens included."""
+        encoded = self._tokenizer.encode_batch_fast(
+            [(first, second) for second in seconds], add_special_tokens=self._special
+        )
+        return [PairTokens(encoding.ids, encoding.type_ids) for encoding in encoded]
+
+    def passages(
+        self, text: str, size: int, most: int, read: Callable[[list[str]], list[_Read]]
+    ) -> tuple[list[str], list[_Read]]:
+        """Return overlapping parts of `text`, and each as `read` reads it, in at most `most` tokens.
+
+        Parameters
+        ----------
+        text
+            What is cut.
+        size
+            How many tokens of `text` a part should have.
+        most
+            How many tokens a part may have as it is read.
+        read
+            Makes rows of tokens from parts, with whatever stands around them.
+        """
+        texts: list[str] = []
+        rows: list[_Read] = []
+        parts = self.cut(text, size, int(size * OVERLAP))
+        for part, row in zip(parts, read(parts), strict=True):
+            if len(row) <= most or size == 1:
+                texts.append(part)
+                rows.append(row)
+            else:
+                # A word cut in two may have more tokens than it had whole; its parts are cut smaller.
+                smaller, smaller_rows = self.passages(part, size // 2, most, read)
+                texts.extend(smaller)
+                rows.extend(smaller_rows)
+        return texts, rows
 
     def cut(self, text: str, size: int, overlap: int) -> list[str]:
         """Return overlapping parts of `text`, of about `size` tokens, cut between words where possible."""
