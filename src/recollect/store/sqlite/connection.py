@@ -100,7 +100,9 @@ def _ours(error: sqlite3.DatabaseError, name: str) -> StoreError:
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreUnavailable(f"{name} stayed locked by another process for {_BUSY_SECONDS:g} s; try again")
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
-        return StoreUnavailable(f"{name} cannot be written ({error}); check its permissions")
+        return StoreUnavailable(
+            f"{name} cannot be written ({error}); check the permissions of the file and of its folder"
+        )
     if code == sqlite3.SQLITE_FULL:
         return StoreUnavailable(f"the disk of {name} is full; nothing was written; free some space")
     if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR):

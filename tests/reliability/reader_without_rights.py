@@ -1,0 +1,74 @@
+"""Uses files that may not be written, as a person without the right to; run by test_unwritable.py.
+
+The superuser may write everything, so this process first becomes nobody. It prints, as JSON, what came of
+each attempt.
+"""
+
+import json
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import recollect
+
+NOBODY = 65_534
+
+
+def attempt(action: Callable[[], Any]) -> list[str]:
+    try:
+        return ["done", str(action())]
+    except Exception as error:
+        return [type(error).__name__, str(error)]
+
+
+def main() -> None:
+    result: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        for each in ("file", "folder"):
+            (folder / each).mkdir()
+            with recollect.open(folder / each / "m.db", embedder="lexical") as memory:
+                memory.remember("I prefer green tea.")
+            (folder / each / "m.db").chmod(0o444)
+        (folder / "file").chmod(0o777)
+        (folder / "folder").chmod(0o555)
+        before = (folder / "file" / "m.db").read_bytes()
+        child = os.fork()
+        if child == 0:
+            if os.geteuid() == 0:
+                os.setresgid(NOBODY, NOBODY, NOBODY)
+                os.setresuid(NOBODY, NOBODY, NOBODY)
+            use(folder)
+        os.waitpid(child, 0)
+        result["unchanged"] = (folder / "file" / "m.db").read_bytes() == before
+        result["made"] = sorted(path.name for path in (folder / "folder").iterdir())
+        for each in ("file", "folder"):
+            (folder / each).chmod(stat.S_IRWXU)
+    sys.stdout.write(json.dumps(result))
+
+
+def use(folder: Path) -> None:
+    """Try everything, print it, and end the process."""
+    result: dict[str, Any] = {}
+    try:
+        memory = recollect.open(folder / "file" / "m.db", embedder="lexical")
+        result["recall"] = attempt(lambda: memory.recall("tea").hits[0].memory.content)
+        result["check"] = attempt(memory.check)
+        result["remember"] = attempt(lambda: memory.remember("and milk"))
+        result["again"] = attempt(lambda: len(memory.list().memories))
+        memory.close()
+        result["folder"] = attempt(lambda: recollect.open(folder / "folder" / "m.db", embedder="lexical"))
+        result["new"] = attempt(lambda: recollect.open(folder / "folder" / "new.db", embedder="lexical"))
+    finally:
+        sys.stdout.write(json.dumps(result) + "\n")
+        sys.stdout.flush()
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import recollect
+from recollect.model.errors import StoreUnavailable
+
+
+def run(script: str, *arguments: object) -> str:
+    ran = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name(script)), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        check=False,
+        timeout=300,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+@pytest.mark.parametrize("limit", [1_000_000, 2_000_000])
+def test_a_full_disk_is_said_and_nothing_is_half_written(tmp_path: Path, limit: int) -> None:
+    result = json.loads(run("full_disk.py", tmp_path / "m.db", limit))
+    assert result["errors"]
+    assert all("disk" in error for error in result["errors"])
+    assert result["listed"] == result["acknowledged"] > 20
+    assert result["found"] == 5
+    assert result["problems"] == []
+    assert result["after"] == result["acknowledged"] + 1
+
+
+def test_a_database_that_may_not_grow_is_said_and_nothing_is_half_written(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "m.db", embedder="lexical", durable=False) as memory:
+        memory.remember_many([f"tea {n}" for n in range(300)])
+        connection: sqlite3.Connection = memory.store._connection
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+        with pytest.raises(StoreUnavailable, match="full; nothing was written; free some space"):
+            memory.remember_many([f"coffee {n} " + "bean " * 100 for n in range(300)])
+        assert len(memory.list(limit=1000).memories) == 300
+        assert len(memory.recall("coffee", recipe="bm25")) == 0
+        first = memory.list(limit=1).memories[0]
+        connection.execute("PRAGMA max_page_count = 1000000")
+        assert memory.check() == []
+        memory.correct(first.id, "coffee after all")
+        assert [hit.memory.content for hit in memory.recall("coffee", recipe="bm25")] == ["coffee after all"]
+
+
+def test_what_may_not_be_written_can_be_read_and_says_so() -> None:
+    used, left = map(json.loads, run("reader_without_rights.py").splitlines())
+    assert used["recall"] == ["done", "I prefer green tea."]
+    assert used["check"] == ["done", "[]"]
+    assert used["again"] == ["done", "1"]
+    for refused in ("remember", "folder"):
+        kind, message = used[refused]
+        assert kind == "StoreUnavailable"
+        assert "check the permissions" in message
+    assert used["new"][0] == "StoreUnavailable"
+    assert left == {"unchanged": True, "made": ["m.db"]}
+
+
+def test_paths_that_cannot_be_files_are_explained(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="is a folder; name a file in it"):
+        recollect.open(tmp_path, embedder="lexical")
+    with pytest.raises(StoreUnavailable, match="does not exist; create it"):
+        recollect.open(tmp_path / "no" / "m.db", embedder="lexical")
+    with pytest.raises(StoreUnavailable, match="there is no database at"):
+        recollect.open(tmp_path / "m.db", embedder="lexical", must_exist=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_locked_file_is_said(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "m.db", embedder="lexical") as memory:
+        memory.store._connection.execute("PRAGMA busy_timeout = 50")
+        other = sqlite3.connect(tmp_path / "m.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailable, match="stayed locked by another process"):
+            memory.remember("tea")
+        assert memory.recall("tea").hits == ()
+        other.execute("COMMIT")
+        other.close()
+        memory.remember("tea")
+        assert len(memory.recall("tea")) == 1
