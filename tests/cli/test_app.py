@@ -92,7 +92,9 @@ def test_ctrl_c_leaves_cleanly(home: Path) -> None:
     time.sleep(3)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=30)
-    assert (running.returncode, out, err) == (130, "", "recollect: interrupted\n")
+    assert (running.returncode, out) == (130, "")
+    # On a machine so slow that it was still loading, it leaves without a word.
+    assert err in ("recollect: interrupted\n", "")
 
 
 @pytest.mark.parametrize(("answer", "left"), [("y", 0), ("n", 1)])

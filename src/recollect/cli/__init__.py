@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 
 def main() -> None:
     """Run the command line and leave the process with its exit code."""
-    from recollect.cli.app import run
+    try:
+        # Imported here, so that Ctrl-C while it loads is as quiet as later.
+        from recollect.cli.app import run
 
-    run()
+        run()
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -23,7 +23,6 @@ from recollect.cli import (
     walkthrough,
 )
 from recollect.cli.command import Db, Debug, Embedder, Json, Namespace, Quiet, guarded
-from recollect.cli.failures import INTERRUPTED
 from recollect.cli.session import Given, Session
 
 _GROUPS: Final = (
@@ -95,10 +94,7 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character gets its number rather than an error.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    try:
-        app(prog_name="recollect")
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+    app(prog_name="recollect")
 
 
 def _welcome(session: Session) -> None:
