@@ -1,0 +1,147 @@
+"""What a new process costs: importing, opening, the first answer, and the memory it then takes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.engine_data import mixed
+from benchmarks.engine_report import Figure
+from benchmarks.engine_store import Built
+from benchmarks.latency import milliseconds
+
+_STARTS = 5
+_IMPORTS = 15
+_QUESTIONS = 200
+_RESIDENT = 1_200
+_STEPS = ("importing", "opening", "recall")
+_MEASURE_IMPORT = "import time; a = time.perf_counter(); {}; print(time.perf_counter() - a)"
+
+
+class _State(NamedTuple):
+    """Everything that a rebuild would change."""
+
+    sha256: str
+    log_bytes: int
+    namespaces: tuple[tuple[object, ...], ...]
+
+
+def first_answer(work: Path, made: Built) -> tuple[float, list[Figure]]:
+    """Return the seconds from starting a process to its first answer, and what is to be said about it."""
+    questions = _saved(work, made.size)
+    before = _state(made.path)
+    warm = sorted(_child("cold", made.path, questions) for _ in range(_STARTS))
+    _forget_pages(made.path)
+    unread = _child("cold", made.path, questions)
+    unchanged = _state(made.path) == before
+    middle = warm[len(warm) // 2]
+    steps = ", ".join(f"{name} {milliseconds(middle.result[name])}" for name in _STEPS)
+    wanted = made.size == 100_000
+    written = "nothing was written" if unchanged else "the file was changed"
+    figure = Figure(
+        "new process to first answer, vector given",
+        made.size,
+        f"{middle.seconds:.2f} s ({steps}); {unread.seconds:.2f} s if the file is not cached; {written}",
+        "≤ 1 s and no rebuild" if wanted else "",
+        (middle.seconds <= 1 and unchanged) if wanted else None,
+    )
+    return middle.seconds, [figure]
+
+
+def resident(work: Path, made: Built) -> tuple[float, list[Figure]]:
+    """Return the megabytes a fresh process holds after many questions, and what is to be said about it."""
+    found = _child("resident", made.path, _saved(work, made.size)).result
+    wanted = made.size == 1_000_000
+    figure = Figure(
+        f"resident memory after {_QUESTIONS} questions",
+        made.size,
+        f"{found['now']:,.0f} MB, of it {found['mapped']:,.0f} MB mapped files; peak {found['peak']:,.0f} MB",
+        f"≤ {_RESIDENT:,} MB" if wanted else "",
+        found["now"] <= _RESIDENT if wanted else None,
+    )
+    return found["now"], [figure]
+
+
+def import_figures() -> Iterator[Figure]:
+    """Yield what importing costs against importing numpy, each time in a new process."""
+    statements = {
+        "numpy": "import numpy",
+        "recollect": "import recollect",
+        "recollect.open": "from recollect import open",
+    }
+    times: dict[str, list[float]] = {name: [] for name in statements}
+    for _ in range(_IMPORTS):
+        for name, statement in statements.items():
+            code = _MEASURE_IMPORT.format(statement)
+            done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+            times[name].append(float(done.stdout))
+    middle = {name: float(np.median(spent)) for name, spent in times.items()}
+    ratio = middle["recollect"] / middle["numpy"]
+    yield Figure(
+        "import recollect",
+        None,
+        f"{ratio:.2f}× import numpy "
+        f"({milliseconds(middle['recollect'])} against {milliseconds(middle['numpy'])})",
+        "≤ 2×",
+        ratio <= 2,
+    )
+    yield Figure(
+        "… and what opening needs (from recollect import open)",
+        None,
+        f"{middle['recollect.open'] / middle['numpy']:.2f}× import numpy "
+        f"({milliseconds(middle['recollect.open'])})",
+    )
+
+
+class _Finished(NamedTuple):
+    seconds: float
+    result: dict[str, float]
+
+
+def _child(task: str, database: Path, questions: Path) -> _Finished:
+    """Run a task in a new process; the clock stops when its answer arrives, not when Python has tidied up."""
+    command = [sys.executable, "-m", "benchmarks.engine_child", task, str(database), str(questions)]
+    began = time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None  # it is a pipe
+        line = process.stdout.readline()
+        spent = time.perf_counter() - began
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(command)} failed")
+    return _Finished(spent, json.loads(line))
+
+
+def _saved(work: Path, size: int) -> Path:
+    path = work / f"questions-{size}.npz"
+    if not path.exists():
+        questions = mixed(size, _QUESTIONS, seed=3)
+        np.savez(path, texts=[q.text for q in questions], vectors=np.stack([q.vector for q in questions]))
+    return path
+
+
+def _state(path: Path) -> _State:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    log = path.with_name(path.name + "-wal")
+    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        rows = connection.execute("SELECT path, slots, change, generation FROM namespaces").fetchall()
+    return _State(digest, log.stat().st_size if log.exists() else 0, tuple(rows))
+
+
+def _forget_pages(path: Path) -> None:
+    """Ask the kernel to drop the file from its page cache, where it can be asked."""
+    if hasattr(os, "posix_fadvise"):
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

@@ -1,0 +1,127 @@
+"""Databases of made-up memories, written through the engine with their vectors given."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.engine_data import DIMENSION, Floats, batches
+from recollect.embed.port import Prompts
+from recollect.engine import Engine
+from recollect.engine import open as open_engine
+
+
+class Given:
+    """An embedder that computes nothing: it hands out the vectors it was given for the texts.
+
+    Examples
+    --------
+    >>> embedder = Given()
+    >>> embedder.give(["tea"], np.eye(1, DIMENSION, dtype=np.float32))
+    >>> embedder.embed_passages(["tea"])[0].shape
+    (1, 384)
+    """
+
+    name = "given by the benchmark"
+    dimension = DIMENSION
+    max_tokens = None
+    prompts = Prompts()
+    similarity_threshold = 0.3
+
+    def __init__(self) -> None:
+        self._rows: dict[str, Floats] = {}
+
+    def give(self, texts: Iterable[str], vectors: Floats) -> None:
+        """Say what the vectors of the next texts are, and forget those of the last."""
+        self._rows = dict(zip(texts, vectors[:, None, :], strict=True))
+
+    def embed_documents(self, texts: Sequence[str]) -> Floats:
+        """Return the rows that were given."""
+        return np.concatenate([self._rows[text] for text in texts])
+
+    def embed_query(self, text: str) -> Floats:
+        """Return the row that was given."""
+        row: Floats = self._rows[text][0]
+        return row
+
+    def passages(self, text: str) -> list[str]:
+        """Return the text whole."""
+        return [text]
+
+    def embed_passages(self, texts: Sequence[str]) -> list[Floats]:
+        """Return the rows that were given, one passage each."""
+        return [self._rows[text] for text in texts]
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A database and how long its memories took to write."""
+
+    path: Path
+    size: int
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        """How many memories were written in a second."""
+        return self.size / self.seconds
+
+    @property
+    def megabytes(self) -> float:
+        """How much room it takes on the disk."""
+        return self.path.stat().st_size / 1e6
+
+
+def opened(path: Path) -> Engine:
+    """Open a database with the embedder that computes nothing."""
+    return open_engine(path, embedder=Given())
+
+
+def built(work: Path, size: int) -> Built:
+    """Return a database of `size` memories in one namespace, written in batches of a thousand."""
+    path = work / f"recollect-{size}.db"
+    embedder = Given()
+    spent = 0.0
+    with open_engine(path, embedder=embedder) as engine:
+        for batch in batches(size):
+            items = batch.items()
+            embedder.give(batch.texts, batch.vectors)
+            began = time.perf_counter()
+            engine.remember_many(items)
+            spent += time.perf_counter() - began
+    return Built(path, size, spent)
+
+
+def built_namespaces(work: Path, namespaces: int, each: int) -> Path:
+    """Return a database of many small namespaces, each with `each` memories of its own."""
+    path = work / f"recollect-{namespaces}x{each}.db"
+    embedder = Given()
+    with open_engine(path, embedder=embedder) as engine:
+        number = 0
+        for batch in batches(namespaces * each):
+            items = []
+            for item in batch.items():
+                items.append(item | {"namespace": namespace_name(number // each)})
+                number += 1
+            embedder.give(batch.texts, batch.vectors)
+            engine.remember_many(items)
+    return path
+
+
+def namespace_name(number: int) -> str:
+    """Return the name of a small namespace."""
+    return f"people/number-{number}"
+
+
+def vectors_of(size: int) -> Floats:
+    """Return all vectors of a size as one matrix."""
+    return np.concatenate([batch.vectors for batch in batches(size)])
+
+
+def texts_of(size: int) -> list[str]:
+    """Return all texts of a size."""
+    return [text for batch in batches(size) for text in batch.texts]
