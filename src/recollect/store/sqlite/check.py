@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from recollect.duplicates.fingerprint import fingerprint
 from recollect.index import tail
 from recollect.index.codes import Codes
 from recollect.index.postings import MOST, decoded
@@ -194,6 +195,8 @@ def _namespace_problems(
             superseded_at=ended,
             lengths={field: sum(words.values()) for field, words in terms.items()},
         )
+        if said.fingerprint and said.fingerprint != fingerprint(said.content):
+            yield f"the content of memory {said.id} does not match its fingerprint; restore it from a backup"
         if records[slot].tobytes() != expected:
             yield f"the record of memory {said.id} does not say what the memory says"
         for field, words in terms.items():

@@ -1,0 +1,272 @@
+import logging
+import random
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import recollect
+from recollect.index import vectors as index_vectors
+from recollect.model.errors import IndexCorrupt, StoreCorrupt, StoreTooNew
+from recollect.store.sqlite import view as sqlite_view
+from recollect.store.sqlite.schema import MIGRATIONS
+
+CONTENTS = [f"tea number {n} for {name}" for n in range(100) for name in ("Anna", "Boris", "Chen")]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A sound file: 300 memories in a segment, 20 in the tail."""
+    file = tmp_path / "m.db"
+    with recollect.open(file, embedder="lexical", durable=False) as memory:
+        memory.remember_many(CONTENTS)
+        memory.remember_many([f"late coffee {n}" for n in range(20)])
+        memory.remember("someone else's tea", namespace="other")
+    return file
+
+
+@pytest.fixture
+def codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Search by codes, as if there were many more vectors."""
+    for module in (index_vectors, sqlite_view):
+        monkeypatch.setattr(module, "EXACT", 10)
+
+
+def flip(file: Path, table: str, column: str, where: str = "1") -> None:
+    """Flip one bit in the middle of one value."""
+    connection = sqlite3.connect(file)
+    rows = connection.execute(f"SELECT {column} FROM {table} WHERE {where}").fetchall()
+    value = rows[len(rows) // 2][0]
+    blob = bytearray(value)
+    blob[len(blob) // 2] ^= 16
+    connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (bytes(blob), value))
+    connection.commit()
+    connection.close()
+
+
+DAMAGE = [
+    ("postings", "list", "field = 'content' AND term = 'tea'"),
+    ("segments", "codes", "namespace = 1"),
+    ("records", "record", "namespace = 1"),
+    ("tail", "terms", "namespace = 1"),
+]
+
+
+def answers(memory: recollect.Engine) -> list[list[tuple[str, float]]]:
+    questions = ("tea number 7 for Anna", "coffee", "who is Boris", "Chen 99")
+    return [[(hit.memory.content, hit.score) for hit in memory.recall(each)] for each in questions]
+
+
+@pytest.mark.usefixtures("codes")
+@pytest.mark.parametrize(("table", "column", "where"), DAMAGE)
+def test_a_flipped_bit_is_found_by_check_and_repaired(
+    path: Path, table: str, column: str, where: str
+) -> None:
+    with recollect.open(path, embedder="lexical") as memory:
+        before = answers(memory)
+    flip(path, table, column, where)
+    with recollect.open(path, embedder="lexical") as memory:
+        problems = memory.check()
+        assert problems
+        assert all(problem.startswith("default: ") for problem in problems)
+        assert memory.check() == problems
+        assert memory.check(repair=True) == problems
+        assert memory.check() == []
+        assert answers(memory) == before
+
+
+@pytest.mark.usefixtures("codes")
+@pytest.mark.parametrize(("table", "column", "where"), DAMAGE)
+def test_a_flipped_bit_is_repaired_on_the_way_to_the_answer(
+    path: Path, table: str, column: str, where: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with recollect.open(path, embedder="lexical") as memory:
+        before = answers(memory)
+    flip(path, table, column, where)
+    with recollect.open(path, embedder="lexical") as memory, caplog.at_level(logging.WARNING):
+        assert answers(memory) == before
+        assert [record.message.split(":")[0] for record in caplog.records] == [
+            "rebuilding what is derived from the memories of default"
+        ]
+        assert memory.check() == []
+
+
+@pytest.mark.parametrize(("table", "column", "where"), [DAMAGE[0], DAMAGE[2]])
+def test_a_flipped_bit_is_repaired_on_the_way_to_a_write(
+    path: Path, table: str, column: str, where: str
+) -> None:
+    flip(path, table, column, where)
+    with recollect.open(path, embedder="lexical") as memory:
+        damaged = CONTENTS[len(CONTENTS) // 2]
+        target = next(each for each in memory.list(limit=1000).memories if each.content == damaged)
+        memory.purge(target.id)
+        assert memory.check() == []
+        assert damaged not in [hit.memory.content for hit in memory.recall(damaged)]
+
+
+def test_damage_that_comes_back_is_not_repaired_for_ever(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with recollect.open(path, embedder="lexical") as memory:
+        rebuilt = []
+        monkeypatch.setattr(memory.store, "rebuild", lambda namespace, terms_of: rebuilt.append(namespace))
+        flip(path, *DAMAGE[0])
+        with pytest.raises(IndexCorrupt):
+            memory.recall("tea")
+        assert rebuilt == ["default"]
+
+
+def test_a_process_that_had_loaded_everything_before_goes_on(path: Path) -> None:
+    with (
+        recollect.open(path, embedder="lexical") as memory,
+        recollect.open(path, embedder="lexical") as other,
+    ):
+        before = answers(memory)
+        flip(path, *DAMAGE[0])
+        other.check(repair=True)
+        other.remember("one more coffee")
+        assert [content for content, _ in answers(memory)[0]] == [content for content, _ in before[0]]
+        assert "one more coffee" in [hit.memory.content for hit in memory.recall("coffee", limit=50)]
+
+
+def test_rows_that_are_missing_are_written_again(path: Path) -> None:
+    with recollect.open(path, embedder="lexical") as memory:
+        before = answers(memory)
+    for statement in (
+        "DELETE FROM tail WHERE slot > 305",
+        "DELETE FROM records WHERE slot = 7",
+        "DELETE FROM postings WHERE term = 'tea'",
+        "DELETE FROM segments",
+        "UPDATE namespaces SET flushed = 5",
+    ):
+        connection = sqlite3.connect(path)
+        connection.execute(statement)
+        connection.commit()
+        connection.close()
+        with recollect.open(path, embedder="lexical") as memory:
+            assert memory.check(repair=True)
+            assert memory.check() == []
+            assert answers(memory) == before
+
+
+def test_a_damaged_vector_is_removed_and_its_memory_found_by_words(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE vectors SET vectors = substr(vectors, 1, 99) WHERE namespace = 1 AND slot = 0")
+    connection.commit()
+    connection.close()
+    with recollect.open(path, embedder="lexical") as memory:
+        assert CONTENTS[0] in [hit.memory.content for hit in memory.recall(CONTENTS[0])]
+        assert memory.recall(CONTENTS[0]).degraded == (
+            "1 memories have no vector of this embedder yet; words only for those",
+        )
+        assert memory.check() == []
+
+
+def test_a_namespace_of_which_nothing_is_left_is_sound_after_a_repair(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "m.db", embedder="lexical") as memory:
+        said = memory.remember_many(["tea", "milk", "cup"])
+        memory.purge(*[each.id for each in said])
+        memory.store.rebuild("default", lambda memory: {})
+        assert memory.check() == []
+        memory.remember("tea again")
+        assert len(memory.recall("tea")) == 1
+        assert memory.check() == []
+
+
+def test_a_content_that_is_not_what_was_written_is_told(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE memories SET content = 'tea number 8 for Anna' WHERE slot = 21")
+    connection.commit()
+    connection.close()
+    with recollect.open(path, embedder="lexical") as memory:
+        (told,) = [problem for problem in memory.check(repair=True) if "fingerprint" in problem]
+        # A repair can only make the words agree with what is there now.
+        assert memory.check() == [told]
+
+
+def test_what_was_said_is_never_touched_by_a_repair(path: Path) -> None:
+    with recollect.open(path, embedder="lexical") as memory:
+        before = list(memory.store.export(None))
+        flip(path, *DAMAGE[2])
+        memory.check(repair=True)
+        assert list(memory.store.export(None)) == before
+
+
+def test_a_truncated_file_is_refused_or_found_out(path: Path) -> None:
+    whole = path.read_bytes()
+    for part in (0.9, 0.5, 0.1, 0.01):
+        path.write_bytes(whole[: int(len(whole) * part)])
+        with pytest.raises(StoreCorrupt, match="damaged or not a database"):
+            recollect.open(path, embedder="lexical").check()
+
+
+def damaged_pages(whole: bytes, dice: random.Random) -> Iterator[bytes]:
+    for _ in range(12):
+        page = dice.randrange(1, len(whole) // 4096)
+        yield whole[: page * 4096] + dice.randbytes(4096) + whole[(page + 1) * 4096 :]
+
+
+def test_a_page_of_nonsense_never_gives_a_wrong_answer(path: Path) -> None:
+    with recollect.open(path, embedder="lexical") as memory:
+        before = answers(memory)
+    whole = path.read_bytes()
+    found = 0
+    for damaged in damaged_pages(whole, random.Random(1)):
+        path.write_bytes(damaged)
+        try:
+            with recollect.open(path, embedder="lexical") as memory:
+                found += bool(memory.check())
+                assert answers(memory) == before
+        except StoreCorrupt:
+            found += 1
+    assert found > 6
+
+
+def test_an_index_of_sqlite_itself_is_made_anew(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    # The index says another order than the one it was written in, as if it had been damaged.
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.execute("UPDATE sqlite_master SET sql = replace(sql, 'namespace, change', 'namespace, slot') "
+                       "WHERE name = 'changes_by_namespace'")  # fmt: skip
+    connection.commit()
+    connection.close()
+    with recollect.open(path, embedder="lexical") as memory:
+        problems = memory.check(repair=True)
+        assert problems
+        assert all(problem.startswith("the file: ") for problem in problems)
+        assert memory.check() == []
+
+
+def test_a_random_file_is_refused(tmp_path: Path) -> None:
+    for content in (
+        random.Random(0).randbytes(10_000),
+        b"I am a text file.\n" * 500,
+        b"SQLite format 3\0" * 300,
+    ):
+        file = tmp_path / "m.db"
+        file.write_bytes(content)
+        with pytest.raises(StoreCorrupt, match="damaged or not a database"):
+            recollect.open(file, embedder="lexical")
+        assert file.read_bytes() == content
+
+
+def test_a_database_of_another_application_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "m.db"
+    connection = sqlite3.connect(file)
+    connection.execute("CREATE TABLE invoices (number INTEGER)")
+    connection.commit()
+    connection.close()
+    before = file.read_bytes()
+    with pytest.raises(StoreCorrupt, match="not one of Recollect's; name another file"):
+        recollect.open(file, embedder="lexical")
+    assert file.read_bytes() == before
+
+
+def test_a_database_of_a_newer_version_is_refused(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    connection.commit()
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreTooNew, match="upgrade with `pip install --upgrade recollect`"):
+        recollect.open(path, embedder="lexical")
+    assert path.read_bytes() == before
