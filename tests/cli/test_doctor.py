@@ -51,3 +51,13 @@ def test_an_embedder_that_cannot_be_used_is_said(cli: Run, tea: str) -> None:
     assert data["embedder"]["name"] is None
     assert any("found by words only" in advice for advice in data["advice"])
     assert "nonsense cannot be used" in cli("doctor", "--embedder", "nonsense", terminal=True).out
+
+
+def test_a_database_of_a_weaker_embedder_is_told_how_to_move(
+    cli: Run, tea: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RECOLLECT_EMBEDDER")
+    assert "made with the embedder lexical" not in cli("doctor").out
+    (home / "models" / "arctic-embed-s").mkdir(parents=True)
+    (home / "models" / "arctic-embed-s" / "model.toml").touch()
+    assert "made with the embedder lexical; to use arctic-embed-s, export it" in cli("doctor").out

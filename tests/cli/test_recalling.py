@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from recollect.cli.recalling import bar, explanation_tree, parameter_names, recipe_names, signals
@@ -65,6 +66,31 @@ def test_recipes_and_parameters_can_be_chosen(cli: Run, tea: str) -> None:
     words = cli("recall", "tea", "--set", "vector_weight=0", "--json").json["hits"][0]
     assert words["signals"]["meaning"] == 0
     assert words["signals"]["words"] > 0
+
+
+def test_a_reranker_reads_the_best_candidates_again(
+    cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from recollect.engine import opening
+
+    class Backwards:
+        name = "backwards"
+
+        def score(self, question: str, texts: Any) -> Any:
+            return np.arange(len(texts), dtype=np.float32)
+
+    monkeypatch.setattr(opening, "open_reranker", lambda named, _: Backwards() if named == "mine" else None)
+    plain = [line.split("\t")[1] for line in cli("recall", "Bob").lines]
+    again = cli("recall", "Bob", "--reranker", "mine", "--set", "rerank_weight=1").lines
+    assert len(plain) == 2
+    assert [line.split("\t")[1] for line in again] == plain[::-1]
+    assert [line.split("\t")[1] for line in cli("recall", "Bob", "--reranker", "none").lines] == plain
+
+
+def test_a_reranker_that_cannot_be_used_is_code_4(cli: Run, tea: str) -> None:
+    wrong = cli("recall", "Bob", "--reranker", "nonsense")
+    assert (wrong.code, wrong.out) == (4, "")
+    assert "there is no re-ranker 'nonsense'" in wrong.err
 
 
 def test_limit_filter_budget_and_as_of(cli: Run, tea: str) -> None:

@@ -97,7 +97,7 @@ def test_a_bad_value_names_the_setting_the_value_and_the_place(
 
 
 def test_blank_paths_and_embedders_are_refused() -> None:
-    for name in ("db", "models", "hub_cache", "embedder"):
+    for name in ("db", "models", "hub_cache", "embedder", "reranker"):
         with pytest.raises(InvalidArgument, match=f"^{name} must be"):
             Settings(**{name: ""})
 

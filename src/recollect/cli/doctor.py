@@ -93,7 +93,8 @@ def _database(settings: Settings, advice: list[str]) -> dict[str, Any]:
 
 def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
     """Return the embedder a command would use now; a database that is there decides, unless settings do."""
-    from recollect.embed.select import choose
+    from recollect.embed.install import installed
+    from recollect.embed.select import RECOMMENDED, choose
     from recollect.model.errors import RecollectError
 
     wanted = settings.embedder
@@ -109,6 +110,15 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
     except RecollectError as error:
         advice.append(f"the embedder {wanted!r} cannot be used, so memories are found by words only: {error}")
         return {"specification": wanted, "name": None, "problem": str(error)}
+    if (
+        wanted in ("builtin", "lexical")
+        and settings.embedder == "auto"
+        and RECOMMENDED in installed(settings.models)
+    ):
+        advice.append(
+            f"the database was made with the embedder {wanted}; to use {RECOMMENDED}, export it and "
+            "import that into a new database"
+        )
     if choice.note and choice.note not in advice:
         advice.append(choice.note)
     return {"specification": wanted, "name": choice.embedder.name, "dimension": choice.embedder.dimension}

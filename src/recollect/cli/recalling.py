@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from recollect.model.hit import Hit
 
 SIGNALS: Final = ("meaning", "words")
+_RERANKED: Final = 20
+"""How many candidates a re-ranker reads where the recipe does not say."""
 _WIDTH: Final = 8
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 _JOINED: Final = {"sum": "added", "product": "multiplied", "ratio": "divided", "max": "the larger"}
@@ -60,6 +62,9 @@ AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="What 
 Budget = Annotated[
     int | None, typer.Option("--budget", metavar="TOKENS", help="At most so many tokens of text.")
 ]
+Reranker = Annotated[
+    str | None, typer.Option("--reranker", metavar="NAME", help="Let a model read the best candidates again.")
+]
 Explain = Annotated[bool, typer.Option("--explain", "-e", help="Show how every score came about.")]
 
 
@@ -77,21 +82,23 @@ def recall(
     filter: FilterText = None,
     as_of: AsOf = None,
     budget: Budget = None,
+    reranker: Reranker = None,
     explain: Explain = False,
 ) -> None:
     """Find the right few memories for a question, and say why."""
     from recollect.engine import PARAMETERS, RECIPES
 
-    if recipe is not None:
-        chosen("--recipe", recipe, tuple(RECIPES))
+    wanted = RECIPES[chosen("--recipe", recipe or session.settings.recipe, tuple(RECIPES))]
     changed = changes(set or [], PARAMETERS)
+    if reranker is not None and not wanted.rerank_depth:
+        changed.setdefault("rerank_depth", _RERANKED)
     condition, moment = json_object("--filter", filter), instant("--as-of", as_of)
     text = words(question)
-    with session.memory(embed=True) as engine:
+    with session.memory(embed=True, reranker=reranker) as engine:
         found = engine.recall(
             text,
             limit=limit,
-            recipe=recipe,
+            recipe=wanted,
             changes=changed,
             filter=condition,
             as_of=moment,

@@ -63,7 +63,9 @@ class Session:
         return Settings(**{name: value for name, value in named.items() if value is not None})
 
     @contextmanager
-    def memory(self, *, create: bool = False, embed: bool = False) -> Iterator[Engine]:
+    def memory(
+        self, *, create: bool = False, embed: bool = False, reranker: str | None = None
+    ) -> Iterator[Engine]:
         """Open the memory for the length of a block.
 
         Parameters
@@ -72,10 +74,14 @@ class Session:
             Whether a database that is not there is made; its folder too, if it is the usual place.
         embed
             Whether meaning is needed.
+        reranker
+            What reads the best candidates again, if not what the settings say.
         """
         from recollect.model.errors import StoreUnavailable
 
         settings = self.settings
+        if reranker is not None:
+            settings = settings.model_copy(update={"reranker": reranker})
         path = settings.db
         if create and settings.origin("db") == "default":
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -40,6 +40,7 @@ PREFIX: Final = "RECOLLECT_"
 _EXPECTED: Final = {
     "db": "the path of a file",
     "embedder": "the name of an embedder, such as 'auto' or 'lexical'",
+    "reranker": "the name of a re-ranker, or 'none'",
     "durable": "true or false",
     "models": "the path of a folder",
     "hub_cache": "the path of a folder",
@@ -103,6 +104,7 @@ class Settings(BaseSettings):
     )
     namespace: str = Field(default=DEFAULT_NAMESPACE, description="Whose memories.")
     embedder: str = Field(default="auto", min_length=1, description="What measures meaning.")
+    reranker: str = Field(default="none", min_length=1, description="What reads the best candidates again.")
     recipe: str = Field(default="balanced", description="How to recall.")
     durable: bool = Field(default=True, description="Whether an acknowledged write survives a power cut.")
     models: Path = Field(
@@ -152,11 +154,12 @@ class Settings(BaseSettings):
         must_exist
             Whether a missing file is an error.
         embed
-            Whether meaning is needed; without it the embedder is left alone.
+            Whether meaning is needed; without it the embedder and the re-ranker are left alone.
         """
         return open_engine(
             self.db,
             embedder=self.embedder if embed else None,
+            reranker=self.reranker if embed else None,
             namespace=self.namespace,
             recipe=self.recipe,
             durable=self.durable,
