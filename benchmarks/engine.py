@@ -1,7 +1,8 @@
 """How fast the engine is: against its targets, against the engines people would use, and as it grows.
 
 Run ``python -m benchmarks.engine``. Question vectors are given unless a line says otherwise. Databases are
-built once per run in ``--work``, a temporary folder by default, and removed with it.
+built once per run in ``--work``, a temporary folder by default, and removed with it. numpy computes on one
+thread, since two on a busy machine wait for each other; the peers use as many as they like.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import benchmarks.one_thread  # noqa: F401 - before numpy is loaded
 from benchmarks.engine_recall import (
     at_size,
     embedding_figures,

@@ -12,6 +12,7 @@ import pstats
 import tempfile
 from pathlib import Path
 
+import benchmarks.one_thread  # noqa: F401 - before numpy is loaded
 from benchmarks.engine_data import batches, mixed
 from benchmarks.engine_recall import recalling
 from benchmarks.engine_store import Given, built, opened
