@@ -89,9 +89,7 @@ class Recipe:
     deduplicate: Annotated[bool, Declared("Show the same content once.")] = True
     diversity: Annotated[str, Declared("Variety.", choices=("none", "mmr", "adaptive"))] = "none"
     trade: Annotated[float, Declared("MMR: 1 is relevance alone.", 0, 1)] = 0.7
-    per_session: Annotated[
-        int, Declared("Hits of a session before others get a turn; 0: any.", 0, 20)
-    ] = 0
+    per_session: Annotated[int, Declared("Hits of a session before others get a turn; 0: any.", 0, 20)] = 0
 
     def __post_init__(self) -> None:
         checks.text("name", self.name)

@@ -123,7 +123,5 @@ def test_a_known_ceiling_keeps_a_weak_best_weak_by_hand() -> None:
     legs = [{"a": 2.5, "b": 1.0}]
     fused = relative_score_fusion(legs, floors=[0.0], ceilings=[10.0])
     assert as_dict(fused) == pytest.approx({"a": 0.25, "b": 0.1})
-    with pytest.raises(
-        InvalidArgument, match=r"ceilings\[0\] must be at least .* maximum, 2.5, got 2"
-    ):
+    with pytest.raises(InvalidArgument, match=r"ceilings\[0\] must be at least .* maximum, 2.5, got 2"):
         relative_score_fusion(legs, ceilings=[2.0])
