@@ -7,10 +7,11 @@ lays it out (see :func:`recollect.embed.hub.describe_hub_reranker`).
 
 What does not fit into the model's window is treated so:
 
-- A text is read in overlapping passages beside the whole question, and its best passage speaks for it (MaxP
-  of Dai and Callan, "Deeper text understanding for IR", 2019). At most :data:`MOST_PASSAGES` are scored:
-  those that share the most different tokens with the question, earlier ones first. Beyond the first
-  :data:`MOST_CHARACTERS` a text is not read at all.
+- A text is cut into overlapping passages, each read beside the whole question, and its best passage speaks
+  for it (MaxP of Dai and Callan, "Deeper text understanding for IR", 2019). At most :data:`MOST_PASSAGES` are
+  scored, so that a long text costs hardly more than one that just fits: those that share most with the
+  question, a shared token counting one over the number of passages that have it, earlier ones first. Beyond
+  the first :data:`MOST_CHARACTERS` a text is not read at all.
 - A question is never cut. One that leaves less than :data:`LEAST_ROOM` of the window to the text gets no
   opinion: every text scores 0, which leaves the order of the first stage as it was.
 """
@@ -35,8 +36,9 @@ from recollect.model.checks import FloatArray
 from recollect.model.checks import text as checked
 from recollect.model.errors import EmbedderError, InvalidArgument, ModelCorrupt
 
-MOST_PASSAGES = 8
-"""How many passages of one text are scored; a text of 3,000 words has about eight of 512 tokens."""
+MOST_PASSAGES = 4
+"""How many passages of a text are scored, each with that part of the room beside the question: some 120 of
+512 tokens, the length of the passages such models learn from."""
 MOST_CHARACTERS = 1 << 15
 """How much of one text is read; the first stage has judged the whole of it already."""
 LEAST_ROOM = 1 / 4
@@ -148,12 +150,12 @@ class OnnxReranker:
     def _best_passages(self, question: str, text: str, room: int) -> list[PairTokens]:
         most = self._description.max_tokens
         tokens = self._model().tokens
-        parts, rows = tokens.passages(text, room, most, lambda parts: self._read(question, parts))
-        if len(rows) <= MOST_PASSAGES:
-            return rows
-        wanted, *read = (set(numbers) - tokens.silent() for numbers in tokens.numbers([question, *parts]))
-        shared = np.array([len(wanted & part) for part in read])
-        return [rows[index] for index in np.argsort(-shared, kind="stable")[:MOST_PASSAGES]]
+        size = max(1, room // MOST_PASSAGES)
+        parts, rows = tokens.passages(text, size, most, lambda parts: self._read(question, parts))
+        asked, *read = map(set, tokens.numbers([question, *parts]))
+        shared = np.array([[number in part for number in sorted(asked - tokens.silent())] for part in read])
+        worth = shared @ (1 / np.maximum(1, shared.sum(axis=0)))
+        return [rows[index] for index in np.argsort(-worth, kind="stable")[:MOST_PASSAGES]]
 
     def _forward(self, rows: list[PairTokens]) -> FloatArray:
         found = self._model().session.forward([row.numbers for row in rows], [row.types for row in rows])
