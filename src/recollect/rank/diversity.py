@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollect.model import checks
-from recollect.model.checks import IntArray, Numbers, Rows
+from recollect.model.checks import FloatArray, IntArray, Numbers, Rows
 from recollect.model.errors import InvalidArgument
 from recollect.model.parameter import Declared
 from recollect.rank.normalise import unit_range
@@ -24,6 +24,10 @@ Trade = Annotated[float, Declared("1 is relevance alone, 0 is difference alone."
 
 _ADAPTIVE = ((0.3, 0.8), (0.2, 0.7), (0.1, 0.6))
 _UNDECIDED = 0.5
+_WORTH_SIFTING = 500
+"""From this many items on, leaving out those that cannot be picked any more is worth its time."""
+_MOST_COSINE = 1.001
+"""No cosine in float32 is above this, rounding included."""
 _SMALLEST_SQUARE = 1e-30
 """Below this a squared length in float32 is losing digits, or is zero."""
 
@@ -48,13 +52,19 @@ def mmr(relevance: Numbers, vectors: Rows, *, trade: Trade = 0.7, limit: int = 1
 
     Notes
     -----
-    O(n · limit): each candidate keeps the largest cosine seen so far, and a new selection costs one matrix
-    product. Vectors in float32, as stores keep them, are compared in float32; any others in float64.
+    O(n · limit) at worst: each candidate keeps the largest cosine seen so far, and a new selection costs one
+    matrix product, over those candidates alone that can still be selected. Vectors in float32, as stores keep
+    them, are compared in float32; any others in float64.
 
     Examples
     --------
     >>> mmr([0.9, 0.8, 0.5], [[1, 0], [1, 0.01], [0, 1]], trade=0.5, limit=2)
     array([0, 2])
+
+    A thousand items in falling order of relevance, of which two by two point the same way:
+
+    >>> mmr(range(1000, 0, -1), np.eye(4)[np.arange(1000) // 2 % 4], trade=0.5, limit=5)
+    array([0, 2, 4, 6, 1])
     """
     most, share = checks.whole("limit", limit), checks.probability("trade", trade)
     related = unit_range(checks.numbers("relevance", relevance))
@@ -65,13 +75,20 @@ def mmr(relevance: Numbers, vectors: Rows, *, trade: Trade = 0.7, limit: int = 1
     # With nothing selected yet relevance alone decides, also where λ = 0 leaves it no weight.
     value = related
     chosen = np.empty(min(most, related.size), np.intp)
+    kept = None
     for step in range(chosen.size):
         if step:
             last = chosen[step - 1]
             gain[last] = -np.inf
             np.maximum(penalty, scale * (rows @ (scale[last] * rows[last])), out=penalty)
             value = gain - (1 - share) * penalty
+        if step == 1 and value.size >= max(_WORTH_SIFTING, 2 * chosen.size):
+            kept = _hopeful(gain, value, chosen.size - step, 1 - share)
+            rows, scale = rows[kept], scale[kept]
+            gain, penalty, value = gain[kept], penalty[kept], value[kept]
         chosen[step] = value.argmax()
+    if kept is not None:
+        chosen[1:] = kept[chosen[1:]]
     return chosen
 
 
@@ -148,6 +165,22 @@ def group_coverage(
     behind = np.ones(len(groups), np.bool_)
     behind[first] = False
     return np.concatenate([np.array(first, np.intp), np.flatnonzero(behind)])
+
+
+def _hopeful(gain: FloatArray, value: FloatArray, picks: int, weight: float) -> IntArray:
+    """Return the items that can still be among the next `picks`.
+
+    Values only fall, and none falls further below its gain than by the penalty of an equal. At every pick one
+    of the `picks` items with the highest gains is left, and what is already below the least of them loses.
+
+    Examples
+    --------
+    >>> _hopeful(np.array([0.6, 0.5, 0.2]), np.array([0.4, 0.45, 0.2]), picks=1, weight=0.3)
+    array([0, 1])
+    """
+    gains = gain.copy()
+    gains.partition(gains.size - picks)
+    return np.flatnonzero(value >= gains[-picks] - weight * _MOST_COSINE)
 
 
 def _directions(vectors: Rows) -> tuple[npt.NDArray[np.floating[Any]], npt.NDArray[np.floating[Any]]]:

@@ -88,7 +88,19 @@ class Postings:
         return 0 if known is None else known.rows.size
 
     def scores(self, query: Sequence[str]) -> FloatArray:
-        """Return the BM25 score of every text; a term given several times counts several times."""
+        """Return the BM25 score of every text; a term given several times counts several times.
+
+        They are exactly the scores that :meth:`BM25.explain` explains, also for the terms that many of many
+        texts have, which are kept in another form.
+
+        Examples
+        --------
+        >>> texts = [["green", "tea"], ["tea", "milk"], *([["tea"]] * 2000)]
+        >>> postings, query = Postings(texts), ["milk", "tea", "green", "tea"]
+        >>> explained = [BM25().score(query, text, postings) for text in texts]
+        >>> postings.scores(query).tolist() == explained
+        True
+        """
         result: FloatArray | None = None
         rows: list[IntArray] = []
         impacts: list[FloatArray] = []
