@@ -33,7 +33,7 @@ demo: $(ENV)  ## Set up, then remember and recall a real conversation, with expl
 	@$(BIN)/python examples/demo.py
 
 test: $(MODELS)  ## Set up, then run every test and doctest with branch coverage
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal --cov --cov-report=term
 
 lint: $(ENV)  ## Check style and the direction of imports
 	$(BIN)/ruff check .
