@@ -7,7 +7,6 @@ each step took. With ``resident`` it answers them all and says how much memory t
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 from pathlib import Path
@@ -47,13 +46,13 @@ def resident(database: Path, questions: Path) -> dict[str, float]:
     for text, vector in zip(texts, vectors, strict=True):
         engine.recall(text, limit=10, vector=vector)
     now = _memory()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
-    return {"before": before["VmRSS"], "now": now["VmRSS"], "mapped": now["RssFile"], "peak": peak}
+    return {"before": before["VmRSS"], "now": now["VmRSS"], "mapped": now["RssFile"], "peak": now["VmHWM"]}
 
 
 def _memory() -> dict[str, float]:
     """Return the kernel's figures about this process, in megabytes; zeros where there is no such file."""
-    figures = {"VmRSS": 0.0, "RssFile": 0.0}
+    # Not getrusage's largest resident size: a child begins with its parent's.
+    figures = {"VmRSS": 0.0, "RssFile": 0.0, "VmHWM": 0.0}
     status = Path("/proc/self/status")
     for line in status.read_text().splitlines() if status.exists() else ():
         name, _, value = line.partition(":")

@@ -66,7 +66,8 @@ def resident(work: Path, made: Built) -> tuple[float, list[Figure]]:
     figure = Figure(
         f"resident memory after {_QUESTIONS} questions",
         made.size,
-        f"{found['now']:,.0f} MB, of it {found['mapped']:,.0f} MB mapped files; peak {found['peak']:,.0f} MB",
+        f"{found['now']:,.0f} MB ({found['before']:,.0f} MB before opening; {found['mapped']:,.0f} MB "
+        f"are mapped files); peak {found['peak']:,.0f} MB",
         f"≤ {_RESIDENT:,} MB" if wanted else "",
         found["now"] <= _RESIDENT if wanted else None,
     )

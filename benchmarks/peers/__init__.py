@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from benchmarks.engine_data import Batch, Question
 
@@ -12,6 +12,24 @@ LIMIT = 10
 """How many results everybody returns."""
 POOL = 100
 """How many candidates each leg gives to a fusion, as in our recipe."""
+
+
+class Way(NamedTuple):
+    """One way of asking a peer.
+
+    Attributes
+    ----------
+    name
+        What the table calls it.
+    run
+        Returns the texts of the best ten, best first.
+    is_hybrid
+        Whether both words and meaning take part; otherwise it does less than the others.
+    """
+
+    name: str
+    run: Callable[[Question], list[str]]
+    is_hybrid: bool = True
 
 
 class Peer(Protocol):
@@ -25,8 +43,8 @@ class Peer(Protocol):
         """Build what has to be built once everything is stored."""
         ...
 
-    def ways(self) -> Mapping[str, Callable[[Question], list[str]]]:
-        """Return each way of asking by its name; it gives the texts of the best ten, best first."""
+    def ways(self) -> Sequence[Way]:
+        """Return the ways of asking it."""
         ...
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ closest it offers is a vector query among the documents that contain one of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import chromadb
 from chromadb.config import Settings
 
 from benchmarks.engine_data import Batch, Question, content_words
-from benchmarks.peers import LIMIT
+from benchmarks.peers import LIMIT, Way
 
 
 class Chroma:
@@ -41,12 +41,12 @@ class Chroma:
     def ready(self) -> None:
         """Nothing is left to build."""
 
-    def ways(self) -> Mapping[str, Callable[[Question], list[str]]]:
-        """Return the closest to a hybrid query, and one without words, which does less than the others."""
-        return {
-            "Chroma, vectors among texts with a word": self._among_words,
-            "Chroma, vectors alone": lambda question: self._asked(question, None),
-        }
+    def ways(self) -> Sequence[Way]:
+        """Return the closest to a hybrid query, and one without words."""
+        return (
+            Way("Chroma, vectors among texts with a word", self._among_words),
+            Way("Chroma, vectors alone", lambda question: self._asked(question, None), is_hybrid=False),
+        )
 
     def close(self) -> None:
         """Chroma has nothing to close."""

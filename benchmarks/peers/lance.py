@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
 import lancedb
@@ -10,7 +10,7 @@ import pyarrow as pa
 from lancedb.rerankers import RRFReranker
 
 from benchmarks.engine_data import DIMENSION, Batch, Question
-from benchmarks.peers import LIMIT
+from benchmarks.peers import LIMIT, Way
 
 _SCHEMA = pa.schema(
     [("text", pa.string()), ("category", pa.string()), ("vector", pa.list_(pa.float32(), DIMENSION))]
@@ -37,9 +37,9 @@ class Lance:
         self._memories.create_fts_index("text")
         self._memories.create_index(metric="cosine", index_type="IVF_HNSW_SQ")
 
-    def ways(self) -> Mapping[str, Callable[[Question], list[str]]]:
+    def ways(self) -> Sequence[Way]:
         """Return the one way of asking."""
-        return {"LanceDB hybrid, RRF": self._recall}
+        return (Way("LanceDB hybrid, RRF", self._recall),)
 
     def close(self) -> None:
         """LanceDB has nothing to close."""

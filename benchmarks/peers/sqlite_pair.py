@@ -5,14 +5,14 @@ The standard library's sqlite3 often cannot load extensions, so this goes throug
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
 import apsw
 import sqlite_vec
 
 from benchmarks.engine_data import DIMENSION, Batch, Question, content_words
-from benchmarks.peers import LIMIT, POOL
+from benchmarks.peers import LIMIT, POOL, Way
 
 _TABLES = f"""
 PRAGMA journal_mode = WAL;
@@ -69,9 +69,9 @@ class SqlitePair:
         """Make one segment of the word index."""
         self._connection.execute("INSERT INTO words (words) VALUES ('optimize')")
 
-    def ways(self) -> Mapping[str, Callable[[Question], list[str]]]:
+    def ways(self) -> Sequence[Way]:
         """Return the one way of asking."""
-        return {"SQLite FTS5 + sqlite-vec, RRF": self._recall}
+        return (Way("SQLite FTS5 + sqlite-vec, RRF", self._recall),)
 
     def close(self) -> None:
         """Close the file."""
