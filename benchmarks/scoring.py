@@ -36,7 +36,7 @@ _DAY = 86_400.0
 _TIERS = {"working": 0.30, "episodic": 0.55, "semantic": 0.90, "procedural": 0.95}
 _NEAR = 0.92
 _MOST_PAIRS = 1_000
-"""At 10,000 the double loop would take a quarter of an hour for each run."""
+"""At 10,000 the double loop would take about eighteen minutes for each run."""
 _PERIOD = Period.around(datetime(2026, 5, 7, tzinfo=UTC), timedelta(days=5))
 
 
