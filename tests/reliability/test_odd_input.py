@@ -18,7 +18,21 @@ def memory(tmp_path: Path) -> Iterator[recollect.Engine]:
         yield opened
 
 
-QUESTIONS = ["", " \n\t", "the of and", "?!…", "\0", "👩‍🚀", "-", "-tea", '""', '"', "tea " * 20_000, "שלום", "'; DROP"]
+QUESTIONS = [
+    "",
+    " \n\t",
+    "the of and",
+    "?!…",
+    "\0",
+    "👩‍🚀",
+    "-",
+    "-tea",
+    '""',
+    '"',
+    "tea " * 20_000,
+    "שלום",
+    "'; DROP",
+]
 
 
 @pytest.mark.parametrize("recipe", sorted(RECIPES))
@@ -165,7 +179,9 @@ def test_half_a_surrogate_pair_is_refused_in_questions(memory: recollect.Engine)
             question()
 
 
-@pytest.mark.parametrize("details", [{"mentions": 2**63}, {"access_count": 2**32}, {"source": {"position": 2**31}}])
+@pytest.mark.parametrize(
+    "details", [{"mentions": 2**63}, {"access_count": 2**32}, {"source": {"position": 2**31}}]
+)
 def test_numbers_too_large_for_their_columns_are_refused(
     memory: recollect.Engine, details: dict[str, Any]
 ) -> None:

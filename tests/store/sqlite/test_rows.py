@@ -1,0 +1,64 @@
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.model.memory import Memory, Source, Tier
+from recollect.model.place import Place
+from recollect.store.sqlite.rows import COLUMNS, instant, marks, memory, microseconds, row
+
+times = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=5, minutes=30))])).filter(
+    lambda value: 2 <= value.year <= 9998
+)
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+names = st.text(st.characters(exclude_categories=["Cs", "Z", "C"]), min_size=1, max_size=8)
+chances = st.floats(0, 1)
+
+
+@st.composite
+def memories(draw: st.DrawFn) -> Memory:
+    begin, end = sorted([draw(times), draw(times)])
+    values: dict[str, Any] = {
+        "id": draw(names),
+        "content": "x" + draw(words),
+        "created_at": draw(times),
+        "category": draw(words),
+        "tier": draw(st.sampled_from(Tier)),
+        "confidence": draw(chances),
+        "importance": draw(chances),
+        "tags": tuple(draw(st.lists(words, max_size=3))),
+        "metadata": draw(st.dictionaries(words, st.none() | st.booleans() | st.integers() | words | chances)),
+        "source": draw(st.builds(Source, words, words, st.none() | st.integers(0, 99), words)),
+        "entities": tuple(draw(st.lists(words, max_size=3))),
+        "place": draw(st.none() | st.builds(Place, st.floats(-90, 90), st.floats(-180, 180), words)),
+        "valid_from": draw(st.none() | st.just(begin)),
+        "valid_to": draw(st.none() | st.just(end)),
+        "expires_at": draw(st.none() | times),
+        "supersedes": tuple(draw(st.lists(names.map(lambda name: name + "-old"), max_size=2))),
+        "mentions": draw(st.integers(1, 9)),
+        "access_count": draw(st.integers(0, 9)),
+        "last_accessed_at": draw(st.none() | times),
+        "version": draw(st.integers(1, 9)),
+        "fingerprint": draw(words),
+        "embedder": draw(words),
+    }
+    return Memory(**values)
+
+
+@given(memories())
+def test_a_memory_is_the_same_after_being_a_row(given: Memory) -> None:
+    values = row(given)
+    assert len(values) == len(COLUMNS)
+    assert memory([*values, given.namespace]) == given
+
+
+@given(times)
+def test_instants_are_exact(value: datetime) -> None:
+    assert instant(microseconds(value)) == value
+
+
+def test_the_unknown_stays_unknown() -> None:
+    assert microseconds(None) is None
+    assert instant(None) is None
+    assert marks([]) == ""
