@@ -110,14 +110,15 @@ def drop(connection: sqlite3.Connection, number: int) -> None:
     connection.execute("DELETE FROM tail WHERE namespace = ?", (number,))
 
 
-def rewrite_without(connection: sqlite3.Connection, number: int, slot: int) -> None:
-    """Write the segment that holds `slot` anew, without what is gone."""
-    found = connection.execute(
-        "SELECT number, first, slots FROM segments WHERE namespace = ? AND first <= ? AND first + slots > ?",
-        (number, slot, slot),
-    ).fetchall()
-    for segment in found:
-        _merge(connection, number, [segment])
+def rewrite_without(connection: sqlite3.Connection, number: int, slots: Iterable[int]) -> None:
+    """Write the segments that hold some slots anew, without what is gone."""
+    gone = np.sort(np.fromiter(slots, np.int64))
+    for segment in connection.execute(
+        "SELECT number, first, slots FROM segments WHERE namespace = ? ORDER BY first", (number,)
+    ).fetchall():
+        first, end = np.searchsorted(gone, [segment[1], segment[1] + segment[2]])
+        if first < end:
+            _merge(connection, number, [segment])
     connection.execute("UPDATE namespaces SET generation = generation + 1 WHERE number = ?", (number,))
 
 

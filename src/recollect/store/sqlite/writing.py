@@ -23,7 +23,7 @@ from recollect.model.errors import DimensionMismatch, InvalidArgument, MemoryNot
 from recollect.model.memory import Memory
 from recollect.store.port import Entry
 from recollect.store.sqlite import segments
-from recollect.store.sqlite.rows import COLUMNS, SELECTED, SOURCE, memory, microseconds, row
+from recollect.store.sqlite.rows import COLUMNS, SELECTED, SOURCE, marks, memory, microseconds, row
 from recollect.store.sqlite.segments import TAIL, Namespace
 
 _ADD_MEMORY: Final = (
@@ -42,6 +42,7 @@ _FIXED: Final = (
     "fingerprint", "embedder",
 )  # fmt: skip
 """What an update leaves alone: the words that are searched, the moment, and what the store itself keeps."""
+_AT_ONCE: Final = 500
 _MOST_PASSAGES: Final = 2**16 - 1
 _LIMITS: Final = {"position": 2**31, "access_count": 2**32, "mentions": 2**63, "version": 2**63}
 _NAMESPACE: Final = "SELECT number, path, slots, flushed, change, generation FROM namespaces WHERE path = ?"
@@ -132,18 +133,26 @@ def set_forgotten(connection: sqlite3.Connection, path: str, ids: Sequence[str],
 
 def purge(connection: sqlite3.Connection, path: str, ids: Sequence[str]) -> None:
     """Remove memories, their vectors and their words; only their slots stay, empty."""
+    slots = []
     for id_ in ids:
         namespace, number, slot, removed = find(connection, path, id_)
+        slots.append(slot)
         connection.execute("DELETE FROM memories WHERE number = ?", (number,))
         place = (namespace.number, slot)
         connection.execute("DELETE FROM vectors WHERE namespace = ? AND slot = ?", place)
         connection.execute("DELETE FROM tail WHERE namespace = ? AND slot = ?", place)
-        # The feed must not keep an id that may itself say something, such as an imported file name.
-        connection.execute("UPDATE changes SET id = '' WHERE namespace = ? AND slot = ?", place)
         _put_record(connection, namespace, slot, gone(), "purge", "")
-        if slot < namespace.flushed:
-            segments.rewrite_without(connection, namespace.number, slot)
         _unlink(connection, namespace, removed)
+    if not slots:
+        return
+    for start in range(0, len(slots), _AT_ONCE):
+        some = slots[start : start + _AT_ONCE]
+        # The feed must not keep an id that may itself say something, such as an imported file name.
+        connection.execute(
+            f"UPDATE changes SET id = '' WHERE namespace = ? AND slot IN ({marks(some)})",
+            (namespace.number, *some),
+        )
+    segments.rewrite_without(connection, namespace.number, slots)
 
 
 def find(connection: sqlite3.Connection, path: str, id_: str) -> tuple[Namespace, int, int, Memory]:

@@ -1,0 +1,169 @@
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from recollect.model.errors import InvalidArgument, StoreCorrupt, StoreError
+from recollect.model.memory import Memory
+from recollect.store.conformance import (
+    DIMENSION,
+    EMBEDDER,
+    HERE,
+    NOW,
+    direction,
+    entry,
+    found_ids,
+    query,
+    words,
+)
+from recollect.store.port import Store, Terms
+from recollect.store.sqlite.store import SqliteStore
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    opened = SqliteStore(tmp_path / "m.db", durable=False)
+    yield opened
+    opened.close()
+
+
+def terms_of(memory: Memory) -> Terms:
+    return {"content": words(memory.content)}
+
+
+def ids(store: SqliteStore, namespace: str = HERE) -> list[str]:
+    with store.view(namespace, NOW) as look:
+        return found_ids(look, look.lexical(query("tea"), 100))
+
+
+def test_it_is_a_store(store: SqliteStore) -> None:
+    typed: Store = store
+    assert typed.namespaces() == {}
+
+
+def test_settings_are_remembered_in_the_file(tmp_path: Path) -> None:
+    for value in ("one", "two"):
+        store = SqliteStore(tmp_path / "m.db")
+        store.remember_setting("analyser", value)
+        store.close()
+    store = SqliteStore(tmp_path / "m.db")
+    assert store.setting("analyser") == "two"
+    assert store.setting("nothing") is None
+    store.close()
+
+
+def test_the_least_recently_used_namespaces_leave_the_memory_first(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "m.db", memory_budget=60_000)
+    names = [f"n{number}" for number in range(12)]
+    for name in names:
+        store.add([entry(f"m{n}", "tea", namespace=name) for n in range(100)])
+    for _ in range(2):
+        for name in names:
+            assert ids(store, name) == [f"m{n}" for n in range(100)]
+            assert store._used <= 60_000
+            assert store._used == sum(size for _, size in store._partitions.values())
+            assert next(reversed(store._partitions)) == name
+    assert 1 < len(store._partitions) < len(names)
+    store.close()
+
+
+def test_one_namespace_is_kept_however_small_the_budget(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "m.db", memory_budget=1)
+    store.add([entry("a", "tea"), entry("b", "tea", namespace="other")])
+    for name in (HERE, "other", HERE):
+        assert len(ids(store, name)) == 1
+        assert list(store._partitions) == [name]
+    store.close()
+
+
+def test_a_backup_is_a_whole_database_made_while_others_write(store: SqliteStore, tmp_path: Path) -> None:
+    store.use_embedder(EMBEDDER, DIMENSION)
+    store.add([entry(f"m{n}", "tea", direction(1, n)) for n in range(300)])
+    store.backup(tmp_path / "copy.db")
+    store.add([entry("later", "tea")])
+    copy = SqliteStore(tmp_path / "copy.db", must_exist=True)
+    assert copy.namespaces() == {HERE: 300}
+    assert copy.check(terms_of) == []
+    assert ids(copy) == [f"m{n}" for n in range(100)]
+    copy.close()
+
+
+def test_a_backup_does_not_overwrite_something_else(store: SqliteStore, tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("Dear Anna, " * 100)
+    with pytest.raises(StoreCorrupt):
+        store.backup(tmp_path / "letter.txt")
+    assert (tmp_path / "letter.txt").read_text().startswith("Dear Anna")
+
+
+def test_vacuum_gives_back_space_and_changes_nothing(store: SqliteStore, tmp_path: Path) -> None:
+    store.add([entry(f"m{n}", "tea " * 200) for n in range(400)])
+    store.purge(HERE, [f"m{n}" for n in range(399)])
+    before = (tmp_path / "m.db").stat().st_size
+    store.vacuum()
+    assert (tmp_path / "m.db").stat().st_size < before / 2
+    assert ids(store) == ["m399"]
+    assert store.check(terms_of) == []
+
+
+def test_statistics_count_everything(store: SqliteStore) -> None:
+    store.use_embedder(EMBEDDER, DIMENSION)
+    store.add([entry(f"m{n}", "tea", direction(1)) for n in range(300)])
+    store.add([entry("a", "tea", supersedes=("m1",))])
+    store.forget(HERE, ["m2", "m3"], NOW)
+    found = dict(store.statistics())
+    assert found.pop("bytes") > 0
+    assert found == {
+        "memories": 301,
+        "forgotten": 2,
+        "superseded": 1,
+        "namespaces": 1,
+        "sessions": 0,
+        "segments": 1,
+        "waiting": 1,
+        "vectors": {EMBEDDER: 300},
+        "changes": 304,
+    }
+
+
+def test_who_was_superseded_can_be_asked(store: SqliteStore) -> None:
+    store.add([entry("a", "tea"), entry("b", "tea"), entry("c", "tea", supersedes=("b", "a"))])
+    assert store.superseded(HERE, "c") == ("a", "b")
+    assert store.superseded(HERE, "a") == ()
+
+
+def test_a_change_number_is_never_used_twice(store: SqliteStore) -> None:
+    first = store.add([entry("a", "tea")])
+    store.purge(HERE, ["a"])
+    assert store.add([entry("a", "tea")]) > first + 1
+
+
+def test_a_closed_store_says_so(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "m.db")
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match="closed"):
+        store.add([entry("a", "tea")])
+
+
+def test_writing_inside_a_look_is_refused_and_the_look_goes_on(store: SqliteStore) -> None:
+    store.add([entry("a", "tea")])
+    with store.view(HERE, NOW) as look:
+        with pytest.raises(StoreError):
+            store.add([entry("b", "tea")])
+        assert look.count == 1
+    store.add([entry("b", "tea")])
+    assert ids(store) == ["a", "b"]
+
+
+def test_an_embedder_that_comes_back_with_another_length_is_refused(store: SqliteStore) -> None:
+    store.use_embedder("e", 4)
+    with pytest.raises(InvalidArgument, match="as recorded for 'e'"):
+        store.use_embedder("e", 5)
+
+
+def test_what_expires_leaves_and_nothing_has_to_be_written(store: SqliteStore) -> None:
+    store.add([entry("a", "tea", expires_at=NOW + timedelta(seconds=1))])
+    assert ids(store) == ["a"]
+    with store.view(HERE, NOW + timedelta(seconds=1)) as look:
+        assert look.count == 0
