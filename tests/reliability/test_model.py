@@ -345,5 +345,5 @@ def agrees(memories: list[Memory], scores: object, wanted: Mapping[str, float], 
 
 TestModel = Model.TestCase
 TestModel.settings = settings(
-    max_examples=25, stateful_step_count=40, suppress_health_check=list(HealthCheck), deadline=None
+    max_examples=15, stateful_step_count=40, suppress_health_check=list(HealthCheck), deadline=None
 )

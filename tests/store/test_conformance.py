@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -85,9 +86,10 @@ SUITE = StoreConformance()
 def test_the_suite_notices_a_store_that_breaks_its_promise(
     broken: type[SqliteStore], check: Callable[[Store], None]
 ) -> None:
-    with pytest.raises(AssertionError):
-        check(broken(":memory:"))
-    check(SqliteStore(":memory:"))
+    with closing(broken(":memory:")) as store, pytest.raises(AssertionError):
+        check(store)
+    with closing(SqliteStore(":memory:")) as store:
+        check(store)
 
 
 def test_an_entry_of_the_suite_is_what_it_says() -> None:

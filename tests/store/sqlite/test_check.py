@@ -1,0 +1,92 @@
+import sqlite3
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from recollect.index.codes import Codes
+from recollect.index.record import packed
+from recollect.model.memory import Memory
+from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, direction, entry, words
+from recollect.store.port import Terms
+from recollect.store.sqlite.check import Problem, file_problems, problems
+from recollect.store.sqlite.store import SqliteStore
+
+
+def terms_of(memory: Memory) -> Terms:
+    return {"content": words(memory.content)}
+
+
+@pytest.fixture
+def store() -> Iterator[SqliteStore]:
+    opened = SqliteStore(":memory:")
+    opened.use_embedder(EMBEDDER, DIMENSION)
+    opened.add([entry(f"m{n}", f"tea cup{n}", direction(1, n)) for n in range(300)])
+    opened.add([entry("last", "late tea", direction(0, 1))])
+    yield opened
+    opened.close()
+
+
+def connection(store: SqliteStore) -> sqlite3.Connection:
+    return store._connection
+
+
+def told(store: SqliteStore) -> list[str]:
+    return [problem.text for problem in problems(connection(store), terms_of)]
+
+
+def test_a_sound_file_has_no_problems(store: SqliteStore) -> None:
+    assert problems(connection(store), terms_of) == []
+    assert file_problems(connection(store)) == []
+
+
+def test_a_record_that_says_something_else_is_found(store: SqliteStore) -> None:
+    memory = store.get(HERE, ["m7"])[0]
+    other = packed(memory, state=0, session=4, vectors=1, superseded_at=None, lengths={"content": 2})
+    connection(store).execute("UPDATE records SET record = ? WHERE slot = 7", (other,))
+    assert told(store) == ["acme/alice: the record of memory m7 does not say what the memory says"]
+
+
+def test_words_that_are_not_listed_where_they_are_said_are_found(store: SqliteStore) -> None:
+    connection(store).execute("DELETE FROM postings WHERE term IN ('cup8', 'cup9')")
+    assert told(store) == ["acme/alice: 2 words are not listed where they are said"]
+
+
+def test_gaps_between_segments_are_found(store: SqliteStore) -> None:
+    connection(store).execute("UPDATE segments SET first = 1, slots = 299")
+    assert "acme/alice: slots 0 to 1 are in no segment, or in two" in told(store)
+    connection(store).execute("UPDATE segments SET first = 0, slots = 299")
+    assert "acme/alice: segments end at slot 299, not at 300" in told(store)
+
+
+def test_codes_of_other_vectors_are_found(store: SqliteStore) -> None:
+    owners = np.arange(300, dtype=np.int32)
+    others = np.repeat(direction(-1), 300, axis=0)
+    connection(store).execute("UPDATE segments SET codes = ?", (Codes.of(owners, others).encoded(),))
+    assert told(store) == ["acme/alice: segment 1: vector codes are not those of the vectors"]
+
+
+def test_vectors_that_cannot_be_are_found(store: SqliteStore) -> None:
+    nan = np.full(DIMENSION, np.nan, np.float32).tobytes()
+    connection(store).execute("UPDATE vectors SET vectors = ? WHERE slot = 3", (nan,))
+    expected = "the vectors of 1 memories are damaged; without them they are found by words only"
+    assert told(store) == [f"acme/alice: {expected}"]
+    store.check(terms_of, repair=True)
+    assert told(store) == []
+
+
+def test_a_reference_to_nothing_is_a_problem_of_the_file(store: SqliteStore) -> None:
+    connection(store).execute("PRAGMA foreign_keys = OFF")
+    connection(store).execute("INSERT INTO changes (namespace, slot, kind, id) VALUES (99, 0, 'add', 'x')")
+    assert problems(connection(store), terms_of) == [
+        Problem("", "the file: row 302 of changes refers to nothing in namespaces")
+    ]
+
+
+def test_a_repair_makes_all_of_it_sound(store: SqliteStore) -> None:
+    for statement in ("DELETE FROM postings", "UPDATE segments SET slots = 3", "DELETE FROM tail"):
+        connection(store).execute(statement)
+    found = store.check(terms_of)
+    assert found
+    assert store.check(terms_of, repair=True) == found
+    assert told(store) == []

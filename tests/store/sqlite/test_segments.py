@@ -1,0 +1,119 @@
+import sqlite3
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from recollect.index.codes import Codes
+from recollect.index.postings import decoded
+from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, direction, entry
+from recollect.store.sqlite import segments, writing
+from recollect.store.sqlite.segments import stored_vectors
+from recollect.store.sqlite.store import SqliteStore
+
+
+@pytest.fixture
+def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
+    """Segments of 4 and up, eight of a size become one, at most 64 slots long."""
+    monkeypatch.setattr(writing, "TAIL", 4)
+    monkeypatch.setattr(segments, "TAIL", 4)
+    monkeypatch.setattr(segments, "SPAN", 64)
+    opened = SqliteStore(":memory:")
+    opened.use_embedder(EMBEDDER, DIMENSION)
+    yield opened
+    opened.close()
+
+
+def spans(store: SqliteStore) -> list[tuple[int, int]]:
+    query = "SELECT first, slots FROM segments ORDER BY first"
+    return [(first, slots) for first, slots in connection(store).execute(query)]
+
+
+def connection(store: SqliteStore) -> sqlite3.Connection:
+    return store._connection
+
+
+def tea(store: SqliteStore) -> list[int]:
+    """The slots that the segments list under "tea"."""
+    found = connection(store).execute(
+        "SELECT s.first, p.list FROM segments s JOIN postings p ON p.segment = s.number "
+        "WHERE p.term = 'tea' ORDER BY s.first"
+    )
+    return [first + int(slot) for first, blob in found for slot in decoded(blob)[0]]
+
+
+def add(store: SqliteStore, first: int, count: int) -> None:
+    store.add([entry(f"m{n}", f"tea cup{n}", direction(1, n)) for n in range(first, first + count)])
+
+
+def waiting(store: SqliteStore) -> int:
+    return int(connection(store).execute("SELECT count(*) FROM tail").fetchone()[0])
+
+
+def test_memories_wait_until_there_are_enough(store: SqliteStore) -> None:
+    for number in range(3):
+        add(store, number, 1)
+    assert (spans(store), waiting(store)) == ([], 3)
+    add(store, 3, 1)
+    assert (spans(store), waiting(store)) == ([(0, 4)], 0)
+    assert tea(store) == [0, 1, 2, 3]
+
+
+def test_eight_of_a_size_become_one(store: SqliteStore) -> None:
+    for number in range(7):
+        add(store, number * 4, 4)
+    assert spans(store) == [(number * 4, 4) for number in range(7)]
+    add(store, 28, 4)
+    assert spans(store) == [(0, 32)]
+    assert tea(store) == list(range(32))
+
+
+def test_no_segment_is_longer_than_the_span(store: SqliteStore) -> None:
+    add(store, 0, 150)
+    assert spans(store) == [(0, 64), (64, 64), (128, 22)]
+    for number in range(40):
+        add(store, 150 + number * 4, 4)
+    assert all(slots <= 64 for _, slots in spans(store))
+    assert sum(slots for _, slots in spans(store)) == 310
+    assert tea(store) == list(range(310))
+
+
+def test_no_list_is_left_behind_by_a_merge(store: SqliteStore) -> None:
+    for number in range(20):
+        add(store, number * 4, 4)
+    orphans = "SELECT count(*) FROM postings WHERE segment NOT IN (SELECT number FROM segments)"
+    assert connection(store).execute(orphans).fetchone() == (0,)
+    assert connection(store).execute("SELECT count(*) FROM postings WHERE term = 'cup7'").fetchone() == (1,)
+
+
+def test_a_purge_leaves_no_word_and_no_code(store: SqliteStore) -> None:
+    add(store, 0, 8)
+    store.purge(HERE, ["m3", "m6"])
+    assert tea(store) == [0, 1, 2, 4, 5, 7]
+    words = {term for (term,) in connection(store).execute("SELECT term FROM postings")}
+    assert "cup3" not in words
+    owners = [
+        owner
+        for (blob,) in connection(store).execute("SELECT codes FROM segments ORDER BY first")
+        for owner in Codes.decoded(blob).owners.tolist()
+    ]
+    assert owners == [0, 1, 2, 4, 5, 7]
+
+
+def test_stored_vectors_come_with_their_owners(store: SqliteStore) -> None:
+    both = np.concatenate([direction(1), direction(0, 1)])
+    store.add([entry("a", "tea", both), entry("b", "tea"), entry("c", "tea", direction(0, 0, 1))])
+    owners, rows = stored_vectors(connection(store), 1, 1, 0, 3)
+    assert owners.tolist() == [0, 0, 2]
+    assert rows.tolist() == [*both.tolist(), direction(0, 0, 1)[0].tolist()]
+    owners, rows = stored_vectors(connection(store), 1, 1, 1, 2)
+    assert (owners.size, rows.shape) == (0, (0, DIMENSION))
+
+
+def test_rebuilding_writes_the_same_lists_in_few_segments(store: SqliteStore) -> None:
+    for number in range(10):
+        add(store, number * 7, 7)
+    store.purge(HERE, [f"m{n}" for n in range(64)])
+    store.rebuild(HERE, lambda memory: {"content": {"tea": 1}})
+    assert spans(store) == [(0, 64), (64, 6)]
+    assert tea(store) == list(range(64, 70))

@@ -1,0 +1,33 @@
+from datetime import UTC, datetime
+
+import numpy as np
+
+from recollect.model.memory import Memory
+from recollect.store.port import Change, Entry, Found, Page, Store, View
+from recollect.store.sqlite.store import SqliteStore
+from recollect.store.sqlite.view import SqliteView
+
+
+def public(protocol: type) -> set[str]:
+    return {name for name in vars(protocol) if not name.startswith("_")}
+
+
+def test_the_sqlite_store_has_every_verb_of_the_contract() -> None:
+    assert public(Store) <= set(dir(SqliteStore))
+    assert public(View) <= set(dir(SqliteView))
+
+
+def test_an_entry_needs_no_vector() -> None:
+    memory = Memory(id="a", content="tea", created_at=datetime(2026, 5, 7, tzinfo=UTC))
+    assert Entry(memory, {"content": {"tea": 1}}).vectors is None
+
+
+def test_small_results_compare_by_value() -> None:
+    assert Change(1, "n", "a", "add") == Change(1, "n", "a", "add")
+    assert Page((), None) == Page((), None)
+
+
+def test_a_leg_without_terms_has_no_details() -> None:
+    found = Found(np.zeros(0, np.intp), np.zeros(0))
+    assert found.detail is None
+    assert found.ceiling == 0
