@@ -12,7 +12,7 @@ from recollect.duplicates.fingerprint import folded
 from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Explain, Situation
 from recollect.index.lexical import LexicalQuery
-from recollect.model.checks import BoolArray, FloatArray, IntArray
+from recollect.model.checks import FloatArray, IntArray
 from recollect.model.explanation import Explanation
 from recollect.rank import (
     BM25,
@@ -47,7 +47,7 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
     nothing = Found(np.zeros(0, np.intp), np.zeros(0))
     vector = nothing
     if recipe.vector_pool and situation.vector is not None:
-        vector = view.nearest(situation.vector, recipe.vector_pool)
+        vector = view.nearest(situation.vector, recipe.vector_pool, question.excluded)
     terms: dict[str, float] = dict(question.terms)
     if recipe.entity_weight and terms:
         count, frequencies = view.document_frequencies(tuple(terms))
@@ -73,8 +73,6 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
         lexical = view.lexical(query, pool)
         if question.phrases and lexical.slots.size:
             lexical = _with_phrases(recipe, situation, lexical)
-    if question.excluded and vector.slots.size:
-        vector = _without(vector, view.having(question.excluded, vector.slots))
     return Legs(vector, lexical)
 
 
@@ -185,10 +183,6 @@ def _forgetting(situation: Situation, legs: Legs) -> Mapping[int, float]:
     hours = np.maximum(0.0, situation.now.timestamp() - records["created"]) / _HOUR
     base = importance_decay(hours, 1 + 4 * records["importance"], records["accesses"])
     return dict(zip(slots.tolist(), base.tolist(), strict=True))
-
-
-def _without(found: Found, dropped: BoolArray) -> Found:
-    return Found(found.slots[~dropped], found.scores[~dropped])
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from recollect.index.lexical import LexicalQuery
 from recollect.index.record import Records
-from recollect.model.checks import BoolArray, FloatArray, IntArray
+from recollect.model.checks import FloatArray, IntArray
 from recollect.model.memory import Memory
 from recollect.rank.combination import Combination
 from recollect.store.filters import Filter
@@ -104,8 +104,11 @@ class View(Protocol):
         """How many memories have no vector of the store's embedder yet."""
         ...
 
-    def nearest(self, query: Floats, limit: int) -> Found:
-        """Return the memories whose best passage is closest to a unit vector, with their cosines."""
+    def nearest(self, query: Floats, limit: int, excluded: Sequence[str] = ()) -> Found:
+        """Return the memories whose best passage is closest to a unit vector, with their cosines.
+
+        Only those that have none of the `excluded` terms in their content.
+        """
         ...
 
     def lexical(self, query: LexicalQuery, limit: int) -> Found:
@@ -120,10 +123,6 @@ class View(Protocol):
         self, terms: Sequence[str], field: str = "content"
     ) -> tuple[int, dict[str, int]]:
         """Return how many memories may be seen and how many of those have each term in a field."""
-        ...
-
-    def having(self, terms: Sequence[str], slots: IntArray) -> BoolArray:
-        """Return which of the given memories have any of the terms in their content."""
         ...
 
     def records(self, slots: IntArray) -> Records:

@@ -21,7 +21,7 @@ from recollect.index.partition import Partition, Sight
 from recollect.index.postings import decoded
 from recollect.index.record import Records, unpacked
 from recollect.index.vectors import EXACT
-from recollect.model.checks import BoolArray, FloatArray, IntArray
+from recollect.model.checks import FloatArray, IntArray
 from recollect.model.errors import IndexCorrupt
 from recollect.model.memory import Memory
 from recollect.store.filters import Filter
@@ -119,9 +119,10 @@ class SqliteView:
         """How many memories have no vector of the store's embedder yet."""
         return self._partition.pending()
 
-    def nearest(self, query: Floats, limit: int) -> Found:
+    def nearest(self, query: Floats, limit: int, excluded: Sequence[str] = ()) -> Found:
         """Return the memories whose best passage is closest to a unit vector, with their cosines."""
-        slots, cosines = self._partition.vectors.search(query, limit, self._allowed, self._float_rows)
+        allowed = self._without(excluded)
+        slots, cosines = self._partition.vectors.search(query, limit, allowed, self._float_rows)
         return Found(slots, cosines)
 
     def lexical(self, query: LexicalQuery, limit: int) -> Found:
@@ -130,11 +131,7 @@ class SqliteView:
         if not parts or limit == 0:
             return _NOTHING
         slots, values = impacts(parts, self._sight.count, query.scorer)
-        allowed = self._allowed
-        if query.excluded:
-            allowed = np.ones(len(self._partition), np.bool_) if allowed is None else allowed.copy()
-            for term in query.excluded:
-                allowed[self._list("content", term).slots] = False
+        allowed = self._without(query.excluded)
         chosen, scores = best(slots, values, len(self._partition), len(parts), limit, allowed)
         count = self._sight.count
         return Found(
@@ -158,13 +155,6 @@ class SqliteView:
         sight = self._sight
         return sight.count, {term: _seen(self._list(field, term), sight).slots.size for term in terms}
 
-    def having(self, terms: Sequence[str], slots: IntArray) -> BoolArray:
-        """Return which of the given memories have any of the terms in their content."""
-        result = np.zeros(slots.size, np.bool_)
-        for term in terms:
-            result |= np.isin(slots, self._list("content", term).slots)
-        return result
-
     def records(self, slots: IntArray) -> Records:
         """Return the records of the given memories."""
         return self._partition.records.take(slots)
@@ -184,6 +174,15 @@ class SqliteView:
         ).fetchall()
         found = {row[0]: memory(row[1:]) for row in rows}
         return [found[slot] for slot in slots.tolist()]
+
+    def _without(self, terms: Sequence[str]) -> Mask | None:
+        """Return which memories may be returned and have none of the terms in their content."""
+        allowed = self._allowed
+        if terms:
+            allowed = np.ones(len(self._partition), np.bool_) if allowed is None else allowed.copy()
+            for term in terms:
+                allowed[self._list("content", term).slots] = False
+        return allowed
 
     def _passing(self, filter: Filter) -> Mask:
         condition, values = compiled(filter)
