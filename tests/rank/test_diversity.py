@@ -302,3 +302,20 @@ def test_arguments_are_checked() -> None:
         group_coverage("abc")
     with pytest.raises(InvalidArgument, match="groups must be a list of hashable groups"):
         group_coverage([["a"], ["b"]])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("trade", [0.0, 0.3, 0.7, 0.95, 1.0])
+def test_leaving_the_hopeless_out_of_a_large_pool_changes_nothing(trade: float, seed: int) -> None:
+    # From 500 items on, candidates that can no longer win are dropped; whoever does win must not be among them.
+    random = np.random.default_rng(seed)
+    vectors = random.normal(size=(700, 6))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    relevance = random.random(700) ** (1 + seed)
+    related = (relevance - relevance.min()) / (relevance.max() - relevance.min())
+    chosen = [int(related.argmax())]
+    while len(chosen) < 12:
+        value = trade * related - (1 - trade) * (vectors @ vectors[chosen].T).max(axis=1)
+        value[chosen] = -np.inf
+        chosen.append(int(value.argmax()))
+    assert mmr(relevance, vectors, trade=trade, limit=12).tolist() == chosen

@@ -144,3 +144,17 @@ def test_a_text_is_a_list_of_tokens() -> None:
         Postings([["tea"]]).scores("tea")
     with pytest.raises(InvalidArgument, match="limit must be a whole number of at least 0"):
         Postings([["tea"]]).search(["tea"], limit=-1)
+
+
+def test_frequent_terms_of_a_large_collection_score_as_those_of_a_small_one() -> None:
+    # From 2,000 texts on, frequent terms are kept as whole arrays.
+    random = np.random.default_rng(3)
+    texts = [
+        [word for word, chance in (("often", 0.9), ("half", 0.5), ("rare", 0.01)) if random.random() < chance]
+        + ["filler"] * int(random.integers(0, 5))
+        for _ in range(2_500)
+    ]
+    postings, query = Postings(texts), ["rare", "often", "half", "often"]
+    scores = postings.scores(query)
+    for row in range(0, 2_500, 97):
+        assert scores[row] == pytest.approx(BM25().score(query, texts[row], postings), rel=1e-12)
