@@ -307,7 +307,7 @@ def test_arguments_are_checked() -> None:
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("trade", [0.0, 0.3, 0.7, 0.95, 1.0])
 def test_leaving_the_hopeless_out_of_a_large_pool_changes_nothing(trade: float, seed: int) -> None:
-    # From 500 items on, candidates that can no longer win are dropped; whoever does win must not be among them.
+    # From 500 items on, candidates that can no longer win are dropped; no winner may be among them.
     random = np.random.default_rng(seed)
     vectors = random.normal(size=(700, 6))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
