@@ -6,7 +6,6 @@ The clock and the randomness come in as arguments, so that a test or a replay ma
 from __future__ import annotations
 
 import re
-import uuid
 from datetime import UTC, datetime, timedelta
 
 from recollect.model import checks
@@ -41,7 +40,8 @@ def uuid7(now: datetime, random_bits: int) -> str:
     if bits >= 1 << _RANDOM_BITS:
         raise InvalidArgument("random_bits", random_bits, f"a whole number below 2**{_RANDOM_BITS}")
     high, low = bits >> 62, bits & ((1 << 62) - 1)
-    return str(uuid.UUID(int=milliseconds << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low))
+    text = f"{milliseconds << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 def memory_id(argument: str, value: object) -> str:
