@@ -19,8 +19,6 @@ from recollect.model.explanation import Explanation
 from recollect.rank import (
     Combination,
     best_first,
-    composite_additive,
-    composite_multiplicative,
     for_query,
     min_max,
     preset,
@@ -60,14 +58,19 @@ def with_quality(
         return scores, explain
     good = _qualities(records, situation.now)
     relevant, base = _not_negative(scores, explain)
-    weights = {"relevance_weight": 1 - recipe.quality_weight, "quality_weight": recipe.quality_weight}
     best = float(relevant.max(initial=0.0))
-    form = composite_additive if recipe.quality == "additive" else composite_multiplicative
-    both = form(relevant, good, **weights)
-    if best <= 0:
-        return both.scores, _chained(both, "with quality", "", base)
-    weight = weights["relevance_weight"] if recipe.quality == "additive" else None
-    return both.scores, _chained(both, "with quality", "relevance", base, weight=weight, best=best)
+    # The composites of rank.composite, on values that are known to be good.
+    relative = relevant / best if best > 0 else relevant
+    share, gain = 1 - recipe.quality_weight, recipe.quality_weight
+    if recipe.quality == "additive":
+        both = Combination.of("sum", ("relevance", "quality"), stacked(share * relative, gain * good))
+        weight = share
+    else:
+        factor = share + gain * good
+        both = Combination.of("product", ("relevance", "quality factor"), stacked(relative, factor))
+        weight = None
+    carrier = "relevance" if best > 0 else ""
+    return both.scores, _chained(both, "with quality", carrier, base, weight=weight, best=best)
 
 
 def with_temporal(

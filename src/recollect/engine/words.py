@@ -14,6 +14,7 @@ from recollect.model.memory import Memory
 from recollect.text.analysers import Analyser
 
 _PHRASE: Final = re.compile(r'"([^"]+)"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]')
+_MARKED: Final = re.compile(r'["“«„]|(?<!\S)-')
 _EXCLUDED: Final = re.compile(r"(?<!\S)-(\w\S*)")
 
 
@@ -97,6 +98,9 @@ def read_question(text: str, analyser: Analyser) -> Question:
     >>> asked.text, asked.phrases, asked.excluded
     ('who said green tea', ('green tea',), ('coffe',))
     """
+    if not _MARKED.search(text):
+        cleaned = " ".join(text.split())
+        return Question(cleaned, dict(Counter(analyser.tokens(cleaned))), (), ())
     phrases = tuple(
         phrase for match in _PHRASE.finditer(text) for phrase in match.groups() if phrase and phrase.strip()
     )

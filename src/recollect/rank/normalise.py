@@ -91,8 +91,17 @@ def unit_range(scores: FloatArray) -> FloatArray:
     """Do the work of :func:`min_max` on values that are known to be good."""
     if not scores.size:
         return scores.copy()
+    return between(scores, *ends(scores))
+
+
+def ends(scores: FloatArray) -> tuple[float, float]:
+    """Return the least and the greatest of some scores; there is at least one."""
     # argmin is one call into C; min, which passes through Python, takes twice as long for a small pool.
-    low, high = float(scores[scores.argmin()]), float(scores[scores.argmax()])
+    return float(scores[scores.argmin()]), float(scores[scores.argmax()])
+
+
+def between(scores: FloatArray, low: float, high: float) -> FloatArray:
+    """Return ``(s - low) / (high - low)`` for scores that lie between the two; all 1 if those are equal."""
     if high == low:
         return np.ones(scores.size)
     # The halves cannot overflow, however far apart the ends are.

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from recollect.model import checks
 from recollect.model.checks import FloatArray, Numbers
 from recollect.model.errors import InvalidArgument
 from recollect.rank.fusion.legs import Aligned, Fused, Id, LegLike, align, flat, fused
 from recollect.rank.fusion.registry import fusion
-from recollect.rank.normalise import unit_range
+from recollect.rank.normalise import between, ends
 
 
 @fusion("relative")
@@ -78,16 +76,11 @@ def relative_score_fusion(
 def _between(index: int, scores: FloatArray, floor: float | None, ceiling: float | None) -> FloatArray:
     if not scores.size:
         return scores
-    low = high = None
-    if floor is not None:
-        low = checks.number(f"floors[{index}]", floor)
-        if low > scores.min():
-            least = f"at most the leg's minimum, {float(scores.min()):g}"
-            raise InvalidArgument(f"floors[{index}]", floor, least)
-    if ceiling is not None:
-        high = checks.number(f"ceilings[{index}]", ceiling)
-        if high < scores.max():
-            most = f"at least the leg's maximum, {float(scores.max()):g}"
-            raise InvalidArgument(f"ceilings[{index}]", ceiling, most)
-    ends = [end for end in (low, high) if end is not None]
-    return unit_range(np.append(scores, ends))[: scores.size] if ends else unit_range(scores)
+    least, most = ends(scores)
+    low = least if floor is None else checks.number(f"floors[{index}]", floor)
+    if low > least:
+        raise InvalidArgument(f"floors[{index}]", floor, f"at most the leg's minimum, {least:g}")
+    high = most if ceiling is None else checks.number(f"ceilings[{index}]", ceiling)
+    if high < most:
+        raise InvalidArgument(f"ceilings[{index}]", ceiling, f"at least the leg's maximum, {most:g}")
+    return between(scores, low, high)

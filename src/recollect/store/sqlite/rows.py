@@ -18,7 +18,10 @@ COLUMNS: Final = (
     "fingerprint", "embedder",
 )  # fmt: skip
 
-SELECTED: Final = ", ".join(f"m.{column}" for column in COLUMNS) + ", n.path"
+OWN: Final = ", ".join(f"m.{column}" for column in COLUMNS)
+"""The columns that a memory `m` has itself; its namespace's path completes them."""
+
+SELECTED: Final = f"{OWN}, n.path"
 """The columns of a memory `m` in namespace `n`, as :func:`memory` expects them."""
 
 SOURCE: Final = "memories m JOIN namespaces n ON n.number = m.namespace"

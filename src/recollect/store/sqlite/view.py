@@ -27,7 +27,7 @@ from recollect.model.memory import Memory
 from recollect.store.filters import Filter
 from recollect.store.port import Found
 from recollect.store.sqlite.conditions import compiled
-from recollect.store.sqlite.rows import SELECTED, SOURCE, marks, memory
+from recollect.store.sqlite.rows import OWN, marks, memory
 from recollect.store.sqlite.segments import Namespace, stored_vectors
 
 _BLOCK: Final = 20_000
@@ -169,10 +169,10 @@ class SqliteView:
     def memories(self, slots: IntArray) -> list[Memory]:
         """Return the given memories, in the same order."""
         rows = self._connection.execute(
-            f"SELECT m.slot, {SELECTED} FROM {SOURCE} WHERE m.namespace = ? AND m.slot IN ({marks(slots)})",
+            f"SELECT m.slot, {OWN} FROM memories m WHERE m.namespace = ? AND m.slot IN ({marks(slots)})",
             (self._namespace.number, *slots.tolist()),
         ).fetchall()
-        found = {row[0]: memory(row[1:]) for row in rows}
+        found = {row[0]: memory((*row[1:], self._namespace.path)) for row in rows}
         return [found[slot] for slot in slots.tolist()]
 
     def _without(self, terms: Sequence[str]) -> Mask | None:
