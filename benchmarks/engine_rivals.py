@@ -10,7 +10,7 @@ import bm25s
 import numpy as np
 
 from benchmarks.engine_data import Question, batches, keywords, mixed, natural
-from benchmarks.engine_recall import LIMIT, recalling
+from benchmarks.engine_recall import recalling
 from benchmarks.engine_report import Figure
 from benchmarks.engine_store import Built, opened, texts_of, vectors_of
 from benchmarks.latency import Spread, asked, milliseconds
@@ -116,7 +116,7 @@ def bare_figures(made: Built) -> Iterator[Figure]:
 def _nearest(rows: Any, query: Any) -> Any:  # noqa: ANN401 - the shortest search that numpy can write
     scores = rows @ query
     best = np.argpartition(scores, -POOL)[-POOL:]
-    return best[np.argsort(-scores[best])][:LIMIT]
+    return best[np.argsort(-scores[best])]
 
 
 def _joined(spreads: Sequence[Spread]) -> Spread:
