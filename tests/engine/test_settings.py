@@ -112,7 +112,7 @@ def test_a_setting_that_does_not_exist_is_refused_with_the_nearest() -> None:
 
 def test_a_file_that_is_not_toml_is_named() -> None:
     file = config("namespace = ")
-    with pytest.raises(InvalidArgument, match=r"the settings file must be readable TOML .*") as error:
+    with pytest.raises(InvalidArgument, match=r"the settings file .* must be readable TOML") as error:
         Settings()
     assert str(file) in str(error.value)
 

@@ -217,7 +217,8 @@ def _read_file() -> dict[str, Any]:
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InvalidArgument("the settings file", str(path), f"readable TOML ({error})") from error
+        # In the name and not in the value: a long path must not be cut short.
+        raise InvalidArgument(f"the settings file {path}", str(error), "readable TOML") from error
     known = list(Settings.model_fields)
     for name in values:
         if name not in known:

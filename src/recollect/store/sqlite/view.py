@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollect.index import tail
-from recollect.index.codes import Codes, Floats
+from recollect.index.codes import Codes, Floats, Owners
 from recollect.index.lexical import LexicalQuery, Mask, Part, TermList, best, ceiling, contributions, impacts
 from recollect.index.partition import Partition, Sight
 from recollect.index.postings import decoded
@@ -238,6 +238,9 @@ class SqliteView:
         """Read float32 rows by their position among the namespace's vectors."""
         owners = self._partition.vectors.owners.view
         wanted = owners[places]
+        alone = self._lone_rows(wanted)
+        if alone is not None:
+            return alone
         passage = places - np.searchsorted(owners, wanted)
         rows = np.zeros((places.size, self._partition.vectors.dimension), np.float32)
         slots, where = np.unique(wanted, return_inverse=True)
@@ -245,6 +248,20 @@ class SqliteView:
             for row in np.flatnonzero(where == position):
                 rows[row] = block[passage[row]]
         return rows
+
+    def _lone_rows(self, slots: Owners) -> Floats | None:
+        """Return the vectors of ascending slots that have one each; None if any has more, or none."""
+        if self._embedder is None:
+            return None
+        found = self._connection.execute(
+            "SELECT vectors FROM vectors WHERE namespace = ? AND embedder = ? "
+            f"AND slot IN ({marks(slots)}) ORDER BY slot",
+            (self._namespace.number, self._embedder[0], *slots.tolist()),
+        ).fetchall()
+        joined = b"".join([blob for (blob,) in found])
+        if len(found) != slots.size or len(joined) != 4 * self._embedder[1] * slots.size:
+            return None
+        return np.frombuffer(joined, np.float32).reshape(slots.size, self._embedder[1])
 
     def _rows_of(self, slots: IntArray) -> list[tuple[int, Floats]]:
         """Return, for each slot that has vectors, its position in `slots` and its rows."""
