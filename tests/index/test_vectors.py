@@ -156,8 +156,8 @@ def test_the_bounds_are_those_that_were_measured() -> None:
 
 @pytest.mark.parametrize("share", [None, 0.5, 0.01])
 def test_between_few_and_many_the_best_are_found_by_bits_and_scored_exactly(share: float | None) -> None:
-    rows, owners = clustered(module.WHOLE + 2_000, 64), np.arange(module.WHOLE + 2_000, dtype=np.int32)
-    found = Vectors(64, exact=True)
+    rows, owners = clustered(module.WHOLE + 2_000, 384), np.arange(module.WHOLE + 2_000, dtype=np.int32)
+    found = Vectors(384, exact=True)
     found.add(owners, rows)
     random = np.random.default_rng(1)
     mask = None if share is None else random.random(len(rows)) < share
@@ -166,7 +166,7 @@ def test_between_few_and_many_the_best_are_found_by_bits_and_scored_exactly(shar
         raise AssertionError("the rows are in memory")
 
     missed = 0
-    for query in clustered(20, 64, seed=2):
+    for query in clustered(20, 384, seed=2):
         slots, cosines = found.search(query, 10, mask, unused)
         expected = brute(query, owners, rows, 10, mask)
         missed += len(set(expected) - set(slots.tolist()))
