@@ -1,10 +1,9 @@
 """The vectors of one namespace, ready to be searched.
 
-Up to `WHOLE` vectors the search is one matrix product over float32. Above it, sign bits are scanned and the
+Up to `EXACT` vectors the search is one matrix product over float32. Above it, sign bits are scanned and the
 best `RESCORED` re-scored (see :mod:`recollect.index.codes`), which measured recall@10 of 1.0 and needs no
-training, so it is always up to date: from float32 rows in memory up to `EXACT` vectors, beyond that from
-bytes in memory and then from the float32 in the store. A filter is applied before anything is selected: a
-filtered search never starves, and one that leaves few vectors is computed over all of those.
+training, so it is always up to date. A filter is applied before anything is selected: a filtered search
+never starves, and one that leaves few vectors is computed over all of those.
 """
 
 from __future__ import annotations
@@ -19,10 +18,7 @@ from recollect.index.codes import Bits, Codes, Floats, Owners, Quantised, closes
 from recollect.index.growing import Growing
 from recollect.rank.order import ranked
 
-WHOLE: Final = 6_000
-"""Up to this many vectors, comparing all of them is faster than finding out which to compare."""
 EXACT: Final = 20_000
-"""Up to this many vectors, the float32 rows are kept in memory."""
 RESCORED: Final = 1_000
 
 Exact = Callable[[npt.NDArray[np.intp]], Floats]
@@ -61,7 +57,7 @@ class Vectors:
     def reserve(self, count: int) -> None:
         """Make room for `count` vectors in all."""
         self.owners.reserve(count)
-        for part in (self._bits, self._rows) if self.exact else (self._bits, self._bytes, self._scales):
+        for part in (self._rows,) if self.exact else (self._bits, self._bytes, self._scales):
             part.reserve(count)
 
     def add(self, owners: Owners, rows: Floats) -> None:
@@ -69,7 +65,6 @@ class Vectors:
         self._own(owners)
         if self.exact:
             self._rows.extend(rows)
-            self._bits.extend(sign_bits(rows))
         else:
             self._code(Codes.of(owners, rows))
 
@@ -98,20 +93,17 @@ class Vectors:
         if not len(owners) or limit == 0:
             return np.zeros(0, np.intp), np.zeros(0)
         allowed = None if mask is None else np.flatnonzero(mask[owners])
-        if self.exact and (len(owners) if allowed is None else len(allowed)) <= WHOLE:
+        if self.exact:
             scores = self._rows.view @ query if allowed is None else self._rows.view[allowed] @ query
             places = allowed
         else:
             places = self._shortlist(query, max(RESCORED, 2 * limit), allowed)
             if self._several:
                 places = self._widened(query, places, 2 * limit, allowed)
-            if self.exact:
-                scores = self._rows.view[places] @ query
-            else:
-                rough = Quantised(self._bytes.view[places], self._scales.view[places]).dot(query)
-                # A quarter more than the limit leaves room for the small error of bytes.
-                places = self._best_slots(places, rough.astype(np.float64), limit + max(20, limit // 4))
-                scores = fetch(places) @ query
+            rough = Quantised(self._bytes.view[places], self._scales.view[places]).dot(query)
+            # A quarter more than the limit leaves room for the small error of bytes.
+            places = self._best_slots(places, rough.astype(np.float64), limit + max(20, limit // 4))
+            scores = fetch(places) @ query
         slots = owners if places is None else owners[places]
         exact = scores.astype(np.float64)
         if self._several:
