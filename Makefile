@@ -43,8 +43,9 @@ lint: $(ENV)  ## Check style and the direction of imports
 typecheck: $(ENV)  ## Check types (mypy strict)
 	$(BIN)/mypy
 
-bench: $(BENCH_ENV)  ## Compare the pure core with naive Python and with the libraries people would pick
+bench: $(BENCH_ENV) $(MODELS)  ## Compare the core and the engine with the libraries people would pick
 	$(BIN)/python -m benchmarks.core
+	$(BIN)/python -m benchmarks.engine --peers
 
 docs: $(ENV)  ## Build the API reference into build/docs
 	$(BIN)/pdoc --docformat numpy --output-directory build/docs recollect
