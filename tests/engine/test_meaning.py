@@ -75,6 +75,8 @@ def test_questions(store: SqliteStore, embedder: Counting) -> None:
     assert meaning.of_question("x", vector)[0] is vector
     with pytest.raises(InvalidArgument, match=r"vector must be of shape \(512,\), got \(3,\)"):
         meaning.of_question("x", np.zeros(3, np.float32))
+    with pytest.raises(InvalidArgument, match="vector must be finite numbers"):
+        meaning.of_question("x", np.full(512, np.nan, np.float32))
     assert meaning.threshold == embedder.similarity_threshold
 
 

@@ -11,6 +11,8 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from recollect.embed.port import Embedder
 from recollect.model.errors import EmbedderError, InvalidArgument
 from recollect.store.port import Floats, Store
@@ -53,6 +55,8 @@ class Meaning:
         if given is not None:
             if self.embedder is not None and given.shape != (self.embedder.dimension,):
                 raise InvalidArgument("vector", given.shape, f"of shape ({self.embedder.dimension},)")
+            if not np.isfinite(given).all():
+                raise InvalidArgument("vector", given, "finite numbers")
             return given, ""
         if self.embedder is None:
             return None, "no embedder: words only"
