@@ -128,7 +128,7 @@ TABLE = [
     row("rank.Combination.explain", {"item": 1, "label": "score"}, on=SUM, item=(*WHOLE, 2), label=TEXT),
     # Fusion
     row("rank.Leg", {"ids": ["a", "b"], "scores": [0.9, 0.1], "name": "vector"},
-        ids=("ab", 5, None, {"a", "b"}), scores=(*NUMBERS, *SHORT), name=TEXT),
+        ids=("ab", 5, None, {"a"}), scores=(*NUMBERS, *SHORT), name=TEXT),
     row("rank.align", {"legs": ORDERED["legs"]}, legs=SCORED),
     row("rank.fusion", {"name": "new"}, name=TEXT),
     row("rank.rrf", ORDERED | RRF, **FUSED_BY_RRF),
