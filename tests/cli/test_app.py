@@ -50,7 +50,7 @@ def test_a_broken_settings_file_is_one_line_even_alone(cli: Run, home: Path) -> 
     (home / "recollect.toml").write_text("db =")
     wrong = cli()
     assert wrong.code == 2
-    assert re.fullmatch(r"recollect: the settings file must be readable TOML .*\n", wrong.err)
+    assert re.fullmatch(r"recollect: the settings file .* must be readable TOML, .*\n", wrong.err)
 
 
 def test_help_imports_nothing_heavy() -> None:
