@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 ENV := $(VENV)/.installed
 BENCH_ENV := $(VENV)/.installed-bench
 MODELS := $(VENV)/.models
+# A package that names its public things shows only those; its rooms are named here.
+DOCUMENTED := recollect recollect.aio $(addprefix recollect.,model text rank duplicates embed index store engine)
 export RECOLLECT_MODELS := $(CURDIR)/$(VENV)/models
 
 .PHONY: help demo test serve lint typecheck bench docs clean
@@ -48,7 +50,7 @@ bench: $(BENCH_ENV) $(MODELS)  ## Compare the core and the engine with the libra
 	$(BIN)/python -m benchmarks.engine --peers
 
 docs: $(ENV)  ## Build the API reference into build/docs
-	$(BIN)/pdoc --docformat numpy --output-directory build/docs recollect
+	$(BIN)/pdoc --docformat numpy --output-directory build/docs $(DOCUMENTED)
 
 serve: docs  ## Serve the API reference on http://127.0.0.1:8000
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/docs 8000
