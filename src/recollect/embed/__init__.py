@@ -66,4 +66,6 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the file defines
     """Import the file of a public name when the name is first used (PEP 562)."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
