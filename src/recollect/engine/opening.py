@@ -24,7 +24,7 @@ from recollect.model import checks
 from recollect.model.errors import EmbedderError, InvalidArgument, MissingExtra
 from recollect.model.namespace import DEFAULT_NAMESPACE
 from recollect.store.sqlite.store import SqliteStore
-from recollect.text.analysers import ANALYSERS, analyser
+from recollect.text.analysers import ANALYSERS, Analyser, analyser
 
 _EMBEDDER = "embedder"
 _ANALYSER = "analyser"
@@ -102,7 +102,7 @@ def open(
         raise
 
 
-def _analyser(store: SqliteStore, name: str | None, language: str | None) -> Any:  # noqa: ANN401
+def _analyser(store: SqliteStore, name: str | None, language: str | None) -> Analyser:
     for setting, given, default in ((_ANALYSER, name, "snowball"), (_LANGUAGE, language, "detect")):
         recorded = store.setting(setting)
         if recorded is None:
