@@ -67,8 +67,11 @@ def text(dice: random.Random, mark: str) -> str:
 
 
 def marked(name: str) -> str:
-    """Return a word that only this memory has, of letters that no analyser splits or stems."""
-    return "zq" + "".join("bcdfghjklm"[int(digit)] if digit.isdigit() else digit for digit in name) + "x"
+    """Return a word that only this memory has, of letters that no analyser splits or stems.
+
+    The letters of the digits are none that a name is made of (r, o, s, b, c), or two names could share a word.
+    """
+    return "zq" + "".join("dfghjklmnp"[int(digit)] if digit.isdigit() else digit for digit in name) + "x"
 
 
 def apply(engine: recollect.Engine, operation: Operation) -> None:
