@@ -69,7 +69,7 @@ def text(dice: random.Random, mark: str) -> str:
 def marked(name: str) -> str:
     """Return a word that only this memory has, of letters that no analyser splits or stems.
 
-    The letters of the digits are none that a name is made of (r, o, s, b, c), or two names could share a word.
+    Digits become letters that no name has (r, o, s, b and c are taken), or two names could share a word.
     """
     return "zq" + "".join("dfghjklmnp"[int(digit)] if digit.isdigit() else digit for digit in name) + "x"
 

@@ -1,0 +1,49 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recollect.embed.lexical import LexicalEmbedder
+from recollect.embed.port import Embedder
+from recollect.evaluate.cached_embedder import CachedEmbedder
+from recollect.model.errors import StoreUnavailable
+
+TEXTS = ["green tea", "a train to Oslo", "green tea", ""]
+
+
+def test_what_was_computed_once_is_read_back_by_another_process_of_the_same_file(tmp_path: Path) -> None:
+    plain = LexicalEmbedder()
+    first = CachedEmbedder(plain, tmp_path / "vectors.db")
+    computed = first.embed_passages(TEXTS)
+    asked = first.embed_query("tea")
+    first.close()
+    again = CachedEmbedder(plain, tmp_path / "vectors.db")
+    for one, other, fresh in zip(
+        computed, again.embed_passages(TEXTS), plain.embed_passages(TEXTS), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+        np.testing.assert_array_equal(one, fresh)
+    np.testing.assert_array_equal(asked, again.embed_query("tea"))
+    assert first.computed == 4  # three different texts and a question
+    assert again.computed == 0
+
+
+def test_a_question_and_a_document_of_the_same_words_are_two_things(tmp_path: Path) -> None:
+    cached = CachedEmbedder(LexicalEmbedder(), tmp_path / "vectors.db")
+    cached.embed_documents(["tea"])
+    cached.embed_query("tea")
+    assert cached.computed == 2
+
+
+def test_it_is_an_embedder_and_says_what_the_one_inside_says(tmp_path: Path) -> None:
+    plain = LexicalEmbedder()
+    cached = CachedEmbedder(plain, tmp_path / "vectors.db")
+    assert isinstance(cached, Embedder)
+    for name in ("name", "dimension", "max_tokens", "prompts", "similarity_threshold"):
+        assert getattr(cached, name) == getattr(plain, name)
+    assert cached.passages("tea") == plain.passages("tea")
+
+
+def test_a_folder_that_is_not_there_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="embedding cache"):
+        CachedEmbedder(LexicalEmbedder(), tmp_path / "none" / "vectors.db")
