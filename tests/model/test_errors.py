@@ -1,10 +1,12 @@
 import inspect
 import pickle
+from pathlib import Path
 
 import pytest
 
 from recollect.model import errors
 from recollect.model.errors import (
+    DatasetError,
     DimensionMismatch,
     EmbedderError,
     InvalidArgument,
@@ -40,11 +42,19 @@ def test_it_can_be_caught_as_what_python_would_have_raised() -> None:
     assert issubclass(DimensionMismatch, EmbedderError)
 
 
+def test_a_data_set_error_names_the_file_and_the_line_if_there_is_one(tmp_path: Path) -> None:
+    assert str(DatasetError("locomo.json", None, "not JSON")) == "locomo.json: not JSON"
+    error = DatasetError(tmp_path / "run.jsonl", 7, "no 'ranking'")
+    assert str(error) == f"{tmp_path / 'run.jsonl'}, line 7: no 'ranking'"
+    assert (error.path, error.line, error.reason) == (str(tmp_path / "run.jsonl"), 7, "no 'ranking'")
+
+
 @pytest.mark.parametrize(
     "error",
     [
         InvalidArgument("alpha", 1.5, "a number from 0 to 1"),
         MissingExtra("The ONNX embedder", "onnxruntime"),
+        DatasetError("run.jsonl", 7, "no 'ranking'"),
         DimensionMismatch("static", expected=384, got=768),
         ServiceRefused("No such model.", status=404),
         MemoryNotFound("m7", "acme/alice"),

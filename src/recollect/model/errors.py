@@ -5,6 +5,7 @@
     RecollectError
     ├── InvalidArgument               a value that cannot be used (also a ValueError)
     ├── MissingExtra                  a package that is not installed (also an ImportError)
+    ├── DatasetError                  a data set, run or qrels file that cannot be read as what it should be
     ├── StoreError                    the database cannot do what was asked
     │   ├── StoreCorrupt              its file is damaged, or is no Recollect database
     │   ├── StoreTooNew               its file was written by a newer Recollect
@@ -26,6 +27,8 @@ to do about it.
 """
 
 from __future__ import annotations
+
+from os import PathLike, fspath
 
 _SHOWN = 80
 """Longest piece of a bad value that a message repeats; the whole of it may be a megabyte of text."""
@@ -111,6 +114,38 @@ class MissingExtra(RecollectError, ImportError):
     def __reduce__(self) -> tuple[type[MissingExtra], tuple[str, str]]:
         """Pickle by the constructor's arguments, so that the error survives a process boundary."""
         return type(self), (self.feature, self.requirement)
+
+
+class DatasetError(RecollectError):
+    """A file of an evaluation that cannot be read as what it should be.
+
+    Parameters
+    ----------
+    path
+        The file at fault.
+    line
+        Its line, counted from 1; None where the fault is not in one line.
+    reason
+        What is wrong there, as the end of the sentence "FILE, line N: …".
+
+    Examples
+    --------
+    >>> raise DatasetError("run.jsonl", 7, "no 'ranking'")
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.DatasetError: run.jsonl, line 7: no 'ranking'
+    """
+
+    def __init__(self, path: str | PathLike[str], line: int | None, reason: str) -> None:
+        self.path = fspath(path)
+        self.line = line
+        self.reason = reason
+        place = self.path if line is None else f"{self.path}, line {line}"
+        super().__init__(f"{place}: {reason}")
+
+    def __reduce__(self) -> tuple[type[DatasetError], tuple[str, int | None, str]]:
+        """Pickle by the constructor's arguments."""
+        return type(self), (self.path, self.line, self.reason)
 
 
 class EmbedderError(RecollectError):
