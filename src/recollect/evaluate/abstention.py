@@ -1,0 +1,101 @@
+r"""How well a score tells the questions that memory can answer from those it cannot.
+
+A memory that answers everything is wrong on every question about things it was never told. Two views: the
+AUROC of the score, and the risk–coverage curve of answering only above a threshold (El-Yaniv & Wiener, *JMLR*
+11, 2010; Geifman & El-Yaniv, *NeurIPS* 2017). Both depend on the order of the scores only, so scores of
+different systems can be compared without being calibrated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recollect.model import InvalidArgument, checks
+from recollect.model.checks import Flags, Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class RiskCoverage:
+    """What is risked by answering, for every threshold from the strictest to none at all.
+
+    Parameters
+    ----------
+    coverage
+        The share of the questions that is answered, rising to 1.
+    risk
+        The share of those answers that is wrong.
+    area
+        The area under the curve: 0 when nothing is ever wrong, and lower the better.
+    """
+
+    coverage: tuple[float, ...]
+    risk: tuple[float, ...]
+    area: float
+
+    def as_dict(self) -> dict[str, float | list[float]]:
+        """Return the curve and its area by name, ready for JSON."""
+        return {"coverage": list(self.coverage), "risk": list(self.risk), "area": self.area}
+
+
+def auroc(scores_answerable: Numbers, scores_unanswerable: Numbers) -> float:
+    r"""Return how often an answerable question scores above an unanswerable one; a tie counts half.
+
+    .. math:: \frac{1}{|A|\,|U|} \sum_{a \in A} \sum_{u \in U} \Bigl( [a > u] + \tfrac12 [a = u] \Bigr)
+
+    which is the area under the ROC curve (Hanley & McNeil, *Radiology* 143, 1982): 1 for a perfect split, 0.5
+    for a score that knows nothing. Each :math:`a` is looked up in the sorted :math:`U`, in :math:`O((|A| +
+    |U|) \log |U|)`.
+
+    Examples
+    --------
+    >>> auroc([0.9, 0.8, 0.4], [0.5, 0.4])  # 2 + 2 + 0.5 of 6 pairs
+    0.75
+    """
+    answerable = _some("scores_answerable", scores_answerable)
+    unanswerable = np.sort(_some("scores_unanswerable", scores_unanswerable))
+    below = np.searchsorted(unanswerable, answerable, side="left").sum()
+    not_above = np.searchsorted(unanswerable, answerable, side="right").sum()
+    return float(below + not_above) / (2 * len(answerable) * len(unanswerable))
+
+
+def risk_coverage(confidences: Numbers, correct: Flags) -> RiskCoverage:
+    r"""Return coverage and risk of answering only from a confidence on, for every confidence that occurs.
+
+    With :math:`S_t` the questions whose confidence is at least :math:`t`, and :math:`e_i` 1 for a wrong
+    answer:
+
+    .. math:: c(t) = |S_t| / n, \quad r(t) = \frac{1}{|S_t|} \sum_{i \in S_t} e_i, \quad
+        \mathrm{area} = \sum_j (c_j - c_{j-1}) \, r_j
+
+    Questions of equal confidence are answered together, since no threshold could part them; a score that is
+    the same for all therefore has one point, at the overall risk.
+
+    Parameters
+    ----------
+    confidences
+        One for each question; at least one.
+    correct
+        Whether the answer would be right. For a question that cannot be answered it never is.
+
+    Examples
+    --------
+    >>> risk_coverage([0.9, 0.7, 0.7, 0.1], [True, True, False, False])
+    RiskCoverage(coverage=(0.25, 0.75, 1.0), risk=(0.0, 0.3333333333333333, 0.5), area=0.29166666666666663)
+    """
+    scores, right = _some("confidences", confidences), checks.flags("correct", correct)
+    count = checks.same_length(confidences=scores, correct=right)
+    order = np.argsort(-scores, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(scores[order])) + 1, count)
+    coverage = ends / count
+    risk = np.cumsum(~right[order])[ends - 1] / ends
+    area = float(np.diff(coverage, prepend=0.0) @ risk)
+    return RiskCoverage(tuple(coverage.tolist()), tuple(risk.tolist()), area)
+
+
+def _some(argument: str, values: Numbers) -> checks.FloatArray:
+    array = checks.numbers(argument, values)
+    if not array.size:
+        raise InvalidArgument(argument, values, "at least one number")
+    return array
