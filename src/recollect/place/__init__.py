@@ -1,0 +1,26 @@
+"""Where was it? Grid cells, distances, and what lies near a point.
+
+A place becomes a word (:mod:`~recollect.place.cells`), a distance (:mod:`~recollect.place.distance`) becomes
+a score (:mod:`~recollect.place.scoring`), and many places an index that answers what is near, nearest, or
+inside a box (:mod:`~recollect.place.nearby`). Everything is pure and works round the 180th meridian and over
+the poles.
+"""
+
+from recollect.place.box import Box
+from recollect.place.cells import ROWS_PER_DEGREE, Cell, cell_height
+from recollect.place.distance import EARTH_RADIUS, haversine, haversines
+from recollect.place.nearby import Near, Places
+from recollect.place.scoring import nearness
+
+__all__ = [
+    "EARTH_RADIUS",
+    "ROWS_PER_DEGREE",
+    "Box",
+    "Cell",
+    "Near",
+    "Places",
+    "cell_height",
+    "haversine",
+    "haversines",
+    "nearness",
+]
