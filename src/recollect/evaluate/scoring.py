@@ -1,0 +1,366 @@
+r"""A run against the labels: what it is worth, by question, by kind and altogether, and how sure that is.
+
+Ranking metrics are taken over the questions that have a relevant item and can be answered; the others are
+counted, never scored as 0 or 1. A question that should have been answered and is not in the run got an empty
+ranking, as with ``trec_eval -c``. The *micro* mean is over questions; the *macro* mean is over kinds, each
+counting the same however few questions it has.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from recollect.evaluate.abstention import RiskCoverage, auroc, risk_coverage
+from recollect.evaluate.collection import Question
+from recollect.evaluate.granularity import gains_of
+from recollect.evaluate.metrics import measure, recall_any
+from recollect.evaluate.run_file import Answered, Run, RunHeader
+from recollect.evaluate.significance import (
+    SAMPLES,
+    Difference,
+    Interval,
+    bootstrap_macro,
+    bootstrap_mean,
+    paired_bootstrap,
+    paired_bootstrap_macro,
+)
+from recollect.model import InvalidArgument, checks
+
+RIGHT_AT = 5
+"""An answer is called right, for risk and coverage, if a relevant item is among so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many questions there were, and what became of them.
+
+    Parameters
+    ----------
+    questions
+        All of the data set's.
+    measured
+        Those the ranking metrics are over; with the next two, they make up `questions`.
+    unanswerable, unlabelled
+        Those left out: their answer is nowhere, or no relevant item is known at this granularity.
+    missing
+        Those of the data set that the run has no line for; the measured ones of them count as empty rankings.
+    unknown
+        Lines of the run about questions that the data set does not have.
+    abstained
+        Questions the engine would rather not have answered.
+    """
+
+    questions: int
+    measured: int
+    unanswerable: int
+    unlabelled: int
+    missing: int
+    unknown: int
+    abstained: int
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureScore:
+    """One measure: its mean over questions, over kinds, and in each kind."""
+
+    micro: Interval
+    macro: Interval
+    kinds: Mapping[str, Interval]
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """How long the questions took, in milliseconds: how many say so, their mean, and percentiles."""
+
+    count: int
+    mean: float
+    p50: float
+    p95: float
+    p99: float
+
+
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """How well the best score tells answerable questions from others.
+
+    Parameters
+    ----------
+    answerable, unanswerable
+        How many of each the run has: of the former those that are measured.
+    abstained_answerable, abstained_unanswerable
+        From how many of them the engine itself would have abstained: wrongly, and rightly.
+    auroc
+        See :func:`~recollect.evaluate.abstention.auroc`; having found nothing is below every score.
+    risk_coverage
+        Of answering from a score on. An answer is right if a relevant item is among the first 5, and to an
+        unanswerable question never.
+    """
+
+    answerable: int
+    unanswerable: int
+    abstained_answerable: int
+    abstained_unanswerable: int
+    auroc: float
+    risk_coverage: RiskCoverage
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What a run is worth.
+
+    Parameters
+    ----------
+    header
+        What was run on what.
+    counts
+        What became of the questions.
+    kind_of
+        The kind of each measured question, in the order of the data set.
+    values
+        For each measure, the value of each measured question.
+    measures
+        For each measure, its means with intervals.
+    latency
+        None if the run does not say how long anything took.
+    abstention
+        None if all questions can be answered.
+    """
+
+    header: RunHeader
+    counts: Counts
+    kind_of: Mapping[str, str]
+    values: Mapping[str, Mapping[str, float]]
+    measures: Mapping[str, MeasureScore]
+    latency: Latency | None
+    abstention: Abstention | None
+
+    @property
+    def kinds(self) -> dict[str, int]:
+        """How many measured questions there are of each kind, by its name."""
+        return dict(sorted(Counter(self.kind_of.values()).items()))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything but the questions' own values by name, ready for JSON."""
+        return {
+            "run": self.header.as_dict(),
+            "counts": asdict(self.counts),
+            "kinds": self.kinds,
+            "measures": {name: asdict(score) for name, score in self.measures.items()},
+            "latency": None if self.latency is None else asdict(self.latency),
+            "abstention": None if self.abstention is None else asdict(self.abstention),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureDifference:
+    """How much higher one measure is than the baseline's: over questions, over kinds, and in each kind."""
+
+    micro: Difference
+    macro: Difference
+    kinds: Mapping[str, Difference]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs on the same questions."""
+
+    ours: RunHeader
+    baseline: RunHeader
+    questions: int
+    measures: Mapping[str, MeasureDifference]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything by name, ready for JSON."""
+        return {
+            "ours": self.ours.as_dict(),
+            "baseline": self.baseline.as_dict(),
+            "questions": self.questions,
+            "measures": {name: asdict(difference) for name, difference in self.measures.items()},
+        }
+
+
+def score(
+    run: Run,
+    questions: Iterable[Question],
+    measures: Sequence[str],
+    granularity: str,
+    *,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Scores:
+    """Return what `run` is worth on `questions`.
+
+    Parameters
+    ----------
+    run
+        The rankings.
+    questions
+        Those of the data set, with their labels; at least one must be in the run.
+    measures
+        Names as :func:`~recollect.evaluate.metrics.measure` knows them.
+    granularity
+        "turn" or "session"; it must be that of the run.
+    samples, seed, level
+        Of the bootstrap intervals.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> now = datetime(2026, 5, 7, tzinfo=UTC)
+    >>> header = RunHeader("tea", "9f", {"name": "bm25"}, "", "turn", "0.1.0", 0, now)
+    >>> first = Answered("q1", ranking=(("t-1", 2.0),))
+    >>> second = Answered("q2", ranking=(("t-1", 1.0), ("t-2", 0.5)))
+    >>> asked = [Question("q1", "Tea?", relevant={"t-1": 1}), Question("q2", "When?", relevant={"t-2": 1})]
+    >>> scores = score(Run(header, {"q1": first, "q2": second}), asked, ["mrr", "any@1"], "turn")
+    >>> {name: value.micro.mean for name, value in scores.measures.items()}
+    {'mrr': 0.75, 'any@1': 0.5}
+    >>> scores.values["mrr"]
+    {'q1': 1.0, 'q2': 0.5}
+    """
+    if run.header.granularity != granularity:
+        raise InvalidArgument("granularity", granularity, f"that of the run ({run.header.granularity!r})")
+    named = {name: measure(name) for name in checks.texts("measures", measures)}
+    asked = _by_id(questions)
+    if not any(question in run.answers for question in asked):
+        raise InvalidArgument(
+            "run", run.header.dataset, "one with an answer to at least one of the questions"
+        )
+    relevant = {name: gains_of(question, granularity) for name, question in asked.items()}
+    unanswerable = [name for name, question in asked.items() if not question.answerable]
+    labelled = {name for name, gains in relevant.items() if any(gain > 0 for gain in gains.values())}
+    measured = [name for name, question in asked.items() if question.answerable and name in labelled]
+    if not measured:
+        raise InvalidArgument("questions", len(asked), f"at least one with a relevant {granularity}")
+    rankings = {name: run.answers[name].items if name in run.answers else () for name in measured}
+    values = {
+        name: {question: value(rankings[question], relevant[question]) for question in measured}
+        for name, value in named.items()
+    }
+    kind_of = {name: asked[name].kind for name in measured}
+    draw = partial(bootstrap_mean, samples=samples, seed=seed, level=level)
+    draw_macro = partial(bootstrap_macro, samples=samples, seed=seed, level=level)
+    means = {}
+    for name, value in values.items():
+        groups = _by_kind(value, kind_of)
+        kinds = {kind: draw(group) for kind, group in groups.items()}
+        means[name] = MeasureScore(draw(list(value.values())), draw_macro(list(groups.values())), kinds)
+    answers = [run.answers[name] for name in asked if name in run.answers]
+    return Scores(
+        header=run.header,
+        counts=Counts(
+            questions=len(asked),
+            measured=len(measured),
+            unanswerable=len(unanswerable),
+            unlabelled=len(asked) - len(measured) - len(unanswerable),
+            missing=len(asked) - len(answers),
+            unknown=len(run.answers) - len(answers),
+            abstained=sum(answered.abstained for answered in answers),
+        ),
+        kind_of=kind_of,
+        values=values,
+        measures=means,
+        latency=_latency(answers),
+        abstention=_abstention(run.answers, relevant, measured, unanswerable),
+    )
+
+
+def compare(
+    ours: Scores, baseline: Scores, *, samples: int = SAMPLES, seed: int = 0, level: float = 0.95
+) -> Comparison:
+    """Return how much better `ours` is than `baseline` in every measure that both have.
+
+    Both must be of the same data (by its hash), granularity and questions. The p values are of each measure
+    by itself; of many, a few are low by chance.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> header = RunHeader("tea", "9f", {}, "", "turn", "0.1.0", 0, datetime(2026, 5, 7, tzinfo=UTC))
+    >>> asked = [Question("q1", "Which tea?", relevant={"t-1": 1})]
+    >>> good = Run(header, {"q1": Answered("q1", ranking=(("t-1", 2.0),))})
+    >>> poor = Run(header, {"q1": Answered("q1", ranking=(("t-2", 2.0), ("t-1", 1.0)))})
+    >>> scores = [score(run, asked, ["mrr"], "turn") for run in (good, poor)]
+    >>> compare(*scores).measures["mrr"].micro
+    Difference(mean=0.5, low=0.5, high=0.5, p=1.0)
+    """
+    for name in ("sha256", "granularity"):
+        found, expected = getattr(baseline.header, name), getattr(ours.header, name)
+        if found != expected:
+            raise InvalidArgument("baseline", found, f"a run with the {name} of ours ({expected!r})")
+    if baseline.kind_of.keys() != ours.kind_of.keys():
+        odd = min(baseline.kind_of.keys() ^ ours.kind_of.keys())
+        raise InvalidArgument("baseline", odd, "measured on the same questions as ours, but one has another")
+    common = [name for name in ours.values if name in baseline.values]
+    if not common:
+        expected = f"scored by one of our measures, {', '.join(ours.values)}"
+        raise InvalidArgument("baseline", list(baseline.values), expected)
+    draw = partial(paired_bootstrap, samples=samples, seed=seed, level=level)
+    draw_macro = partial(paired_bootstrap_macro, samples=samples, seed=seed, level=level)
+    differences = {}
+    for name in common:
+        mine = ours.values[name]
+        theirs = {question: baseline.values[name][question] for question in mine}
+        left, right = _by_kind(mine, ours.kind_of), _by_kind(theirs, ours.kind_of)
+        differences[name] = MeasureDifference(
+            micro=draw(list(mine.values()), list(theirs.values())),
+            macro=draw_macro(list(left.values()), list(right.values())),
+            kinds={kind: draw(left[kind], right[kind]) for kind in left},
+        )
+    return Comparison(ours.header, baseline.header, len(ours.kind_of), differences)
+
+
+def _by_id(questions: Iterable[Question]) -> dict[str, Question]:
+    asked: dict[str, Question] = {}
+    for question in questions:
+        if question.id in asked:
+            raise InvalidArgument("questions", question.id, "questions with an id of their own each")
+        asked[question.id] = question
+    return asked
+
+
+def _by_kind(values: Mapping[str, float], kind_of: Mapping[str, str]) -> dict[str, list[float]]:
+    """Return the values of each kind; kinds in the order of their names, so that tables agree."""
+    groups: dict[str, list[float]] = {kind: [] for kind in sorted(set(kind_of.values()))}
+    for question, value in values.items():
+        groups[kind_of[question]].append(value)
+    return groups
+
+
+def _latency(answers: Sequence[Answered]) -> Latency | None:
+    known = [answered.milliseconds for answered in answers if answered.milliseconds is not None]
+    if not known:
+        return None
+    p50, p95, p99 = np.percentile(known, [50, 95, 99]).tolist()
+    return Latency(len(known), float(np.mean(known)), p50, p95, p99)
+
+
+def _abstention(
+    answers: Mapping[str, Answered],
+    relevant: Mapping[str, Mapping[str, float]],
+    measured: Sequence[str],
+    unanswerable: Sequence[str],
+) -> Abstention | None:
+    # A question that the run lacks was not abstained from, so it has no say here.
+    good, bad = ([answers[name] for name in names if name in answers] for names in (measured, unanswerable))
+    if not (good and bad):
+        return None
+    # Only the order counts, and it gives a place to having found nothing: below every score.
+    known = sorted({answered.top for answered in (*good, *bad) if answered.top is not None})
+    places = {None: -1.0} | {top: float(place) for place, top in enumerate(known)}
+    confident, doubtful = ([places[answered.top] for answered in some] for some in (good, bad))
+    right = [recall_any(each.items, relevant[each.question], RIGHT_AT) > 0 for each in good]
+    return Abstention(
+        answerable=len(good),
+        unanswerable=len(bad),
+        abstained_answerable=sum(answered.abstained for answered in good),
+        abstained_unanswerable=sum(answered.abstained for answered in bad),
+        auroc=auroc(confident, doubtful),
+        risk_coverage=risk_coverage(confident + doubtful, right + [False] * len(bad)),
+    )
