@@ -6,38 +6,31 @@ store, question, recipe and clock give the same hits in the same order.
 
 from __future__ import annotations
 
-import logging
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
-from time import perf_counter
 from typing import Any, Final, TypeAlias, TypeVar
-
-import numpy as np
 
 from recollect.duplicates.fingerprint import fingerprint
 from recollect.embed.port import Embedder
 from recollect.embed.reranker import Reranker
-from recollect.engine.budget import within_budget
 from recollect.engine.drafts import Drafts, has_id
 from recollect.engine.meaning import Meaning
-from recollect.engine.outcome import Recall, Rejected
-from recollect.engine.pipeline import Ranked, run
+from recollect.engine.outcome import Recall
+from recollect.engine.recalling import Recaller, Request
 from recollect.engine.recipe import Recipe
 from recollect.engine.recipes import recipe as shipped
-from recollect.engine.situation import Situation
-from recollect.engine.words import embedded_text, read_question, words_of
+from recollect.engine.repairing import Repairing
+from recollect.engine.words import embedded_text
 from recollect.model import checks
-from recollect.model.errors import IndexCorrupt
-from recollect.model.hit import Hit
 from recollect.model.identity import memory_id
 from recollect.model.memory import Memory
 from recollect.model.namespace import DEFAULT_NAMESPACE
 from recollect.model.namespace import namespace as checked_namespace
 from recollect.model.period import Period
 from recollect.store.filters import parse
-from recollect.store.port import Entry, Floats, Page, Terms
+from recollect.store.port import Entry, Floats, Page
 from recollect.store.sqlite.store import SqliteStore
 from recollect.text.analysers import Analyser
 from recollect.text.query_type import QueryClassifier, RuleClassifier
@@ -45,10 +38,7 @@ from recollect.text.query_type import QueryClassifier, RuleClassifier
 BATCH: Final = 1_000
 """How many memories `remember_many` writes in one transaction."""
 
-_CALIBRATED: Final = -1.0
-_LOG: Final = logging.getLogger(__name__)
 _Item = TypeVar("_Item")
-_Result = TypeVar("_Result")
 # The engine has a verb called list; inside its class the type goes by these names.
 _Memories: TypeAlias = list[Memory]
 _Texts: TypeAlias = list[str]
@@ -101,6 +91,7 @@ class Engine:
         self.notes = tuple(notes)
         self._clock = clock
         self._drafts = Drafts(clock, random_bits)
+        self._repairing = Repairing(store, analyser)
         self.reranker = reranker
         self._classifier = RuleClassifier() if classifier is None else classifier
         if embedder is not None:
@@ -272,114 +263,47 @@ class Engine:
         vector
             The question's vector, if it has been computed already.
         """
-        started = perf_counter()
-        chosen = self._recipe(recipe, changes)
-        checks.writable("text", text)
-        most = checks.whole("limit", limit)
-        condition = None if filter is None else parse(filter)
-        moment = self._clock() if now is None else checks.instant("now", now)
-        believed = checks.optional_instant("as_of", as_of)
-        question = read_question(text, self.analyser)
-        degraded: _Texts = []
-        read_at = perf_counter()
-        meaning, query_vector = self._meaning(), None
-        if chosen.vector_pool:
-            query_vector, wrong = meaning.of_question(question.text, vector)
-            degraded += [wrong] if wrong else []
-        embedded_at = perf_counter()
-        path = self._namespace(namespace)
-        calibrated = chosen.least_similarity == _CALIBRATED
-        least = meaning.threshold if calibrated else chosen.least_similarity
-
-        def search() -> tuple[tuple[Hit, ...], Rejected | None, int]:
-            with self.store.view(path, moment, as_of=believed, filter=condition) as view:
-                situation = Situation(
-                    view=view,
-                    question=question,
-                    classifier=self._classifier,
-                    vector=query_vector,
-                    least_similarity=least,
-                    now=moment,
-                    period=period,
-                    reranker=self.reranker,
-                )
-                ranked = run(chosen, situation)
-                hits = self._hits(ranked, view.memories(ranked.slots[:most]))
-                if hits or ranked.refused is None or ranked.refused_explain is None or not most:
-                    return hits, None, view.pending
-                best = view.memories(np.array([ranked.refused]))[0]
-                refused = Hit(best, ranked.refused_score, ranked.refused_explain)
-                return hits, Rejected(refused, ranked.reason), view.pending
-
-        hits, rejected, pending = self._repairing([path], search)
-        if query_vector is not None and pending and chosen.vector_pool:
-            degraded.append(f"{pending} memories have no vector of this embedder yet; words only for those")
-        if budget is not None:
-            shown = within_budget([hit.memory.content for hit in hits], checks.whole("budget", budget))
-        else:
-            shown = len(hits)
-        done = perf_counter()
-        if chosen.rerank_depth and self.reranker is None:
-            degraded.append(f"recipe {chosen.name!r} asks for a re-ranker, and there is none")
-        if chosen.analyser != self.analyser.name:
-            degraded.append(
-                f"recipe {chosen.name!r} reads words with the analyser {chosen.analyser!r}, "
-                f"this store with {self.analyser.name!r}"
-            )
-        return Recall(
-            hits=hits[:shown],
-            degraded=tuple(degraded),
-            rejected=rejected,
-            recipe=chosen.name,
-            embedder=self.embedder.name if self.embedder is not None and query_vector is not None else "",
-            omitted=len(hits) - shown,
-            milliseconds={
-                "reading": (read_at - started) * 1e3,
-                "embedding": (embedded_at - read_at) * 1e3,
-                "search": (done - embedded_at) * 1e3,
-            },
+        request = Request(
+            text=checks.writable("text", text),
+            limit=checks.whole("limit", limit),
+            namespace=self._namespace(namespace),
+            recipe=self._recipe(recipe, changes),
+            filter=None if filter is None else parse(filter),
+            now=self._clock() if now is None else checks.instant("now", now),
+            as_of=checks.optional_instant("as_of", as_of),
+            period=period,
+            budget=None if budget is None else checks.whole("budget", budget),
+            vector=vector,
         )
+        return Recaller(self._repairing, self._meaning(), self._classifier, self.reranker).answer(request)
 
     # --- forget ---------------------------------------------------------------------------------------
 
     def forget(self, *ids: str, namespace: str | None = None) -> None:
         """Hide memories from every recall; `restore` brings them back."""
         path, wanted, now = self._namespace(namespace), _ids(ids), self._clock()
-        self._repairing([path], lambda: self.store.forget(path, wanted, now))
+        self._repairing.run([path], lambda: self.store.forget(path, wanted, now))
 
     def restore(self, *ids: str, namespace: str | None = None) -> None:
         """Show forgotten memories again."""
         path, wanted = self._namespace(namespace), _ids(ids)
-        self._repairing([path], lambda: self.store.restore(path, wanted))
+        self._repairing.run([path], lambda: self.store.restore(path, wanted))
 
     def purge(self, *ids: str, namespace: str | None = None) -> None:
         """Remove memories for good: content, vectors, words. This cannot be undone."""
         path, wanted = self._namespace(namespace), _ids(ids)
-        self._repairing([path], lambda: self.store.purge(path, wanted))
+        self._repairing.run([path], lambda: self.store.purge(path, wanted))
 
     # --- care -----------------------------------------------------------------------------------------
 
     def check(self, *, repair: bool = False) -> _Texts:
         """Return what is wrong with the store, in words; with `repair`, rebuild what is derived."""
-        return self.store.check(self._words_of, repair=repair)
+        return self.store.check(self._repairing.words_of, repair=repair)
 
     # --- inside ---------------------------------------------------------------------------------------
 
     def _namespace(self, given: str | None) -> str:
         return self.namespace if given is None else checked_namespace("namespace", given)
-
-    def _words_of(self, memory: Memory) -> Terms:
-        return words_of(memory, self.analyser)
-
-    def _repairing(self, paths: Sequence[str], action: Callable[[], _Result]) -> _Result:
-        """Do something; if derived data of these namespaces does not check, rebuild it and do it again."""
-        try:
-            return action()
-        except IndexCorrupt as error:
-            _LOG.warning("rebuilding what is derived from the memories of %s: %s", ", ".join(paths), error)
-            for path in paths:
-                self.store.rebuild(path, self._words_of)
-            return action()
 
     def _recipe(self, given: Recipe | str | None, changes: Mapping[str, Any] | None) -> Recipe:
         chosen = self.recipe if given is None else shipped(given) if isinstance(given, str) else given
@@ -397,16 +321,10 @@ class Engine:
         for draft, (digest, rows) in zip(drafts, vectors, strict=True):
             embedder = name if rows is not None else ""
             memory = draft.stamped(fingerprint=fingerprint(draft.content), embedder=embedder)
-            entries.append(Entry(memory, self._words_of(memory), rows, digest))
+            entries.append(Entry(memory, self._repairing.words_of(memory), rows, digest))
         paths = {draft.namespace for draft in drafts}
-        self._repairing(sorted(paths), lambda: self.store.add(entries))
+        self._repairing.run(sorted(paths), lambda: self.store.add(entries))
         return [entry.memory for entry in entries]
-
-    def _hits(self, ranked: Ranked, memories: Sequence[Memory]) -> tuple[Hit, ...]:
-        return tuple(
-            Hit(memory, score, lambda position=position: ranked.explain(position))  # type: ignore[misc]
-            for position, (memory, score) in enumerate(zip(memories, ranked.scores.tolist(), strict=False))
-        )
 
 
 def _ids(ids: Iterable[str]) -> list[str]:

@@ -1,0 +1,144 @@
+"""A recall from the question to the hits: read, embed, search, budget, and say what was not as it should."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from time import perf_counter
+from typing import Final
+
+import numpy as np
+
+from recollect.embed.reranker import Reranker
+from recollect.engine.budget import within_budget
+from recollect.engine.meaning import Meaning
+from recollect.engine.outcome import Recall, Rejected
+from recollect.engine.pipeline import Ranked, run
+from recollect.engine.recipe import Recipe
+from recollect.engine.repairing import Repairing
+from recollect.engine.situation import Situation
+from recollect.engine.words import Question, read_question
+from recollect.model.hit import Hit
+from recollect.model.memory import Memory
+from recollect.model.period import Period
+from recollect.store.filters import Filter
+from recollect.store.port import Floats, View
+from recollect.text.query_type import QueryClassifier
+
+_CALIBRATED: Final = -1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """What is asked, checked: the arguments of a recall."""
+
+    text: str
+    limit: int
+    namespace: str
+    recipe: Recipe
+    filter: Filter | None
+    now: datetime
+    as_of: datetime | None
+    period: Period | None
+    budget: int | None
+    vector: Floats | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recaller:
+    """What a recall needs that stays the same from one question to the next."""
+
+    repairing: Repairing
+    meaning: Meaning
+    classifier: QueryClassifier
+    reranker: Reranker | None
+
+    def answer(self, request: Request) -> Recall:
+        """Return the right few memories for a question."""
+        started = perf_counter()
+        recipe = request.recipe
+        question = read_question(request.text, self.repairing.analyser)
+        read_at = perf_counter()
+        vector, wrong = None, ""
+        if recipe.vector_pool:
+            vector, wrong = self.meaning.of_question(question.text, request.vector)
+        embedded_at = perf_counter()
+        found = self.repairing.run([request.namespace], lambda: self._search(request, question, vector))
+        shown = len(found.hits)
+        if request.budget is not None:
+            shown = within_budget([hit.memory.content for hit in found.hits], request.budget)
+        done = perf_counter()
+        embedder = self.meaning.embedder
+        return Recall(
+            hits=found.hits[:shown],
+            degraded=self._degraded(recipe, wrong, found.pending if vector is not None else 0),
+            rejected=found.rejected,
+            recipe=recipe.name,
+            embedder=embedder.name if embedder is not None and vector is not None else "",
+            omitted=len(found.hits) - shown,
+            milliseconds=_milliseconds(reading=started, embedding=read_at, search=embedded_at, done=done),
+        )
+
+    def _search(self, request: Request, question: Question, vector: Floats | None) -> _Found:
+        recipe, store = request.recipe, self.repairing.store
+        calibrated = recipe.least_similarity == _CALIBRATED
+        with store.view(request.namespace, request.now, as_of=request.as_of, filter=request.filter) as view:
+            situation = Situation(
+                view=view,
+                question=question,
+                classifier=self.classifier,
+                vector=vector,
+                least_similarity=self.meaning.threshold if calibrated else recipe.least_similarity,
+                now=request.now,
+                period=request.period,
+                reranker=self.reranker,
+            )
+            ranked = run(recipe, situation)
+            hits = _hits(ranked, view.memories(ranked.slots[: request.limit]))
+            rejected = None if hits or not request.limit else _rejected(ranked, view)
+            return _Found(hits, rejected, view.pending)
+
+    def _degraded(self, recipe: Recipe, wrong: str, pending: int) -> tuple[str, ...]:
+        """Return what could not be done as it should, in words."""
+        said = [wrong] if wrong else []
+        if pending:
+            said.append(f"{pending} memories have no vector of this embedder yet; words only for those")
+        if recipe.rerank_depth and self.reranker is None:
+            said.append(f"recipe {recipe.name!r} asks for a re-ranker, and there is none")
+        used = self.repairing.analyser.name
+        if recipe.analyser != used:
+            said.append(
+                f"recipe {recipe.name!r} reads words with the analyser {recipe.analyser!r}, "
+                f"this store with {used!r}"
+            )
+        return tuple(said)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    """What the search of one view found."""
+
+    hits: tuple[Hit, ...]
+    rejected: Rejected | None
+    pending: int
+
+
+def _hits(ranked: Ranked, memories: list[Memory]) -> tuple[Hit, ...]:
+    return tuple(
+        Hit(memory, score, lambda position=position: ranked.explain(position))  # type: ignore[misc]
+        for position, (memory, score) in enumerate(zip(memories, ranked.scores.tolist(), strict=False))
+    )
+
+
+def _rejected(ranked: Ranked, view: View) -> Rejected | None:
+    if ranked.refused is None or ranked.refused_explain is None:
+        return None
+    best = view.memories(np.array([ranked.refused]))[0]
+    return Rejected(Hit(best, ranked.refused_score, ranked.refused_explain), ranked.reason)
+
+
+def _milliseconds(**moments: float) -> Mapping[str, float]:
+    """Return how long each step took, given when each began."""
+    names, times = list(moments), list(moments.values())
+    return {names[at]: (times[at + 1] - times[at]) * 1e3 for at in range(len(names) - 1)}

@@ -1,0 +1,40 @@
+"""Doing something with a store whose derived data may turn out to be damaged: rebuild it, and do it again."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from recollect.engine.words import words_of
+from recollect.model.errors import IndexCorrupt
+from recollect.model.memory import Memory
+from recollect.store.port import Terms
+from recollect.store.sqlite.store import SqliteStore
+from recollect.text.analysers import Analyser
+
+_LOG: Final = logging.getLogger(__name__)
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Repairing:
+    """A store, and the analyser that its words were read with."""
+
+    store: SqliteStore
+    analyser: Analyser
+
+    def words_of(self, memory: Memory) -> Terms:
+        """Return the words of a memory, as the index has them."""
+        return words_of(memory, self.analyser)
+
+    def run(self, paths: Sequence[str], action: Callable[[], _Result]) -> _Result:
+        """Do something; if derived data of these namespaces does not check, rebuild it and do it again."""
+        try:
+            return action()
+        except IndexCorrupt as error:
+            _LOG.warning("rebuilding what is derived from the memories of %s: %s", ", ".join(paths), error)
+            for path in paths:
+                self.store.rebuild(path, self.words_of)
+            return action()

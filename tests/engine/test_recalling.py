@@ -1,0 +1,73 @@
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect.engine.meaning import Meaning
+from recollect.engine.recalling import Recaller, Request
+from recollect.engine.recipes import recipe
+from recollect.engine.repairing import Repairing
+from recollect.text import RuleClassifier
+
+NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
+
+
+def request(text: str, **changes: Any) -> Request:
+    values: dict[str, Any] = {
+        "text": text,
+        "limit": 10,
+        "namespace": "default",
+        "recipe": recipe("balanced"),
+        "filter": None,
+        "now": NOW,
+        "as_of": None,
+        "period": None,
+        "budget": None,
+        "vector": None,
+    }
+    return Request(**(values | changes))
+
+
+def recaller(memory: recollect.Engine) -> Recaller:
+    meaning = Meaning(memory.embedder, memory.store)
+    return Recaller(Repairing(memory.store, memory.analyser), meaning, RuleClassifier(), None)
+
+
+def test_it_is_what_the_engine_answers() -> None:
+    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
+        memory.remember_many(["green tea", "black tea", "a walk in the park"])
+        found, expected = recaller(memory).answer(request("green tea")), memory.recall("green tea")
+    assert [(hit.memory, hit.score) for hit in found] == [(hit.memory, hit.score) for hit in expected]
+    assert [hit.explanation for hit in found] == [hit.explanation for hit in expected]
+    assert list(found.milliseconds) == ["reading", "embedding", "search"]
+    assert all(spent >= 0 for spent in found.milliseconds.values())
+
+
+def test_what_does_not_fit_the_budget_is_counted() -> None:
+    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
+        memory.remember_many(["green tea " * 20, "green tea, black tea"])
+        found = recaller(memory).answer(request("green tea", budget=1))
+    assert (len(found), found.omitted) == (0, 2)
+
+
+@pytest.mark.parametrize(("limit", "named"), [(10, True), (0, False)])
+def test_the_best_rejected_is_named_if_anything_was_asked_for(limit: int, named: bool) -> None:
+    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
+        memory.remember("green tea", confidence=0.1)
+        strict = recipe("balanced").changed({"least_confidence": 0.9})
+        found = recaller(memory).answer(request("green tea", recipe=strict, limit=limit))
+    assert len(found) == 0
+    assert (found.rejected is not None) is named
+
+
+def test_what_is_missing_is_said() -> None:
+    with recollect.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
+        memory.remember("green tea")
+        wanted = recipe("balanced").changed({"rerank_depth": 5, "analyser": "plain"})
+        found = recaller(memory).answer(request("green tea", recipe=wanted))
+    assert [said.split(":")[0].split(",")[0] for said in found.degraded] == [
+        "no embedder",
+        "recipe 'balanced' asks for a re-ranker",
+        "recipe 'balanced' reads words with the analyser 'plain'",
+    ]

@@ -1,0 +1,40 @@
+import logging
+
+import pytest
+
+import recollect
+from recollect.engine.repairing import Repairing
+from recollect.model.errors import IndexCorrupt
+
+
+def test_what_is_damaged_is_rebuilt_and_done_again(caplog: pytest.LogCaptureFixture) -> None:
+    tries = []
+
+    def action() -> int:
+        tries.append(len(tries))
+        if len(tries) == 1:
+            raise IndexCorrupt("a list is cut short")
+        return 42
+
+    with recollect.open(":memory:", embedder="lexical") as memory, caplog.at_level(logging.WARNING):
+        memory.remember("green tea")
+        assert Repairing(memory.store, memory.analyser).run(["default"], action) == 42
+        assert len(memory.recall("green tea")) == 1
+    assert tries == [0, 1]
+    assert "rebuilding" in caplog.text
+    assert "a list is cut short" in caplog.text
+
+
+def test_damage_that_a_rebuild_does_not_mend_is_not_hidden() -> None:
+    def action() -> None:
+        raise IndexCorrupt("for good")
+
+    with recollect.open(":memory:", embedder="lexical") as memory, pytest.raises(IndexCorrupt, match="good"):
+        Repairing(memory.store, memory.analyser).run(["default"], action)
+
+
+def test_words_are_those_of_the_analyser() -> None:
+    with recollect.open(":memory:", embedder="lexical") as memory:
+        tea = memory.remember("green teas")
+        words = Repairing(memory.store, memory.analyser).words_of(tea)
+    assert words["content"] == {"green": 1, "tea": 1}
