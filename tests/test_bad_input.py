@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollect
-from recollect import duplicates, rank, text
+from recollect import duplicates, place, rank, text
 from recollect.model import InvalidArgument, Period
 from recollect.model.errors import shown
 from recollect.rank import BM25, Combination, Postings
@@ -31,7 +31,7 @@ DAY, NAIVE = datetime(2026, 5, 7, tzinfo=UTC), datetime(2026, 5, 7)
 
 RESULTS = {
     *("rank.Fused", "rank.Gate", "rank.Weights", "duplicates.Decision", "duplicates.NearPairs"),
-    *("duplicates.Resolution", "duplicates.Superseded", "duplicates.Survivor"),
+    *("duplicates.Resolution", "duplicates.Superseded", "duplicates.Survivor", "place.Near"),
 }
 """Records that functions hand out for reading; nobody is asked to make one."""
 CHOICES = {"duplicates.Method", "duplicates.Verdict"}
@@ -45,11 +45,13 @@ FROM_1 = (*WHOLE, 0)
 LIMIT = (-1, 2.5, NAN, "3", True, HUGE)
 FLAG = (1, "yes", None)
 TEXT = (5, None, b"text")
+LAT, LON = ((*NUMBER, *more) for more in ((91, -90.1), (181, -180.1)))
 TIME = (NAIVE, "today", None, 0)
 NUMBERS = ([0.5, NAN], [INF, -INF], ["a", "b"], [True, False], [[0.5, 0.5]], [[1], [1, 2]], 0.5, [None, None])
 COUNTS, COSINES = (*NUMBERS, [0.5, -0.1]), (*NUMBERS, [-1.1, 0.5], [0.5, 1.1])
 SHARES = (*COUNTS, [0.5, 1.1])
 SHORT = ([0.5],)
+LATS, LONS = (*NUMBERS, [0.5, 91]), (*NUMBERS, *SHORT, [-181, 0.5])
 ROWS = ([[NAN, 1], [1, 1]], [[1, INF], [1, 1]], [[1], [1, 1]], [0.5, 0.5], [["a"], ["b"]], None)
 TEXTS = ("ab", ["a", 5], [None], 5, None)
 IDS = ([["a", "a"], []], [[["unhashable"]], []], ["ab", "c"], [5, 6], [None], {"a": 1.0}, "ab", None)
@@ -67,6 +69,7 @@ def claim(**changes: Any) -> Any:
 CLAIM = ("tea", None, claim(confidence=1.5), claim(created_at=NAIVE), claim(mentions=-1), claim(content=None))
 CLAIMS: tuple[Any, ...] = ([claim()], [], "tea", None, [claim(), "tea"], [claim(), claim(confidence=NAN)])
 TEAS = Postings([["green", "tea"], ["black", "tea"]])
+TOWNS = place.Places([52.5, 48.9], [13.4, 2.4])
 PERIOD = Period.around(DAY, timedelta(days=2))
 SUM = Combination.of("sum", ["a", "b"], np.array([[0.5, 0.1], [0.2, 0.3]]))
 PAIRS = ([(0, 4)], [(-1, 0)], [(0, 1, 2)], [(0.5, 1)], [0, 1], "ab", None, [(0,), (0, 1)])
@@ -245,6 +248,29 @@ TABLE = [
         type=("funny", None), confidence=SHARE),
     row("text.RuleClassifier", {"default": "german"}, default=LANGUAGE),
     row("text.RuleClassifier.classify", {"question": "Which tea?"}, on=text.RuleClassifier(), question=TEXT),
+    # Where it was
+    row("place.haversine", {"lat_a": 52.5, "lon_a": 13.4, "lat_b": 48.9, "lon_b": 2.4},
+        lat_a=LAT, lon_a=LON, lat_b=LAT, lon_b=LON),
+    row("place.haversines", {"lat": 52.5, "lon": 13.4, "lats": [48.9, 0.0], "lons": [2.4, 180.0]},
+        lat=LAT, lon=LON, lats=LATS, lons=LONS),
+    row("place.nearness", {"metres": [0.0, 5e3], "scale": 1e3}, metres=COUNTS, scale=POSITIVE),
+    row("place.cell_height", {"precision": 6}, precision=(*FROM_1, 3, 9)),
+    row("place.Cell", {"precision": 4, "row": 2, "column": 1}, precision=(*FROM_1, 3, 9),
+        row=(1.0, NAN, "1", None, True, HUGE, 4050, -4051), column=(*WHOLE, 16_200)),
+    row("place.Cell.at", {"lat": 52.5, "lon": 13.4, "precision": 6}, lat=LAT, lon=LON, precision=(3, 9, 6.0)),
+    row("place.Cell.named", {"name": "geo_4_2_1"}, name=(*TEXT, "geo_4_2", "geo_9_2_1", "geo_4_4050_0")),
+    row("place.Box", {"south": 10.0, "west": 20.0, "north": 30.0, "east": 40.0},
+        south=LAT, west=LON, north=(*LAT, 9), east=LON),
+    row("place.Box.holds", {"lats": [48.9, 0.0], "lons": [2.4, 180.0]}, on=place.Box(10, 20, 30, 40),
+        lats=LATS, lons=LONS),
+    row("place.Places", {"lats": [52.5, 0.0], "lons": [13.4, 180.0]}, lats=LATS, lons=LONS),
+    row("place.Places.added", {"lats": [52.5, 0.0], "lons": [13.4, 180.0]}, on=TOWNS,
+        lats=LATS, lons=LONS),
+    row("place.Places.within", {"lat": 52.5, "lon": 13.4, "radius": 1e6, "limit": 2}, on=TOWNS,
+        lat=LAT, lon=LON, radius=COUNT, limit=LIMIT),
+    row("place.Places.nearest", {"lat": 52.5, "lon": 13.4, "limit": 1}, on=TOWNS,
+        lat=LAT, lon=LON, limit=(*LIMIT, None)),
+    row("place.Places.inside", {"box": place.Box(10, 20, 30, 40)}, on=TOWNS, box=(None, (10, 20, 30, 40))),
     # Whether it was heard before
     row("duplicates.Banding", BANDS, bands=FROM_1, rows=FROM_1),
     row("duplicates.lsh_threshold", BANDS, bands=FROM_1, rows=FROM_1),
@@ -289,7 +315,9 @@ def public(package: ModuleType) -> Iterator[str]:
 def test_every_public_function_is_in_the_table() -> None:
     tested = {".".join(each.name.split(".")[:2]) for each in TABLE}
     untested = RESULTS | CHOICES | PROTOCOLS
-    assert {name for package in (rank, text, duplicates) for name in public(package)} == tested | untested
+    assert {
+        name for package in (rank, text, place, duplicates) for name in public(package)
+    } == tested | untested
     assert not tested & untested
 
 

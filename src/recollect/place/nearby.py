@@ -265,7 +265,7 @@ def _runs(left: IntArray, right: IntArray) -> IntArray:
     lengths = right - left
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total) + np.repeat(left - ends + lengths, lengths)
+    return np.asarray(np.arange(total) + np.repeat(left - ends + lengths, lengths))
 
 
 def _nothing() -> Near:
