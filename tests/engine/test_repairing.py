@@ -8,7 +8,7 @@ from recollect.model.errors import IndexCorrupt
 
 
 def test_what_is_damaged_is_rebuilt_and_done_again(caplog: pytest.LogCaptureFixture) -> None:
-    tries = []
+    tries: list[int] = []
 
     def action() -> int:
         tries.append(len(tries))

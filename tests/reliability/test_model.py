@@ -229,7 +229,7 @@ class Model(RuleBasedStateMachine):
     @rule(turn=turns)
     def rebuild(self, turn: int) -> None:
         for namespace in NAMESPACES:
-            self.engines[turn].store.rebuild(namespace, self.engines[turn]._words_of)
+            self.engines[turn].store.rebuild(namespace, self.engines[turn]._repairing.words_of)
 
     @rule(seconds=st.integers(1, 3))
     def wait(self, seconds: int) -> None:
