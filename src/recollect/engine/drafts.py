@@ -14,6 +14,7 @@ from recollect.model.memory import Memory, Source
 from recollect.model.place import Place
 
 _DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
+_KNOWN_DETAILS: Final = frozenset(_DETAILS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +34,15 @@ class Drafts:
 
     def draft(self, content: str, namespace: str, details: Mapping[str, Any]) -> Memory:
         """Return a memory; a source and a place may be plain mappings, as JSON holds them."""
-        for name in details:
-            checks.one_of("details", name, _DETAILS)
+        if not _KNOWN_DETAILS.issuperset(details):
+            for name in details:
+                checks.one_of("details", name, _DETAILS)
         now = self.clock()
         given = {"created_at": now, **details}
-        given.setdefault("id", uuid7(now, self.random_bits(74)))
+        if "id" not in given:
+            given["id"] = uuid7(now, self.random_bits(74))
         for name, kind in (("source", Source), ("place", Place)):
-            if isinstance(given.get(name), Mapping):
+            if name in given and isinstance(given[name], Mapping):
                 given[name] = _built(name, kind, given[name])
         return Memory(content=content, namespace=namespace, **given)
 

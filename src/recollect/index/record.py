@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollect.model.errors import IndexCorrupt
-from recollect.model.memory import Memory
+from recollect.model.memory import Memory, Tier
 from recollect.rank.quality import TIER_SALIENCE
 
 FIELDS: Final = ("content", "tags", "entities", "speaker", "dates")
@@ -50,6 +50,7 @@ RECORD: Final = np.dtype(
     ]
 )
 
+_TIER_NUMBERS: Final = {Tier(name): number for number, name in enumerate(TIERS)}
 _PACK: Final = struct.Struct(f"<BBHiiIQ6d{len(FIELDS)}I")
 _CHECKSUM: Final = struct.Struct("<I")
 _SOUND: Final = zlib.crc32(_CHECKSUM.pack(zlib.crc32(b"")))
@@ -87,7 +88,7 @@ def packed(
     """
     body = _PACK.pack(
         state,
-        TIERS.index(memory.tier.value),
+        _TIER_NUMBERS[memory.tier],
         vectors,
         session,
         -1 if memory.source.position is None else memory.source.position,

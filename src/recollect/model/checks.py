@@ -30,6 +30,9 @@ Flags: TypeAlias = Sequence[bool] | npt.NDArray[np.bool_]
 Rows: TypeAlias = Sequence[Sequence[float]] | npt.NDArray[np.floating[Any]]
 """One vector per item: a list of lists or a two-dimensional array."""
 
+_SURELY_FLOAT = 2**63
+"""Whole numbers up to this one are well inside what float64 can hold."""
+
 
 def number(argument: str, value: object) -> float:
     """Return a finite real number as a float.
@@ -105,6 +108,9 @@ def whole(argument: str, value: object, low: int = 0) -> int:
     ...
     recollect.model.errors.InvalidArgument: limit must be a whole number of at least 0, got -1
     """
+    # The usual case first, as for numbers.
+    if type(value) is int and low <= value <= _SURELY_FLOAT:
+        return value
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < low:
         raise InvalidArgument(argument, value, f"a whole number of at least {low}")
     # Counts end up in float64 arithmetic; one that does not fit is refused here rather than there.
@@ -172,6 +178,8 @@ def instant(argument: str, value: object) -> datetime:
     >>> instant("now", datetime(2026, 5, 7, 12, tzinfo=timezone(timedelta(hours=2))))
     datetime.datetime(2026, 5, 7, 10, 0, tzinfo=datetime.timezone.utc)
     """
+    if type(value) is datetime and value.tzinfo is UTC:
+        return value
     if not isinstance(value, datetime) or value.utcoffset() is None:
         raise InvalidArgument(argument, value, "a datetime with a time zone")
     try:

@@ -14,6 +14,7 @@ from recollect.model.errors import InvalidArgument
 _RANDOM_BITS = 74
 _ID = re.compile(r"[^\s\0]{1,128}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
 
 
 def uuid7(now: datetime, random_bits: int) -> str:
@@ -33,7 +34,7 @@ def uuid7(now: datetime, random_bits: int) -> str:
     '019dffbb-f000-7000-8000-000000000000'
     """
     instant = checks.instant("now", now)
-    milliseconds = (instant - _EPOCH) // timedelta(milliseconds=1)
+    milliseconds = (instant - _EPOCH) // _MILLISECOND
     if milliseconds < 0:
         raise InvalidArgument("now", now, "an instant from 1970 on")
     bits = checks.whole("random_bits", random_bits)

@@ -15,6 +15,9 @@ DEFAULT_NAMESPACE = "default"
 
 _SEGMENT = re.compile(r"[\w@+~-][\w.@+~-]*")
 _LONGEST = 512
+_REMEMBERED = 4_096
+_WELL_FORMED: set[str] = set()
+"""Paths that were found well-formed: every memory of an import asks about the same one."""
 
 
 def namespace(argument: str, value: object) -> str:
@@ -34,6 +37,8 @@ def namespace(argument: str, value: object) -> str:
     _-.@+~ between slashes, no segment starting with a dot), got 'acme/../bob'
     """
     path = checks.text(argument, value)
+    if path in _WELL_FORMED:
+        return path
     if len(path) > _LONGEST:
         raise InvalidArgument(argument, value, f"at most {_LONGEST} characters long")
     if not all(_SEGMENT.fullmatch(segment) for segment in path.split("/")):
@@ -42,6 +47,9 @@ def namespace(argument: str, value: object) -> str:
             "no segment starting with a dot)"
         )
         raise InvalidArgument(argument, value, expected)
+    if len(_WELL_FORMED) >= _REMEMBERED:
+        _WELL_FORMED.clear()
+    _WELL_FORMED.add(path)
     return path
 
 

@@ -77,6 +77,10 @@ class Analyser:
             checks.flag(setting, getattr(self, setting))
         checks.one_of("language", self.language, LANGUAGES)
 
+    def __hash__(self) -> int:
+        # Every text looks up its table; hashing all settings would take longer than cutting a short one.
+        return hash(self.name)
+
     def tokens(self, text: str) -> list[str]:
         """Return the terms of `text` in order, repeated terms included.
 
@@ -102,7 +106,7 @@ class Analyser:
         else:
             latin = cyrillic = "none"
         table = _table(self, latin, cyrillic)
-        return [term for term in map(table.__getitem__, found) if term]
+        return list(filter(None, map(table.__getitem__, found)))
 
 
 def analyser(name: str, **overrides: Any) -> Analyser:  # noqa: ANN401 - the fields check their own types

@@ -26,6 +26,7 @@ DETECTED_LANGUAGES: Final = (*STOP_WORD_LANGUAGES, "none")
 
 _LATIN = tuple(language for language in STOP_WORD_LANGUAGES if language != "russian")
 
+_PLAIN = {str}
 _READ = 256
 """Words that are read; a language shows itself long before, and a book costs no more than a page."""
 
@@ -138,7 +139,11 @@ def languages_by_script(text: str | Sequence[str], default: str = "english") -> 
     read = _read(text)
     joined = "".join(read)
     if joined.isascii():
-        return _vote(read, default), "russian", "latin" if _LATIN_LETTERS.search(joined) else ""
+        return (
+            _vote(read, default, ascii_only=True),
+            "russian",
+            "latin" if _LATIN_LETTERS.search(joined) else "",
+        )
     latin = len("".join(_LATIN_LETTERS.findall(joined)))
     cyrillic_letters = "".join(_CYRILLIC_LETTERS.findall(joined))
     other = len(_NOT_LETTERS.sub("", joined)) - latin - len(cyrillic_letters)
@@ -148,7 +153,7 @@ def languages_by_script(text: str | Sequence[str], default: str = "english") -> 
     if most == 0:
         return default, cyrillic, ""
     if latin == most:
-        return _vote(read, default), cyrillic, "latin"
+        return _vote(read, default, ascii_only=False), cyrillic, "latin"
     return "english", cyrillic, "cyrillic" if len(cyrillic_letters) == most else "other"
 
 
@@ -169,22 +174,26 @@ def _read(text: str | Sequence[str]) -> Sequence[str]:
     """Return the first words of `text`, checked."""
     if isinstance(text, str):
         return words(text)[:_READ]
-    if not isinstance(text, Sequence) or isinstance(text, bytes | bytearray):
+    if type(text) is not list and (not isinstance(text, Sequence) or isinstance(text, bytes | bytearray)):
         raise InvalidArgument("text", text, "a string or a list of words")
     read = text[:_READ]
-    for position, token in enumerate(read):
-        if not isinstance(token, str):
-            raise InvalidArgument(f"text[{position}]", token, "a string")
+    if not set(map(type, read)) <= _PLAIN:
+        for position, token in enumerate(read):
+            if not isinstance(token, str):
+                raise InvalidArgument(f"text[{position}]", token, "a string")
     return read
 
 
-def _vote(tokens: Sequence[str], default: str) -> str:
+def _vote(tokens: Sequence[str], default: str, *, ascii_only: bool) -> str:
     """Return the language most words of a Latin text vote for."""
-    ballots = _ballots()
+    if ascii_only and _votes_against(default).isdisjoint(tokens):
+        # Nobody can overtake the default, which gets a vote wherever others get one, and as large a one.
+        return default
     totals = {default: _DEFAULT_VOTE}
-    for token in tokens:
-        for language, weight in ballots.get(token, ()):
+    for ballot in filter(None, map(_ballots().get, tokens)):
+        for language, weight in ballot:
             totals[language] = totals.get(language, 0.0) + weight
+    for token in () if ascii_only else tokens:
         if not token.isascii():
             # One vote per word, however many accents: a single foreign name must not outvote a sentence.
             named = next((_LETTERS[letter] for letter in token if letter in _LETTERS), "").split()
@@ -194,6 +203,12 @@ def _vote(tokens: Sequence[str], default: str) -> str:
     # Thirds and quarters do not add up exactly; what differs by less than a vote can is a tie.
     tied = [language for language, total in totals.items() if total > most - 1e-9]
     return default if default in tied else min(tied, key=DETECTED_LANGUAGES.index)
+
+
+@cache
+def _votes_against(default: str) -> frozenset[str]:
+    """Return the words that vote for other languages, but not for `default`."""
+    return frozenset(word for word, ballot in _ballots().items() if default not in dict(ballot))
 
 
 @cache

@@ -32,6 +32,8 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 _ABSENT: Final = "[]"
 _NO_SOURCE: Final = Source()
 _TIERS: Final = {tier.value: tier for tier in Tier}
+_TIER_NAMES: Final = {tier: tier.value for tier in Tier}
+_written: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def microseconds(instant: datetime | None) -> int | None:
@@ -68,11 +70,11 @@ def row(memory: Memory) -> tuple[Any, ...]:
         memory.id,
         memory.content,
         memory.category,
-        memory.tier.value,
+        _TIER_NAMES[memory.tier],
         memory.confidence,
         memory.importance,
         _json(memory.tags),
-        json.dumps(dict(memory.metadata), ensure_ascii=False) if memory.metadata else "{}",
+        _written(dict(memory.metadata)) if memory.metadata else "{}",
         source.speaker,
         source.session,
         source.position,
@@ -138,7 +140,7 @@ def memory(values: Sequence[Any]) -> Memory:
 
 
 def _json(values: tuple[str, ...]) -> str:
-    return json.dumps(values, ensure_ascii=False) if values else _ABSENT
+    return _written(values) if values else _ABSENT
 
 
 def _tuple(text: str) -> tuple[str, ...]:
