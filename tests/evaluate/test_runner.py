@@ -1,0 +1,284 @@
+"""The runner: every question with every recipe, once, the same every time, and nothing of the labels."""
+
+import json
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from recollect.embed.lexical import LexicalEmbedder
+from recollect.engine import RECIPES, Recipe
+from recollect.evaluate import runner
+from recollect.evaluate.collection import Document, Haystack, Question
+from recollect.evaluate.run_file import Run, read_run
+from recollect.evaluate.runner import RunFile, code_version, run
+from recollect.model.errors import DatasetError, InvalidArgument, RecollectError
+from recollect.store.sqlite.store import SqliteStore
+
+MAY = datetime(2023, 5, 7, tzinfo=UTC)
+TALK = Haystack(
+    "haystack-secret",
+    (
+        Document("gold-1", "I drink green tea.", "", MAY, "Anna", "answer-1", 0),
+        Document("other-1", "The train was late.", "", MAY, "Bob", "answer-1", 1),
+        Document("other-2", "We painted the kitchen blue.", "", MAY, "Anna", "noise-1", 0),
+        Document("gold-2", "My boat is called Heron.", "", MAY, "Bob", "noise-1", 1),
+        Document("other-3", "Green paint is cheaper than blue.", "", MAY, "Anna", "noise-2", 0),
+    ),
+    (
+        Question("q1", "Which tea does Anna drink?", "food", None, {"gold-1": 1.0}, {"answer-1": 1.0}),
+        Question("q2", "What is the boat called?", "names", MAY, {"gold-2": 1.0}, {"noise-1": 1.0}),
+        Question("q3", "Xylophone?", "food", answerable=False),
+    ),
+)
+NOTE = Haystack("second", (Document("d", "A note about Lisbon."),), (Question("q4", "Lisbon?", "names"),))
+WORDS = RECIPES["bm25"]
+
+
+@dataclass(frozen=True)
+class Made:
+    """A data set in memory."""
+
+    name: str = "made up"
+    sha256: str = "0123456789abcdef"
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    stacks: tuple[Haystack, ...] = (TALK, NOTE)
+
+    def haystacks(self) -> Iterator[Haystack]:
+        return iter(self.stacks)
+
+    def __len__(self) -> int:
+        return len(self.stacks)
+
+
+def rankings(file: RunFile) -> dict[str, list[str]]:
+    return {name: [item for item, _ in each.ranking] for name, each in read_run(file.path).answers.items()}
+
+
+def untimed(found: Run) -> list[tuple[object, ...]]:
+    return [
+        (each.question, each.kind, each.ranking, each.top, each.abstained) for each in found.answers.values()
+    ]
+
+
+def test_every_question_is_ranked_under_the_ids_of_the_set(tmp_path: Path) -> None:
+    (file,) = run(Made(), [WORDS], embedder=None, folder=tmp_path)
+    found = rankings(file)
+    assert list(found) == ["q1", "q2", "q3", "q4"]
+    assert (found["q1"][0], found["q2"][0], found["q3"], found["q4"]) == ("gold-1", "gold-2", [], ["d"])
+    assert (file.recipe, file.asked, file.known) == ("bm25", 4, 0)
+
+
+def test_sessions_are_ranked_by_their_best_turn(tmp_path: Path) -> None:
+    (file,) = run(Made(), [WORDS], embedder=None, folder=tmp_path, granularity="session")
+    found = rankings(file)
+    assert found["q1"][0] == "answer-1"
+    assert found["q2"][0] == "noise-1"
+    assert found["q4"] == []  # a document of no session
+    assert all(len(set(order)) == len(order) for order in found.values())
+
+
+def test_the_header_says_what_was_run_on_what(tmp_path: Path) -> None:
+    files = run(Made(), [WORDS, RECIPES["vector"]], embedder=LexicalEmbedder(), folder=tmp_path, depth=3)
+    words, meaning = (read_run(file.path).header for file in files)
+    assert (words.dataset, words.sha256, words.granularity) == ("made up", "0123456789abcdef", "turn")
+    assert words.recipe == WORDS.as_dict() | {"depth": 3}
+    assert words.code == code_version()
+    # Words alone are the same with every embedder.
+    assert words.embedder == ""
+    assert meaning.embedder == LexicalEmbedder().name
+
+
+def test_the_depth_is_kept(tmp_path: Path) -> None:
+    (file,) = run(Made(), [RECIPES["vector"]], embedder=LexicalEmbedder(), folder=tmp_path, depth=2)
+    assert len(rankings(file)["q1"]) == 2
+
+
+def test_the_gate_shows_in_abstaining_and_not_in_the_ranking(tmp_path: Path) -> None:
+    strict = Recipe(name="strict", least_similarity=1.0, least_match=1.0)
+    (file,) = run(Made(), [strict], embedder=LexicalEmbedder(), folder=tmp_path)
+    answer = read_run(file.path).answers["q2"]
+    assert answer.abstained
+    assert len(answer.ranking) == 5
+    assert answer.top == max(score for _, score in answer.ranking)
+
+
+def test_all_shipped_recipes_run(tmp_path: Path) -> None:
+    files = run(Made(), list(RECIPES.values()), embedder=LexicalEmbedder(), folder=tmp_path)
+    assert [file.recipe for file in files] == list(RECIPES)
+    assert all(rankings(file)["q1"][0] == "gold-1" for file in files)
+
+
+def test_the_same_run_twice_is_identical(tmp_path: Path) -> None:
+    recipes = list(RECIPES.values())
+    first, second = (
+        run(Made(), recipes, embedder=LexicalEmbedder(), folder=tmp_path / name) for name in ("one", "two")
+    )
+    for one, two in zip(first, second, strict=True):
+        assert untimed(read_run(one.path)) == untimed(read_run(two.path))
+
+
+def test_a_haystack_is_remembered_once_for_recipes_that_read_words_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    real = runner.open_engine
+
+    def counting(*arguments: object, **options: object) -> object:
+        opened.append(str(options["analyser_name"]))
+        return real(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(runner, "open_engine", counting)
+    run(Made(), list(RECIPES.values()), embedder=LexicalEmbedder(), folder=tmp_path)
+    assert opened == ["snowball", "plain"] * 2
+
+
+# --- nothing leaks ------------------------------------------------------------------------------------------
+
+
+def test_nothing_of_labels_or_ids_is_in_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dumps: list[bytes] = []
+    real = SqliteStore.close
+
+    def close(store: SqliteStore) -> None:
+        dumps.append(bytes(store._connection.serialize()))
+        real(store)
+
+    monkeypatch.setattr(SqliteStore, "close", close)
+    run(Made(), [WORDS], embedder=LexicalEmbedder(), folder=tmp_path)
+    assert len(dumps) == 2
+    assert b"green tea" in dumps[0]
+    for secret in (b"gold", b"other-", b"answer", b"noise", b"secret", b"q1", b"food"):
+        assert not any(secret in dump for dump in dumps)
+
+
+# --- interruptions ------------------------------------------------------------------------------------------
+
+
+def test_what_was_answered_is_not_asked_again(tmp_path: Path) -> None:
+    (first,) = run(Made(), [WORDS], embedder=None, folder=tmp_path)
+    before = first.path.read_bytes()
+    (again,) = run(Made(), [WORDS], embedder=None, folder=tmp_path)
+    assert (again.asked, again.known) == (0, 4)
+    assert again.path.read_bytes() == before
+
+
+def test_an_interruption_in_the_middle_is_taken_up(tmp_path: Path) -> None:
+    (whole,) = run(Made(), [WORDS], embedder=None, folder=tmp_path / "whole")
+
+    def stop(done: float, doing: str) -> None:
+        if done > 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(Made(), [WORDS], embedder=None, folder=tmp_path / "cut", progress=stop)
+    (cut,) = run(Made(), [WORDS], embedder=None, folder=tmp_path / "cut")
+    assert (cut.asked, cut.known) == (2, 2)
+    assert untimed(read_run(cut.path)) == untimed(read_run(whole.path))
+
+
+KILLED = """
+    import sys, time
+    from pathlib import Path
+    from recollect.engine import RECIPES
+    from recollect.evaluate.collection import Document, Haystack, Question
+    from recollect.evaluate.runner import run
+
+    class Made:
+        name, sha256, dropped = "numbers", "0123456789abcdef", {}
+
+        def haystacks(self):
+            for number in range(40):
+                texts = [f"word{number}x{each} tea" for each in range(5)]
+                documents = tuple(Document(f"d{number}-{each}", text) for each, text in enumerate(texts))
+                yield Haystack(f"h{number}", documents, (Question(f"q{number}", texts[number % 5]),))
+
+        def __len__(self):
+            return 40
+
+    def slowly(done, doing):
+        time.sleep(float(sys.argv[2]))
+
+    run(Made(), [RECIPES["bm25"]], embedder=None, folder=Path(sys.argv[1]), progress=slowly)
+"""
+
+
+def test_a_killed_process_is_taken_up_by_the_next(tmp_path: Path) -> None:
+    script = tmp_path / "killed.py"
+    script.write_text(textwrap.dedent(KILLED))
+
+    def started(folder: str, pause: float) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen([sys.executable, str(script), str(tmp_path / folder), str(pause)])
+
+    with started("cut", 0.05) as process:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            files = list((tmp_path / "cut").glob("*.jsonl"))
+            if files and files[0].read_bytes().count(b"\n") > 5:
+                break
+            time.sleep(0.02)
+        process.kill()
+        process.wait()
+    (path,) = (tmp_path / "cut").glob("*.jsonl")
+    assert 5 <= len(read_run(path).answers) < 40
+    # As if the machine had gone down in the middle of a line.
+    with path.open("ab") as file:
+        file.write(b'{"question": "q3')
+    for folder in ("cut", "whole"):
+        with started(folder, 0.0) as process:
+            assert process.wait() == 0
+    (whole,) = (tmp_path / "whole").glob("*.jsonl")
+    assert untimed(read_run(path)) == untimed(read_run(whole))
+    assert len(read_run(path).answers) == 40
+
+
+# --- what cannot be run -------------------------------------------------------------------------------------
+
+
+def test_a_file_of_another_run_is_refused_and_left_alone(tmp_path: Path) -> None:
+    (file,) = run(Made(), [WORDS], embedder=None, folder=tmp_path)
+    before = file.path.read_bytes()
+    with pytest.raises(DatasetError, match="another run: its recipe"):
+        run(Made(), [WORDS], embedder=None, folder=tmp_path, depth=7)
+    assert file.path.read_bytes() == before
+    (again,) = run(Made(), [WORDS], embedder=None, folder=tmp_path, depth=7, again=True)
+    assert (again.asked, again.known) == (4, 0)
+
+
+def test_a_recipe_that_cannot_be_run_as_it_should_is_not_measured(tmp_path: Path) -> None:
+    with pytest.raises(RecollectError, match="'vector' cannot be measured: no embedder"):
+        run(Made(), [RECIPES["vector"]], embedder=None, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"granularity": "word"}, "granularity must be one of"),
+        ({"depth": 0}, "depth must be a whole number of at least 1"),
+        ({"recipes": []}, "recipes must be at least one"),
+        ({"recipes": [WORDS, WORDS]}, "each with a name of its own"),
+    ],
+)
+def test_bad_arguments_are_refused(tmp_path: Path, options: dict[str, object], complaint: str) -> None:
+    given: dict[str, object] = {"recipes": [WORDS]} | options
+    with pytest.raises(InvalidArgument, match=complaint):
+        run(Made(), embedder=None, folder=tmp_path / "runs", **given)  # type: ignore[arg-type]
+    assert not (tmp_path / "runs").exists()
+
+
+def test_the_file_is_plain_json_lines(tmp_path: Path) -> None:
+    (file,) = run(Made(), [WORDS], embedder=None, folder=tmp_path)
+    assert file.path.name == "made-up-01234567.turn.words.bm25.jsonl"
+    assert [json.loads(line).get("question") for line in file.path.read_text("utf-8").splitlines()] == [
+        None,
+        "q1",
+        "q2",
+        "q3",
+        "q4",
+    ]
