@@ -34,10 +34,6 @@ class RiskCoverage:
     risk: tuple[float, ...]
     area: float
 
-    def as_dict(self) -> dict[str, float | list[float]]:
-        """Return the curve and its area by name, ready for JSON."""
-        return {"coverage": list(self.coverage), "risk": list(self.risk), "area": self.area}
-
 
 def auroc(scores_answerable: Numbers, scores_unanswerable: Numbers) -> float:
     r"""Return how often an answerable question scores above an unanswerable one; a tie counts half.

@@ -8,181 +8,29 @@ counting the same however few questions it has.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import partial
-from typing import Any
 
 import numpy as np
 
-from recollect.evaluate.abstention import RiskCoverage, auroc, risk_coverage
+from recollect.evaluate.abstention import auroc, risk_coverage
 from recollect.evaluate.collection import Question
 from recollect.evaluate.granularity import gains_of
 from recollect.evaluate.metrics import measure, recall_any
-from recollect.evaluate.run_file import Answered, Run, RunHeader
-from recollect.evaluate.significance import (
-    SAMPLES,
-    Difference,
-    Interval,
-    bootstrap_macro,
-    bootstrap_mean,
-    paired_bootstrap,
-    paired_bootstrap_macro,
+from recollect.evaluate.run_file import Answered, Run
+from recollect.evaluate.scores import (
+    Abstention,
+    Comparison,
+    Counts,
+    Latency,
+    MeasureDifference,
+    MeasureScore,
+    Scores,
 )
+from recollect.evaluate.significance import SAMPLES, DrawnMeans, draw_means, macro_means
 from recollect.model import InvalidArgument, checks
 
 RIGHT_AT = 5
 """An answer is called right, for risk and coverage, if a relevant item is among so many."""
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How many questions there were, and what became of them.
-
-    Parameters
-    ----------
-    questions
-        All of the data set's.
-    measured
-        Those the ranking metrics are over; with the next two, they make up `questions`.
-    unanswerable, unlabelled
-        Those left out: their answer is nowhere, or no relevant item is known at this granularity.
-    missing
-        Those of the data set that the run has no line for; the measured ones of them count as empty rankings.
-    unknown
-        Lines of the run about questions that the data set does not have.
-    abstained
-        Questions the engine would rather not have answered.
-    """
-
-    questions: int
-    measured: int
-    unanswerable: int
-    unlabelled: int
-    missing: int
-    unknown: int
-    abstained: int
-
-
-@dataclass(frozen=True, slots=True)
-class MeasureScore:
-    """One measure: its mean over questions, over kinds, and in each kind."""
-
-    micro: Interval
-    macro: Interval
-    kinds: Mapping[str, Interval]
-
-
-@dataclass(frozen=True, slots=True)
-class Latency:
-    """How long the questions took, in milliseconds: how many say so, their mean, and percentiles."""
-
-    count: int
-    mean: float
-    p50: float
-    p95: float
-    p99: float
-
-
-@dataclass(frozen=True, slots=True)
-class Abstention:
-    """How well the best score tells answerable questions from others.
-
-    Parameters
-    ----------
-    answerable, unanswerable
-        How many of each the run has: of the former those that are measured.
-    abstained_answerable, abstained_unanswerable
-        From how many of them the engine itself would have abstained: wrongly, and rightly.
-    auroc
-        See :func:`~recollect.evaluate.abstention.auroc`; having found nothing is below every score.
-    risk_coverage
-        Of answering from a score on. An answer is right if a relevant item is among the first 5, and to an
-        unanswerable question never.
-    """
-
-    answerable: int
-    unanswerable: int
-    abstained_answerable: int
-    abstained_unanswerable: int
-    auroc: float
-    risk_coverage: RiskCoverage
-
-
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """What a run is worth.
-
-    Parameters
-    ----------
-    header
-        What was run on what.
-    counts
-        What became of the questions.
-    kind_of
-        The kind of each measured question, in the order of the data set.
-    values
-        For each measure, the value of each measured question.
-    measures
-        For each measure, its means with intervals.
-    latency
-        None if the run does not say how long anything took.
-    abstention
-        None if all questions can be answered.
-    """
-
-    header: RunHeader
-    counts: Counts
-    kind_of: Mapping[str, str]
-    values: Mapping[str, Mapping[str, float]]
-    measures: Mapping[str, MeasureScore]
-    latency: Latency | None
-    abstention: Abstention | None
-
-    @property
-    def kinds(self) -> dict[str, int]:
-        """How many measured questions there are of each kind, by its name."""
-        return dict(sorted(Counter(self.kind_of.values()).items()))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything but the questions' own values by name, ready for JSON."""
-        return {
-            "run": self.header.as_dict(),
-            "counts": asdict(self.counts),
-            "kinds": self.kinds,
-            "measures": {name: asdict(score) for name, score in self.measures.items()},
-            "latency": None if self.latency is None else asdict(self.latency),
-            "abstention": None if self.abstention is None else asdict(self.abstention),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class MeasureDifference:
-    """How much higher one measure is than the baseline's: over questions, over kinds, and in each kind."""
-
-    micro: Difference
-    macro: Difference
-    kinds: Mapping[str, Difference]
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two runs on the same questions."""
-
-    ours: RunHeader
-    baseline: RunHeader
-    questions: int
-    measures: Mapping[str, MeasureDifference]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything by name, ready for JSON."""
-        return {
-            "ours": self.ours.as_dict(),
-            "baseline": self.baseline.as_dict(),
-            "questions": self.questions,
-            "measures": {name: asdict(difference) for name, difference in self.measures.items()},
-        }
 
 
 def score(
@@ -213,6 +61,7 @@ def score(
     Examples
     --------
     >>> from datetime import UTC, datetime
+    >>> from recollect.evaluate.run_file import RunHeader
     >>> now = datetime(2026, 5, 7, tzinfo=UTC)
     >>> header = RunHeader("tea", "9f", {"name": "bm25"}, "", "turn", "0.1.0", 0, now)
     >>> first = Answered("q1", ranking=(("t-1", 2.0),))
@@ -227,6 +76,8 @@ def score(
     if run.header.granularity != granularity:
         raise InvalidArgument("granularity", granularity, f"that of the run ({run.header.granularity!r})")
     named = {name: measure(name) for name in checks.texts("measures", measures)}
+    if not named:
+        raise InvalidArgument("measures", measures, "at least one measure")
     asked = _by_id(questions)
     if not any(question in run.answers for question in asked):
         raise InvalidArgument(
@@ -244,13 +95,14 @@ def score(
         for name, value in named.items()
     }
     kind_of = {name: asked[name].kind for name in measured}
-    draw = partial(bootstrap_mean, samples=samples, seed=seed, level=level)
-    draw_macro = partial(bootstrap_macro, samples=samples, seed=seed, level=level)
-    means = {}
-    for name, value in values.items():
-        groups = _by_kind(value, kind_of)
-        kinds = {kind: draw(group) for kind, group in groups.items()}
-        means[name] = MeasureScore(draw(list(value.values())), draw_macro(list(groups.values())), kinds)
+    micro, macro, kinds = _draws(values, kind_of, samples, seed)
+    by_kind = {kind: drawn.intervals(level) for kind, drawn in kinds.items()}
+    means = {
+        name: MeasureScore(one, all_kinds, {kind: intervals[place] for kind, intervals in by_kind.items()})
+        for place, (name, one, all_kinds) in enumerate(
+            zip(values, micro.intervals(level), macro.intervals(level), strict=True)
+        )
+    }
     answers = [run.answers[name] for name in asked if name in run.answers]
     return Scores(
         header=run.header,
@@ -282,6 +134,7 @@ def compare(
     Examples
     --------
     >>> from datetime import UTC, datetime
+    >>> from recollect.evaluate.run_file import RunHeader
     >>> header = RunHeader("tea", "9f", {}, "", "turn", "0.1.0", 0, datetime(2026, 5, 7, tzinfo=UTC))
     >>> asked = [Question("q1", "Which tea?", relevant={"t-1": 1})]
     >>> good = Run(header, {"q1": Answered("q1", ranking=(("t-1", 2.0),))})
@@ -301,18 +154,20 @@ def compare(
     if not common:
         expected = f"scored by one of our measures, {', '.join(ours.values)}"
         raise InvalidArgument("baseline", list(baseline.values), expected)
-    draw = partial(paired_bootstrap, samples=samples, seed=seed, level=level)
-    draw_macro = partial(paired_bootstrap_macro, samples=samples, seed=seed, level=level)
-    differences = {}
-    for name in common:
-        mine = ours.values[name]
-        theirs = {question: baseline.values[name][question] for question in mine}
-        left, right = _by_kind(mine, ours.kind_of), _by_kind(theirs, ours.kind_of)
-        differences[name] = MeasureDifference(
-            micro=draw(list(mine.values()), list(theirs.values())),
-            macro=draw_macro(list(left.values()), list(right.values())),
-            kinds={kind: draw(left[kind], right[kind]) for kind in left},
+    values = {
+        name: {
+            question: value - baseline.values[name][question] for question, value in ours.values[name].items()
+        }
+        for name in common
+    }
+    micro, macro, kinds = _draws(values, ours.kind_of, samples, seed)
+    by_kind = {kind: drawn.differences(level) for kind, drawn in kinds.items()}
+    differences = {
+        name: MeasureDifference(one, all_kinds, {kind: found[place] for kind, found in by_kind.items()})
+        for place, (name, one, all_kinds) in enumerate(
+            zip(values, micro.differences(level), macro.differences(level), strict=True)
         )
+    }
     return Comparison(ours.header, baseline.header, len(ours.kind_of), differences)
 
 
@@ -325,12 +180,18 @@ def _by_id(questions: Iterable[Question]) -> dict[str, Question]:
     return asked
 
 
-def _by_kind(values: Mapping[str, float], kind_of: Mapping[str, str]) -> dict[str, list[float]]:
-    """Return the values of each kind; kinds in the order of their names, so that tables agree."""
-    groups: dict[str, list[float]] = {kind: [] for kind in sorted(set(kind_of.values()))}
-    for question, value in values.items():
-        groups[kind_of[question]].append(value)
-    return groups
+def _draws(
+    values: Mapping[str, Mapping[str, float]], kind_of: Mapping[str, str], samples: int, seed: int
+) -> tuple[DrawnMeans, DrawnMeans, dict[str, DrawnMeans]]:
+    """Return the means of all measures at once: over questions, over kinds, and in each kind by its name."""
+    table = np.array([list(value.values()) for value in values.values()]).T
+    kinds = np.array(list(kind_of.values()))
+    by_kind = {
+        kind: draw_means(table[kinds == kind], samples=samples, seed=seed + place)
+        for place, kind in enumerate(sorted(set(kind_of.values())), 1)
+    }
+    micro = draw_means(table, samples=samples, seed=seed)
+    return micro, macro_means(list(by_kind.values())), by_kind
 
 
 def _latency(answers: Sequence[Answered]) -> Latency | None:

@@ -1,0 +1,161 @@
+"""What a run is worth, and how it compares with another: what scoring hands out, ready for JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from recollect.evaluate.abstention import RiskCoverage
+from recollect.evaluate.run_file import RunHeader
+from recollect.evaluate.significance import Difference, Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many questions there were, and what became of them.
+
+    Parameters
+    ----------
+    questions
+        All of the data set's.
+    measured
+        Those the ranking metrics are over; with the next two, they make up `questions`.
+    unanswerable, unlabelled
+        Those left out: their answer is nowhere, or no relevant item is known at this granularity.
+    missing
+        Those of the data set that the run has no line for; the measured ones of them count as empty rankings.
+    unknown
+        Lines of the run about questions that the data set does not have.
+    abstained
+        Questions the engine would rather not have answered.
+    """
+
+    questions: int
+    measured: int
+    unanswerable: int
+    unlabelled: int
+    missing: int
+    unknown: int
+    abstained: int
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureScore:
+    """One measure: its mean over questions, over kinds, and in each kind."""
+
+    micro: Interval
+    macro: Interval
+    kinds: Mapping[str, Interval]
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """How long the questions took, in milliseconds: how many say so, their mean, and percentiles."""
+
+    count: int
+    mean: float
+    p50: float
+    p95: float
+    p99: float
+
+
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """How well the best score tells answerable questions from others.
+
+    Parameters
+    ----------
+    answerable, unanswerable
+        How many of each the run has: of the former those that are measured.
+    abstained_answerable, abstained_unanswerable
+        From how many of them the engine itself would have abstained: wrongly, and rightly.
+    auroc
+        See :func:`~recollect.evaluate.abstention.auroc`; having found nothing is below every score.
+    risk_coverage
+        Of answering from a score on. An answer is right if a relevant item is among the first 5, and to an
+        unanswerable question never.
+    """
+
+    answerable: int
+    unanswerable: int
+    abstained_answerable: int
+    abstained_unanswerable: int
+    auroc: float
+    risk_coverage: RiskCoverage
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What a run is worth.
+
+    Parameters
+    ----------
+    header
+        What was run on what.
+    counts
+        What became of the questions.
+    kind_of
+        The kind of each measured question, in the order of the data set.
+    values
+        For each measure, the value of each measured question.
+    measures
+        For each measure, its means with intervals.
+    latency
+        None if the run does not say how long anything took.
+    abstention
+        None if all questions can be answered.
+    """
+
+    header: RunHeader
+    counts: Counts
+    kind_of: Mapping[str, str]
+    values: Mapping[str, Mapping[str, float]]
+    measures: Mapping[str, MeasureScore]
+    latency: Latency | None
+    abstention: Abstention | None
+
+    @property
+    def kinds(self) -> dict[str, int]:
+        """How many measured questions there are of each kind, by its name."""
+        return dict(sorted(Counter(self.kind_of.values()).items()))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything but the questions' own values by name, ready for JSON."""
+        return {
+            "run": self.header.as_dict(),
+            "counts": asdict(self.counts),
+            "kinds": self.kinds,
+            "measures": {name: asdict(score) for name, score in self.measures.items()},
+            "latency": None if self.latency is None else asdict(self.latency),
+            "abstention": None if self.abstention is None else asdict(self.abstention),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureDifference:
+    """How much higher one measure is than the baseline's: over questions, over kinds, and in each kind."""
+
+    micro: Difference
+    macro: Difference
+    kinds: Mapping[str, Difference]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs on the same questions."""
+
+    ours: RunHeader
+    baseline: RunHeader
+    questions: int
+    measures: Mapping[str, MeasureDifference]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything by name, ready for JSON."""
+        return {
+            "ours": self.ours.as_dict(),
+            "baseline": self.baseline.as_dict(),
+            "questions": self.questions,
+            "measures": {name: asdict(difference) for name, difference in self.measures.items()},
+        }
