@@ -9,8 +9,13 @@ from types import MappingProxyType
 from typing import Any
 
 from recollect.evaluate.collection import Dataset
+from recollect.evaluate.datasets.beir import Beir
+from recollect.evaluate.datasets.facts import Facts
+from recollect.evaluate.datasets.jsonl import Jsonl
 from recollect.evaluate.datasets.locomo import LoCoMo
 from recollect.evaluate.datasets.longmemeval import LongMemEval
+from recollect.evaluate.datasets.multihop import Multihop
+from recollect.evaluate.datasets.smart import Smart
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 
@@ -20,6 +25,11 @@ READERS: Mapping[str, Callable[..., Dataset]] = MappingProxyType(
     {
         "longmemeval": LongMemEval,
         "locomo": LoCoMo,
+        "multihop": Multihop,
+        "beir": Beir,
+        "smart": Smart,
+        "facts": Facts,
+        "jsonl": Jsonl,
     }
 )
 """The reader of each format; called with a path and the format's own options."""
