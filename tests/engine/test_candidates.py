@@ -1,12 +1,13 @@
 from collections.abc import Callable
+from inspect import signature
 
 import numpy as np
 import pytest
 
 from recollect.engine import Recipe
-from recollect.engine.candidates import explain_fused, fuse, score_by, search
+from recollect.engine.candidates import Legs, fuse, search
 from recollect.engine.situation import Situation
-from recollect.rank import FUSIONS
+from recollect.rank import FUSIONS, Leg
 from recollect.store.port import Found
 
 Make = Callable[..., Situation]
@@ -61,10 +62,9 @@ def test_every_fusion_explains_itself_exactly(situation: Make, fusion: str) -> N
     asked = situation(TEXTS, "green tea with milk")
     legs = search(recipe, asked)
     fused = fuse(recipe, asked, legs)
-    explain = explain_fused(fused, legs)
-    assert set(fused.ids) == {0, 1, 2, 3}
+    assert set(fused.slots.tolist()) == {0, 1, 2, 3}
     for position, score in enumerate(fused.scores.tolist()):
-        why = explain(position)
+        why = fused.explain(position)
         assert why.value == score
         assert {part.label for part in why.parts} >= {"meaning", "words"}
 
@@ -73,10 +73,10 @@ def test_an_explanation_names_rank_score_and_words(situation: Make) -> None:
     recipe, asked = Recipe(name="x"), situation(TEXTS, "green tea")
     legs = search(recipe, asked)
     fused = fuse(recipe, asked, legs)
-    text = str(explain_fused(fused, legs)(0))
+    text = str(fused.explain(0))
     assert "rank 1 of 2" in text
     assert "green in content" in text
-    last = str(explain_fused(fused, legs)(len(fused.ids) - 1))
+    last = str(fused.explain(fused.slots.size - 1))
     assert "not found by this leg" in last
 
 
@@ -86,7 +86,62 @@ def test_a_lone_leg_has_all_the_weight(situation: Make) -> None:
     assert fuse(recipe, asked, search(recipe, asked)).scores[0] == 1.0
 
 
-def test_what_a_leg_gave_to_each() -> None:
-    found = Found(np.array([7, 3, 5]), np.array([0.9, 0.5, 0.1]))
-    assert score_by(found, np.array([3, 4, 7, 9]), -1.0).tolist() == [0.5, -1.0, 0.9, -1.0]
-    assert score_by(Found(np.zeros(0, np.intp), np.zeros(0)), np.array([1]), 0.0).tolist() == [0.0]
+def test_what_each_leg_said_of_each(situation: Make) -> None:
+    legs = Legs(
+        Found(np.array([7, 3, 5]), np.array([0.9, 0.5, 0.1])),
+        Found(np.array([3, 8]), np.array([4.0, 2.0]), ceiling=5.0),
+    )
+    fused = fuse(Recipe(name="x", fusion="rrf"), situation(TEXTS, "tea"), legs)
+    said = fused.evidence()
+    by_slot = dict(
+        zip(fused.slots.tolist(), zip(said.cosines.tolist(), said.matches.tolist(), strict=True), strict=True)
+    )
+    assert by_slot == {7: (0.9, 0.0), 3: (0.5, 4.0), 5: (0.1, 0.0), 8: (-np.inf, 2.0)}
+    assert said.ceiling == 5.0
+    backwards = said.take(np.arange(3, -1, -1))
+    assert backwards.cosines.tolist() == said.cosines.tolist()[::-1]
+
+
+def test_a_leg_that_was_not_asked_says_nothing(situation: Make) -> None:
+    recipe, asked = Recipe(name="x", vector_pool=0), situation(TEXTS, "green tea")
+    said = fuse(recipe, asked, search(recipe, asked)).evidence()
+    assert said.cosines.tolist() == [-np.inf, -np.inf]
+    assert (said.matches > 0).all()
+
+
+@pytest.mark.parametrize("fusion", sorted(FUSIONS))
+def test_the_parameters_of_a_recipe_reach_the_fusion_that_declares_them(situation: Make, fusion: str) -> None:
+    """Changing a parameter of the recipe changes the scores if, and only if, the fusion has it."""
+    changes: dict[str, tuple[str, object]] = {
+        "k": ("rrf_k", 7.0),
+        "rank_base": ("rrf_base", 0),
+        "normaliser": ("normaliser", "rank_based"),
+        "coverage": ("coverage", "leg"),
+        "budget": ("blend_budget", 3.0),
+        "threshold": ("blend_threshold", 0.05),
+    }
+    asked = situation(TEXTS, "green tea with milk")
+    plain = Recipe(name="x", fusion=fusion)
+    legs = search(plain, asked)
+    taken = set(signature(FUSIONS[fusion]).parameters)
+    for argument, (field, value) in changes.items():
+        before, after = (fuse(recipe, asked, legs) for recipe in (plain, plain.changed({field: value})))
+        same = dict(zip(before.slots, before.scores, strict=True)) == dict(
+            zip(after.slots, after.scores, strict=True)
+        )
+        assert same is (argument not in taken), argument
+
+
+@pytest.mark.parametrize("fusion", sorted(FUSIONS))
+def test_it_is_what_the_fusion_makes_of_the_legs(situation: Make, fusion: str) -> None:
+    recipe = Recipe(name="x", fusion=fusion, vector_weight=0.5)
+    asked = situation(TEXTS, "green tea with milk")
+    legs = search(recipe, asked)
+    lists: list[Leg[int]] = [Leg(found.slots, found.scores) for found in (legs.vector, legs.lexical)]
+    share: dict[str, object] = {"weights": [0.5, 0.5]}
+    if fusion == "alpha_blend":
+        share = {"alpha": 0.5, "budget": recipe.blend_budget, "threshold": recipe.blend_threshold}
+    expected = FUSIONS[fusion](lists, **share)
+    found = fuse(recipe, asked, legs)
+    assert found.slots.tolist() == expected.ids
+    assert found.scores.tolist() == expected.scores.tolist()

@@ -4,24 +4,20 @@ import numpy as np
 import pytest
 
 from recollect.engine import Recipe
-from recollect.engine.candidates import Legs
+from recollect.engine.candidates import Evidence
 from recollect.engine.gate import gate
 from recollect.engine.situation import Situation
-from recollect.store.port import Found
 
 Make = Callable[..., Situation]
 ITEMS = [{"content": f"memory {number}", "confidence": 0.5 + number / 10} for number in range(4)]
-SLOTS = np.arange(4)
 # By meaning: 0 and 1 are found. By words, of at most 10: 1 and 2. Nothing found 3.
-LEGS = Legs(
-    Found(np.array([0, 1]), np.array([0.8, 0.3])),
-    Found(np.array([2, 1]), np.array([5.0, 0.4]), ceiling=10.0),
-)
+EVIDENCE = Evidence(np.array([0.8, 0.3, -np.inf, -np.inf]), np.array([0.0, 0.4, 5.0, 0.0]), 10.0)
 
 
 def passed(situation: Situation, **changes: object) -> tuple[list[bool], list[str]]:
     recipe = Recipe(name="x", **changes)  # type: ignore[arg-type]
-    mask, missed = gate(recipe, situation, LEGS, SLOTS, situation.view.records(SLOTS))
+    confidence = situation.view.records(np.arange(4))["confidence"]
+    mask, missed = gate(recipe, situation, EVIDENCE, confidence)
     return mask.tolist(), [missed(position) for position in range(4)]
 
 

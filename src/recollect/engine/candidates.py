@@ -2,35 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from inspect import signature
 from typing import Any, Final
 
 import numpy as np
 
 from recollect.duplicates.fingerprint import folded
 from recollect.engine.recipe import Recipe
-from recollect.engine.situation import Explain, Situation
+from recollect.engine.situation import Situation
 from recollect.index.lexical import LexicalQuery
 from recollect.model.checks import FloatArray, IntArray
 from recollect.model.explanation import Explanation
+from recollect.model.parameter import parameters_of
 from recollect.rank import (
     BM25,
     FUSIONS,
     Combination,
     Fused,
-    Leg,
     best_first,
     boosted_query,
     importance_decay,
     legs_for_query,
     phrase_bonus,
 )
+from recollect.rank.fusion.legs import Aligned, align_slots
 from recollect.store.port import Found
 
 _HOUR: Final = 3_600.0
+_NAMED_IN_RECIPE: Final = {
+    "k": "rrf_k",
+    "rank_base": "rrf_base",
+    "normaliser": "normaliser",
+    "coverage": "coverage",
+    "budget": "blend_budget",
+    "threshold": "blend_threshold",
+}
+"""By the declared parameter of a fusion, the recipe's parameter that sets it."""
 _PHRASE_DEPTH: Final = 3
 """How many times deeper words are searched when a phrase may lift what lies there."""
+
+
+_bm25 = lru_cache(maxsize=64)(BM25)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +54,82 @@ class Legs:
 
     vector: Found
     lexical: Found
+
+
+class Candidates:
+    """The union of what the legs found, best first.
+
+    Attributes
+    ----------
+    slots, scores
+        The memories and their fused scores.
+    legs
+        What they were made of.
+    """
+
+    def __init__(self, union: IntArray, aligned: Aligned[int], fused: Fused[int], legs: Legs) -> None:
+        self.slots: IntArray = union[fused.order]
+        self.scores = fused.scores
+        self.legs = legs
+        self._aligned = aligned
+        self._fused = fused
+
+    def evidence(self) -> Evidence:
+        """Return what each leg said of each candidate."""
+        cosines, matches = self._given("meaning", -np.inf), self._given("words", 0.0)
+        return Evidence(cosines, matches, self.legs.lexical.ceiling)
+
+    def explain(self, position: int) -> Explanation:
+        """Tell which legs found a candidate, at which rank and by which words."""
+        parts = self._fused.parts
+        slot = self.slots[position : position + 1]
+        detail = {}
+        for name, found in (("meaning", self.legs.vector), ("words", self.legs.lexical)):
+            if name not in parts.names:
+                continue
+            value = float(parts.parts[parts.names.index(name), position])
+            where = np.flatnonzero(found.slots == slot[0])
+            note = "not found by this leg"
+            if where.size:
+                note = f"rank {int(where[0]) + 1} of {found.slots.size}, score {found.scores[where[0]]:.4f}"
+                if found.detail is not None:
+                    note += f": {_words(found.detail(slot))}"
+            detail[name] = Explanation.leaf(name, value, note)
+        return parts.explain(position, "relevance", detail)
+
+    def _given(self, name: str, absent: float) -> FloatArray:
+        """Return the score a leg gave to each candidate."""
+        aligned = self._aligned
+        result = np.full(len(aligned.ids), absent)
+        start = 0
+        for leg, size, scores in zip(aligned.names, aligned.sizes, aligned.scores, strict=True):
+            if leg == name and scores is not None:
+                result[aligned.places[start : start + size]] = scores
+            start += size
+        return result[self._fused.order]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """What speaks for each candidate, whatever became of it in the fusion.
+
+    Attributes
+    ----------
+    cosines
+        How close its meaning is; minus infinity if it was not found by meaning.
+    matches
+        Its BM25 score; 0 if it was not found by words.
+    ceiling
+        The BM25 score of a text that says everything the question asks for; 0 if nothing was asked by words.
+    """
+
+    cosines: FloatArray
+    matches: FloatArray
+    ceiling: float
+
+    def take(self, order: IntArray) -> Evidence:
+        """Return the evidence of the candidates in `order`."""
+        return Evidence(self.cosines[order], self.matches[order], self.ceiling)
 
 
 def search(recipe: Recipe, situation: Situation) -> Legs:
@@ -65,7 +156,7 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
             "dates": recipe.dates_weight,
         },
         question.excluded,
-        BM25(recipe.k1, recipe.b),
+        _bm25(recipe.k1, recipe.b),
     )
     lexical = nothing
     if recipe.lexical_pool and query.terms:
@@ -76,88 +167,67 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
     return Legs(vector, lexical)
 
 
-def fuse(recipe: Recipe, situation: Situation, legs: Legs) -> Fused[int]:
+def fuse(recipe: Recipe, situation: Situation, legs: Legs) -> Candidates:
     """Make one list of the legs."""
     share = recipe.vector_weight
     if recipe.legs_by_query:
         kind = situation.classifier.classify(situation.question.text)
         share = legs_for_query(kind.type, kind.confidence).alpha
-    lists: list[Leg[int]] = []
+    fusion = FUSIONS[recipe.fusion]
+    takes = _arguments(fusion)
+    with_vectors, with_words = bool(recipe.vector_pool) and situation.vector is not None, recipe.lexical_pool
+    # A fusion with a share of its own tells its legs apart by their place, and is given both.
+    placed = "alpha" in takes
+    lists: list[tuple[str, Found]] = []
     weights: list[float] = []
     for name, found, used, weight in (
-        ("meaning", legs.vector, recipe.vector_pool and situation.vector is not None, share),
-        ("words", legs.lexical, recipe.lexical_pool, 1 - share),
+        ("meaning", legs.vector, with_vectors, share),
+        ("words", legs.lexical, with_words, 1 - share),
     ):
-        if used:
-            lists.append(Leg(found.slots, found.scores, name))
+        if used or placed:
+            lists.append((name, found))
             weights.append(weight)
     if len(lists) == 1:
         # A leg that stands alone has all the weight, whatever it would have beside another.
         weights = [1.0]
-    options: dict[str, Any] = {"weights": weights if any(weights) else None}
-    if recipe.fusion in ("rrf", "zscored_rrf"):
-        options |= {"k": recipe.rrf_k, "rank_base": recipe.rrf_base}
-    elif recipe.fusion == "relative" and recipe.anchored:
-        options["floors"] = [_zero(leg, situation) for leg in lists]
-        options["ceilings"] = [_full(leg, legs) for leg in lists]
-    elif recipe.fusion in ("comb_sum", "comb_mnz"):
-        options["normaliser"] = recipe.normaliser
-    elif recipe.fusion == "aligned":
-        options["coverage"] = recipe.coverage
-    elif recipe.fusion == "alpha_blend":
-        lists = [Leg(f.slots, f.scores, n) for n, f in (("meaning", legs.vector), ("words", legs.lexical))]
-        options = {"alpha": share, "budget": recipe.blend_budget, "threshold": recipe.blend_threshold}
-        if recipe.forgetting:
-            options["base"] = _forgetting(situation, legs)
-    return FUSIONS[recipe.fusion](lists, **options)
+    slots, aligned = align_slots(
+        [found.slots for _, found in lists], [found.scores for _, found in lists], [name for name, _ in lists]
+    )
+    options: dict[str, Any] = {name: getattr(recipe, field) for name, field in takes.items() if field}
+    if placed:
+        options["alpha"] = share
+    elif any(weights):
+        options["weights"] = tuple(weights)
+    if "floors" in takes and recipe.anchored:
+        options["floors"] = [_zero(name, found, situation) for name, found in lists]
+        options["ceilings"] = [_full(name, found) for name, found in lists]
+    if "base" in takes and recipe.forgetting:
+        options["base"] = _forgetting(situation, slots)
+    return Candidates(slots, aligned, fusion(aligned, **options), legs)
 
 
-def explain_fused(fused: Fused[int], legs: Legs) -> Explain:
-    """Return what tells, for each candidate, which legs found it, at which rank and by which words."""
-
-    def explain(position: int) -> Explanation:
-        parts = fused.parts
-        slot = np.array([fused.ids[position]], np.intp)
-        detail = {}
-        for name, found in (("meaning", legs.vector), ("words", legs.lexical)):
-            if name not in parts.names:
-                continue
-            value = float(parts.parts[parts.names.index(name), position])
-            where = np.flatnonzero(found.slots == slot[0])
-            note = "not found by this leg"
-            if where.size:
-                note = f"rank {int(where[0]) + 1} of {found.slots.size}, score {found.scores[where[0]]:.4f}"
-                if found.detail is not None:
-                    note += f": {_words(found.detail(slot))}"
-            detail[name] = Explanation.leaf(name, value, note)
-        return parts.explain(position, "relevance", detail)
-
-    return explain
+@lru_cache(maxsize=64)
+def _arguments(fusion: Callable[..., Fused[int]]) -> Mapping[str, str]:
+    """Return the arguments a fusion takes and, for each that a recipe sets, the name it has there."""
+    declared = {parameter.name for parameter in parameters_of(fusion)}
+    return {
+        name: _NAMED_IN_RECIPE.get(name, "") if name in declared else ""
+        for name in signature(fusion).parameters
+    }
 
 
-def score_by(found: Found, slots: IntArray, absent: float) -> FloatArray:
-    """Return the score a leg gave to each slot."""
-    result = np.full(slots.size, absent)
-    if found.slots.size:
-        order = found.slots.argsort()
-        at = np.minimum(np.searchsorted(found.slots, slots, sorter=order), found.slots.size - 1)
-        same = found.slots[order[at]] == slots
-        result[same] = found.scores[order[at]][same]
-    return result
-
-
-def _full(leg: Leg[int], legs: Legs) -> float | None:
+def _full(name: str, found: Found) -> float | None:
     """Return the score at which words have said all they can; meaning has no such point."""
-    if leg.name != "words" or not legs.lexical.scores.size:
+    if name != "words" or not found.scores.size:
         return None
-    return max(legs.lexical.ceiling, float(legs.lexical.scores.max()))
+    return max(found.ceiling, float(found.scores[0]))
 
 
-def _zero(leg: Leg[int], situation: Situation) -> float:
+def _zero(name: str, found: Found, situation: Situation) -> float:
     """Return the score at which a leg has nothing to say: no shared word, or a cosine of unrelated texts."""
-    if leg.name == "words" or leg.checked_scores is None or not leg.checked_scores.size:
+    if name == "words" or not found.scores.size:
         return 0.0
-    return min(situation.least_similarity, float(leg.checked_scores.min()))
+    return min(situation.least_similarity, float(found.scores[-1]))
 
 
 def _with_phrases(recipe: Recipe, situation: Situation, found: Found) -> Found:
@@ -177,8 +247,7 @@ def _words(parts: Combination) -> str:
     return ", ".join(f"{name} {value:.2f}" for name, value in sorted(said, key=lambda pair: -pair[1]))
 
 
-def _forgetting(situation: Situation, legs: Legs) -> Mapping[int, float]:
-    slots = np.unique(np.concatenate([legs.vector.slots, legs.lexical.slots]))
+def _forgetting(situation: Situation, slots: IntArray) -> Mapping[int, float]:
     records = situation.view.records(slots)
     hours = np.maximum(0.0, situation.now.timestamp() - records["created"]) / _HOUR
     base = importance_decay(hours, 1 + 4 * records["importance"], records["accesses"])

@@ -6,26 +6,24 @@ from collections.abc import Callable
 
 import numpy as np
 
-from recollect.engine.candidates import Legs, score_by
+from recollect.engine.candidates import Evidence
 from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Situation
-from recollect.index.record import Records
-from recollect.model.checks import BoolArray, IntArray
+from recollect.model.checks import BoolArray, FloatArray
 
 
 def gate(
-    recipe: Recipe, situation: Situation, legs: Legs, slots: IntArray, records: Records
+    recipe: Recipe, situation: Situation, evidence: Evidence, confidence: FloatArray
 ) -> tuple[BoolArray, Callable[[int], str]]:
     """Return who is good enough, and a function that says what one who is not has missed.
 
     A memory passes by meaning (a cosine of at least the threshold) or by words (a share of the best possible
     match), whichever it has, and must in any case be certain enough.
     """
-    cosine, match = score_by(legs.vector, slots, -np.inf), score_by(legs.lexical, slots, 0.0)
-    ceiling = legs.lexical.ceiling or 1.0
+    cosine, match, ceiling = evidence.cosines, evidence.matches, evidence.ceiling or 1.0
     near = cosine >= situation.least_similarity
     worded = (match > 0) & (match >= recipe.least_match * ceiling)
-    certain = records["confidence"] >= recipe.least_confidence
+    certain = confidence >= recipe.least_confidence
     found = near if recipe.only_vectors_pass else near | worded
     if not recipe.vector_pool or situation.vector is None:
         found = worded
@@ -43,9 +41,7 @@ def gate(
             elif recipe.lexical_pool:
                 parts.append("it shares no word with the question")
         if not certain[position]:
-            parts.append(
-                f"confidence {records['confidence'][position]:.2f} is below {recipe.least_confidence:.2f}"
-            )
+            parts.append(f"confidence {confidence[position]:.2f} is below {recipe.least_confidence:.2f}")
         return " and ".join(parts)
 
     return found & certain, missed

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recollect.engine.candidates import explain_fused, fuse, search
+from recollect.engine.candidates import fuse, search
 from recollect.engine.gate import gate
 from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Explain, Situation
 from recollect.engine.steps import reranked, with_confidence, with_quality, with_temporal
-from recollect.index.record import Records
 from recollect.model.checks import FloatArray, IntArray
 from recollect.model.explanation import Explanation
 from recollect.rank import adaptive_mmr, group_coverage, mmr
@@ -49,23 +48,24 @@ class Ranked:
 
 def run(recipe: Recipe, situation: Situation) -> Ranked:
     """Run a recipe and return every candidate that passed, best first."""
-    legs = search(recipe, situation)
-    fused = fuse(recipe, situation, legs)
-    slots = np.array(fused.ids, np.intp)
+    candidates = fuse(recipe, situation, search(recipe, situation))
+    slots = candidates.slots
     if not slots.size:
         return Ranked(slots, np.zeros(0), lambda position: Explanation.leaf("nothing", 0.0))
     records = situation.view.records(slots)
-    scores, explain = fused.scores, explain_fused(fused, legs)
+    scores: FloatArray = candidates.scores
+    explain: Explain = candidates.explain
     for step in (with_confidence, with_quality, with_temporal):
         scores, explain = step(recipe, situation, records, scores, explain)
     scores, explain = reranked(recipe, situation, slots, scores, explain)
     order = (-scores).argsort(kind="stable")
-    slots, scores, records, explain = slots[order], scores[order], records[order], _moved(explain, order)
-    passed, reasons = gate(recipe, situation, legs, slots, records)
-    kept = np.flatnonzero(passed)
+    slots, scores, explain = slots[order], scores[order], _moved(explain, order)
+    confidence = records["confidence"][order]
+    passed, reasons = gate(recipe, situation, candidates.evidence().take(order), confidence)
+    kept = passed.nonzero()[0]
     if recipe.deduplicate:
-        kept = kept[first_of_each(records["fingerprint"][kept])]
-    kept = _diverse(recipe, situation, slots, scores, records, kept)
+        kept = kept[first_of_each(records["fingerprint"][order[kept]])]
+    kept = _diverse(recipe, situation, slots, scores, records["session"][order], kept)
     refused = np.flatnonzero(~passed)[:1]
     result = Ranked(slots[kept], scores[kept], _moved(explain, kept))
     if not refused.size:
@@ -87,7 +87,7 @@ def _diverse(
     situation: Situation,
     slots: IntArray,
     scores: FloatArray,
-    records: Records,
+    sessions: IntArray,
     kept: IntArray,
 ) -> IntArray:
     if recipe.diversity != "none" and kept.size > 1:
@@ -98,7 +98,7 @@ def _diverse(
             order = adaptive_mmr(scores[kept], vectors, limit=kept.size)
         kept = kept[order]
     if recipe.per_session and kept.size:
-        sessions = records["session"][kept]
+        sessions = sessions[kept]
         # A memory of no session is a session of its own.
         alone = np.where(sessions < 0, -1 - np.arange(kept.size), sessions)
         kept = kept[group_coverage(alone, per_group=recipe.per_session, within=kept.size)]

@@ -6,8 +6,9 @@ chain of those parts, read backwards from the score.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 
@@ -24,7 +25,6 @@ from recollect.rank import (
     preset,
     proximity,
 )
-from recollect.rank.combination import stacked
 from recollect.rank.quality import record_quality
 from recollect.rank.temporal import boosted_additive, boosted_multiplicative
 
@@ -39,14 +39,14 @@ def with_confidence(
         return scores, explain
     sure = records["confidence"]
     if recipe.confidence == "multiplicative":
-        both = Combination.of("product", ("relevance", "confidence"), stacked(scores, sure))
+        both = _Mixed("product", ("relevance", "confidence"), scores, sure)
         return both.scores, _chained(both, "with confidence", "relevance", explain)
     if recipe.weighting == "query":
         kind = situation.classifier.classify(situation.question.text)
         alpha, beta = for_query(kind.type, kind.confidence)
     else:
         alpha, beta = preset(recipe.weighting)
-    both = Combination.of("sum", ("relevance", "confidence"), stacked(alpha * scores, beta * sure))
+    both = _Mixed("sum", ("relevance", "confidence"), alpha * scores, beta * sure)
     return both.scores, _chained(both, "with confidence", "relevance", explain, weight=alpha)
 
 
@@ -58,16 +58,16 @@ def with_quality(
         return scores, explain
     good = _qualities(records, situation.now)
     relevant, base = _not_negative(scores, explain)
-    best = float(relevant.max(initial=0.0))
+    best = _best(relevant)
     # The composites of rank.composite, on values that are known to be good.
     relative = relevant / best if best > 0 else relevant
     share, gain = 1 - recipe.quality_weight, recipe.quality_weight
     if recipe.quality == "additive":
-        both = Combination.of("sum", ("relevance", "quality"), stacked(share * relative, gain * good))
+        both = _Mixed("sum", ("relevance", "quality"), share * relative, gain * good)
         weight = share
     else:
         factor = share + gain * good
-        both = Combination.of("product", ("relevance", "quality factor"), stacked(relative, factor))
+        both = _Mixed("product", ("relevance", "quality factor"), relative, factor)
         weight = None
     carrier = "relevance" if best > 0 else ""
     return both.scores, _chained(both, "with quality", carrier, base, weight=weight, best=best)
@@ -92,7 +92,7 @@ def reranked(
     if not recipe.rerank_depth or situation.reranker is None:
         return scores, explain
     relevant, base = _not_negative(scores, explain)
-    best = float(relevant.max(initial=0.0))
+    best = _best(relevant)
     if best <= 0:
         return scores, explain
     read = best_first(relevant, recipe.rerank_depth)
@@ -100,13 +100,31 @@ def reranked(
     opinion = np.zeros(scores.size)
     opinion[read] = min_max(situation.reranker.score(situation.question.text, texts))
     kept = 1 - recipe.rerank_weight
-    parts = stacked(kept * (relevant / best), recipe.rerank_weight * opinion)
-    both = Combination.of("sum", ("relevance", situation.reranker.name), parts)
+    names = ("relevance", situation.reranker.name)
+    both = _Mixed("sum", names, kept * (relevant / best), recipe.rerank_weight * opinion)
     return both.scores, _chained(both, "re-ranked", "relevance", base, weight=kept, best=best)
 
 
+class _Mixed:
+    """Two signals in one score, the parts kept for an explanation, which most scores are never asked for."""
+
+    def __init__(
+        self,
+        operation: Literal["sum", "product"],
+        names: tuple[str, str],
+        first: FloatArray,
+        second: FloatArray,
+    ) -> None:
+        self.scores = first + second if operation == "sum" else first * second
+        self._parts = operation, names, first, second
+
+    def explain(self, position: int, label: str, detail: Mapping[str, Explanation]) -> Explanation:
+        operation, names, *rows = self._parts
+        return Combination.of(operation, names, np.stack(rows)).explain(position, label, detail)
+
+
 def _chained(
-    both: Combination,
+    both: _Mixed | Combination,
     label: str,
     carrier: str,
     before: Explain,
@@ -121,7 +139,7 @@ def _chained(
 
     def explain(position: int) -> Explanation:
         if not carrier:
-            return both.explain(position, label)
+            return both.explain(position, label, {})
         part = before(position)
         if best is not None:
             part = Explanation.of("ratio", "relative to the best", [part, Explanation.leaf("best", best)])
@@ -132,9 +150,15 @@ def _chained(
     return explain
 
 
+def _best(relevant: FloatArray) -> float:
+    """Return the greatest of some scores that start at 0."""
+    # One call into C; max passes through Python.
+    return float(relevant[relevant.argmax()]) if relevant.size else 0.0
+
+
 def _not_negative(scores: FloatArray, explain: Explain) -> Step:
     """Return scores that start at 0, for steps that need them so; z-scored fusions go below."""
-    if scores.size == 0 or scores.min() >= 0:
+    if scores.size == 0 or scores[scores.argmin()] >= 0:
         return scores, explain
     scaled = min_max(scores)
     low, high = float(scores.min()), float(scores.max())

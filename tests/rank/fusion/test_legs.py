@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from recollect.model import InvalidArgument
 from recollect.rank import Leg, align, comb_sum, rrf
 from recollect.rank.fusion import Aligned
-from recollect.rank.fusion.legs import flat, fused
+from recollect.rank.fusion.legs import align_slots, flat, fused
 
 IDS = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
 
@@ -36,6 +36,32 @@ def test_alignment_is_what_a_dictionary_does(lists: list[list[str]]) -> None:
     assert list(aligned.ids) == list(places)
     assert aligned.places.tolist() == [places[id_] for ids in lists for id_ in ids]
     assert aligned.found().tolist() == [sum(id_ in ids for ids in lists) for id_ in places]
+
+
+@given(st.lists(st.lists(st.integers(0, 12), unique=True, max_size=8), max_size=4))
+def test_slots_are_aligned_as_any_ids_are(lists: list[list[int]]) -> None:
+    scores = [np.arange(len(ids), dtype=np.float64) for ids in lists]
+    names = [f"leg {number}" for number in range(1, len(lists) + 1)]
+    union, quick = align_slots([np.array(ids, np.intp) for ids in lists], scores, names)
+    slow = align([Leg(ids, given) for ids, given in zip(lists, scores, strict=True)])
+    assert union.tolist() == quick.ids == slow.ids
+    assert quick.places.tolist() == slow.places.tolist()
+    assert (quick.names, quick.sizes) == (slow.names, slow.sizes)
+    assert [s.tolist() for s in quick.leg_scores()] == [s.tolist() for s in slow.leg_scores()]
+
+
+def test_the_order_says_where_each_item_stands_in_the_union() -> None:
+    result = rrf([["a", "b", "c"], ["c"]])
+    assert [align([["a", "b", "c"]]).ids[place] for place in result.order] == result.ids == ["c", "a", "b"]
+
+
+def test_weights_are_checked_however_they_come() -> None:
+    aligned = align([["a"], ["b"]])
+    for _ in range(2):
+        assert aligned.weights((0.5, 2.0)).tolist() == aligned.weights([0.5, 2.0]).tolist() == [0.5, 2.0]
+        for bad in ((0.5,), (0.5, -1.0), (0.5, float("nan")), (0.0, 0.0), (0.5, "2")):
+            with pytest.raises(InvalidArgument, match="weights"):
+                aligned.weights(bad)  # type: ignore[arg-type]
 
 
 def test_a_leg_may_come_in_many_forms() -> None:
