@@ -25,10 +25,14 @@ from recollect.model import checks
 
 KINDS = {1: "1 multi-hop", 2: "2 temporal", 3: "3 open-domain", 4: "4 single-hop", 5: "5 adversarial"}
 """The categories by their number in the file."""
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+# Named here, because the names that the standard library parses change with the locale.
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
 _SESSION = re.compile(r"session_(\d+)")
 _TURN = re.compile(r"D:?(\d+):(\d+)")
-_DATE = re.compile(r"(\d\d?):(\d\d) ([ap]m) on (\d\d?) ([a-z]{3})[a-z]*,? (\d{4})", re.IGNORECASE)
+_DATE = re.compile(r"(\d\d?):(\d\d) ([ap]m) on (\d\d?) ([a-z]+),? (\d{4})", re.IGNORECASE)
 _AFTERWARDS = timedelta(hours=1)
 """Questions are asked this long after the last session began; the set gives them no date."""
 
