@@ -1,0 +1,154 @@
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import pytrec_eval
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.evaluate.collection import Question
+from recollect.evaluate.metrics import measure
+from recollect.evaluate.run_file import Answered, Run, RunHeader
+from recollect.evaluate.trec import qrels_of, read_qrels, read_trec_run, write_qrels, write_trec_run
+from recollect.model import InvalidArgument
+from recollect.model.errors import DatasetError
+
+HEADER = RunHeader("tea", "9f", {"name": "bm25"}, "", "turn", "0.1.0", 0, datetime(2026, 5, 7, tzinfo=UTC))
+ids = st.text("abcé:-_", min_size=1, max_size=3)
+
+
+def run(**rankings: list[tuple[str, float]]) -> Run:
+    return Run(HEADER, {name: Answered(name, ranking=tuple(pairs)) for name, pairs in rankings.items()})
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "file.txt"
+
+
+def test_a_run_is_written_in_six_fields(path: Path) -> None:
+    write_trec_run(path, run(q1=[("a", 2.5), ("b", 1.0)], q2=[], q3=[("b", -1.0)]), tag="ours")
+    assert path.read_text(encoding="utf-8") == (
+        "q1 Q0 a 1 2.5 ours\n"  #
+        "q1 Q0 b 2 1.0 ours\n"
+        "q3 Q0 b 1 -1.0 ours\n"
+    )
+
+
+def test_a_run_is_read_by_its_scores_and_of_equal_ones_the_last_by_name_is_first(path: Path) -> None:
+    path.write_text(
+        "q1 Q0 low 1 0.5 x\nq1 Q0 a 2 2 x\n\nq2 Q0 z 1 1e-3 x\nq1 Q0 b 3 2.0 x\n", encoding="utf-8"
+    )
+    found = read_trec_run(path, HEADER)
+    assert found.header == HEADER
+    assert found.answers == {
+        "q1": Answered("q1", ranking=(("b", 2.0), ("a", 2.0), ("low", 0.5)), top=2.0),
+        "q2": Answered("q2", ranking=(("z", 0.001),), top=0.001),
+    }
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [1.0, 1.0, 1.0],
+        [0.1, 0.5, 0.9],
+        [0.90000000002, 0.90000000001, 0.9],
+        [1e300, 1e200, 1e100],
+    ],
+    ids=["equal", "rising", "equal in single precision", "infinite in single precision"],
+)
+def test_scores_that_would_not_give_the_order_are_replaced(path: Path, scores: list[float]) -> None:
+    write_trec_run(path, run(q1=list(zip("abc", scores, strict=True))))
+    assert read_trec_run(path, HEADER).answers["q1"].ranking == (("a", 3.0), ("b", 2.0), ("c", 1.0))
+
+
+@given(
+    st.dictionaries(ids, st.sampled_from([0.0, 0.5, 0.5 + 1e-9, 1.0, 2.0]), min_size=1),
+    st.dictionaries(ids, st.integers(0, 3), min_size=1).filter(lambda gains: max(gains.values()) > 0),
+)
+def test_trec_eval_gives_what_is_exported_the_value_it_has_here(
+    tmp_path_factory: pytest.TempPathFactory, scores: dict[str, float], gains: dict[str, int]
+) -> None:
+    folder = tmp_path_factory.mktemp("trec")
+    write_trec_run(folder / "run", run(q1=list(scores.items())))
+    write_qrels(folder / "qrels", {"q1": gains})
+    with (folder / "run").open(encoding="utf-8") as runs, (folder / "qrels").open(encoding="utf-8") as qrels:
+        evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(qrels), {"ndcg_cut_3", "map"})
+        theirs = evaluator.evaluate(pytrec_eval.parse_run(runs))["q1"]
+    # The keys of a dictionary are the ranking, in whatever order they were made up.
+    assert measure("ndcg@3")(list(scores), gains) == pytest.approx(theirs["ndcg_cut_3"], abs=1e-9)
+    assert measure("map")(list(scores), gains) == pytest.approx(theirs["map"], abs=1e-9)
+    assert read_trec_run(folder / "run", HEADER).answers["q1"].items == tuple(scores)
+
+
+@given(st.dictionaries(ids, st.dictionaries(ids, st.floats(-9, 9), min_size=1)))
+def test_gains_survive_the_file(
+    tmp_path_factory: pytest.TempPathFactory, qrels: dict[str, dict[str, float]]
+) -> None:
+    path = tmp_path_factory.mktemp("trec") / "qrels.txt"
+    write_qrels(path, qrels)
+    assert read_qrels(path) == qrels
+
+
+def test_whole_gains_are_written_as_such_for_trec_eval_reads_no_others(path: Path) -> None:
+    write_qrels(path, {"q1": {"a": 2.0, "b": 0.5}})
+    assert path.read_text(encoding="utf-8") == "q1 0 a 2\nq1 0 b 0.5\n"
+
+
+def test_the_labels_of_questions_are_qrels_of_turns_or_of_sessions() -> None:
+    questions = [
+        Question("q1", "Tea?", relevant={"t-1": 1, "t-2": 2}, relevant_sessions={"s-1": 1}),
+        Question("q2", "Coffee?", answerable=False),
+    ]
+    assert qrels_of(questions, "turn") == {"q1": {"t-1": 1, "t-2": 2}}
+    assert qrels_of(questions, "session") == {"q1": {"s-1": 1}}
+    with pytest.raises(InvalidArgument, match="granularity must be one of"):
+        qrels_of(questions, "page")
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("q1 Q0 a 1 2.5", "must be 'question Q0 item rank score tag', got 5 fields: 'q1 Q0 a 1 2.5'"),
+        ("q1 Q0 a 1 2.5 my tag", "must be 'question Q0 item rank score tag', got 7 fields"),
+        ("q1 Q0 a 1 high x", "score must be a number, got 'high'"),
+        ("q1 Q0 a 1 nan x", "score must be a finite number, got 'nan'"),
+        ("q1 Q0 a 1 1e999 x", "score must be a finite number, got '1e999'"),
+        ("q0 Q0 a 2 1 x", "'a' is ranked twice for question 'q0'"),
+    ],
+)
+def test_a_line_that_is_no_run_is_named_with_the_reason(path: Path, line: str, reason: str) -> None:
+    path.write_text(f"q0 Q0 a 1 2.0 x\n{line}\n", encoding="utf-8")
+    with pytest.raises(DatasetError) as caught:
+        read_trec_run(path, HEADER)
+    assert caught.value.line == 2
+    assert caught.value.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("q1 0 a", "must be 'question 0 item gain', got 3 fields: 'q1 0 a'"),
+        ("q1 0 a yes", "gain must be a number, got 'yes'"),
+        ("q1 0 a inf", "gain must be a finite number, got 'inf'"),
+        ("q0 0 a 0", "'a' is judged twice for question 'q0'"),
+    ],
+)
+def test_a_line_that_is_no_judgement_is_named_with_the_reason(path: Path, line: str, reason: str) -> None:
+    path.write_text(f"q0 0 a 1\n{line}\n", encoding="utf-8")
+    with pytest.raises(DatasetError) as caught:
+        read_qrels(path)
+    assert caught.value.line == 2
+    assert caught.value.reason.startswith(reason)
+
+
+def test_names_that_the_formats_cannot_hold_are_refused_before_anything_is_written(path: Path) -> None:
+    with pytest.raises(InvalidArgument, match="item must be text without spaces"):
+        write_trec_run(path, run(q1=[("a b", 1.0)]))
+    with pytest.raises(InvalidArgument, match="question must be text without spaces"):
+        write_qrels(path, {"": {"a": 1}})
+    with pytest.raises(InvalidArgument, match="tag must be text without spaces"):
+        write_trec_run(path, run(), tag="my run")
+    with pytest.raises(InvalidArgument, match="must be a finite number"):
+        write_qrels(path, {"q1": {"a": float("nan")}})
+    assert not path.exists()
