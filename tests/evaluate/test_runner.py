@@ -14,8 +14,11 @@ import pytest
 
 from recollect.embed.lexical import LexicalEmbedder
 from recollect.engine import RECIPES, Recipe
+from recollect.engine import open as open_engine
 from recollect.evaluate import runner
 from recollect.evaluate.collection import Document, Haystack, Question
+from recollect.evaluate.labels_file import labels_name, read_labels
+from recollect.evaluate.machine import read_machine
 from recollect.evaluate.run_file import Run, read_run
 from recollect.evaluate.runner import RunFile, code_version, run
 from recollect.model.errors import DatasetError, InvalidArgument, RecollectError
@@ -128,7 +131,7 @@ def test_a_haystack_is_remembered_once_for_recipes_that_read_words_alike(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
-    real = runner.open_engine
+    real = open_engine
 
     def counting(*arguments: object, **options: object) -> object:
         opened.append(str(options["analyser_name"]))
@@ -156,6 +159,20 @@ def test_nothing_of_labels_or_ids_is_in_the_store(tmp_path: Path, monkeypatch: p
     assert b"green tea" in dumps[0]
     for secret in (b"gold", b"other-", b"answer", b"noise", b"secret", b"q1", b"food"):
         assert not any(secret in dump for dump in dumps)
+
+
+def test_labels_and_machine_are_written_beside_the_runs(tmp_path: Path) -> None:
+    files = run(Made(), [WORDS, RECIPES["vector"]], embedder=LexicalEmbedder(), folder=tmp_path)
+    labels = read_labels(tmp_path / labels_name("made up", "0123456789abcdef"))
+    assert [(each.id, each.kind, each.answerable) for each in labels][2:] == [
+        ("q3", "food", False),
+        ("q4", "names", True),
+    ]
+    assert labels[0].relevant == {"gold-1": 1.0}
+    for file in files:
+        found = read_machine(file.path)
+        assert found is not None
+        assert found.embedding_p50 is not None
 
 
 # --- interruptions ------------------------------------------------------------------------------------------
@@ -219,13 +236,13 @@ def test_a_killed_process_is_taken_up_by_the_next(tmp_path: Path) -> None:
     with started("cut", 0.05) as process:
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            files = list((tmp_path / "cut").glob("*.jsonl"))
+            files = list((tmp_path / "cut").glob("*.bm25.jsonl"))
             if files and files[0].read_bytes().count(b"\n") > 5:
                 break
             time.sleep(0.02)
         process.kill()
         process.wait()
-    (path,) = (tmp_path / "cut").glob("*.jsonl")
+    (path,) = (tmp_path / "cut").glob("*.bm25.jsonl")
     assert 5 <= len(read_run(path).answers) < 40
     # As if the machine had gone down in the middle of a line.
     with path.open("ab") as file:
@@ -233,7 +250,7 @@ def test_a_killed_process_is_taken_up_by_the_next(tmp_path: Path) -> None:
     for folder in ("cut", "whole"):
         with started(folder, 0.0) as process:
             assert process.wait() == 0
-    (whole,) = (tmp_path / "whole").glob("*.jsonl")
+    (whole,) = (tmp_path / "whole").glob("*.bm25.jsonl")
     assert untimed(read_run(path)) == untimed(read_run(whole))
     assert len(read_run(path).answers) == 40
 

@@ -27,7 +27,8 @@ from recollect.engine.outcome import Recall
 from recollect.evaluate.collection import Dataset, Haystack, Question
 from recollect.evaluate.deposit import Deposit, deposit, sessions_of
 from recollect.evaluate.granularity import GRANULARITIES
-from recollect.evaluate.labels_file import slug
+from recollect.evaluate.labels_file import labels_name, slug, write_labels
+from recollect.evaluate.machine import embedding_times, machine, write_machine
 from recollect.evaluate.open_gate import opened
 from recollect.evaluate.run_file import Answered, RunHeader, RunWriter
 from recollect.model import checks
@@ -74,12 +75,13 @@ def run(
     embedder: Embedder | None,
     folder: Path,
     reranker: Reranker | None = None,
+    timed: Embedder | None = None,
     granularity: str = "turn",
     depth: int = 50,
     again: bool = False,
     progress: Callable[[float, str], None] = lambda done, doing: None,
 ) -> tuple[RunFile, ...]:
-    """Run recipes on a data set; one file of rankings for each.
+    """Run recipes on a data set; one file of rankings for each, and beside them the labels and the machine.
 
     Parameters
     ----------
@@ -94,6 +96,8 @@ def run(
         Where the files go; made if it is not there.
     reranker
         For recipes that ask for one.
+    timed
+        The embedder that is measured on a few questions, where `embedder` has a cache before it.
     granularity
         What is ranked: "turn", which stands for any document, or "session".
     depth
@@ -126,6 +130,7 @@ def run(
                 path.unlink(missing_ok=True)
             writers[recipe.name] = stack.enter_context(RunWriter(path, header))
         known = {name: len(writer.finished) for name, writer in writers.items()}
+        questions: list[Question] = []
         for number, haystack in enumerate(dataset.haystacks()):
             work = {
                 recipe.name: [each for each in haystack.questions if each.id not in finished]
@@ -138,8 +143,18 @@ def run(
                 writers[name].append(answered)
                 asked[name] += 1
                 progress(number + done / total, "asking")
+            questions += haystack.questions
             progress(number + 1.0, "remembering")
-    return tuple(RunFile(Path(writers[name].path), name, asked[name], known[name]) for name in names)
+    write_labels(folder / labels_name(dataset.name, dataset.sha256), questions)
+    files = tuple(RunFile(Path(writers[name].path), name, asked[name], known[name]) for name in names)
+    new = [file for file in files if file.asked]
+    if new:
+        clocked = embedder if timed is None else timed
+        times = [] if clocked is None else embedding_times(clocked, [each.text for each in questions])
+        found = machine(times)
+        for file in new:
+            write_machine(file.path, found)
+    return files
 
 
 def header_of(
