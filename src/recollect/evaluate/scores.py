@@ -121,9 +121,9 @@ class Scores:
         """How many measured questions there are of each kind, by its name."""
         return dict(sorted(Counter(self.kind_of.values()).items()))
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything but the questions' own values by name, ready for JSON."""
-        return {
+    def as_dict(self, *, values: bool = False) -> dict[str, Any]:
+        """Return everything by name, ready for JSON; the questions' own values only if asked for."""
+        data = {
             "run": self.header.as_dict(),
             "counts": asdict(self.counts),
             "kinds": self.kinds,
@@ -131,6 +131,7 @@ class Scores:
             "latency": None if self.latency is None else asdict(self.latency),
             "abstention": None if self.abstention is None else asdict(self.abstention),
         }
+        return data | ({"values": {name: dict(each) for name, each in self.values.items()}} if values else {})
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ counting the same however few questions it has.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -28,6 +29,8 @@ from recollect.evaluate.scores import (
 )
 from recollect.evaluate.significance import SAMPLES, DrawnMeans, draw_means, macro_means
 from recollect.model import InvalidArgument, checks
+
+T = TypeVar("T")
 
 RIGHT_AT = 5
 """An answer is called right, for risk and coverage, if a relevant item is among so many."""
@@ -97,12 +100,7 @@ def score(
     kind_of = {name: asked[name].kind for name in measured}
     micro, macro, kinds = _draws(values, kind_of, samples, seed)
     by_kind = {kind: drawn.intervals(level) for kind, drawn in kinds.items()}
-    means = {
-        name: MeasureScore(one, all_kinds, {kind: intervals[place] for kind, intervals in by_kind.items()})
-        for place, (name, one, all_kinds) in enumerate(
-            zip(values, micro.intervals(level), macro.intervals(level), strict=True)
-        )
-    }
+    means = _by_measure(list(values), micro.intervals(level), macro.intervals(level), by_kind)
     answers = [run.answers[name] for name in asked if name in run.answers]
     return Scores(
         header=run.header,
@@ -117,7 +115,7 @@ def score(
         ),
         kind_of=kind_of,
         values=values,
-        measures=means,
+        measures={name: MeasureScore(*parts) for name, parts in means.items()},
         latency=_latency(answers),
         abstention=_abstention(run.answers, relevant, measured, unanswerable),
     )
@@ -144,9 +142,9 @@ def compare(
     Difference(mean=0.5, low=0.5, high=0.5, p=1.0)
     """
     for name in ("sha256", "granularity"):
-        found, expected = getattr(baseline.header, name), getattr(ours.header, name)
-        if found != expected:
-            raise InvalidArgument("baseline", found, f"a run with the {name} of ours ({expected!r})")
+        theirs, mine = getattr(baseline.header, name), getattr(ours.header, name)
+        if theirs != mine:
+            raise InvalidArgument("baseline", theirs, f"a run with the {name} of ours ({mine!r})")
     if baseline.kind_of.keys() != ours.kind_of.keys():
         odd = min(baseline.kind_of.keys() ^ ours.kind_of.keys())
         raise InvalidArgument("baseline", odd, "measured on the same questions as ours, but one has another")
@@ -162,12 +160,8 @@ def compare(
     }
     micro, macro, kinds = _draws(values, ours.kind_of, samples, seed)
     by_kind = {kind: drawn.differences(level) for kind, drawn in kinds.items()}
-    differences = {
-        name: MeasureDifference(one, all_kinds, {kind: found[place] for kind, found in by_kind.items()})
-        for place, (name, one, all_kinds) in enumerate(
-            zip(values, micro.differences(level), macro.differences(level), strict=True)
-        )
-    }
+    found = _by_measure(list(values), micro.differences(level), macro.differences(level), by_kind)
+    differences = {name: MeasureDifference(*parts) for name, parts in found.items()}
     return Comparison(ours.header, baseline.header, len(ours.kind_of), differences)
 
 
@@ -185,13 +179,23 @@ def _draws(
 ) -> tuple[DrawnMeans, DrawnMeans, dict[str, DrawnMeans]]:
     """Return the means of all measures at once: over questions, over kinds, and in each kind by its name."""
     table = np.array([list(value.values()) for value in values.values()]).T
-    kinds = np.array(list(kind_of.values()))
+    # Each kind has a seed of its own; with one for all, kinds of equal size would be drawn alike.
     by_kind = {
-        kind: draw_means(table[kinds == kind], samples=samples, seed=seed + place)
+        kind: draw_means(table[[k == kind for k in kind_of.values()]], samples=samples, seed=seed + place)
         for place, kind in enumerate(sorted(set(kind_of.values())), 1)
     }
     micro = draw_means(table, samples=samples, seed=seed)
     return micro, macro_means(list(by_kind.values())), by_kind
+
+
+def _by_measure(
+    names: Sequence[str], micro: Sequence[T], macro: Sequence[T], kinds: Mapping[str, Sequence[T]]
+) -> dict[str, tuple[T, T, dict[str, T]]]:
+    """Return for each measure its own of what was computed for all of them, column by column."""
+    return {
+        name: (micro[place], macro[place], {kind: column[place] for kind, column in kinds.items()})
+        for place, name in enumerate(names)
+    }
 
 
 def _latency(answers: Sequence[Answered]) -> Latency | None:
