@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from recollect.index.codes import Bits, Codes, Floats, Owners, Quantised, closest, hamming, sign_bits
-from recollect.index.growing import Growing
+from recollect.index.codes import Codes, Floats, Owners, Quantised, closest, hamming, sign_bits
+from recollect.index.growing import Growing, GrowingColumns
 from recollect.rank.order import ranked
 
 EXACT: Final = 20_000
@@ -40,8 +40,8 @@ class Vectors:
         self.dimension = dimension
         self.exact = exact
         self.owners = Growing(np.int32, ())
-        self._rows = Growing(np.float32, (dimension,))
-        self._bits = _Words(-(-dimension // 64))
+        self._rows = GrowingColumns(dimension, np.float32)
+        self._bits = GrowingColumns(-(-dimension // 64), np.uint64)
         self._bytes = Growing(np.int8, (dimension,))
         self._scales = Growing(np.float32, ())
         self._several = False
@@ -94,7 +94,8 @@ class Vectors:
             return np.zeros(0, np.intp), np.zeros(0)
         allowed = None if mask is None else np.flatnonzero(mask[owners])
         if self.exact:
-            scores = self._rows.view @ query if allowed is None else self._rows.view[allowed] @ query
+            # Comparing all and keeping some is faster than copying the columns of some, unless those are few.
+            scores = self._rows.product(query) if allowed is None else self._rows.product(query)[allowed]
             places = allowed
         else:
             places = self._shortlist(query, max(RESCORED, 2 * limit), allowed)
@@ -162,32 +163,3 @@ def _best_per_slot(
     """Return each slot once with the best of its scores; equal slots are neighbours."""
     starts = np.flatnonzero(np.diff(slots, prepend=np.int32(-1)))
     return slots[starts], np.maximum.reduceat(scores, starts)
-
-
-class _Words:
-    """Sign bits kept word by word: extended by rows of vectors, viewed as one row per word."""
-
-    def __init__(self, words: int) -> None:
-        self._table = np.empty((words, 0), np.uint64)
-        self._count = 0
-
-    @property
-    def view(self) -> npt.NDArray[np.uint64]:
-        return self._table[:, : self._count]
-
-    @property
-    def nbytes(self) -> int:
-        return int(self._table.nbytes)
-
-    def reserve(self, count: int) -> None:
-        if count > self._table.shape[1]:
-            grown = np.empty((len(self._table), count), np.uint64)
-            grown[:, : self._count] = self.view
-            self._table = grown
-
-    def extend(self, rows: Bits) -> None:
-        needed = self._count + len(rows)
-        if needed > self._table.shape[1]:
-            self.reserve(max(needed, 2 * self._table.shape[1]))
-        self._table[:, self._count : needed] = rows.T
-        self._count = needed
