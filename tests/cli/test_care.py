@@ -16,7 +16,7 @@ NAME = LexicalEmbedder().name
 def damage(path: Path) -> None:
     """Take the words of the first memory out of the index."""
     with sqlite3.connect(path) as database:
-        database.execute("DELETE FROM tail WHERE slot = 0")
+        database.execute("UPDATE records SET terms = NULL WHERE slot = 0")
     database.close()
 
 

@@ -49,7 +49,7 @@ DAMAGE = [
     ("postings", "list", "field = 'content' AND term = 'tea'"),
     ("segments", "codes", "namespace = 1"),
     ("records", "record", "namespace = 1"),
-    ("tail", "terms", "namespace = 1"),
+    ("records", "terms", "namespace = 1 AND terms IS NOT NULL"),
 ]
 
 
@@ -132,7 +132,7 @@ def test_rows_that_are_missing_are_written_again(path: Path) -> None:
     with recollect.open(path, embedder="lexical") as memory:
         before = answers(memory)
     for statement in (
-        "DELETE FROM tail WHERE slot > 305",
+        "UPDATE records SET terms = NULL WHERE slot > 305",
         "DELETE FROM records WHERE slot = 7",
         "DELETE FROM postings WHERE term = 'tea'",
         "DELETE FROM segments",
@@ -225,8 +225,8 @@ def test_an_index_of_sqlite_itself_is_made_anew(path: Path) -> None:
     connection = sqlite3.connect(path)
     # The index says another order than the one it was written in, as if it had been damaged.
     connection.execute("PRAGMA writable_schema = ON")
-    connection.execute("UPDATE sqlite_master SET sql = replace(sql, 'namespace, change', 'namespace, slot') "
-                       "WHERE name = 'changes_by_namespace'")  # fmt: skip
+    connection.execute("UPDATE sqlite_master SET sql = replace(sql, 'digest, embedder', 'digest, slot') "
+                       "WHERE name = 'vectors_by_digest'")  # fmt: skip
     connection.commit()
     connection.close()
     with recollect.open(path, embedder="lexical") as memory:

@@ -17,6 +17,7 @@ from recollect.store.filter_tree import Field
 from recollect.store.filters import FIELDS, MAX_DEPTH, MAX_TERMS, MAX_VALUES, matches, parse
 from recollect.store.sqlite.conditions import compiled, register
 from recollect.store.sqlite.connection import connect
+from recollect.store.sqlite.places import place
 from recollect.store.sqlite.rows import COLUMNS, row
 
 EPOCH = datetime(2026, 5, 7, tzinfo=UTC)
@@ -36,8 +37,8 @@ def insert(database: sqlite3.Connection, memories: list[Memory]) -> None:
     marks = ", ".join("?" for _ in COLUMNS)
     for slot, memory in enumerate(memories):
         database.execute(
-            f"INSERT INTO memories (namespace, slot, {', '.join(COLUMNS)}) VALUES (1, ?, {marks})",
-            (slot, *row(memory)),
+            f"INSERT INTO memories (number, namespace, slot, {', '.join(COLUMNS)}) VALUES (?, 1, ?, {marks})",
+            (place(1, slot), slot, *row(memory)),
         )
 
 

@@ -17,4 +17,4 @@ def test_every_migration_runs_on_the_one_before() -> None:
     ours = connect(":memory:")
     assert tables == {name for (name,) in ours.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     ours.close()
-    assert {"memories", "records", "vectors", "tail", "segments", "postings", "changes"} <= tables
+    assert {"memories", "records", "vectors", "segments", "postings", "changes"} <= tables

@@ -47,7 +47,7 @@ def add(store: SqliteStore, first: int, count: int) -> None:
 
 
 def waiting(store: SqliteStore) -> int:
-    return int(connection(store).execute("SELECT count(*) FROM tail").fetchone()[0])
+    return int(connection(store).execute("SELECT count(terms) FROM records").fetchone()[0])
 
 
 def test_memories_wait_until_there_are_enough(store: SqliteStore) -> None:

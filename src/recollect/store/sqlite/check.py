@@ -1,7 +1,7 @@
 """Is the file sound? What was said, what was derived from it, and whether the two agree.
 
-Derived data (records, tail, segments, vector codes) can always be rebuilt from the memories and their
-vectors; `rebuild` does so for one namespace. What was said is never touched.
+Derived data (records, waiting words, segments, vector codes) can always be rebuilt from the memories and
+their vectors; `rebuild` does so for one namespace. What was said is never touched.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from recollect.model.errors import IndexCorrupt
 from recollect.model.memory import Memory
 from recollect.store.port import Terms
 from recollect.store.sqlite import segments
+from recollect.store.sqlite.places import vectors_place
 from recollect.store.sqlite.rows import SELECTED, SOURCE, memory
 
 Words = Callable[[Memory], Terms]
@@ -120,7 +121,7 @@ def statistics(connection: sqlite3.Connection, path: str) -> Mapping[str, Any]:
         "namespaces": count("SELECT count(*) FROM namespaces"),
         "sessions": count("SELECT count(*) FROM sessions"),
         "segments": count("SELECT count(*) FROM segments"),
-        "waiting": count("SELECT count(*) FROM tail"),
+        "waiting": count("SELECT coalesce(sum(slots - flushed), 0) FROM namespaces"),
         "vectors": dict(connection.execute(_VECTORS_BY_EMBEDDER).fetchall()),
         "changes": count("SELECT coalesce(max(change), 0) FROM changes"),
         "bytes": sum(file.stat().st_size for file in files if file.exists()),
@@ -144,8 +145,8 @@ def _passages(
     if embedder is None:
         return {}
     rows = connection.execute(
-        "SELECT slot, length(vectors) FROM vectors WHERE namespace = ? AND embedder = ?",
-        (number, embedder[0]),
+        "SELECT slot, length(vectors) FROM vectors WHERE number >= ? AND number < ?",
+        (vectors_place(embedder[0], number, 0), vectors_place(embedder[0], number + 1, 0)),
     )
     return {slot: length // (4 * embedder[1]) for slot, length in rows}
 
@@ -251,7 +252,9 @@ def _word_problems(
         stored.setdefault((field, term), {}).update(
             zip((at.astype(np.int64) + first).tolist(), times.tolist(), strict=True)
         )
-    for slot, blob in connection.execute("SELECT slot, terms FROM tail WHERE namespace = ?", (number,)):
+    for slot, blob in connection.execute(
+        "SELECT slot, terms FROM records WHERE namespace = ? AND terms IS NOT NULL", (number,)
+    ):
         try:
             terms = tail.decoded(blob)
         except IndexCorrupt as error:

@@ -21,7 +21,7 @@ MIGRATIONS: Final[tuple[str, ...]] = (
         dimension INTEGER NOT NULL
     );
 
-    -- slots: how many were ever given out. flushed: slots below this are in segments, the rest in tail.
+    -- slots: how many were ever given out. flushed: slots below this are in segments, the rest wait.
     -- change: the last change that touched it. generation: counts every rewriting of its segments.
     CREATE TABLE namespaces (
         number INTEGER PRIMARY KEY,
@@ -32,7 +32,8 @@ MIGRATIONS: Final[tuple[str, ...]] = (
         generation INTEGER NOT NULL DEFAULT 0
     );
 
-    -- Times are microseconds since 1970, exactly; lists and metadata are JSON.
+    -- Times are microseconds since 1970, exactly; lists and metadata are JSON. The number is the place
+    -- (places.py), so that a memory is found by its slot without an index.
     CREATE TABLE memories (
         number INTEGER PRIMARY KEY,
         namespace INTEGER NOT NULL REFERENCES namespaces (number),
@@ -67,8 +68,8 @@ MIGRATIONS: Final[tuple[str, ...]] = (
         fingerprint TEXT NOT NULL,
         embedder TEXT NOT NULL,
         forgotten_at INTEGER,
-        UNIQUE (namespace, slot),
-        UNIQUE (namespace, id)
+        UNIQUE (namespace, id),
+        CHECK (number = (namespace << 31) + slot)
     );
 
     CREATE TABLE sessions (
@@ -78,15 +79,18 @@ MIGRATIONS: Final[tuple[str, ...]] = (
         PRIMARY KEY (namespace, name)
     ) WITHOUT ROWID;
 
-    -- What a search needs of a memory, in fixed width (index/record.py); written with the memory.
+    -- What a search needs of a memory, in fixed width (index/record.py); written with the memory. As long
+    -- as it is in no segment, its words wait beside it (index/tail.py).
     CREATE TABLE records (
         namespace INTEGER NOT NULL REFERENCES namespaces (number),
         slot INTEGER NOT NULL,
         record BLOB NOT NULL,
+        terms BLOB,
         PRIMARY KEY (namespace, slot)
     ) WITHOUT ROWID;
 
-    -- The vectors of a memory's passages, one after the other; digest addresses the embedded text.
+    -- The vectors of a memory's passages, one after the other; digest addresses the embedded text, and the
+    -- number is the place.
     CREATE TABLE vectors (
         number INTEGER PRIMARY KEY,
         namespace INTEGER NOT NULL REFERENCES namespaces (number),
@@ -94,17 +98,9 @@ MIGRATIONS: Final[tuple[str, ...]] = (
         slot INTEGER NOT NULL,
         digest BLOB NOT NULL,
         vectors BLOB NOT NULL,
-        UNIQUE (namespace, embedder, slot)
+        CHECK (number = (((embedder << 25) + namespace) << 31) + slot)
     );
     CREATE INDEX vectors_by_digest ON vectors (digest, embedder);
-
-    -- Words of memories that are in no segment yet (index/tail.py).
-    CREATE TABLE tail (
-        namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        slot INTEGER NOT NULL,
-        terms BLOB NOT NULL,
-        PRIMARY KEY (namespace, slot)
-    ) WITHOUT ROWID;
 
     -- Runs of slots whose postings and vector codes are written together and merged together.
     CREATE TABLE segments (
@@ -126,14 +122,14 @@ MIGRATIONS: Final[tuple[str, ...]] = (
         PRIMARY KEY (segment, field, term)
     ) WITHOUT ROWID;
 
-    -- The change feed; a change number is never used twice.
+    -- The change feed. Nothing is ever deleted from it, so a change number is never used twice. Memories
+    -- that were added since are known by their slots; only other changes have to be looked for.
     CREATE TABLE changes (
-        change INTEGER PRIMARY KEY AUTOINCREMENT,
+        change INTEGER PRIMARY KEY,
         namespace INTEGER NOT NULL REFERENCES namespaces (number),
         slot INTEGER NOT NULL,
-        kind TEXT NOT NULL,
-        id TEXT NOT NULL
+        kind TEXT NOT NULL
     );
-    CREATE INDEX changes_by_namespace ON changes (namespace, change);
+    CREATE INDEX changes_of_memories ON changes (namespace, change) WHERE kind <> 'add';
     """,
 )

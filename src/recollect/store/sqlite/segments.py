@@ -1,8 +1,9 @@
 """Segments: the words and vector codes of runs of memories, written together and merged as they grow.
 
-New memories stand in the `tail` until there are enough for a segment; eight neighbours of a size become one,
-up to 65,536 slots (the log-structured merge of O'Neil et al., 1996). All of it happens inside the transaction
-of the write that caused it, so the index never lags behind the data and a new process rebuilds nothing.
+The words of new memories wait beside their records until there are enough for a segment; eight neighbours of
+a size become one, up to 65,536 slots (the log-structured merge of O'Neil et al., 1996). All of it happens
+inside the transaction of the write that caused it, so the index never lags behind the data and a new process
+rebuilds nothing.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from recollect.index.postings import SPAN, inverted, merged
 from recollect.index.record import GONE, unpacked
 from recollect.model.errors import IndexCorrupt
 from recollect.store.port import Terms
+from recollect.store.sqlite.places import vectors_place
 from recollect.store.sqlite.rows import marks
 
 TAIL: Final = 256
@@ -48,7 +50,7 @@ def flush(
     fresh: Sequence[tuple[int, Terms]],
     embedder: int | None,
 ) -> None:
-    """Turn the tail and fresh memories into segments, then merge what has become too many.
+    """Turn what waits and fresh memories into segments, then merge what has become too many.
 
     Parameters
     ----------
@@ -57,12 +59,14 @@ def flush(
     namespace
         As it was before the write.
     fresh
-        The slots and words of the memories just written, which follow those in the tail.
+        The slots and words of the memories just written, which follow those that wait.
     embedder
         Whose vectors get codes.
     """
     rows = connection.execute(
-        "SELECT slot, terms FROM tail WHERE namespace = ? ORDER BY slot", (namespace.number,)
+        "SELECT slot, terms FROM records WHERE namespace = ? AND slot >= ? AND terms IS NOT NULL "
+        "ORDER BY slot",
+        (namespace.number, namespace.flushed),
     ).fetchall()
     documents: list[tuple[int, Terms]] = [(slot, tail.decoded(words)) for slot, words in rows]
     documents += fresh
@@ -71,7 +75,11 @@ def flush(
         end = min(start + SPAN, slots)
         members = [document for document in documents if start <= document[0] < end]
         _write(connection, namespace.number, start, end, members, embedder)
-    connection.execute("DELETE FROM tail WHERE namespace = ?", (namespace.number,))
+    if rows:
+        connection.execute(
+            "UPDATE records SET terms = NULL WHERE namespace = ? AND slot >= ?",
+            (namespace.number, namespace.flushed),
+        )
     while _merge_newest(connection, namespace.number):
         pass
     connection.execute(
@@ -102,12 +110,12 @@ def rebuild(
 
 
 def drop(connection: sqlite3.Connection, number: int) -> None:
-    """Remove all segments and the tail of a namespace."""
+    """Remove all segments and waiting words of a namespace."""
     connection.execute(
         "DELETE FROM postings WHERE segment IN (SELECT number FROM segments WHERE namespace = ?)", (number,)
     )
     connection.execute("DELETE FROM segments WHERE namespace = ?", (number,))
-    connection.execute("DELETE FROM tail WHERE namespace = ?", (number,))
+    connection.execute("UPDATE records SET terms = NULL WHERE namespace = ? AND terms IS NOT NULL", (number,))
 
 
 def rewrite_without(connection: sqlite3.Connection, number: int, slots: Iterable[int]) -> None:
@@ -130,9 +138,8 @@ def stored_vectors(
         "SELECT dimension FROM embedders WHERE number = ?", (embedder,)
     ).fetchone()
     rows = connection.execute(
-        "SELECT slot, vectors FROM vectors WHERE namespace = ? AND embedder = ? AND slot >= ? AND slot < ? "
-        "ORDER BY slot",
-        (number, embedder, start, end),
+        "SELECT slot, vectors FROM vectors WHERE number >= ? AND number < ? ORDER BY number",
+        (vectors_place(embedder, number, start), vectors_place(embedder, number, end)),
     ).fetchall()
     if any(len(blob) % (4 * dimension) for _, blob in rows):
         raise IndexCorrupt(f"a vector does not have {dimension} dimensions")

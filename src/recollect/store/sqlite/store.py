@@ -21,6 +21,7 @@ from recollect.store.sqlite import check, conditions, writing
 from recollect.store.sqlite.connection import connect, reading, translated
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.erasing import empty_log, overwrite_free_pages, overwriting
+from recollect.store.sqlite.places import EMBEDDERS, checked_room, place
 from recollect.store.sqlite.rows import SELECTED, SOURCE, marks, memory
 from recollect.store.sqlite.segments import Namespace
 from recollect.store.sqlite.view import SqliteView, caught_up
@@ -76,6 +77,7 @@ class SqliteStore:
                         (name, dimension),
                     )
                     found = self._connection.execute(find, (name,)).fetchone()
+                    checked_room("embedders", found[0], EMBEDDERS)
             if found[1] != dimension:
                 raise InvalidArgument("dimension", dimension, f"{found[1]}, as recorded for {name!r}")
             if self._embedder != tuple(found):
@@ -100,8 +102,7 @@ class SqliteStore:
     def add(self, entries: Sequence[Entry]) -> int:
         """Add memories, all or none, and return the number of the last change."""
         with self._lock, transaction(self._connection, self.path):
-            writing.add(self._connection, entries, self._embedder)
-            return self._last_change()
+            return writing.add(self._connection, entries, self._embedder)
 
     def update(self, memory: Memory, expected_version: int) -> Memory:
         """Replace what is known about a memory, if it is at that version; return it at the next one."""
@@ -157,10 +158,11 @@ class SqliteStore:
             condition += " AND m.number < ?"
             values = [*values, int(cursor)]
         with self._lock, reading(self._connection, self.path):
+            whose = (writing.find_namespace(self._connection, namespace) or _EMPTY).number
             rows = self._connection.execute(
-                f"SELECT m.number, {SELECTED} FROM {SOURCE} WHERE n.path = ? AND {condition} "
-                "ORDER BY m.number DESC LIMIT ?",
-                (namespace, *values, min(limit, _LARGEST - 1) + 1),
+                f"SELECT m.number, {SELECTED} FROM {SOURCE} "
+                f"WHERE m.number >= ? AND m.number < ? AND {condition} ORDER BY m.number DESC LIMIT ?",
+                (place(whose, 0), place(whose + 1, 0), *values, min(limit, _LARGEST - 1) + 1),
             ).fetchall()
         more = len(rows) > limit
         shown = rows[:limit]
@@ -213,8 +215,9 @@ class SqliteStore:
         """Return the changes after `since`, oldest first."""
         with self._lock, reading(self._connection, self.path):
             rows = self._connection.execute(
-                "SELECT c.change, n.path, c.id, c.kind "
+                "SELECT c.change, n.path, coalesce(m.id, ''), c.kind "
                 "FROM changes c JOIN namespaces n ON n.number = c.namespace "
+                "LEFT JOIN memories m ON m.number = (c.namespace << 31) + c.slot "
                 "WHERE c.change > ? ORDER BY c.change LIMIT ?",
                 (since, limit),
             ).fetchall()
@@ -235,9 +238,11 @@ class SqliteStore:
         while True:
             with self._lock, reading(self._connection, self.path):
                 rows = self._connection.execute(
-                    f"SELECT m.number, {SELECTED} FROM {SOURCE} "
-                    "WHERE m.number > ?1 AND (?2 IS NULL OR n.path = ?2) "
-                    "ORDER BY m.number LIMIT 500",
+                    f"SELECT c.change, {SELECTED} FROM changes c "
+                    "JOIN memories m ON m.number = (c.namespace << 31) + c.slot "
+                    "JOIN namespaces n ON n.number = c.namespace "
+                    "WHERE c.change > ?1 AND c.kind = 'add' AND (?2 IS NULL OR n.path = ?2) "
+                    "ORDER BY c.change LIMIT 500",
                     (after, namespace),
                 ).fetchall()
             if not rows:
@@ -313,6 +318,3 @@ class SqliteStore:
 
     def _nothing(self) -> Partition:
         return Partition(self._embedder[1] if self._embedder else 0, exact=True)
-
-    def _last_change(self) -> int:
-        return int(self._connection.execute("SELECT coalesce(max(change), 0) FROM changes").fetchone()[0])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from recollect.model.memory import Memory
 from recollect.store.filters import Filter
 from recollect.store.port import Found
 from recollect.store.sqlite.conditions import compiled
+from recollect.store.sqlite.places import place, vectors_place
 from recollect.store.sqlite.rows import OWN, marks, memory
 from recollect.store.sqlite.segments import Namespace, stored_vectors
 
@@ -58,7 +59,8 @@ def caught_up(
     if known is None:
         return _loaded(connection, namespace, embedder)
     changed = connection.execute(
-        "SELECT DISTINCT slot, kind = 'vectors' FROM changes WHERE namespace = ? AND change > ?",
+        "SELECT DISTINCT slot, kind = 'vectors' FROM changes "
+        "WHERE namespace = ? AND change > ? AND kind <> 'add'",
         (namespace.number, known.change),
     ).fetchall()
     slots_before = len(known)
@@ -169,8 +171,8 @@ class SqliteView:
     def memories(self, slots: IntArray) -> list[Memory]:
         """Return the given memories, in the same order."""
         rows = self._connection.execute(
-            f"SELECT m.slot, {OWN} FROM memories m WHERE m.namespace = ? AND m.slot IN ({marks(slots)})",
-            (self._namespace.number, *slots.tolist()),
+            f"SELECT m.slot, {OWN} FROM memories m WHERE m.number IN ({marks(slots)})",
+            (slots + place(self._namespace.number, 0)).tolist(),
         ).fetchall()
         found = {row[0]: memory((*row[1:], self._namespace.path)) for row in rows}
         return [found[slot] for slot in slots.tolist()]
@@ -187,8 +189,8 @@ class SqliteView:
     def _passing(self, filter: Filter) -> Mask:
         condition, values = compiled(filter)
         rows = self._connection.execute(
-            f"SELECT m.slot FROM memories m WHERE m.namespace = ? AND {condition}",
-            (self._namespace.number, *values),
+            f"SELECT m.slot FROM memories m WHERE m.number >= ? AND m.number < ? AND {condition}",
+            (place(self._namespace.number, 0), place(self._namespace.number + 1, 0), *values),
         ).fetchall()
         mask = np.zeros(len(self._partition), np.bool_)
         mask[[slot for (slot,) in rows]] = True
@@ -254,14 +256,18 @@ class SqliteView:
         if self._embedder is None:
             return None
         found = self._connection.execute(
-            "SELECT vectors FROM vectors WHERE namespace = ? AND embedder = ? "
-            f"AND slot IN ({marks(slots)}) ORDER BY slot",
-            (self._namespace.number, self._embedder[0], *slots.tolist()),
+            f"SELECT vectors FROM vectors WHERE number IN ({marks(slots)}) ORDER BY number",
+            self._vector_places(slots),
         ).fetchall()
         joined = b"".join([blob for (blob,) in found])
         if len(found) != slots.size or len(joined) != 4 * self._embedder[1] * slots.size:
             return None
         return np.frombuffer(joined, np.float32).reshape(slots.size, self._embedder[1])
+
+    def _vector_places(self, slots: npt.NDArray[np.signedinteger[Any]]) -> list[int]:
+        assert self._embedder is not None  # callers looked
+        first = vectors_place(self._embedder[0], self._namespace.number, 0)
+        return [first + slot for slot in slots.tolist()]
 
     def _rows_of(self, slots: IntArray) -> list[tuple[int, Floats]]:
         """Return, for each slot that has vectors, its position in `slots` and its rows."""
@@ -269,9 +275,8 @@ class SqliteView:
             return []
         positions = {slot: position for position, slot in enumerate(slots.tolist())}
         found = self._connection.execute(
-            "SELECT slot, vectors FROM vectors WHERE namespace = ? AND embedder = ? "
-            f"AND slot IN ({marks(slots)})",
-            (self._namespace.number, self._embedder[0], *slots.tolist()),
+            f"SELECT slot, vectors FROM vectors WHERE number IN ({marks(slots)})",
+            self._vector_places(slots),
         ).fetchall()
         dimension = self._embedder[1]
         return [
@@ -292,8 +297,13 @@ def _loaded(
     vectors = 0
     if embedder is not None:
         (vectors,) = connection.execute(
-            "SELECT count(*) FROM vectors WHERE namespace = ? AND embedder = ?",
-            (namespace.number, embedder[0]),
+            # Counting walks over the vectors themselves: only as far as tells whether they are few.
+            "SELECT count(*) FROM (SELECT 1 FROM vectors WHERE number >= ? AND number < ? LIMIT ?)",
+            (
+                vectors_place(embedder[0], namespace.number, 0),
+                vectors_place(embedder[0], namespace.number + 1, 0),
+                EXACT + 1,
+            ),
         ).fetchone()
     fresh = Partition(embedder[1] if embedder else 0, exact=vectors <= EXACT)
     fresh.change = namespace.change
@@ -301,7 +311,7 @@ def _loaded(
     _load_records(connection, namespace, fresh, 0)
     _load_tail(connection, namespace, fresh, namespace.flushed)
     if embedder is not None:
-        fresh.vectors.reserve(vectors)
+        fresh.vectors.reserve(vectors if vectors <= EXACT else namespace.slots)
         _load_vectors(connection, namespace, fresh, embedder)
     return fresh
 
@@ -319,8 +329,9 @@ def _load_records(connection: sqlite3.Connection, namespace: Namespace, into: Pa
 
 def _load_tail(connection: sqlite3.Connection, namespace: Namespace, into: Partition, start: int) -> None:
     for slot, words in connection.execute(
-        "SELECT slot, terms FROM tail WHERE namespace = ? AND slot >= ? ORDER BY slot",
-        (namespace.number, start),
+        "SELECT slot, terms FROM records WHERE namespace = ? AND slot >= ? AND terms IS NOT NULL "
+        "ORDER BY slot",
+        (namespace.number, max(start, namespace.flushed)),
     ):
         into.remember_tail(slot, tail.decoded(words))
 

@@ -23,28 +23,29 @@ from recollect.model.errors import DimensionMismatch, InvalidArgument, MemoryNot
 from recollect.model.memory import Memory
 from recollect.store.port import Entry
 from recollect.store.sqlite import segments
-from recollect.store.sqlite.rows import COLUMNS, SELECTED, SOURCE, marks, memory, microseconds, row
+from recollect.store.sqlite.places import NAMESPACES, SLOTS, checked_room, place, vectors_place
+from recollect.store.sqlite.rows import COLUMNS, SELECTED, SOURCE, memory, microseconds, row
 from recollect.store.sqlite.segments import TAIL, Namespace
 
 _ADD_MEMORY: Final = (
-    f"INSERT INTO memories (namespace, slot, {', '.join(COLUMNS)}) "
-    f"VALUES (?, ?, {', '.join('?' * len(COLUMNS))})"
+    f"INSERT INTO memories (number, namespace, slot, {', '.join(COLUMNS)}) "
+    f"VALUES (?, ?, ?, {', '.join('?' * len(COLUMNS))})"
 )
 _SET_MEMORY: Final = "UPDATE memories SET " + ", ".join(f"{c} = ?" for c in COLUMNS) + " WHERE number = ?"
-_ADD_RECORD: Final = "INSERT INTO records (namespace, slot, record) VALUES (?, ?, ?)"
-_ADD_CHANGE: Final = "INSERT INTO changes (namespace, slot, kind, id) VALUES (?, ?, ?, ?)"
-_ADD_TAIL: Final = "INSERT INTO tail (namespace, slot, terms) VALUES (?, ?, ?)"
+_ADD_RECORD: Final = "INSERT INTO records (namespace, slot, record, terms) VALUES (?, ?, ?, ?)"
+_ADD_CHANGE: Final = "INSERT INTO changes (namespace, slot, kind) VALUES (?, ?, ?)"
 _ADD_VECTORS: Final = (
-    "INSERT INTO vectors (namespace, embedder, slot, digest, vectors) VALUES (?, ?, ?, ?, ?)"
+    "INSERT INTO vectors (number, namespace, embedder, slot, digest, vectors) VALUES (?, ?, ?, ?, ?, ?)"
 )
 _FIXED: Final = (
     "content", "tags", "entities", "source", "created_at", "valid_from", "supersedes", "superseded_by",
     "fingerprint", "embedder",
 )  # fmt: skip
 """What an update leaves alone: the words that are searched, the moment, and what the store itself keeps."""
-_AT_ONCE: Final = 500
 _MOST_PASSAGES: Final = 2**16 - 1
 _LIMITS: Final = {"position": 2**31, "access_count": 2**32, "mentions": 2**63, "version": 2**63}
+_SMALLEST_LIMIT: Final = min(_LIMITS.values())
+_GROWN: Final = "UPDATE namespaces SET slots = ?, change = ? WHERE number = ?"
 _NAMESPACE: Final = "SELECT number, path, slots, flushed, change, generation FROM namespaces WHERE path = ?"
 
 
@@ -58,8 +59,8 @@ def add(
     connection: sqlite3.Connection,
     entries: Sequence[Entry],
     embedder: tuple[int, int] | None,
-) -> None:
-    """Add memories, and mark those they supersede.
+) -> int:
+    """Add memories, mark those they supersede, and return the number of the last change.
 
     What supersedes a memory is said by the newer one alone, so a `superseded_by` that a memory brings along
     (from an export, say) counts for nothing; it is set again when the newer memory is added.
@@ -75,22 +76,24 @@ def add(
     """
     for path, members in groupby(entries, key=lambda entry: entry.memory.namespace):
         batch = list(members)
-        connection.execute("INSERT INTO namespaces (path) VALUES (?) ON CONFLICT DO NOTHING", (path,))
-        namespace = find_namespace(connection, path)
-        assert namespace is not None  # inserted above
+        namespace = find_namespace(connection, path) or _new_namespace(connection, path)
         slots = namespace.slots + len(batch)
+        checked_room("memories in one namespace", slots, SLOTS)
         full = slots - namespace.flushed >= TAIL
-        _add_rows(connection, namespace, batch, embedder, waiting=not full)
+        change = _add_rows(connection, namespace, batch, embedder, waiting=not full)
+        connection.execute(_GROWN, (slots, change, namespace.number))
         for slot, entry in enumerate(batch, namespace.slots):
             for old in entry.memory.supersedes:
                 _supersede(connection, namespace, old, slot, entry.memory)
-        connection.execute(
-            "UPDATE namespaces SET slots = ?, change = (SELECT max(change) FROM changes) WHERE number = ?",
-            (slots, namespace.number),
-        )
         if full:
             fresh = [(slot, entry.terms) for slot, entry in enumerate(batch, namespace.slots)]
             segments.flush(connection, namespace, fresh, None if embedder is None else embedder[0])
+    return last_change(connection)
+
+
+def last_change(connection: sqlite3.Connection) -> int:
+    """Return the number of the last change; 0 if there was none."""
+    return int(connection.execute("SELECT coalesce(max(change), 0) FROM changes").fetchone()[0])
 
 
 def update(connection: sqlite3.Connection, changed: Memory, expected_version: int) -> Memory:
@@ -113,7 +116,7 @@ def update(connection: sqlite3.Connection, changed: Memory, expected_version: in
         superseded_at=None if np.isinf(old["superseded"][0]) else float(old["superseded"][0]),
         lengths=lengths,
     )
-    _put_record(connection, namespace, slot, record, "update", changed.id)
+    _put_record(connection, namespace, slot, record, "update")
     return following
 
 
@@ -128,7 +131,7 @@ def set_forgotten(connection: sqlite3.Connection, path: str, ids: Sequence[str],
         if state != wanted:
             connection.execute("UPDATE memories SET forgotten_at = ? WHERE number = ?", (when, number))
             kind = "restore" if at is None else "forget"
-            _put_record(connection, namespace, slot, changed_record(record, state=wanted), kind, id_)
+            _put_record(connection, namespace, slot, changed_record(record, state=wanted), kind)
 
 
 def purge(connection: sqlite3.Connection, path: str, ids: Sequence[str]) -> None:
@@ -138,20 +141,16 @@ def purge(connection: sqlite3.Connection, path: str, ids: Sequence[str]) -> None
         namespace, number, slot, removed = find(connection, path, id_)
         slots.append(slot)
         connection.execute("DELETE FROM memories WHERE number = ?", (number,))
-        place = (namespace.number, slot)
-        connection.execute("DELETE FROM vectors WHERE namespace = ? AND slot = ?", place)
-        connection.execute("DELETE FROM tail WHERE namespace = ? AND slot = ?", place)
-        _put_record(connection, namespace, slot, gone(), "purge", "")
+        for (embedder,) in connection.execute("SELECT number FROM embedders").fetchall():
+            vectors = vectors_place(embedder, namespace.number, slot)
+            connection.execute("DELETE FROM vectors WHERE number = ?", (vectors,))
+        connection.execute(
+            "UPDATE records SET terms = NULL WHERE namespace = ? AND slot = ?", (namespace.number, slot)
+        )
+        _put_record(connection, namespace, slot, gone(), "purge")
         _unlink(connection, namespace, removed)
     if not slots:
         return
-    for start in range(0, len(slots), _AT_ONCE):
-        some = slots[start : start + _AT_ONCE]
-        # The feed must not keep an id that may itself say something, such as an imported file name.
-        connection.execute(
-            f"UPDATE changes SET id = '' WHERE namespace = ? AND slot IN ({marks(some)})",
-            (namespace.number, *some),
-        )
     segments.rewrite_without(connection, namespace.number, slots)
 
 
@@ -168,6 +167,13 @@ def find(connection: sqlite3.Connection, path: str, id_: str) -> tuple[Namespace
     raise MemoryNotFound(id_, path)
 
 
+def _new_namespace(connection: sqlite3.Connection, path: str) -> Namespace:
+    number = connection.execute("INSERT INTO namespaces (path) VALUES (?)", (path,)).lastrowid
+    assert number is not None  # an INSERT always has one
+    checked_room("namespaces", number, NAMESPACES)
+    return Namespace(number, path, 0, 0, 0, 0)
+
+
 def _add_rows(
     connection: sqlite3.Connection,
     namespace: Namespace,
@@ -175,21 +181,23 @@ def _add_rows(
     embedder: tuple[int, int] | None,
     *,
     waiting: bool,
-) -> None:
-    """Write all rows of a batch; the words go to the tail only if they are `waiting` for a segment."""
+) -> int:
+    """Write all rows of a batch, and return its last change; words are kept if they are `waiting`."""
     number = namespace.number
     sessions = _session_numbers(connection, number, {entry.memory.source.session for entry in batch})
-    memories, records, vectors, waits, changes = [], [], [], [], []
+    first = place(number, 0)
+    memories, records, vectors = [], [], []
     for slot, entry in enumerate(batch, namespace.slots):
         added, passages = _checked_numbers(entry.memory), 0
         if entry.vectors is not None:
             passages = _checked_passages(entry, embedder)
             assert embedder is not None  # _checked_passages raises without one
-            blob = np.ascontiguousarray(entry.vectors, np.float32).tobytes()
-            vectors.append((number, embedder[0], slot, entry.digest, blob))
+            blob = np.asarray(entry.vectors, np.float32).tobytes()
+            at = vectors_place(embedder[0], number, slot)
+            vectors.append((at, number, embedder[0], slot, entry.digest, blob))
         if added.superseded_by is not None:
             added = replace(added, superseded_by=None)
-        memories.append((number, slot, *row(added)))
+        memories.append((first + slot, number, slot, *row(added)))
         record = packed(
             added,
             state=0,
@@ -198,10 +206,7 @@ def _add_rows(
             superseded_at=None,
             lengths={field: sum(terms.values()) for field, terms in entry.terms.items()},
         )
-        records.append((number, slot, record))
-        if waiting:
-            waits.append((number, slot, tail.encoded(entry.terms)))
-        changes.append((number, slot, "add", added.id))
+        records.append((number, slot, record, tail.encoded(entry.terms) if waiting else None))
     try:
         connection.executemany(_ADD_MEMORY, memories)
     except sqlite3.IntegrityError as error:
@@ -209,8 +214,11 @@ def _add_rows(
         raise InvalidArgument("id", taken, "an id that is not taken yet") from error
     connection.executemany(_ADD_RECORD, records)
     connection.executemany(_ADD_VECTORS, vectors)
-    connection.executemany(_ADD_TAIL, waits)
-    connection.executemany(_ADD_CHANGE, changes)
+    *before, last = [(number, slot, "add") for slot in range(namespace.slots, namespace.slots + len(batch))]
+    connection.executemany(_ADD_CHANGE, before)
+    change = connection.execute(_ADD_CHANGE, last).lastrowid
+    assert change is not None  # an INSERT always has one
+    return change
 
 
 def _taken(connection: sqlite3.Connection, number: int, batch: Sequence[Entry]) -> str:
@@ -227,10 +235,11 @@ def _taken(connection: sqlite3.Connection, number: int, batch: Sequence[Entry]) 
 
 def _checked_numbers(memory: Memory) -> Memory:
     """Return a memory whose whole numbers the columns can hold."""
-    for name, limit in _LIMITS.items():
-        value = getattr(memory.source if name == "position" else memory, name)
-        if value is not None and value >= limit:
-            raise InvalidArgument(name, value, f"below {limit}")
+    numbers = (memory.source.position or 0, memory.access_count, memory.mentions, memory.version)
+    if max(numbers) >= _SMALLEST_LIMIT:
+        for (name, limit), value in zip(_LIMITS.items(), numbers, strict=True):
+            if value >= limit:
+                raise InvalidArgument(name, value, f"below {limit}")
     return memory
 
 
@@ -244,7 +253,8 @@ def _checked_passages(entry: Entry, embedder: tuple[int, int] | None) -> int:
     if entry.vectors.shape[1] != embedder[1]:
         got = entry.vectors.shape[1]
         raise DimensionMismatch(f"memory {entry.memory.id!r}", expected=embedder[1], got=got)
-    if not np.isfinite(entry.vectors).all():
+    # One product tells of every number that is not finite; it may also have overflowed, so look again then.
+    if not math.isfinite(np.vdot(entry.vectors, entry.vectors)) and not np.isfinite(entry.vectors).all():
         raise InvalidArgument("vectors", entry.memory.id, "finite numbers")
     return len(entry.vectors)
 
@@ -284,7 +294,7 @@ def _supersede(
         (new.id, microseconds(new.created_at), microseconds(ended), number),
     )
     record = changed_record(_record(connection, namespace, slot), superseded=new.created_at.timestamp())
-    _put_record(connection, namespace, slot, record, "supersede", old_id)
+    _put_record(connection, namespace, slot, record, "supersede")
 
 
 def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memory) -> None:
@@ -294,18 +304,19 @@ def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memor
     takes its place in the chain, for nobody asked for the oldest to come back.
     """
     replaced = connection.execute(
-        "SELECT number, slot, id FROM memories WHERE namespace = ? AND superseded_by = ? ORDER BY slot",
-        (namespace.number, removed.id),
+        "SELECT number, slot, id FROM memories WHERE number >= ? AND number < ? AND superseded_by = ? "
+        "ORDER BY number",
+        (place(namespace.number, 0), place(namespace.number + 1, 0), removed.id),
     ).fetchall()
     heir = removed.superseded_by
-    for number, slot, id_ in replaced:
+    for number, slot, _ in replaced:
         record = _record(connection, namespace, slot)
         if heir is not None:
             connection.execute(
                 "UPDATE memories SET superseded_by = ?, version = version + 1 WHERE number = ?",
                 (heir, number),
             )
-            _put_record(connection, namespace, slot, record.tobytes(), "supersede", id_)
+            _put_record(connection, namespace, slot, record.tobytes(), "supersede")
         else:
             connection.execute(
                 "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, "
@@ -313,7 +324,7 @@ def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memor
                 (microseconds(removed.event_time), number),
             )
             record_now = changed_record(record, superseded=math.inf)
-            _put_record(connection, namespace, slot, record_now, "reinstate", id_)
+            _put_record(connection, namespace, slot, record_now, "reinstate")
     if heir is not None:
         _, number, slot, newer = find(connection, namespace.path, heir)
         kept = [id_ for id_ in newer.supersedes if id_ != removed.id] + [id_ for _, _, id_ in replaced]
@@ -321,9 +332,7 @@ def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memor
             "UPDATE memories SET supersedes = ?, version = version + 1 WHERE number = ?",
             (json.dumps(kept, ensure_ascii=False), number),
         )
-        _put_record(
-            connection, namespace, slot, _record(connection, namespace, slot).tobytes(), "update", heir
-        )
+        _put_record(connection, namespace, slot, _record(connection, namespace, slot).tobytes(), "update")
 
 
 def _record(connection: sqlite3.Connection, namespace: Namespace, slot: int) -> Records:
@@ -334,10 +343,10 @@ def _record(connection: sqlite3.Connection, namespace: Namespace, slot: int) -> 
 
 
 def _put_record(
-    connection: sqlite3.Connection, namespace: Namespace, slot: int, record: bytes, kind: str, id_: str
+    connection: sqlite3.Connection, namespace: Namespace, slot: int, record: bytes, kind: str
 ) -> None:
     connection.execute(
         "UPDATE records SET record = ? WHERE namespace = ? AND slot = ?", (record, namespace.number, slot)
     )
-    change = connection.execute(_ADD_CHANGE, (namespace.number, slot, kind, id_)).lastrowid
+    change = connection.execute(_ADD_CHANGE, (namespace.number, slot, kind)).lastrowid
     connection.execute("UPDATE namespaces SET change = ? WHERE number = ?", (change, namespace.number))
