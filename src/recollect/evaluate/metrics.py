@@ -184,13 +184,12 @@ def _gains(
     ranking: Sequence[str], relevant: Mapping[str, float], k: int | None
 ) -> tuple[list[float], list[float]]:
     """Return the gains of the first `k` items, 0 for those not relevant, and those of all relevant items."""
-    ids = checks.texts("ranking", ranking)
+    # Naming each item for an error that hardly ever comes would take longer than all the rest.
+    usual = isinstance(ranking, list | tuple) and set(map(type, ranking)) <= {str}
+    ids = ranking if usual else checks.texts("ranking", ranking)
     if len(set(ids)) < len(ids):
-        seen: set[str] = set()
-        for index, item in enumerate(ids):
-            if item in seen:
-                raise InvalidArgument(f"ranking[{index}]", item, "an item that was not ranked before")
-            seen.add(item)
+        place = next(place for place, item in enumerate(ids) if item in ids[:place])
+        raise InvalidArgument(f"ranking[{place}]", ids[place], "an item that was not ranked before")
     if not isinstance(relevant, Mapping):
         raise InvalidArgument("relevant", relevant, "a mapping of items to gains")
     judged = {item: checks.number(f"relevant[{item!r}]", gain) for item, gain in relevant.items()}
