@@ -16,7 +16,19 @@ from recollect.engine.settings import Settings
 Run = Callable[..., Any]
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
-SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", DOCS.read_text("utf-8"), re.M | re.S))
+
+
+def named(heading: str) -> list[str]:
+    """Return what a heading is about: "recollect eval a, b" is about two commands."""
+    first, *others = heading.split(", ")
+    return [first, *(f"{first.rpartition(' ')[0]} {other}" for other in others)]
+
+
+SECTIONS = {
+    name: text
+    for heading, text in re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", DOCS.read_text("utf-8"), re.M | re.S)
+    for name in named(heading)
+}
 EVERYWHERE = {"--help", "-h", "-q", "-n", *(f"--{name}" for name in Given.__dataclass_fields__)}
 
 
@@ -78,6 +90,10 @@ JSON = {
     "backup": ("backup", "copy.db"),
     "doctor": ("doctor",),
     "bench": ("bench", "--memories", "2", "--questions", "2"),
+    "eval facts": ("eval", "facts", "facts.tsv", "--runs", "new"),
+    "eval score": ("eval", "score", "{run}"),
+    "eval compare": ("eval", "compare", "{run}", "{run}"),
+    "eval report": ("eval", "report", "{run}"),
     "model list": ("model", "list"),
     "model verify": ("model", "verify"),
 }
@@ -86,7 +102,13 @@ JSON = {
 @pytest.mark.parametrize("name", JSON)
 def test_the_keys_of_the_json_are_described(cli: Run, tea: str, home: Path, name: str) -> None:
     (home / "notes.txt").write_text("one")
-    ran = cli(*(argument.format(tea=tea) for argument in JSON[name]), "--json")
+    (home / "facts.tsv").write_text("Anna likes tea.\tWhat does Anna like?\n")
+    run = ""
+    if "{run}" in JSON[name]:
+        cli("eval", "facts", "facts.tsv", "--recipe", "bm25")
+        (found,) = (home / "runs").glob("*.bm25.jsonl")
+        run = str(found)
+    ran = cli(*(argument.format(tea=tea, run=run) for argument in JSON[name]), "--json")
     described = set(re.findall(r"`(\w+)`", SECTIONS[f"recollect {name}"]))
     assert ran.code == 0
     assert set(ran.json) <= described

@@ -12,6 +12,7 @@ from recollect.cli import (
     bench,
     care,
     doctor,
+    evaluating,
     exporting,
     forgetting,
     importing,
@@ -37,6 +38,7 @@ _GROUPS: Final = (
     doctor,
     models,
     bench,
+    evaluating,
     walkthrough,
 )
 

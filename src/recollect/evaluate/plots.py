@@ -1,0 +1,203 @@
+"""Three small drawings as SVG: curves over the depth, bars by name, and ranges of time.
+
+Written by hand, so that a report needs no drawing library and no network. Colours are names of CSS variables
+that the page defines for light and dark; one or two series stand out and the others stay grey, for a dozen
+colours say less than three.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Final
+
+_STANDING_OUT: Final = 3
+"""How many series have a colour of their own: --one, --two and --three."""
+_LINE: Final = 16
+"""The height of a line of text."""
+
+
+def curves(series: Mapping[str, Sequence[tuple[int, float]]], stand_out: Sequence[str] = ()) -> str:
+    """Return lines over a logarithmic depth, each with its name at its right end.
+
+    Parameters
+    ----------
+    series
+        For each name, its points: a depth of at least 1, and a share from 0 to 1.
+    stand_out
+        The names that have a colour; the rest are grey.
+
+    Examples
+    --------
+    >>> drawn = curves({"bm25": [(1, 0.4), (10, 0.8)]}, ["bm25"])
+    >>> drawn.startswith("<svg"), drawn.count("<polyline")
+    (True, 1)
+    """
+    depths = sorted({depth for points in series.values() for depth, _ in points})
+    if not depths:
+        return ""
+    width, left, right, top, names = 720, 44, 560, 12, len(series) * _LINE
+    bottom = max(320, top + names)
+    values = [value for points in series.values() for _, value in points]
+    low = math.floor(min(values) * 10) / 10
+    high = max(low + 0.1, math.ceil(max(values) * 10) / 10)
+    span = math.log(depths[-1] / depths[0]) or 1.0
+
+    def across(depth: int) -> float:
+        return left + (right - left) * math.log(depth / depths[0]) / span
+
+    def up(value: float) -> float:
+        return bottom - (bottom - top) * (value - low) / (high - low)
+
+    parts = []
+    steps = round((high - low) * 10)
+    for step in range(steps + 1):
+        value = low + step / 10
+        parts.append(_rule(left, up(value), right, up(value)))
+        parts.append(_text(left - 8, up(value) + 4, f"{value * 100:.0f}%", "end"))
+    parts += [_text(across(depth), bottom + 20, str(depth), "middle") for depth in depths]
+    parts.append(_text((left + right) / 2, bottom + 40, "results looked at", "middle"))
+    # Names stand in the order in which the lines end, each at least a line of text below the one above.
+    ends = sorted((up(points[-1][1]), name) for name, points in series.items() if points)
+    places = _apart([place for place, _ in ends], top, bottom)
+    for (end, name), place in sorted(
+        zip(ends, places, strict=True), key=lambda item: item[0][1] in stand_out
+    ):
+        points = series[name]
+        colour, strength = _colour(name, stand_out)
+        line = " ".join(f"{across(depth):.1f},{up(value):.1f}" for depth, value in points)
+        parts.append(
+            f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="{strength}" '
+            f'stroke-linejoin="round"><title>{escape(name)}</title></polyline>'
+        )
+        tip = across(points[-1][0])
+        parts.append(
+            f'<path d="M{tip + 3:.1f} {end:.1f}L{right + 18} {place:.1f}" stroke="{colour}" '
+            'stroke-width="0.75" fill="none" opacity="0.6"/>'
+        )
+        label = f"{name}  {points[-1][1] * 100:.1f}"
+        parts.append(_text(right + 22, place + 4, label, "start", name in stand_out, colour))
+    return _svg(width, bottom + 50, "Share of questions answered, by depth", parts)
+
+
+def bars(
+    values: Mapping[str, float],
+    stand_out: Sequence[str] = (),
+    *,
+    intervals: Mapping[str, tuple[float, float]] | None = None,
+    label: str = "",
+) -> str:
+    """Return horizontal bars of shares from 0 to 1, with a whisker where an interval is known.
+
+    Examples
+    --------
+    >>> bars({"bm25": 0.5, "vector": 0.25}).count("<rect")
+    2
+    """
+    width, left, right = 340, 92, 290
+    known = intervals or {}
+    parts = []
+    for row, (name, value) in enumerate(values.items()):
+        top = row * (_LINE + 2)
+        colour, _ = _colour(name, stand_out)
+        length = (right - left) * value
+        said = f"{name}: {value * 100:.1f}"
+        if name in known:
+            said += f" ({known[name][0] * 100:.1f} to {known[name][1] * 100:.1f})"
+        parts.append(_text(left - 8, top + 12, name, "end", name in stand_out))
+        parts.append(
+            f'<rect x="{left}" y="{top + 2}" width="{length:.1f}" height="{_LINE - 4}" rx="2" '
+            f'fill="{colour}"><title>{escape(said)}</title></rect>'
+        )
+        end = left + length
+        if name in known:
+            low, high = (left + (right - left) * edge for edge in known[name])
+            end = max(end, high)
+            parts.append(
+                f'<path d="M{low:.1f} {top + 8}H{high:.1f}M{low:.1f} {top + 5}v6M{high:.1f} {top + 5}v6" '
+                'stroke="var(--ink)" stroke-width="1" opacity="0.7"/>'
+            )
+        parts.append(_text(end + 5, top + 12, f"{value * 100:.1f}", "start", name in stand_out))
+    return _svg(width, len(values) * (_LINE + 2) + 4, label or "Bars", parts)
+
+
+def ranges(values: Mapping[str, tuple[float, float, float]], stand_out: Sequence[str] = ()) -> str:
+    """Return, on a logarithmic scale of milliseconds, from the median over the 95th to the 99th percentile.
+
+    Examples
+    --------
+    >>> drawn = ranges({"bm25": (1.0, 2.0, 4.0)})
+    >>> "1.00" in drawn, drawn.count("<circle")
+    (True, 1)
+    """
+    shown = {name: tuple(max(each, 1e-3) for each in edges) for name, edges in values.items()}
+    if not shown:
+        return ""
+    width, left, right = 720, 110, 600
+    low = 10 ** math.floor(math.log10(min(edges[0] for edges in shown.values())))
+    high = 10 ** math.ceil(math.log10(max(max(edges) for edges in shown.values())))
+    span = math.log10(high / low) or 1.0
+    bottom = len(shown) * (_LINE + 6)
+
+    def across(milliseconds: float) -> float:
+        return left + (right - left) * math.log10(milliseconds / low) / span
+
+    parts = []
+    for power in range(round(math.log10(low)), round(math.log10(low) + span) + 1):
+        at = across(10.0**power)
+        parts.append(_rule(at, 0, at, bottom))
+        parts.append(_text(at, bottom + 18, f"{10.0**power:g} ms", "middle"))
+    for row, (name, (half, most, nearly)) in enumerate(shown.items()):
+        middle = row * (_LINE + 6) + 11
+        colour, _ = _colour(name, stand_out)
+        said = f"{name}: half within {half:.2f} ms, 95 % within {most:.2f}, 99 % within {nearly:.2f}"
+        parts.append(_text(left - 10, middle + 4, name, "end", name in stand_out))
+        parts.append(
+            f'<g stroke="{colour}" stroke-linecap="round"><title>{escape(said)}</title>'
+            f'<path d="M{across(half):.1f} {middle}H{across(nearly):.1f}" stroke-width="2"/>'
+            f'<path d="M{across(half):.1f} {middle}H{across(most):.1f}" stroke-width="6"/></g>'
+        )
+        parts.append(f'<circle cx="{across(half):.1f}" cy="{middle}" r="5" fill="{colour}"/>')
+        parts.append(
+            _text(across(nearly) + 8, middle + 4, f"{half:.2f} · {most:.2f}", "start", name in stand_out)
+        )
+    return _svg(width, bottom + 26, "Time per question", parts)
+
+
+def _apart(places: Sequence[float], top: float, bottom: float) -> list[float]:
+    """Return ascending places moved as little as needed for a line of text to fit at each."""
+    moved: list[float] = []
+    for place in places:
+        moved.append(max(place, moved[-1] + _LINE if moved else top))
+    for index in range(len(moved) - 1, -1, -1):
+        moved[index] = min(moved[index], bottom - (len(moved) - 1 - index) * _LINE)
+    return moved
+
+
+def _colour(name: str, stand_out: Sequence[str]) -> tuple[str, float]:
+    if name in stand_out[:_STANDING_OUT]:
+        return f"var(--{('one', 'two', 'three')[stand_out.index(name)]})", 2.5
+    return "var(--rest)", 1.25
+
+
+def _rule(x1: float, y1: float, x2: float, y2: float) -> str:
+    return f'<path d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" stroke="var(--rule)" stroke-width="1"/>'
+
+
+def _text(
+    x: float, y: float, said: str, anchor: str, strong: bool = False, colour: str = "var(--soft)"
+) -> str:
+    weight = ' font-weight="600"' if strong else ""
+    fill = colour if colour.startswith("var(--") and strong and colour != "var(--soft)" else "var(--soft)"
+    if strong and fill == "var(--soft)":
+        fill = "var(--ink)"
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{fill}"{weight}>{escape(said)}</text>'
+
+
+def _svg(width: int, height: float, label: str, parts: Sequence[str]) -> str:
+    return (
+        f'<svg viewBox="0 0 {width} {height:.0f}" width="{width}" role="img" aria-label="{escape(label)}">'
+        + "".join(parts)
+        + "</svg>"
+    )

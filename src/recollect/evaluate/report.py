@@ -1,0 +1,66 @@
+"""A report on runs: Markdown for the repository, one self-contained page for the eye."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from recollect.evaluate.report_html import page
+from recollect.evaluate.report_tables import Cell, Table, tables
+from recollect.evaluate.scored import Section
+
+
+def write_report(folder: Path, sections: Sequence[Section]) -> tuple[Path, Path]:
+    """Write ``report.md`` and ``report.html`` into a folder, made if need be, and return their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = folder / "report.md", folder / "report.html"
+    for path, text in zip(written, (markdown(sections), page(sections)), strict=True):
+        path.write_text(text, encoding="utf-8", newline="\n")
+    return written
+
+
+def markdown(sections: Sequence[Section]) -> str:
+    r"""Return the report in Markdown.
+
+    Examples
+    --------
+    >>> markdown([])
+    '# Evaluation\n'
+    """
+    parts = ["# Evaluation"]
+    for section in sections:
+        parts.append(f"## {_escaped(section.dataset)}, by {section.granularity}")
+        parts.append("\n".join(f"- {_escaped(fact)}" for fact in section.facts))
+        for table in tables(section):
+            parts += [f"### {_escaped(table.title)}", markdown_table(table)]
+            parts += [table.note] if table.note else []
+    return "\n\n".join(parts) + "\n"
+
+
+def markdown_table(table: Table) -> str:
+    r"""Return a table in Markdown; the best of a column is bold.
+
+    Examples
+    --------
+    >>> print(markdown_table(Table("", ("recipe", "mrr"), ((Cell("a|b"), Cell("50.0", best=True)),))))
+    | recipe | mrr |
+    |---|---:|
+    | a\|b | **50.0** |
+    """
+    heads = " | ".join(map(_escaped, table.heads))
+    rule = "|".join(["---", *["---:"] * (len(table.heads) - 1)])
+    rows = ["| " + " | ".join(map(_cell, row)) + " |" for row in table.rows]
+    return "\n".join([f"| {heads} |", f"|{rule}|", *rows])
+
+
+def _cell(cell: Cell) -> str:
+    said = f"**{_escaped(cell.text)}**" if cell.best else _escaped(cell.text)
+    return f"{said} {_escaped(cell.detail)}" if cell.detail else said
+
+
+def _escaped(text: str) -> str:
+    """Return a text that Markdown takes for nothing but text."""
+    flat = " ".join(text.split())
+    for mark in "\\|*`<":
+        flat = flat.replace(mark, f"\\{mark}")
+    return flat
