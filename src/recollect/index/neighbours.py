@@ -1,0 +1,91 @@
+"""Who was said before and after whom: the session neighbours of every slot.
+
+A session's memories are ordered by position, then by when they were learnt, then by slot. The order lives in
+two arrays, so that finding the neighbours of a thousand candidates is one look-up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from recollect.index.growing import Growing
+from recollect.index.record import GONE, Records
+from recollect.model.checks import IntArray
+
+NOBODY = -1
+
+Slots = npt.NDArray[np.int32]
+
+
+class Neighbours:
+    """The slot said before and after each slot of a namespace; -1 where there is none."""
+
+    def __init__(self) -> None:
+        self._before = Growing(np.int32, ())
+        self._after = Growing(np.int32, ())
+
+    def __len__(self) -> int:
+        return len(self._before)
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory this takes."""
+        return self._before.nbytes + self._after.nbytes
+
+    def grow(self, records: Records) -> None:
+        """Link the slots that are new in `records`, which are those of the whole namespace.
+
+        Only the sessions that got something new are put in order again.
+        """
+        start = len(self)
+        new = len(records) - start
+        if not new:
+            return
+        for links in (self._before, self._after):
+            links.extend(np.full(new, NOBODY, np.int32))
+        sessions = records["session"]
+        touched = np.unique(sessions[start:])
+        touched = touched[touched >= 0]
+        if not touched.size:
+            return
+        if start == 0:
+            members = np.flatnonzero(sessions >= 0)
+        elif touched.size == 1:
+            members = np.flatnonzero(sessions == touched[0])
+        else:
+            members = np.flatnonzero(np.isin(sessions, touched))
+        self._link(members, records)
+
+    def around(self, slots: IntArray, reach: int) -> IntArray:
+        """Return the neighbours of some slots: a row per step back, then a row per step ahead.
+
+        Examples
+        --------
+        >>> from recollect.index.record import RECORD
+        >>> records = np.zeros(3, RECORD)
+        >>> records["position"] = [0, 1, 2]
+        >>> links = Neighbours()
+        >>> links.grow(records)
+        >>> links.around(np.array([1]), 2).tolist()
+        [[0], [-1], [2], [-1]]
+        """
+        rows = []
+        for links in (self._before.view, self._after.view):
+            at = slots
+            for _ in range(reach):
+                # A slot of -1 looks up the last one, whose answer is then thrown away.
+                at = np.where(at >= 0, links[at], NOBODY)
+                rows.append(at)
+        return np.array(rows, np.intp).reshape(2 * reach, slots.size)
+
+    def _link(self, members: IntArray, records: Records) -> None:
+        members = members[records["state"][members] != GONE]
+        chosen = records[members]
+        order = np.lexsort((members, chosen["created"], chosen["position"], chosen["session"]))
+        inside = members[order].astype(np.int32)
+        same = chosen["session"][order][1:] == chosen["session"][order][:-1]
+        before, after = np.full(inside.size, NOBODY, np.int32), np.full(inside.size, NOBODY, np.int32)
+        before[1:][same] = inside[:-1][same]
+        after[:-1][same] = inside[1:][same]
+        self._before.view[inside], self._after.view[inside] = before, after
