@@ -55,7 +55,7 @@ def test_a_word_said_in_two_turns_counts_less_than_two_words() -> None:
     st.floats(0, 1),
 )
 def test_without_neighbours_it_is_bm25_to_the_last_bit(
-    tf: np.ndarray, lengths: np.ndarray, k1: float, b: float
+    tf: FloatArray, lengths: FloatArray, k1: float, b: float
 ) -> None:
     got = window_bm25(tf, lengths, np.zeros((0, 3)), [1.5, 0.5], average_length=7.0, k1=k1, b=b)
     scorer = BM25(k1, b)
@@ -70,7 +70,7 @@ def test_without_neighbours_it_is_bm25_to_the_last_bit(
     arrays.arrays(np.float64, (2, 4), elements=st.floats(0, 1)),
 )
 def test_it_is_what_a_loop_over_terms_and_texts_computes(
-    tf: np.ndarray, lengths: np.ndarray, weights: np.ndarray
+    tf: FloatArray, lengths: FloatArray, weights: FloatArray
 ) -> None:
     k1, b, average, scales = 0.9, 0.75, 11.0, [2.0, 0.3]
     got = window_bm25(tf, lengths, weights, scales, average_length=average, k1=k1, b=b)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from recollect.model import checks
 from recollect.model.checks import FloatArray, Numbers
@@ -65,7 +66,7 @@ class Reading:
         """The weight of each neighbour of `STEPS`, before lengths and pauses."""
         return tuple(float((self.before if step < 0 else self.after) ** abs(step)) for step in STEPS)
 
-    def weights(self, lengths: Numbers, pauses: Numbers) -> FloatArray:
+    def weights(self, lengths: Numbers, pauses: npt.ArrayLike) -> FloatArray:
         """Return the weight of each neighbour: ``base · min(1, words/length) · 0.5^(pause/hours)``.
 
         Parameters
@@ -91,9 +92,9 @@ class Reading:
 
 
 def window_bm25(
-    frequencies: Numbers,
-    lengths: Numbers,
-    weights: Numbers,
+    frequencies: npt.ArrayLike,
+    lengths: npt.ArrayLike,
+    weights: npt.ArrayLike,
     scales: Numbers,
     *,
     average_length: float,
