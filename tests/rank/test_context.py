@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from recollect.model.checks import FloatArray
 from recollect.model.errors import InvalidArgument
 from recollect.rank.bm25 import BM25
 from recollect.rank.context import STEPS, Reading, window_bm25
