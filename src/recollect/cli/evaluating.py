@@ -236,7 +236,7 @@ def report(
     from recollect.evaluate.scored import sections
 
     found = scored_runs(run_files(runs), dataset, qrels, turns, option or [], measure)
-    written = write_report(output, sections(found))
+    written = write_report(output, [section.best_first() for section in sections(found)])
     if session.output.json:
         session.output.data({"runs": len(found), "files": list(map(str, written))})
         return

@@ -40,12 +40,13 @@ def show_runs(output: Output, section: Section, *, macro: bool = False) -> None:
 
 def show_comparison(output: Output, found: Comparison) -> None:
     """Show one row for each measure: over questions, over kinds, and in each kind."""
+    from recollect.evaluate.report_tables import points
     from recollect.evaluate.significance import Difference
 
-    def said(each: Difference) -> tuple[str, bool]:
-        low, high = each.low * 100, each.high * 100
+    def shown(each: Difference) -> tuple[str, bool]:
+        said = f"{points(each.mean)} [{points(each.low)}, {points(each.high)}] p {each.p:.3f}"
         # An interval without 0 in it is what one looks for.
-        return f"{each.mean * 100:+.1f} [{low:+.1f}, {high:+.1f}] p {each.p:.3f}", low > 0 or high < 0
+        return said, each.low > 0 or each.high < 0
 
     first = next(iter(found.measures.values()))
     kinds = list(first.kinds) if len(first.kinds) > 1 else []
@@ -58,7 +59,7 @@ def show_comparison(output: Output, found: Comparison) -> None:
     rows = []
     for name, each in found.measures.items():
         differences = [each.micro, *([each.macro] if kinds else []), *(each.kinds[kind] for kind in kinds)]
-        rows.append([(name, False), *map(said, differences)])
+        rows.append([(name, False), *map(shown, differences)])
     _table(output, heads, rows)
 
 

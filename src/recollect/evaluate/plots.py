@@ -37,8 +37,8 @@ def curves(series: Mapping[str, Sequence[tuple[int, float]]], stand_out: Sequenc
     depths = sorted({depth for points in series.values() for depth, _ in points})
     if not depths:
         return ""
-    width, left, right, top, names = 720, 44, 560, 12, len(series) * _LINE
-    bottom = max(320, top + names)
+    width, left, right, top, names = 980, 44, 800, 12, len(series) * _LINE
+    bottom = max(380, top + names)
     values = [value for points in series.values() for _, value in points]
     low = math.floor(min(values) * 10) / 10
     high = max(low + 0.1, math.ceil(max(values) * 10) / 10)
@@ -76,7 +76,7 @@ def curves(series: Mapping[str, Sequence[tuple[int, float]]], stand_out: Sequenc
             f'<path d="M{tip + 3:.1f} {end:.1f}L{right + 18} {place:.1f}" stroke="{colour}" '
             'stroke-width="0.75" fill="none" opacity="0.6"/>'
         )
-        label = f"{name}  {points[-1][1] * 100:.1f}"
+        label = f"{_short(name, 20)} {points[-1][1] * 100:.1f}"
         parts.append(_text(right + 22, place + 4, label, "start", name in stand_out, colour))
     return _svg(width, bottom + 50, "Share of questions answered, by depth", parts)
 
@@ -105,7 +105,7 @@ def bars(
         said = f"{name}: {value * 100:.1f}"
         if name in known:
             said += f" ({known[name][0] * 100:.1f} to {known[name][1] * 100:.1f})"
-        parts.append(_text(left - 8, top + 12, name, "end", name in stand_out))
+        parts.append(_text(left - 8, top + 12, _short(name, 13), "end", name in stand_out))
         parts.append(
             f'<rect x="{left}" y="{top + 2}" width="{length:.1f}" height="{_LINE - 4}" rx="2" '
             f'fill="{colour}"><title>{escape(said)}</title></rect>'
@@ -134,7 +134,7 @@ def ranges(values: Mapping[str, tuple[float, float, float]], stand_out: Sequence
     shown = {name: tuple(max(each, 1e-3) for each in edges) for name, edges in values.items()}
     if not shown:
         return ""
-    width, left, right = 720, 110, 600
+    width, left, right = 980, 110, 860
     low = 10 ** math.floor(math.log10(min(edges[0] for edges in shown.values())))
     high = 10 ** math.ceil(math.log10(max(max(edges) for edges in shown.values())))
     span = math.log10(high / low) or 1.0
@@ -152,7 +152,7 @@ def ranges(values: Mapping[str, tuple[float, float, float]], stand_out: Sequence
         middle = row * (_LINE + 6) + 11
         colour, _ = _colour(name, stand_out)
         said = f"{name}: half within {half:.2f} ms, 95 % within {most:.2f}, 99 % within {nearly:.2f}"
-        parts.append(_text(left - 10, middle + 4, name, "end", name in stand_out))
+        parts.append(_text(left - 10, middle + 4, _short(name, 15), "end", name in stand_out))
         parts.append(
             f'<g stroke="{colour}" stroke-linecap="round"><title>{escape(said)}</title>'
             f'<path d="M{across(half):.1f} {middle}H{across(nearly):.1f}" stroke-width="2"/>'
@@ -179,6 +179,11 @@ def _colour(name: str, stand_out: Sequence[str]) -> tuple[str, float]:
     if name in stand_out[:_STANDING_OUT]:
         return f"var(--{('one', 'two', 'three')[stand_out.index(name)]})", 2.5
     return "var(--rest)", 1.25
+
+
+def _short(name: str, longest: int) -> str:
+    """Return a name that fits; the whole of it is in the title of what is drawn."""
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def _rule(x1: float, y1: float, x2: float, y2: float) -> str:

@@ -10,6 +10,8 @@ from recollect.evaluate.plots import bars, curves, ranges
 from recollect.evaluate.report_tables import Cell, Table, abstention, by_kind, cost, differences, quality
 from recollect.evaluate.scored import BASELINE, Scored, Section
 
+_BESIDE: Final = 14
+"""The longest detail that fits beside its figure."""
 _STYLE: Final = """
 :root { color-scheme: light dark; --paper: #fbfaf8; --card: #fff; --ink: #1d2126; --soft: #5c646e;
   --rule: #e4e2dd; --one: #0b62c4; --two: #b4550a; --three: #7a3fb0; --rest: #b3b8bf; --mark: #e9f1fb; }
@@ -33,10 +35,13 @@ th { color: var(--soft); font-weight: 500; font-size: 13px; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
 tr:last-child td { border-bottom: 0; }
 td small { color: var(--soft); font-size: 11.5px; margin-left: 4px; }
+table.tall td small { display: block; margin: 0; line-height: 1.3; }
 td.best { background: var(--mark); font-weight: 600; }
 td.best small { font-weight: 400; }
 p.note { color: var(--soft); font-size: 13px; margin: 12px 0 0; max-width: 75ch; }
 svg { max-width: 100%; height: auto; font: 12px system-ui, sans-serif; display: block; }
+/* On a narrow screen a chart scrolls, for its letters must stay readable. */
+.wide svg { min-width: 760px; }
 .grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(300px, 1fr)); gap: 22px; }
 .grid h4 { margin: 0 0 6px; font-size: 13px; font-weight: 600; }
 .grid h4 span { color: var(--soft); font-weight: 400; }
@@ -140,8 +145,11 @@ def _card(table: Table | None) -> str:
     heads = "".join(f"<th>{escape(head)}</th>" for head in table.heads)
     rows = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in table.rows)
     note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
+    # Details that are longer than the figures they belong to stand below them.
+    tall = any(len(cell.detail) > _BESIDE for row in table.rows for cell in row)
+    opening = '<table class="tall">' if tall else "<table>"
     return (
-        f'<section class="card"><h3>{escape(table.title)}</h3><div class="scroll"><table><thead><tr>{heads}'
+        f'<section class="card"><h3>{escape(table.title)}</h3><div class="scroll">{opening}<thead><tr>{heads}'
         f"</tr></thead><tbody>{rows}</tbody></table></div>{note}</section>"
     )
 

@@ -46,6 +46,18 @@ def percent(value: float) -> str:
     return f"{value * 100:.1f}"
 
 
+def points(difference: float) -> str:
+    """Return a difference of shares in points, with its sign; what rounds to nothing has none.
+
+    Examples
+    --------
+    >>> points(0.0512), points(-0.0001)
+    ('+5.1', '0.0')
+    """
+    said = f"{difference * 100:+.1f}"
+    return said if said.strip("+-0.") else "0.0"
+
+
 def interval(found: Interval) -> str:
     """Return the interval of a mean, in percent.
 
@@ -179,8 +191,7 @@ def _rows(
 
 
 def _difference(found: Difference) -> Cell:
-    low, high = found.low * 100, found.high * 100
-    return Cell(f"{found.mean * 100:+.1f}", f"[{low:+.1f}, {high:+.1f}] p {_p(found.p)}")
+    return Cell(points(found.mean), f"[{points(found.low)}, {points(found.high)}] p {_p(found.p)}")
 
 
 def _p(value: float) -> str:

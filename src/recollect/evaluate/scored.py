@@ -58,6 +58,14 @@ class Section:
     granularity: str
     runs: tuple[Scored, ...]
 
+    def best_first(self) -> Section:
+        """Return the section with its runs in the order of the first measure."""
+
+        def worth(run: Scored) -> float:
+            return next(iter(run.scores.measures.values())).micro.mean
+
+        return replace(self, runs=tuple(sorted(self.runs, key=worth, reverse=True)))
+
     @property
     def baseline(self) -> Scored | None:
         """The run by plain BM25, if there is one and something to compare it with."""
