@@ -35,7 +35,10 @@ RESULTS = {
 }
 """Records that functions hand out for reading; nobody is asked to make one."""
 CHOICES = {"duplicates.Method", "duplicates.Verdict"}
-PROTOCOLS = {"rank.Statistics", "text.QueryClassifier", "duplicates.Claim", "duplicates.Strategy"}
+PROTOCOLS = {
+    *("rank.Statistics", "text.AnchorExtractor", "text.QueryClassifier"),
+    *("duplicates.Claim", "duplicates.Strategy"),
+}
 
 # What no argument of its kind may be. Lists have two items, as those of the good calls have.
 NUMBER = (NAN, INF, -INF, "1", None, True, HUGE)
@@ -247,6 +250,15 @@ TABLE = [
     row("text.Classification", {"type": "factual", "confidence": 0.5},
         type=("funny", None), confidence=SHARE),
     row("text.RuleClassifier", {"default": "german"}, default=LANGUAGE),
+    row("text.TimeExpression", {"start": 0, "end": 5, "phrase": "today", "period": PERIOD}, start=WHOLE,
+        end=FROM_1, phrase=TEXT, period=("today", None)),
+    row("text.time_expressions", {"text": "in May", "now": DAY, "language": "english", "nearest": True},
+        text=TEXT, now=TIME, language=("klingon", 5, ["english"]), nearest=FLAG),
+    row("text.anchor", {"text": "in May", "now": DAY}, text=TEXT, now=TIME),
+    row("text.RuleAnchors", {"language": "german"}, language=("klingon", 5, ["english"])),
+    row("text.RuleAnchors.anchor", {"text": "in May", "now": DAY}, on=text.RuleAnchors(),
+        text=TEXT, now=TIME),
+    row("text.date_terms", {"period": PERIOD, "zone": UTC}, period=("today", None), zone=("UTC", None, 0)),
     row("text.RuleClassifier.classify", {"question": "Which tea?"}, on=text.RuleClassifier(), question=TEXT),
     # Where it was
     row("place.haversine", {"lat_a": 52.5, "lon_a": 13.4, "lat_b": 48.9, "lon_b": 2.4},

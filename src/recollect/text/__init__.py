@@ -4,10 +4,20 @@ A text, whether a memory or a question, becomes terms here: cut into words (:mod
 its language recognised (:mod:`~recollect.text.language`), function words left out
 (:mod:`~recollect.text.stopwords`), endings removed (:mod:`~recollect.text.stems`), all put together by an
 analyser (:mod:`~recollect.text.analysers`). What kind of answer a question wants is read here too
-(:mod:`~recollect.text.query_type`). Everything is pure: the same text gives the same answer, anywhere.
+(:mod:`~recollect.text.query_type`), and so are the times that a text names (:mod:`~recollect.text.dates`).
+Everything is pure: the same text gives the same answer, anywhere.
 """
 
 from recollect.text.analysers import ANALYSERS, Analyser, analyser
+from recollect.text.date_terms import date_terms
+from recollect.text.dates import (
+    DATE_LANGUAGES,
+    AnchorExtractor,
+    RuleAnchors,
+    TimeExpression,
+    anchor,
+    time_expressions,
+)
 from recollect.text.language import DETECTED_LANGUAGES, detect
 from recollect.text.query_type import QUERY_TYPES, Classification, QueryClassifier, QueryType, RuleClassifier
 from recollect.text.stems import STEMMED_LANGUAGES, stem, stems
@@ -16,20 +26,27 @@ from recollect.text.tokens import words
 
 __all__ = [
     "ANALYSERS",
+    "DATE_LANGUAGES",
     "DETECTED_LANGUAGES",
     "QUERY_TYPES",
     "STEMMED_LANGUAGES",
     "STOP_WORD_LANGUAGES",
     "Analyser",
+    "AnchorExtractor",
     "Classification",
     "QueryClassifier",
     "QueryType",
+    "RuleAnchors",
     "RuleClassifier",
+    "TimeExpression",
     "analyser",
+    "anchor",
+    "date_terms",
     "detect",
     "negations",
     "stem",
     "stems",
     "stop_words",
+    "time_expressions",
     "words",
 ]

@@ -1,0 +1,165 @@
+"""The time words of a language, and how a rule written with them becomes a regular expression.
+
+A rule is a reader and a pattern such as ``{number} {unit} ago``: a word in braces stands for all words of
+that table, a space for one to three characters of white space, an apostrophe for either apostrophe. Patterns
+are matched against text in lower case, between word boundaries that digits cannot trick: the 05 of 2,05 or
+of a telephone number begins nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+DIGITS: Final = "0"
+"""What stands among the words of a text for "it has digits"."""
+
+_LEFT: Final = r"(?<![\w@#$€£+/\\])(?<!\d[.,:–-])"
+_RIGHT: Final = r"(?!\w)(?![.,:/–-]\d)(?!\s?[%°])"
+_TABLES: Final = ("month", "weekday", "season", "holiday", "fixed", "unit", "which", "ordinal")
+_PLACES: Final = {
+    "day": r"(?P<day>3[01]|[12]\d|0?[1-9])",
+    "last": r"(?P<last>3[01]|[12]\d|0?[1-9])",
+    "year": r"(?P<year>(?:1[5-9]|20)\d\d)",
+    "last_year": r"(?P<last_year>(?:1[5-9]|20)\d\d)",
+}
+
+
+def spelled(words: str, value: int) -> dict[str, int]:
+    """Return a table in which every one of some comma-separated words means `value`."""
+    return {" ".join(word.split()): value for word in words.split(",")}
+
+
+def table(*words: str, first: int = 0) -> dict[str, int]:
+    """Return a table of words, comma-separated where there are several, numbered from `first`."""
+    found: dict[str, int] = {}
+    for value, several in enumerate(words, first):
+        found |= spelled(several, value)
+    return found
+
+
+def inflected(stems: str, endings: str) -> str:
+    """Return every stem with every ending, comma-separated: the forms of an adjective."""
+    return ",".join(stem + ending for stem in stems.split() for ending in endings.split("|"))
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The words of one language.
+
+    Attributes
+    ----------
+    month, weekday, season, holiday, fixed, number, ordinal, which, decade
+        What each word stands for: months from 1, weekdays from Monday as 0, seasons from spring as 0,
+        holidays as month and day (1225), days from today, counts, -1 for last, 0 for this, 1 for next.
+    units
+        The unit that each form means: day, week, fortnight, month, year, weekend, quarter, decade.
+    only_title, never_title
+        Words that mean a time only with a capital (May), or only without one (morgen, марта).
+    counted
+        An expression for what is counted: a number before it is not a year.
+    denial
+        An expression for words after which "in two weeks" is how long, not when: "have not met in two weeks".
+    """
+
+    month: Mapping[str, int]
+    weekday: Mapping[str, int]
+    season: Mapping[str, int]
+    holiday: Mapping[str, int]
+    fixed: Mapping[str, int]
+    number: Mapping[str, int]
+    ordinal: Mapping[str, int]
+    which: Mapping[str, int]
+    decade: Mapping[str, int]
+    units: Mapping[str, str]
+    only_title: frozenset[str] = frozenset()
+    never_title: frozenset[str] = frozenset()
+    counted: str = r"(?!)"
+    denial: str = r"(?!)"
+
+    def value(self, group: str, matched: str) -> int:
+        """Return the number that the words matched by `group` stand for."""
+        word = " ".join(matched.replace("’", "'").split())
+        if word.isdigit():
+            return int(word)
+        found: Mapping[str, int] = getattr(self, "which" if group == "of_year" else group)
+        return found[word]
+
+    def compiled(self, pattern: str, *, whole: bool = True) -> re.Pattern[str]:
+        """Return a pattern with its tables filled in, after a word boundary and, if `whole`, before one."""
+        filled = _spaced(pattern).replace("{uncounted}", rf"(?!\s?(?:{self.counted})(?!\w))")
+        for name, expression in _PLACES.items():
+            filled = filled.replace(f"{{{name}}}", expression)
+        filled = filled.replace("{number}", rf"(?P<number>\d{{1,4}}|{_any_of(self.number)})")
+        filled = filled.replace("{of_year}", f"(?P<of_year>{_any_of(self.which)})")
+        filled = filled.replace("{decade}", f"(?P<decade>{_any_of(self.decade)})")
+        for name in _TABLES:
+            words = self.units if name == "unit" else getattr(self, name)
+            filled = filled.replace(f"{{{name}}}", f"(?P<{name}>{_any_of(words)})")
+        return re.compile(f"{_LEFT}(?:{filled}){_RIGHT if whole else ''}")
+
+    def needed(self, pattern: str) -> frozenset[str]:
+        """Return words of which a match of `pattern` holds at least one, as single words."""
+        for name in _TABLES:
+            if f"{{{name}}}" in pattern:
+                words = self.units if name == "unit" else getattr(self, name)
+                return single_words(words)
+        if "{decade}" in pattern:
+            return single_words(self.decade)
+        return frozenset({DIGITS})
+
+
+@dataclass(frozen=True, slots=True)
+class Prepositions:
+    """The words before a time phrase, and what they do.
+
+    Attributes
+    ----------
+    licences
+        For each preposition the kinds of phrases that it makes believable: "in" a month, "on" a weekday.
+    bounds
+        For each of "since", "before", "after", "until" which of these four it is.
+    ranges
+        For each word that opens a range an expression for the word between its ends.
+    joins, lists
+        Expressions for what joins two dates to a range that nothing opens, and for what lists them, so that
+        the preposition of the first goes for the second: "in March and April".
+    articles, parts, measures
+        An expression for articles; words for the first (0), middle (1) and last (2) part; an expression for
+        words after which "before" and the like bound nothing: "shortly before", "not until".
+    """
+
+    licences: Mapping[str, str]
+    bounds: Mapping[str, str]
+    ranges: Mapping[str, str]
+    joins: str
+    lists: str
+    articles: str
+    parts: Mapping[str, int]
+    measures: str
+    before: re.Pattern[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        words = _any_of({*self.licences, *self.bounds, *self.ranges})
+        expression = (
+            rf"(?:(?<!\w)(?P<preposition>{words})\s{{1,3}})?(?:(?<!\w)(?P<article>{self.articles})\s{{1,3}})?"
+            rf"(?:(?<!\w)(?P<part>{_any_of(self.parts)})[\s-]{{1,3}}(?:(?:{self.articles})\s{{1,3}})?)?$"
+        )
+        object.__setattr__(self, "before", re.compile(expression))
+
+
+def single_words(phrases: Iterable[str]) -> frozenset[str]:
+    """Return the longest word of each phrase, as the words of a text are cut; one of figures has the mark."""
+    return frozenset(max(re.findall(r"[^\W\d_]+", phrase), key=len, default=DIGITS) for phrase in phrases)
+
+
+def _any_of(words: Iterable[str]) -> str:
+    """Return an alternation that prefers the longest."""
+    ordered = sorted(words, key=lambda word: (-len(word), word))
+    return "|".join(_spaced(word.replace(".", r"\.")) for word in ordered) or r"(?!)"
+
+
+def _spaced(pattern: str) -> str:
+    return pattern.replace(" ", r"\s{1,3}").replace("'", "['’]")

@@ -1,0 +1,210 @@
+"""Times in texts: a labelled list in three languages, and laws that hold for any text.
+
+The list, labelled_dates.tsv, is read at 14:30 UTC on Wednesday, 15 November 2023. Each line holds a language,
+a text, and for every time the text names: the phrase, the first day, the day after the last (left out for a
+single day), the tolerance in days (left out for none). More than a third of the texts name no time at all.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.model.errors import InvalidArgument
+from recollect.model.period import Period
+from recollect.text.calendar_periods import FIRST_DAY, LAST_DAY
+from recollect.text.dates import (
+    DATE_LANGUAGES,
+    AnchorExtractor,
+    RuleAnchors,
+    TimeExpression,
+    anchor,
+    time_expressions,
+)
+
+NOW = datetime(2023, 11, 15, 14, 30, tzinfo=UTC)
+
+
+Label = tuple[str, date, date, int]
+
+
+def labelled() -> list[tuple[str, str, list[Label]]]:
+    """Return each text of the list with its language and the times that it names."""
+    cases = []
+    for line in Path(__file__).with_name("labelled_dates.tsv").read_text(encoding="utf-8").splitlines():
+        language, text, *written = line.split("\t")
+        labels = [part.strip() for part in "".join(written).split("|") if part.strip()]
+        named: list[Label] = []
+        while labels:
+            phrase, first = labels.pop(0), date.fromisoformat(labels.pop(0))
+            dated = labels and labels[0][:1].isdigit()
+            after = date.fromisoformat(labels.pop(0)) if dated else first + timedelta(days=1)
+            tolerance = int(labels.pop(0)[1:]) if labels and labels[0].startswith("±") else 0
+            named.append((phrase, first, after, tolerance))
+        cases.append((language, text, named))
+    return cases
+
+
+def read(text: str, now: datetime = NOW, language: str | None = None) -> list[Label]:
+    """Return what is found in a text in the form of the lists."""
+    return [
+        (found.phrase, found.period.start.date(), found.period.end.date(), found.period.tolerance.days)
+        for found in time_expressions(text, now, language)
+    ]
+
+
+CASES = labelled()
+POSITIVE = [case for case in CASES if case[2]]
+NEGATIVE = [case for case in CASES if not case[2]]
+
+
+def test_the_list_is_long_and_a_third_of_it_names_no_time() -> None:
+    assert len(CASES) >= 180
+    assert len(NEGATIVE) >= len(CASES) / 3
+    assert len({text for _, text, _ in CASES}) == len(CASES)
+    assert {language for language, _, _ in POSITIVE} == set(DATE_LANGUAGES)
+
+
+@pytest.mark.parametrize(("language", "text", "expected"), CASES, ids=[text for _, text, _ in CASES])
+def test_the_times_of_a_text_are_found_and_no_others(language: str, text: str, expected: list[Label]) -> None:
+    assert read(text) == expected
+    assert read(text, language=language) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("the Sunday before October 25, 2022", ("Sunday before October 25, 2022", "2022-10-23", 0)),
+        ("the Saturday after 28 October 2023", ("Saturday after 28 October 2023", "2023-11-04", 0)),
+        ("two days before Christmas", ("two days before Christmas", "2022-12-23", 2)),
+        ("zwei Tage nach Silvester", ("zwei Tage nach Silvester", "2023-01-02", 2)),
+        ("за неделю до 7 мая", ("неделю до 7 мая", "2023-04-30", 5)),
+    ],
+)
+def test_a_day_is_named_by_another(text: str, expected: tuple[str, str, int]) -> None:
+    phrase, first, tolerance = expected
+    day = date.fromisoformat(first)
+    assert read(text) == [(phrase, day, day + timedelta(days=1), tolerance)]
+
+
+def test_a_list_shares_its_preposition() -> None:
+    assert [phrase for phrase, *_ in read("in March and April, on Monday or Friday")] == [
+        "March", "April", "Monday", "Friday",
+    ]  # fmt: skip
+
+
+def test_yesterday_is_the_day_before_it_was_said() -> None:
+    [found] = time_expressions(
+        "I went to a support group yesterday", datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
+    )
+    assert found.period == Period(
+        datetime(2023, 5, 7, tzinfo=UTC), datetime(2023, 5, 8, tzinfo=UTC), timedelta(days=1)
+    )
+    assert (found.start, found.end, found.phrase) == (26, 35, "yesterday")
+
+
+def test_days_begin_where_the_speaker_is() -> None:
+    tokyo = timezone(timedelta(hours=9))
+    [found] = time_expressions("today", datetime(2023, 5, 8, 1, tzinfo=tokyo))
+    assert found.period == Period(datetime(2023, 5, 7, 15, tzinfo=UTC), datetime(2023, 5, 8, 15, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("text", "latest", "nearest"),
+    [
+        ("we marry in December", "2022-12-01", "2023-12-01"),
+        ("we married in October", "2023-10-01", "2023-10-01"),
+        ("lunch on Friday", "2023-11-10", "2023-11-17"),
+        ("lunch on Monday", "2023-11-13", "2023-11-13"),
+        ("on 29 February", "2020-02-29", "2024-02-29"),
+        ("on the weekend", "2023-11-11", "2023-11-18"),
+    ],
+)
+def test_a_plan_may_lie_ahead(text: str, latest: str, nearest: str) -> None:
+    for flag, expected in ((False, latest), (True, nearest)):
+        [found] = time_expressions(text, NOW, nearest=flag)
+        assert found.period.start.date().isoformat() == expected
+
+
+def test_slashes_put_the_day_first_where_the_language_does() -> None:
+    assert read("am 7/5/2023", language="german") == [("7/5/2023", date(2023, 5, 7), date(2023, 5, 8), 0)]
+    assert read("on 7/5/2023", language="english") == []
+
+
+def test_only_the_given_language_is_read() -> None:
+    assert read("yesterday, вчера, gestern", language="russian") == read("yesterday, вчера, gestern")[1:2]
+
+
+def test_the_anchor_of_a_question_is_the_narrowest_time() -> None:
+    found = anchor("What did I say on 3 May 2023 about the trip in 2019?", NOW)
+    assert found is not None
+    assert found.phrase == "3 May 2023"
+    assert anchor("What do I like?", NOW) is None
+    assert anchor("in May and in July", NOW) == time_expressions("in May and in July", NOW)[0]
+
+
+def test_the_rules_are_an_extractor() -> None:
+    rules = RuleAnchors("german")
+    assert isinstance(rules, AnchorExtractor)
+    assert rules.anchor("Was war gestern?", NOW) == anchor("Was war gestern?", NOW)
+    assert rules.anchor("What was yesterday?", NOW) is None
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"end": 0},
+        {"start": -1},
+        {"phrase": "now"},
+        {"period": "May"},
+    ],
+)
+def test_an_expression_is_where_it_says(arguments: dict[str, object]) -> None:
+    good: dict[str, object] = {"start": 0, "end": 5, "phrase": "today", "period": Period(NOW, NOW)}
+    with pytest.raises(InvalidArgument):
+        TimeExpression(**{**good, **arguments})  # type: ignore[arg-type]
+
+
+WORDS = sorted({word for _, text, _ in CASES for word in text.split()})
+ANY_TEXT = st.text() | st.lists(st.sampled_from(WORDS) | st.text(max_size=4), max_size=12).map(" ".join)
+ANY_TIME = st.datetimes(timezones=st.just(UTC) | st.just(timezone(timedelta(hours=14))))
+
+
+@given(
+    text=ANY_TEXT,
+    now=ANY_TIME.filter(lambda at: date(1, 1, 2) < at.date()),
+    language=st.none() | st.sampled_from(DATE_LANGUAGES),
+    nearest=st.booleans(),
+)
+def test_any_text_at_any_time_is_read_in_order(
+    text: str, now: datetime, language: str | None, nearest: bool
+) -> None:
+    position = 0
+    for found in time_expressions(text, now, language, nearest=nearest):
+        assert position <= found.start < found.end <= len(text)
+        assert text[found.start : found.end] == found.phrase
+        assert found.period.start < found.period.end
+        earliest, latest = FIRST_DAY - timedelta(days=1), LAST_DAY
+        assert earliest <= found.period.start.date() <= found.period.end.date() <= latest + timedelta(days=1)
+        position = found.end
+
+
+@given(
+    before=st.sampled_from(["", "This and that was said here at some length. " * 12]),
+    case=st.sampled_from(CASES),
+    after=st.sampled_from(["", " Nothing more was said about it by anybody there." * 12]),
+)
+def test_a_long_text_names_what_its_part_names(
+    before: str, case: tuple[str, str, list[Label]], after: str
+) -> None:
+    language, text, expected = case
+    assert read(f"{before}{text} .{after}", language=language) == expected
+
+
+def test_letters_that_grow_in_lower_case_move_nothing() -> None:
+    [found] = time_expressions("İİİ yesterday", NOW)
+    assert (found.start, found.phrase) == (4, "yesterday")
