@@ -6,10 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index.lexical import LexicalQuery, Part, TermList, best, ceiling, contributions, impacts
+from recollect.index.lexical import (
+    LexicalQuery,
+    Part,
+    TermList,
+    best,
+    ceiling,
+    contributions,
+    impacts,
+    saturated,
+)
 from recollect.rank.bm25 import BM25
 
 Document = dict[str, int]
+
+USUAL = BM25()
 
 DOCUMENTS = st.lists(st.dictionaries(st.sampled_from("abcde"), st.integers(1, 4)), min_size=1, max_size=25)
 QUERY = st.dictionaries(st.sampled_from("abcdex"), st.sampled_from([1.0, 2.0, 0.5]), min_size=1)
@@ -34,7 +45,7 @@ class Counts:
         return sum(term in document for document in self.documents)
 
 
-def parts_of(documents: list[Document], query: dict[str, float]) -> list[Part]:
+def parts_of(documents: list[Document], query: dict[str, float], scorer: BM25 = USUAL) -> list[Part]:
     lengths = np.array([sum(document.values()) for document in documents], np.float32)
     average = Counts(documents).average_length
     parts = []
@@ -44,7 +55,7 @@ def parts_of(documents: list[Document], query: dict[str, float]) -> list[Part]:
             found = TermList(
                 np.array(slots, np.int32), np.array([documents[slot][term] for slot in slots], np.uint16)
             )
-            parts.append(Part("content", term, found, weight, lengths, average))
+            parts.append(Part("content", term, saturated(found, lengths, average, scorer), weight))
     return parts
 
 
@@ -64,13 +75,13 @@ def slow(documents: list[Document], query: dict[str, float], scorer: BM25) -> di
 def test_scores_are_those_of_the_slow_scorer(
     documents: list[Document], query: dict[str, float], scorer: BM25
 ) -> None:
-    parts = parts_of(documents, query)
+    parts = parts_of(documents, query, scorer)
     wanted = slow(documents, query, scorer)
     if not parts:
         assert wanted == {}
         return
-    slots, values = impacts(parts, len(documents), scorer)
-    chosen, scores = best(slots, values, len(documents), len(parts), 100, None)
+    slots, values = impacts(parts, len(documents))
+    chosen, scores = best(slots, values, len(documents), 100, None)
     assert dict(zip(chosen.tolist(), scores.tolist(), strict=True)) == pytest.approx(wanted)
     assert chosen.tolist() == sorted(chosen.tolist(), key=lambda slot: (-scores[chosen == slot][0], slot))
 
@@ -83,20 +94,35 @@ def test_the_best_are_the_first_of_all_that_are_allowed_ties_by_slot(
     if not parts:
         return
     allowed = np.array(data.draw(st.lists(st.booleans(), min_size=25, max_size=25)))[: len(documents)]
-    slots, values = impacts(parts, len(documents), BM25())
-    every, scores = best(slots, values, len(documents), len(parts), 100, None)
+    slots, values = impacts(parts, len(documents))
+    every, scores = best(slots, values, len(documents), 100, None)
     score = dict(zip(every.tolist(), scores.tolist(), strict=True))
     wanted = sorted((slot for slot in score if allowed[slot]), key=lambda slot: (-score[slot], slot))
-    chosen, _ = best(slots, values, len(documents), len(parts), limit, allowed)
+    chosen, _ = best(slots, values, len(documents), limit, allowed)
     assert chosen.tolist() == wanted[:limit]
+
+
+@given(DOCUMENTS, QUERY, st.integers(0, 6), st.booleans())
+def test_few_postings_in_a_large_namespace_are_scored_as_in_a_small_one(
+    documents: list[Document], query: dict[str, float], limit: int, masked: bool
+) -> None:
+    parts = parts_of(documents, query)
+    if not parts:
+        return
+    slots, values = impacts(parts, len(documents))
+    allowed = np.arange(100_000) % 2 == 0 if masked else None
+    few = best(slots, values, 100_000, limit, allowed)
+    many = best(slots, values, len(documents), limit, None if allowed is None else allowed[: len(documents)])
+    assert few[0].tolist() == many[0].tolist()
+    assert few[1].tolist() == many[1].tolist()
 
 
 def test_ties_go_by_slot_whatever_the_order_of_the_terms() -> None:
     documents = [{"b": 1}, {"b": 1}, {"a": 1}, {"a": 1}]
     for query in ({"a": 1.0, "b": 1.0}, {"b": 1.0, "a": 1.0}):
         parts = parts_of(documents, query)
-        slots, values = impacts(parts, 4, BM25())
-        assert best(slots, values, 4, 2, 1, None)[0].tolist() == [0]
+        slots, values = impacts(parts, 4)
+        assert best(slots, values, 4, 1, None)[0].tolist() == [0]
 
 
 @given(DOCUMENTS, QUERY)
@@ -106,9 +132,9 @@ def test_contributions_add_up_to_the_score_to_the_last_bit(
     parts = parts_of(documents, query)
     if not parts:
         return
-    slots, values = impacts(parts, len(documents), BM25())
-    chosen, scores = best(slots, values, len(documents), len(parts), 100, None)
-    found = contributions(parts, len(documents), BM25(), chosen)
+    slots, values = impacts(parts, len(documents))
+    chosen, scores = best(slots, values, len(documents), 100, None)
+    found = contributions(parts, len(documents), chosen)
     assert found.scores.tolist() == scores.tolist()
     assert found.names == tuple(f"{part.term} in content" for part in parts)
 
@@ -116,8 +142,8 @@ def test_contributions_add_up_to_the_score_to_the_last_bit(
 def test_a_worked_example() -> None:
     # Two of three texts have "tea"; this one has it twice in 4 words, where 4 are the average.
     documents = [{"tea": 2, "milk": 2}, {"tea": 1, "cup": 3}, {"cup": 4}]
-    parts = parts_of(documents, {"tea": 1.0})
-    _, values = impacts(parts, 3, BM25(1.2, 0.75))
+    parts = parts_of(documents, {"tea": 1.0}, BM25(1.2, 0.75))
+    _, values = impacts(parts, 3)
     idf = math.log((3 - 2 + 0.5) / (2 + 0.5) + 1)
     assert values[0] == pytest.approx(idf * 2 * 2.2 / (2 + 1.2))
     known = LexicalQuery({"tea": 1}, {"content": 1.0})

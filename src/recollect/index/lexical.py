@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +18,12 @@ import numpy.typing as npt
 from recollect.model.checks import FloatArray, IntArray
 from recollect.rank.bm25 import BM25
 from recollect.rank.combination import Combination
-from recollect.rank.order import first_of_each, ranked
+from recollect.rank.order import ranked
 
 Mask = npt.NDArray[np.bool_]
+
+_SPARSE: Final = 32
+"""Sorting a posting takes about as long as looking at this many slots."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,64 +57,109 @@ class TermList:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Saturated:
+    """The memories that may be seen with a term in a field, and how much the term says in each of them.
+
+    Attributes
+    ----------
+    slots
+        The memories, ascending.
+    saturation
+        BM25's ``tf · (k1 + 1) / (tf + k1 · (1 - b + b · length / average))`` of each: what a posting is worth
+        before the question is known.
+    """
+
+    slots: IntArray
+    saturation: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """One term in one field, ready to be scored."""
+    """One term in one field, ready to be scored, and the weight of both."""
 
     field: str
     term: str
-    list: TermList
+    list: Saturated
     weight: float
-    lengths: npt.NDArray[np.float32]
-    average_length: float
 
 
-def impacts(parts: Sequence[Part], count: int, scorer: BM25) -> tuple[IntArray, FloatArray]:
+def saturated(
+    found: TermList, lengths: npt.NDArray[np.float32], average_length: float, scorer: BM25
+) -> Saturated:
+    """Return how much a term says in each memory of a list.
+
+    Parameters
+    ----------
+    found
+        The list, already without memories that may not be seen.
+    lengths
+        The number of terms each slot has in the field.
+    average_length
+        The mean of those over the memories that may be seen and have the field.
+    scorer
+        BM25's parameters.
+    """
+    tf = found.frequencies.astype(np.float64)
+    relative = lengths[found.slots].astype(np.float64) / average_length
+    room = scorer.k1 * (1 - scorer.b) + (scorer.k1 * scorer.b) * relative
+    return Saturated(found.slots.astype(np.intp), tf * (scorer.k1 + 1) / (tf + room))
+
+
+def impacts(parts: Sequence[Part], count: int) -> tuple[IntArray, FloatArray]:
     """Return slots and what each posting adds to its slot, part after part.
 
     Parameters
     ----------
     parts
-        The lists to score, already without memories that may not be seen.
+        The lists to score.
     count
         How many memories may be seen.
-    scorer
-        BM25's parameters.
     """
-    slots = np.concatenate([part.list.slots for part in parts]).astype(np.intp)
-    return slots, _values(parts, [part.list.slots.size for part in parts], count, scorer)
+    lists = [part.list for part in parts]
+    values = [_scale(part, count) * part.list.saturation for part in parts]
+    return np.concatenate([each.slots for each in lists]), np.concatenate(values)
 
 
 def best(
-    slots: IntArray, values: FloatArray, capacity: int, parts: int, limit: int, allowed: Mask | None
+    slots: IntArray, values: FloatArray, capacity: int, limit: int, allowed: Mask | None
 ) -> tuple[IntArray, FloatArray]:
-    """Return the slots with the largest sums of `values`, best first, ties by slot.
+    """Return the slots with the largest sums of `values`, best first, ties by slot; all values are positive.
 
-    Only slots that occur are looked at, however large the namespace is.
+    Few postings in a large namespace are put together by sorting them, many by adding them into one array
+    over all slots; the sums are added in the same order either way.
     """
-    totals = np.bincount(slots, values, capacity).astype(np.float64, copy=False)
-    seen = slots if allowed is None else slots[allowed[slots]]
-    scores = totals[seen]
-    # A slot occurs at most once per part, so this many entries hold at least `limit` different slots.
-    top = ranked(scores, limit * parts)
-    # Ties go by slot, not by the order of the terms: all that tie with the last take part.
-    unique = seen[scores >= scores[top[-1]]] if parts > 1 and top.size else seen[top]
-    unique = unique[first_of_each(unique)]
-    unique.sort()
-    order = ranked(totals[unique], limit)
-    chosen = unique[order]
-    return chosen, totals[chosen]
+    if slots.size * _SPARSE < capacity:
+        order = slots.argsort(kind="stable")
+        ordered = slots[order]
+        new = np.ones(slots.size, np.bool_)
+        np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+        group = np.empty(slots.size, np.intp)
+        group[order] = new.cumsum() - 1
+        found = ordered[new]
+        totals = np.bincount(group, values).astype(np.float64, copy=False)
+        if allowed is not None:
+            kept = allowed[found]
+            found, totals = found[kept], totals[kept]
+        top = ranked(totals, limit)
+        return found[top], totals[top]
+    totals = np.bincount(slots, values, capacity)
+    if allowed is not None:
+        totals *= allowed
+    top = ranked(totals, limit)
+    scores = totals[top]
+    # The sum of positive values is 0 only where there are none.
+    matching = int(np.count_nonzero(scores))
+    return top[:matching], scores[:matching]
 
 
-def contributions(parts: Sequence[Part], count: int, scorer: BM25, slots: IntArray) -> Combination:
+def contributions(parts: Sequence[Part], count: int, slots: IntArray) -> Combination:
     """Return what each term in each field contributed to the scores of some slots."""
     table = np.zeros((len(parts), slots.size))
     for row, part in zip(table, parts, strict=True):
         listed = part.list.slots
         at = np.minimum(np.searchsorted(listed, slots), listed.size - 1)
         here = listed[at] == slots
-        if here.any():
-            mine = replace(part, list=TermList(listed[at[here]], part.list.frequencies[at[here]]))
-            row[here] = _values([mine], [listed.size], count, scorer)
+        row[here] = _scale(part, count) * part.list.saturation[at[here]]
     return Combination.of("sum", [f"{part.term} in {part.field}" for part in parts], table)
 
 
@@ -124,21 +173,11 @@ def ceiling(query: LexicalQuery, parts: Sequence[Part], count: int) -> float:
     rarest = math.log((count + 0.5) / 0.5 + 1)
     weight = query.fields.get("content", 0.0)
     return sum(
-        _scale(known[term], known[term].list.slots.size, count) if term in known else weight * times * rarest
+        _scale(known[term], count) if term in known else weight * times * rarest
         for term, times in query.terms.items()
     )
 
 
-def _scale(part: Part, frequency: int, count: int) -> float:
+def _scale(part: Part, count: int) -> float:
+    frequency = part.list.slots.size
     return part.weight * math.log((count - frequency + 0.5) / (frequency + 0.5) + 1)
-
-
-def _values(parts: Sequence[Part], frequencies: Sequence[int], count: int, scorer: BM25) -> FloatArray:
-    """Return what each posting of each part is worth, given in how many memories each part's term is."""
-    sizes = [part.list.slots.size for part in parts]
-    tf = np.concatenate([part.list.frequencies for part in parts]).astype(np.float64)
-    lengths = np.concatenate([part.lengths[part.list.slots] for part in parts]).astype(np.float64)
-    scales = [_scale(part, found, count) for part, found in zip(parts, frequencies, strict=True)]
-    relative = lengths / np.repeat([part.average_length for part in parts], sizes)
-    room = scorer.k1 * (1 - scorer.b) + (scorer.k1 * scorer.b) * relative
-    return np.asarray(np.repeat(scales, sizes) * (tf * (scorer.k1 + 1) / (tf + room)))

@@ -8,21 +8,26 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from recollect.index.codes import Floats, Owners
 from recollect.index.growing import Growing
-from recollect.index.lexical import Mask, TermList
+from recollect.index.lexical import Mask, Saturated, TermList
 from recollect.index.postings import MOST
 from recollect.index.record import FIELDS, GONE, RECORD, Records, visible
 from recollect.index.vectors import Vectors
+from recollect.rank.bm25 import BM25
+
+_Key = TypeVar("_Key", bound=Hashable)
+_Value = TypeVar("_Value")
 
 _CACHED_LIST_BYTES: Final = 64 * 1024 * 1024
+"""How many bytes of lists may be kept, and as many again of what their postings are worth."""
 _ENTRY_BYTES: Final = 200
 """About what a term costs in a table, besides its list; terms that nobody said are kept there too."""
 _NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
@@ -70,8 +75,8 @@ class Partition:
         self._records = Growing(RECORD, ())
         self._lengths = [Growing(np.float32, ()) for _ in FIELDS]
         self._tail: dict[tuple[str, str], tuple[list[int], list[int]]] = {}
-        self._lists: OrderedDict[tuple[str, str], TermList] = OrderedDict()
-        self._list_bytes = 0
+        self._lists: _Kept[tuple[str, str], TermList] = _Kept()
+        self._saturated: _Kept[tuple[str, str, float, float], Saturated] = _Kept()
         self._sight: Sight | None = None
         self._pending: int | None = None
 
@@ -88,7 +93,8 @@ class Partition:
         """How much memory this takes, roughly."""
         lengths = sum(part.nbytes for part in self._lengths)
         tail = _ENTRY_BYTES * len(self._tail)
-        return self._records.nbytes + lengths + self.vectors.nbytes + self._list_bytes + tail
+        lists = self._lists.nbytes + self._saturated.nbytes
+        return self._records.nbytes + lengths + self.vectors.nbytes + lists + tail
 
     def lengths(self, field: str) -> npt.NDArray[np.float32]:
         """Return the number of terms each slot has in `field`."""
@@ -100,7 +106,7 @@ class Partition:
         self._records.extend(records)
         for number, part in enumerate(self._lengths):
             part.extend(records["lengths"][:, number])
-        self._sight = self._pending = None
+        self._look_again()
 
     def replace(self, slot: int, record: Records) -> None:
         """Put a changed record in its slot."""
@@ -110,7 +116,7 @@ class Partition:
                 # An explanation may still hold the lengths it was made from; those are not written over.
                 part = self._lengths[number] = part.copy()
                 part.view[slot] = record["lengths"][0, number]
-        self._sight = self._pending = None
+        self._look_again()
 
     def remember_tail(self, slot: int, fields: Mapping[str, Mapping[str, int]]) -> None:
         """Add the words of a memory that is in no segment yet; slots come in order."""
@@ -125,22 +131,25 @@ class Partition:
         self.generation, self.flushed = generation, flushed
         self._tail.clear()
         self._lists.clear()
-        self._list_bytes = 0
+        self._look_again()
 
     def cached_list(self, field: str, term: str) -> TermList | None:
         """Return the list a term has in the segments, if it is in memory."""
-        found = self._lists.get((field, term))
-        if found is not None:
-            self._lists.move_to_end((field, term))
-        return found
+        return self._lists.get((field, term))
 
     def cache_list(self, field: str, term: str, found: TermList) -> None:
         """Keep the list of a term; the least recently used go when there are too many bytes."""
-        self._lists[field, term] = found
-        self._list_bytes += _list_bytes(found)
-        while self._list_bytes > _CACHED_LIST_BYTES and len(self._lists) > 1:
-            _, dropped = self._lists.popitem(last=False)
-            self._list_bytes -= _list_bytes(dropped)
+        self._lists.put((field, term), found, found.slots.nbytes + found.frequencies.nbytes)
+
+    def cached_saturated(self, sight: Sight, field: str, term: str, scorer: BM25) -> Saturated | None:
+        """Return what a term says in the memories seen at present, if it is in memory."""
+        return self._saturated.get((field, term, scorer.k1, scorer.b)) if sight is self._sight else None
+
+    def cache_saturated(self, sight: Sight, field: str, term: str, scorer: BM25, found: Saturated) -> None:
+        """Keep what a term says in the memories seen at present; another sight is another matter."""
+        if sight is self._sight:
+            size = found.slots.nbytes + found.saturation.nbytes
+            self._saturated.put((field, term, scorer.k1, scorer.b), found, size)
 
     def tail_list(self, field: str, term: str) -> TermList:
         """Return the list a term has among the memories in no segment yet."""
@@ -180,9 +189,38 @@ class Partition:
         until = float(turns.min(initial=math.inf, where=turns > now))
         found = Sight(None if everything else mask, int(np.count_nonzero(mask)), averages, since, until)
         if as_of is None:
-            self._sight = found
+            self._look_again(found)
         return found
 
+    def _look_again(self, sight: Sight | None = None) -> None:
+        """Forget what followed from what could be seen."""
+        if sight is None:
+            self._pending = None
+        self._sight = sight
+        self._saturated.clear()
 
-def _list_bytes(found: TermList) -> int:
-    return found.slots.nbytes + found.frequencies.nbytes + _ENTRY_BYTES
+
+class _Kept(Generic[_Key, _Value]):
+    """A table with a bound on its bytes; the least recently used entries go first."""
+
+    def __init__(self) -> None:
+        self._entries: OrderedDict[_Key, tuple[_Value, int]] = OrderedDict()
+        self.nbytes = 0
+
+    def get(self, key: _Key) -> _Value | None:
+        found = self._entries.get(key)
+        if found is None:
+            return None
+        self._entries.move_to_end(key)
+        return found[0]
+
+    def put(self, key: _Key, value: _Value, size: int) -> None:
+        self._entries[key] = value, size + _ENTRY_BYTES
+        self.nbytes += size + _ENTRY_BYTES
+        while self.nbytes > _CACHED_LIST_BYTES and len(self._entries) > 1:
+            _, (_, dropped) = self._entries.popitem(last=False)
+            self.nbytes -= dropped
+
+    def clear(self) -> None:
+        self._entries.clear()
+        self.nbytes = 0

@@ -16,7 +16,18 @@ import numpy.typing as npt
 
 from recollect.index import tail
 from recollect.index.codes import Codes, Floats, Owners
-from recollect.index.lexical import LexicalQuery, Mask, Part, TermList, best, ceiling, contributions, impacts
+from recollect.index.lexical import (
+    LexicalQuery,
+    Mask,
+    Part,
+    Saturated,
+    TermList,
+    best,
+    ceiling,
+    contributions,
+    impacts,
+    saturated,
+)
 from recollect.index.partition import Partition, Sight
 from recollect.index.postings import decoded
 from recollect.index.record import Records, unpacked
@@ -24,6 +35,7 @@ from recollect.index.vectors import EXACT
 from recollect.model.checks import FloatArray, IntArray
 from recollect.model.errors import IndexCorrupt
 from recollect.model.memory import Memory
+from recollect.rank.bm25 import BM25
 from recollect.store.filters import Filter
 from recollect.store.port import Found
 from recollect.store.sqlite.conditions import compiled
@@ -33,6 +45,7 @@ from recollect.store.sqlite.segments import Namespace, stored_vectors
 
 _BLOCK: Final = 20_000
 _NOTHING: Final = Found(np.zeros(0, np.intp), np.zeros(0))
+_NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
 
 def caught_up(
@@ -132,14 +145,13 @@ class SqliteView:
         parts = self._parts(query, self._sight)
         if not parts or limit == 0:
             return _NOTHING
-        slots, values = impacts(parts, self._sight.count, query.scorer)
-        allowed = self._without(query.excluded)
-        chosen, scores = best(slots, values, len(self._partition), len(parts), limit, allowed)
         count = self._sight.count
+        slots, values = impacts(parts, count)
+        chosen, scores = best(slots, values, len(self._partition), limit, self._without(query.excluded))
         return Found(
             chosen,
             scores,
-            lambda slots: contributions(parts, count, query.scorer, slots),
+            lambda slots: contributions(parts, count, slots),
             ceiling(query, parts, count),
         )
 
@@ -199,15 +211,21 @@ class SqliteView:
     def _parts(self, query: LexicalQuery, sight: Sight) -> list[Part]:
         parts = []
         for field, field_weight in query.fields.items():
-            average = sight.average_lengths[field]
-            if not average or not field_weight:
+            if not sight.average_lengths[field] or not field_weight:
                 continue
-            lengths = self._partition.lengths(field)
             for term, weight in query.terms.items():
-                found = _seen(self._list(field, term), sight)
+                found = self._saturated(field, term, query.scorer, sight)
                 if found.slots.size and weight:
-                    parts.append(Part(field, term, found, field_weight * weight, lengths, average))
+                    parts.append(Part(field, term, found, field_weight * weight))
         return parts
+
+    def _saturated(self, field: str, term: str, scorer: BM25, sight: Sight) -> Saturated:
+        known = self._partition.cached_saturated(sight, field, term, scorer)
+        if known is None:
+            seen = _seen(self._list(field, term), sight)
+            known = saturated(seen, self._partition.lengths(field), sight.average_lengths[field], scorer)
+            self._partition.cache_saturated(sight, field, term, scorer, known)
+        return known
 
     def _list(self, field: str, term: str) -> TermList:
         """Return the whole list of a term: what the segments hold, and the tail."""
@@ -228,13 +246,13 @@ class SqliteView:
             "WHERE s.namespace = ? AND p.field = ? AND p.term = ? ORDER BY s.first",
             (self._namespace.number, field, term),
         ).fetchall()
-        slots: list[npt.NDArray[np.int32]] = [np.zeros(0, np.int32)]
-        frequencies: list[npt.NDArray[np.uint16]] = [np.zeros(0, np.uint16)]
+        slots: list[npt.NDArray[np.int32]] = []
+        frequencies: list[npt.NDArray[np.uint16]] = []
         for first, blob in rows:
             relative, times = decoded(blob)
             slots.append(relative.astype(np.int32) + np.int32(first))
             frequencies.append(times)
-        return TermList(np.concatenate(slots), np.concatenate(frequencies))
+        return TermList(np.concatenate(slots), np.concatenate(frequencies)) if slots else _NO_SLOTS
 
     def _float_rows(self, places: npt.NDArray[np.intp]) -> Floats:
         """Read float32 rows by their position among the namespace's vectors."""
