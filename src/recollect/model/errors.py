@@ -6,6 +6,7 @@
     ├── InvalidArgument               a value that cannot be used (also a ValueError)
     ├── MissingExtra                  a package that is not installed (also an ImportError)
     ├── DatasetError                  a data set, run or qrels file that cannot be read as what it should be
+    ├── NotEnoughData                 too little was observed to learn from
     ├── StoreError                    the database cannot do what was asked
     │   ├── StoreCorrupt              its file is damaged, or is no Recollect database
     │   ├── StoreTooNew               its file was written by a newer Recollect
@@ -146,6 +147,39 @@ class DatasetError(RecollectError):
     def __reduce__(self) -> tuple[type[DatasetError], tuple[str, int | None, str]]:
         """Pickle by the constructor's arguments."""
         return type(self), (self.path, self.line, self.reason)
+
+
+class NotEnoughData(RecollectError):
+    """Too little was observed to learn from; more of the same helps.
+
+    Parameters
+    ----------
+    what
+        What is counted, as the plural that follows a number.
+    found, needed
+        How many there are, and how many it takes.
+
+    Examples
+    --------
+    >>> raise NotEnoughData("labelled pairs", found=5, needed=20)
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.NotEnoughData: 5 labelled pairs are too few to learn from: at least 20 are needed,
+    15 more than there are
+    """
+
+    def __init__(self, what: str, found: int, needed: int) -> None:
+        self.what = what
+        self.found = found
+        self.needed = needed
+        super().__init__(
+            f"{found} {what} are too few to learn from: at least {needed} are needed, "
+            f"{needed - found} more than there are"
+        )
+
+    def __reduce__(self) -> tuple[type[NotEnoughData], tuple[str, int, int]]:
+        """Pickle by the constructor's arguments."""
+        return type(self), (self.what, self.found, self.needed)
 
 
 class EmbedderError(RecollectError):
