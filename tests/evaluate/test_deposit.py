@@ -69,5 +69,5 @@ def test_a_session_stands_where_its_best_turn_does() -> None:
     given = deposit(HAYSTACK)
     why = Explanation.leaf("x", 0.0)
     order = ((2, 0.9), (3, 0.8), (0, 0.7), (1, 0.6))
-    hits = [Hit(given.memories[index], score, why) for index, score in order]
+    hits = [Hit(given.memories[index], score, lambda: why) for index, score in order]
     assert sessions_of(hits, given) == [("answer-a", 0.9), ("answer-b", 0.6)]

@@ -82,7 +82,10 @@ class Section:
         asked = f"{counts.measured:,} of {counts.questions:,} questions are measured"
         left_out = [
             f"{number:,} {why}"
-            for number, why in ((counts.unanswerable, "have no answer"), (counts.unlabelled, "have no label"))
+            for number, why in (
+                (counts.unanswerable, "without an answer"),
+                (counts.unlabelled, "without a label"),
+            )
             if number
         ]
         missing = [
