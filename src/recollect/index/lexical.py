@@ -62,25 +62,31 @@ class Saturated:
 
     Attributes
     ----------
-    slots
-        The memories, ascending.
+    slots, frequencies
+        The memories, ascending, and how often each has the term.
     saturation
         BM25's ``tf · (k1 + 1) / (tf + k1 · (1 - b + b · length / average))`` of each: what a posting is worth
         before the question is known.
     """
 
     slots: IntArray
+    frequencies: npt.NDArray[np.uint16]
     saturation: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """One term in one field, ready to be scored, and the weight of both."""
+    """One term in one field, ready to be scored, and the weight of both.
+
+    `lengths` and `average_length` are those of the field, over all slots.
+    """
 
     field: str
     term: str
     list: Saturated
     weight: float
+    lengths: npt.NDArray[np.float32]
+    average_length: float
 
 
 def saturated(
@@ -102,7 +108,8 @@ def saturated(
     tf = found.frequencies.astype(np.float64)
     relative = lengths[found.slots].astype(np.float64) / average_length
     room = scorer.k1 * (1 - scorer.b) + (scorer.k1 * scorer.b) * relative
-    return Saturated(found.slots.astype(np.intp), tf * (scorer.k1 + 1) / (tf + room))
+    values = tf * (scorer.k1 + 1) / (tf + room)
+    return Saturated(found.slots.astype(np.intp), found.frequencies, values)
 
 
 def impacts(parts: Sequence[Part], count: int) -> tuple[IntArray, FloatArray]:
@@ -116,7 +123,7 @@ def impacts(parts: Sequence[Part], count: int) -> tuple[IntArray, FloatArray]:
         How many memories may be seen.
     """
     lists = [part.list for part in parts]
-    values = [_scale(part, count) * part.list.saturation for part in parts]
+    values = [scale(part, count) * part.list.saturation for part in parts]
     return np.concatenate([each.slots for each in lists]), np.concatenate(values)
 
 
@@ -142,7 +149,7 @@ def best(
             found, totals = found[kept], totals[kept]
         top = ranked(totals, limit)
         return found[top], totals[top]
-    totals = np.bincount(slots, values, capacity)
+    totals = np.bincount(slots, values, capacity).astype(np.float64, copy=False)
     if allowed is not None:
         totals *= allowed
     top = ranked(totals, limit)
@@ -152,6 +159,12 @@ def best(
     return top[:matching], scores[:matching]
 
 
+def scale(part: Part, count: int) -> float:
+    """Return the weight of a part times its idf, ``ln((N - n + 0.5) / (n + 0.5) + 1)``."""
+    frequency = part.list.slots.size
+    return part.weight * math.log((count - frequency + 0.5) / (frequency + 0.5) + 1)
+
+
 def contributions(parts: Sequence[Part], count: int, slots: IntArray) -> Combination:
     """Return what each term in each field contributed to the scores of some slots."""
     table = np.zeros((len(parts), slots.size))
@@ -159,7 +172,7 @@ def contributions(parts: Sequence[Part], count: int, slots: IntArray) -> Combina
         listed = part.list.slots
         at = np.minimum(np.searchsorted(listed, slots), listed.size - 1)
         here = listed[at] == slots
-        row[here] = _scale(part, count) * part.list.saturation[at[here]]
+        row[here] = scale(part, count) * part.list.saturation[at[here]]
     return Combination.of("sum", [f"{part.term} in {part.field}" for part in parts], table)
 
 
@@ -173,11 +186,6 @@ def ceiling(query: LexicalQuery, parts: Sequence[Part], count: int) -> float:
     rarest = math.log((count + 0.5) / 0.5 + 1)
     weight = query.fields.get("content", 0.0)
     return sum(
-        _scale(known[term], count) if term in known else weight * times * rarest
+        scale(known[term], count) if term in known else weight * times * rarest
         for term, times in query.terms.items()
     )
-
-
-def _scale(part: Part, count: int) -> float:
-    frequency = part.list.slots.size
-    return part.weight * math.log((count - frequency + 0.5) / (frequency + 0.5) + 1)

@@ -148,7 +148,7 @@ class Partition:
     def cache_saturated(self, sight: Sight, field: str, term: str, scorer: BM25, found: Saturated) -> None:
         """Keep what a term says in the memories seen at present; another sight is another matter."""
         if sight is self._sight:
-            size = found.slots.nbytes + found.saturation.nbytes
+            size = found.slots.nbytes + found.frequencies.nbytes + found.saturation.nbytes
             self._saturated.put((field, term, scorer.k1, scorer.b), found, size)
 
     def tail_list(self, field: str, term: str) -> TermList:

@@ -211,12 +211,13 @@ class SqliteView:
     def _parts(self, query: LexicalQuery, sight: Sight) -> list[Part]:
         parts = []
         for field, field_weight in query.fields.items():
-            if not sight.average_lengths[field] or not field_weight:
+            average, lengths = sight.average_lengths[field], self._partition.lengths(field)
+            if not average or not field_weight:
                 continue
             for term, weight in query.terms.items():
                 found = self._saturated(field, term, query.scorer, sight)
                 if found.slots.size and weight:
-                    parts.append(Part(field, term, found, field_weight * weight))
+                    parts.append(Part(field, term, found, field_weight * weight, lengths, average))
         return parts
 
     def _saturated(self, field: str, term: str, scorer: BM25, sight: Sight) -> Saturated:
