@@ -1,34 +1,53 @@
-from collections.abc import Mapping
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index.postings import MOST, SPAN, decoded, encoded, inverted, merged
+from recollect.index.postings import (
+    MOST,
+    PLACES,
+    SPAN,
+    Lists,
+    found,
+    inverted,
+    key_of,
+    merged,
+    opened,
+    parts_of,
+    places_of,
+)
 from recollect.model.errors import IndexCorrupt
 
 Documents = list[tuple[int, dict[str, dict[str, int]]]]
 
-WORDS = st.dictionaries(st.sampled_from("abcd"), st.integers(1, 5))
+WORDS = st.dictionaries(st.sampled_from(["a", "b", "ab", "é", "手机", "a b\0c\n"]), st.integers(1, 5))
 FIELDS = st.dictionaries(st.sampled_from(["content", "tags"]), WORDS, max_size=2)
 
 
 def listed(documents: Documents) -> dict[tuple[str, str], dict[int, int]]:
     """The obvious way: one dictionary per term."""
-    found: dict[tuple[str, str], dict[int, int]] = {}
+    lists: dict[tuple[str, str], dict[int, int]] = {}
     for slot, fields in documents:
         for field, terms in fields.items():
             for term, times in terms.items():
-                found.setdefault((field, term), {})[slot] = min(times, MOST)
-    return found
+                lists.setdefault((field, term), {})[slot] = min(times, MOST)
+    return lists
 
 
-def read(lists: Mapping[tuple[str, str], bytes], first: int) -> dict[tuple[str, str], dict[int, int]]:
+def read(lists: Lists, first: int) -> dict[tuple[str, str], dict[int, int]]:
+    """Everything the blocks hold, each key looked for where it has to be."""
+    buckets, blocks = lists.blocks()
+    by_place = dict(blocks)
+    assert len(by_place) == len(blocks)
     result = {}
-    for key, blob in lists.items():
-        slots, times = decoded(blob)
-        result[key] = dict(zip((slots.astype(int) + first).tolist(), times.tolist(), strict=True))
+    for block in by_place.values():
+        for key in opened(block)[0]:
+            low, long = places_of(key)
+            places = [place for place in (low & (buckets - 1), long) if place in by_place]
+            (only,) = [hit for place in places if (hit := found(by_place[place], key)) is not None]
+            slots = (only[0].astype(int) + first).tolist()
+            assert slots == sorted(slots)
+            result[parts_of(key)] = dict(zip(slots, only[1].tolist(), strict=True))
     return result
 
 
@@ -37,8 +56,7 @@ def test_inverting_lists_every_term_of_every_field(
     fields: list[dict[str, dict[str, int]]], first: int
 ) -> None:
     documents = list(enumerate(fields, first))
-    lists = {(field, term): blob for field, term, blob in inverted(documents, first)}
-    assert read(lists, first) == listed(documents)
+    assert read(inverted(documents, first), first) == listed(documents)
 
 
 @given(
@@ -47,48 +65,78 @@ def test_inverting_lists_every_term_of_every_field(
 def test_merging_is_inverting_everything_at_once_without_the_gone(
     segments: list[list[dict[str, dict[str, int]]]], gone: set[int]
 ) -> None:
-    first, documents, lists = 100, [], []
+    first, documents, parts = 100, [], []
     position = first
     for segment in segments:
         members = list(enumerate(segment, position))
         documents += members
-        lists += [((field, term), position, blob) for field, term, blob in inverted(members, position)]
+        parts += [(position, block) for _, block in inverted(members, position).blocks()[1]]
         position += len(segment)
     dropped = np.isin(np.arange(position - first), list(gone))
     living = [document for document in documents if document[0] - first not in gone]
-    assert read(dict(merged(sorted(lists), first, dropped)), first) == listed(living)
+    assert read(merged(parts, first, dropped), first) == listed(living)
+
+
+def test_many_terms_make_many_small_blocks_and_long_lists_stand_alone() -> None:
+    documents: Documents = [(slot, {"content": {"tea": 1, f"cup{slot}": 2}}) for slot in range(2_000)]
+    lists = inverted(documents, 0)
+    assert read(lists, 0) == listed(documents)
+    buckets, blocks = lists.blocks()
+    # 2,000 keys of about 15 bytes and a posting of 4 are 37 kB, so up to 32 buckets of 2 kB.
+    assert buckets == 32
+    long = [place for place, _ in blocks if place >= PLACES // 2]
+    assert long == [places_of(key_of("content", "tea"))[1]]
+    assert max(len(block) for place, block in blocks if place not in long) < 4_000
+
+
+def test_what_is_gone_leaves_no_trace() -> None:
+    _, blocks = inverted([(0, {"content": {"tea": 1}}), (1, {"content": {"milk": 1}})], 0).blocks()
+    ((_, block),) = merged([(0, block) for _, block in blocks], 0, np.array([True, False])).blocks()[1]
+    assert b"tea" not in block
+    assert opened(block)[0] == [key_of("content", "milk")]
 
 
 def test_the_last_slot_of_the_longest_segment_fits() -> None:
-    ((_, _, blob),) = inverted([(SPAN + SPAN - 1, {"content": {"tea": 1}})], SPAN)
-    assert decoded(blob)[0].tolist() == [SPAN - 1]
+    _, ((_, block),) = inverted([(SPAN + SPAN - 1, {"content": {"tea": 1}})], SPAN).blocks()
+    assert opened(block)[2].tolist() == [SPAN - 1]
+
+
+def test_a_term_of_every_slot_of_the_longest_segment_fits() -> None:
+    _, ((_, block),) = inverted([(slot, {"content": {"tea": 1}}) for slot in range(SPAN)], 0).blocks()
+    hit = found(block, key_of("content", "tea"))
+    assert hit is not None
+    assert hit[0].tolist() == list(range(SPAN))
 
 
 def test_a_frequency_beyond_two_bytes_counts_as_the_largest() -> None:
-    ((_, _, blob),) = inverted([(0, {"content": {"tea": 250_000}})], 0)
-    assert decoded(blob)[1].tolist() == [MOST]
+    _, ((_, block),) = inverted([(0, {"content": {"tea": 250_000}})], 0).blocks()
+    assert opened(block)[3].tolist() == [MOST]
+
+
+BLOCK = inverted([(1, {"content": {"tea": 1}}), (5, {"content": {"tea": 2}})], 0).blocks()[1][0][1]
 
 
 @given(st.data())
 def test_a_flipped_bit_is_noticed(data: st.DataObject) -> None:
-    blob = bytearray(encoded(np.array([1, 5], np.uint16), np.array([1, 2], np.uint16)))
-    position = data.draw(st.integers(0, len(blob) - 1).filter(lambda at: at not in (1, 2, 3)))
-    blob[position] ^= 1 << data.draw(st.integers(0, 7))
+    block = bytearray(BLOCK)
+    position = data.draw(st.integers(0, len(block) - 1).filter(lambda at: at not in (1, 2, 3)))
+    block[position] ^= 1 << data.draw(st.integers(0, 7))
     with pytest.raises(IndexCorrupt):
-        decoded(bytes(blob))
+        opened(bytes(block))
 
 
-@pytest.mark.parametrize("cut", [0, 7, 9, 12])
+@pytest.mark.parametrize("cut", [0, 7, 9, 15, 16, 20, 30])
 def test_a_cut_is_noticed(cut: int) -> None:
+    assert cut < len(BLOCK)
     with pytest.raises(IndexCorrupt):
-        decoded(encoded(np.array([1, 5], np.uint16), np.array([1, 2], np.uint16))[:cut])
+        opened(BLOCK[:cut])
 
 
 def test_an_unknown_version_is_said() -> None:
-    blob = encoded(np.array([1], np.uint16), np.array([1], np.uint16))
     with pytest.raises(IndexCorrupt, match="unknown version 2"):
-        decoded(b"\x02" + blob[1:])
+        opened(b"\x02" + BLOCK[1:])
 
 
 def test_nothing_merges_to_nothing() -> None:
-    assert list(merged([], 0, np.zeros(0, np.bool_))) == []
+    assert merged([], 0, np.zeros(0, np.bool_)).blocks() == (1, [])
+    assert inverted([], 0).blocks() == (1, [])

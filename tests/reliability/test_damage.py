@@ -8,6 +8,7 @@ import pytest
 
 import recollect
 from recollect.index import vectors as index_vectors
+from recollect.index.postings import key_of
 from recollect.model.errors import IndexCorrupt, StoreCorrupt, StoreTooNew
 from recollect.store.sqlite import view as sqlite_view
 from recollect.store.sqlite.schema import MIGRATIONS
@@ -45,8 +46,10 @@ def flip(file: Path, table: str, column: str, where: str = "1") -> None:
     connection.close()
 
 
+TEA = f"instr(block, x'{key_of('content', 'tea').hex()}')"
+"""Where the word is listed."""
 DAMAGE = [
-    ("postings", "list", "field = 'content' AND term = 'tea'"),
+    ("postings", "block", TEA),
     ("segments", "codes", "namespace = 1"),
     ("records", "record", "namespace = 1"),
     ("records", "terms", "namespace = 1 AND terms IS NOT NULL"),
@@ -134,7 +137,7 @@ def test_rows_that_are_missing_are_written_again(path: Path) -> None:
     for statement in (
         "UPDATE records SET terms = NULL WHERE slot > 305",
         "DELETE FROM records WHERE slot = 7",
-        "DELETE FROM postings WHERE term = 'tea'",
+        f"DELETE FROM postings WHERE {TEA}",
         "DELETE FROM segments",
         "UPDATE namespaces SET flushed = 5",
     ):

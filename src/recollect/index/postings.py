@@ -1,16 +1,19 @@
-"""Posting lists as bytes: which slots of a segment have a term, and how often.
+"""Posting lists in blocks: which slots of a segment have a term, and how often.
 
-A segment spans at most 65,536 slots, so a slot is two bytes relative to the segment's first, and a frequency
-two more. Every list carries a version and a checksum: what does not check is rebuilt, never trusted.
+Most terms are rare (Zipf's law), so a row of its own for each list would be little but wrapping. The short
+lists of a segment are put together in blocks of about two kilobytes, which are found by the hash of a key as
+the buckets of a hash table are; the few long lists get blocks of their own. A segment spans at most 65,536
+slots, so a slot is two bytes relative to the segment's first, and a frequency two more. Every block carries a
+version and a checksum: what does not check is rebuilt, never trusted.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
-from operator import itemgetter
-from struct import Struct, pack
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from struct import Struct
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -20,61 +23,120 @@ from recollect.model.errors import IndexCorrupt
 
 SPAN: Final = 65_536
 """The most slots one segment covers."""
+MOST: Final = 65_535
+"""Frequencies above this count as this; BM25 has long stopped telling them apart."""
+PLACES: Final = 2**20
+"""Blocks of a segment have places below this; the upper half is for long lists."""
 
 _VERSION: Final = 1
 _HEAD: Final = Struct("<BxxxI")
-MOST: Final = 65_535
-"""Frequencies above this count as this; BM25 has long stopped telling them apart."""
-
+_COUNTS: Final = Struct("<II")
+_LONG: Final = 512
+_BLOCK_BYTES: Final = 2_048
+_HALF: Final = PLACES // 2
 _TWO_BYTES: Final = np.dtype("<u2")
+_FOUR_BYTES: Final = np.dtype("<u4")
+# UTF-8 has neither of these bytes, so no field and no term can hold one.
+_BETWEEN: Final = b"\xfe"
+_END: Final = b"\xff"
 
-Key: TypeAlias = tuple[str, str]
-"""A field and a term."""
+Key: TypeAlias = bytes
+"""A field and a term, as :func:`key_of` joins them."""
 Slots = npt.NDArray[np.uint16]
 Frequencies = npt.NDArray[np.uint16]
+Block: TypeAlias = tuple[list[Key], npt.NDArray[np.uint32], Slots, Frequencies]
+"""Keys, the length of each key's list, and all lists one after the other."""
 
 
-def encoded(slots: Slots, frequencies: Frequencies) -> bytes:
-    """Return a posting list as bytes.
+def key_of(field: str, term: str) -> Key:
+    """Return the key of a term in a field.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> decoded(encoded(np.array([3, 9], np.uint16), np.array([1, 2], np.uint16)))
-    (array([3, 9], dtype=uint16), array([1, 2], dtype=uint16))
+    >>> parts_of(key_of("tags", "tea"))
+    ('tags', 'tea')
     """
-    return _sealed(slots.astype(_TWO_BYTES).tobytes() + frequencies.astype(_TWO_BYTES).tobytes())
+    return field.encode() + _BETWEEN + term.encode()
 
 
-def decoded(blob: bytes) -> tuple[Slots, Frequencies]:
-    """Return the slots and frequencies of a posting list, or raise :class:`IndexCorrupt`."""
-    size = _checked(blob)
-    return (
-        np.frombuffer(blob, _TWO_BYTES, size, _HEAD.size),
-        np.frombuffer(blob, _TWO_BYTES, size, _HEAD.size + 2 * size),
-    )
+def parts_of(key: Key) -> tuple[str, str]:
+    """Return the field and the term of a key."""
+    field, _, term = key.partition(_BETWEEN)
+    return field.decode(), term.decode()
 
 
-def _sealed(body: bytes) -> bytes:
-    return _HEAD.pack(_VERSION, zlib.crc32(body)) + body
+def places_of(key: Key) -> tuple[int, int]:
+    """Return where a key's list is if it is short, and where if it is long.
+
+    The first is for as many buckets as there can be; a segment of 2^n uses the lowest n bits of it.
+
+    Examples
+    --------
+    >>> low, long = places_of(key_of("tags", "tea"))
+    >>> low < 2**19 <= long < 2**20
+    True
+    """
+    hashed = zlib.crc32(key)
+    return hashed % _HALF, _HALF + (hashed >> 13)
 
 
-def _checked(blob: bytes) -> int:
-    """Return how many postings a list holds, or raise :class:`IndexCorrupt`."""
-    if len(blob) < _HEAD.size or (len(blob) - _HEAD.size) % 4:
-        raise IndexCorrupt("a posting list is cut short")
-    version, checksum = _HEAD.unpack_from(blob)
-    if version != _VERSION:
-        raise IndexCorrupt(f"a posting list has the unknown version {version}")
-    if zlib.crc32(memoryview(blob)[_HEAD.size :]) != checksum:
-        raise IndexCorrupt("a posting list does not match its checksum")
-    return (len(blob) - _HEAD.size) // 4
+@dataclass(frozen=True, slots=True, eq=False)
+class Lists:
+    """Posting lists that belong together, not yet in order.
+
+    Attributes
+    ----------
+    keys
+        The keys; one may have no postings left.
+    owners, slots, frequencies
+        One entry per posting: the position of its key, the relative slot, how often. Slots ascend within
+        each key.
+    """
+
+    keys: Sequence[Key]
+    owners: npt.NDArray[np.int64]
+    slots: npt.NDArray[np.int64]
+    frequencies: npt.NDArray[np.int64]
+
+    def blocks(self) -> tuple[int, list[tuple[int, bytes]]]:
+        """Return the number of buckets, a power of two, and every block with its place."""
+        sizes = np.bincount(self.owners, minlength=len(self.keys))
+        short = sizes <= _LONG
+        room = 4 * int(sizes[short].sum()) + sum(map(len, self.keys))
+        buckets = min(1 << (room // _BLOCK_BYTES).bit_length(), _HALF)
+        hashes = np.fromiter(map(zlib.crc32, self.keys), np.int64, len(self.keys))
+        place = np.where(short, hashes & (buckets - 1), _HALF + (hashes >> 13))
+        kept = np.flatnonzero(sizes)
+        order = kept[np.argsort(place[kept], kind="stable")]
+        rank = np.zeros(len(self.keys), np.int64)
+        rank[order] = np.arange(order.size)
+        by_key = np.argsort(rank[self.owners], kind="stable")
+        slots = self.slots[by_key].astype(_TWO_BYTES).tobytes()
+        frequencies = self.frequencies[by_key].astype(_TWO_BYTES).tobytes()
+        lengths = sizes[order].astype(_FOUR_BYTES).tobytes()
+        keys = [self.keys[position] for position in order.tolist()]
+        ends = [0, *(2 * np.cumsum(sizes[order])).tolist()]
+        places = place[order]
+        starts = np.flatnonzero(np.diff(places, prepend=-1, append=-1)).tolist()
+        found = []
+        for first, last in pairwise(starts):
+            names = _END.join(keys[first:last])
+            span = slice(ends[first], ends[last])
+            body = b"".join(
+                (
+                    _COUNTS.pack(last - first, len(names)),
+                    lengths[4 * first : 4 * last],
+                    names,
+                    slots[span],
+                    frequencies[span],
+                )
+            )
+            found.append((int(places[first]), _HEAD.pack(_VERSION, zlib.crc32(body)) + body))
+        return buckets, found
 
 
-def inverted(
-    documents: Iterable[tuple[int, Mapping[str, Mapping[str, int]]]], first: int
-) -> Iterator[tuple[str, str, bytes]]:
-    """Turn documents into posting lists: yield (field, term, list) for every term of every field.
+def inverted(documents: Iterable[tuple[int, Mapping[str, Mapping[str, int]]]], first: int) -> Lists:
+    """Turn documents into posting lists.
 
     Parameters
     ----------
@@ -83,58 +145,100 @@ def inverted(
     first
         The first slot of the segment.
     """
-    lists: dict[str, dict[str, tuple[list[int], list[int]]]] = {}
+    known: dict[str, dict[str, int]] = {}
+    keys: list[Key] = []
+    owners: list[int] = []
+    relative: list[int] = []
+    counts: list[int] = []
+    frequencies: list[int] = []
     for slot, fields in documents:
-        relative = slot - first
         for field, terms in fields.items():
-            of_field = lists.setdefault(field, {})
-            for term, frequency in terms.items():
-                entry = of_field.get(term)
-                if entry is None:
-                    entry = of_field[term] = ([], [])
-                entry[0].append(relative)
-                entry[1].append(frequency if frequency <= MOST else MOST)
-    for field, of_field in sorted(lists.items()):
-        for term, (slots, frequencies) in sorted(of_field.items()):
-            # Most lists are a handful of numbers, for which struct is several times faster than numpy.
-            yield field, term, _sealed(pack(f"<{2 * len(slots)}H", *slots, *frequencies))
+            of_field = known.setdefault(field, {})
+            for term in terms:
+                owner = of_field.get(term)
+                if owner is None:
+                    owner = of_field[term] = len(keys)
+                    keys.append(key_of(field, term))
+                owners.append(owner)
+            relative.append(slot - first)
+            counts.append(len(terms))
+            frequencies += terms.values()
+    return Lists(
+        keys,
+        np.array(owners, np.int64),
+        np.repeat(np.array(relative, np.int64), np.array(counts, np.int64)),
+        np.minimum(np.array(frequencies, np.int64), MOST),
+    )
 
 
-def merged(
-    lists: Sequence[tuple[Key, int, bytes]], first: int, dropped: npt.NDArray[np.bool_]
-) -> Iterator[tuple[Key, bytes]]:
-    """Join the lists that neighbouring segments have of each term: yield (key, list) for what is left.
+def merged(parts: Iterable[tuple[int, bytes]], first: int, dropped: npt.NDArray[np.bool_]) -> Lists:
+    """Join the lists of neighbouring segments.
 
     Parameters
     ----------
-    lists
-        (key, first slot of the segment, list), sorted: equal keys together, their segments in slot order.
+    parts
+        (first slot of the segment, block), the segments in slot order.
     first
         The first slot of the merged segment.
     dropped
         Which slots, relative to `first`, are gone and are to leave no trace.
-
-    Notes
-    -----
-    All lists are moved and filtered as one array; only cutting it up again is done list by list.
     """
-    if not lists:
-        return
-    sizes = [_checked(blob) for _, _, blob in lists]
-    middles = [_HEAD.size + 2 * size for size in sizes]
-    every_slot = b"".join([row[2][_HEAD.size : middle] for row, middle in zip(lists, middles, strict=True)])
-    every_time = b"".join([row[2][middle:] for row, middle in zip(lists, middles, strict=True)])
-    shifts = np.array([start - first for _, start, _ in lists])
-    moved = np.frombuffer(every_slot, _TWO_BYTES).astype(np.int64) + np.repeat(shifts, sizes)
-    kept = ~dropped[moved]
-    left = np.concatenate([[0], np.cumsum(kept)])[np.concatenate([[0], np.cumsum(sizes)])] * 2
-    ends = left.tolist()
-    slots = moved[kept].astype(_TWO_BYTES).tobytes()
-    frequencies = np.frombuffer(every_time, _TWO_BYTES)[kept].tobytes()
-    position = 0
-    for key, group in groupby(lists, key=itemgetter(0)):
-        end = position + sum(1 for _ in group)
-        if ends[end] > ends[position]:
-            span = slice(ends[position], ends[end])
-            yield key, _sealed(slots[span] + frequencies[span])
-        position = end
+    known: dict[Key, int] = {}
+    owners: list[int] = []
+    sizes = [np.zeros(0, np.uint32)]
+    slots = [np.zeros(0, np.int64)]
+    frequencies = [np.zeros(0, np.uint16)]
+    for start, block in parts:
+        names, lengths, at, times = opened(block)
+        owners += [known.setdefault(name, len(known)) for name in names]
+        sizes.append(lengths)
+        slots.append(at.astype(np.int64) + (start - first))
+        frequencies.append(times)
+    every_slot = np.concatenate(slots)
+    kept = ~dropped[every_slot]
+    return Lists(
+        list(known),
+        np.repeat(np.array(owners, np.int64), np.concatenate(sizes))[kept],
+        every_slot[kept],
+        np.concatenate(frequencies)[kept].astype(np.int64),
+    )
+
+
+def opened(block: bytes) -> Block:
+    """Return what a block holds, or raise :class:`IndexCorrupt`."""
+    if len(block) < _HEAD.size + _COUNTS.size:
+        raise IndexCorrupt("a block of posting lists is cut short")
+    version, checksum = _HEAD.unpack_from(block)
+    if version != _VERSION:
+        raise IndexCorrupt(f"a block of posting lists has the unknown version {version}")
+    if zlib.crc32(memoryview(block)[_HEAD.size :]) != checksum:
+        raise IndexCorrupt("a block of posting lists does not match its checksum")
+    count, length = _COUNTS.unpack_from(block, _HEAD.size)
+    names = _HEAD.size + _COUNTS.size + 4 * count
+    postings = (len(block) - names - length) // 4
+    return (
+        block[names : names + length].split(_END),
+        np.frombuffer(block, _FOUR_BYTES, count, names - 4 * count),
+        np.frombuffer(block, _TWO_BYTES, postings, names + length),
+        np.frombuffer(block, _TWO_BYTES, postings, names + length + 2 * postings),
+    )
+
+
+def found(block: bytes, key: Key) -> tuple[Slots, Frequencies] | None:
+    """Return the list of a key, or None if it is not in this block.
+
+    Examples
+    --------
+    >>> _, ((_, block),) = inverted([(3, {"tags": {"tea": 1}}), (9, {"tags": {"tea": 2}})], 0).blocks()
+    >>> found(block, key_of("tags", "tea"))
+    (array([3, 9], dtype=uint16), array([1, 2], dtype=uint16))
+    >>> found(block, key_of("content", "tea")) is None
+    True
+    """
+    names, lengths, slots, frequencies = opened(block)
+    if key not in names:
+        return None
+    position = names.index(key)
+    start = int(lengths[:position].sum())
+    span = slice(start, start + int(lengths[position]))
+    return slots[span], frequencies[span]

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from recollect.index.codes import Codes
+from recollect.index.postings import PLACES, opened
 from recollect.index.record import packed
 from recollect.model.memory import Memory
 from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, direction, entry, words
@@ -48,8 +49,24 @@ def test_a_record_that_says_something_else_is_found(store: SqliteStore) -> None:
 
 
 def test_words_that_are_not_listed_where_they_are_said_are_found(store: SqliteStore) -> None:
-    connection(store).execute("DELETE FROM postings WHERE term IN ('cup8', 'cup9')")
-    assert told(store) == ["acme/alice: 2 words are not listed where they are said"]
+    number, block = connection(store).execute("SELECT number, block FROM postings LIMIT 1").fetchone()
+    lost = len(opened(block)[0])
+    assert lost > 2
+    connection(store).execute("DELETE FROM postings WHERE number = ?", (number,))
+    assert told(store) == [f"acme/alice: {lost} words are not listed where they are said"]
+
+
+def test_words_that_are_listed_where_nobody_looks_are_found(store: SqliteStore) -> None:
+    number, block = connection(store).execute("SELECT number, block FROM postings LIMIT 1").fetchone()
+    moved = number + PLACES // 4
+    connection(store).execute("UPDATE postings SET number = ? WHERE number = ?", (moved, number))
+    lost = len(opened(block)[0])
+    assert told(store) == [f"acme/alice: {lost} words are not listed where they are said"]
+
+
+def test_a_block_that_does_not_check_is_found(store: SqliteStore) -> None:
+    connection(store).execute("UPDATE postings SET block = substr(block, 1, 99)")
+    assert "acme/alice: segment 1: a block of posting lists does not match its checksum" in told(store)
 
 
 def test_gaps_between_segments_are_found(store: SqliteStore) -> None:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from recollect.index.codes import Codes
-from recollect.index.postings import decoded
+from recollect.index.postings import PLACES, found, key_of, opened, parts_of
 from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, direction, entry
 from recollect.store.sqlite import segments, writing
 from recollect.store.sqlite.segments import stored_vectors
@@ -35,11 +35,25 @@ def connection(store: SqliteStore) -> sqlite3.Connection:
 
 def tea(store: SqliteStore) -> list[int]:
     """The slots that the segments list under "tea"."""
-    found = connection(store).execute(
-        "SELECT s.first, p.list FROM segments s JOIN postings p ON p.segment = s.number "
-        "WHERE p.term = 'tea' ORDER BY s.first"
+    lists = [(first, found(block, key_of("content", "tea"))) for first, block in blocks(store)]
+    return [first + int(slot) for first, listed in lists if listed is not None for slot in listed[0]]
+
+
+def blocks(store: SqliteStore) -> list[tuple[int, bytes]]:
+    """The first slot and every block of every segment."""
+    return (
+        connection(store)
+        .execute(
+            f"SELECT s.first, p.block FROM segments s JOIN postings p ON p.number / {PLACES} = s.number "
+            "ORDER BY s.first"
+        )
+        .fetchall()
     )
-    return [first + int(slot) for first, blob in found for slot in decoded(blob)[0]]
+
+
+def words(store: SqliteStore) -> list[str]:
+    """The words of all blocks."""
+    return [parts_of(key)[1] for _, block in blocks(store) for key in opened(block)[0]]
 
 
 def add(store: SqliteStore, first: int, count: int) -> None:
@@ -81,17 +95,18 @@ def test_no_segment_is_longer_than_the_span(store: SqliteStore) -> None:
 def test_no_list_is_left_behind_by_a_merge(store: SqliteStore) -> None:
     for number in range(20):
         add(store, number * 4, 4)
-    orphans = "SELECT count(*) FROM postings WHERE segment NOT IN (SELECT number FROM segments)"
+    segment = f"number / {PLACES}"
+    orphans = f"SELECT count(*) FROM postings WHERE {segment} NOT IN (SELECT number FROM segments)"
     assert connection(store).execute(orphans).fetchone() == (0,)
-    assert connection(store).execute("SELECT count(*) FROM postings WHERE term = 'cup7'").fetchone() == (1,)
+    assert words(store).count("cup7") == 1
 
 
 def test_a_purge_leaves_no_word_and_no_code(store: SqliteStore) -> None:
     add(store, 0, 8)
     store.purge(HERE, ["m3", "m6"])
     assert tea(store) == [0, 1, 2, 4, 5, 7]
-    words = {term for (term,) in connection(store).execute("SELECT term FROM postings")}
-    assert "cup3" not in words
+    assert "cup3" not in words(store)
+    assert "cup4" in words(store)
     owners = [
         owner
         for (blob,) in connection(store).execute("SELECT codes FROM segments ORDER BY first")

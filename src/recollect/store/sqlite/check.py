@@ -17,7 +17,7 @@ import numpy as np
 from recollect.duplicates.fingerprint import fingerprint
 from recollect.index import tail
 from recollect.index.codes import Codes
-from recollect.index.postings import MOST, decoded
+from recollect.index.postings import MOST, PLACES, opened, parts_of, places_of
 from recollect.index.record import FORGOTTEN, GONE, gone, packed, unpacked
 from recollect.model.errors import IndexCorrupt
 from recollect.model.memory import Memory
@@ -239,19 +239,26 @@ def _word_problems(
     if position != flushed or flushed > slots:
         yield f"segments end at slot {position}, not at {flushed}"
     stored: dict[tuple[str, str], dict[int, int]] = {}
-    for first, field, term, blob in connection.execute(
-        "SELECT s.first, p.field, p.term, p.list FROM segments s JOIN postings p ON p.segment = s.number "
+    for segment, first, buckets, place, blob in connection.execute(
+        f"SELECT s.number, s.first, s.buckets, p.number % {PLACES}, p.block FROM segments s "
+        f"JOIN postings p ON p.number >= s.number * {PLACES} AND p.number < (s.number + 1) * {PLACES} "
         "WHERE s.namespace = ?",
         (number,),
     ):
         try:
-            at, times = decoded(blob)
+            keys, lengths, slots_of, times_of = opened(blob)
         except IndexCorrupt as error:
-            yield f"the word {term!r}: {error}"
+            yield f"segment {segment}: {error}"
             continue
-        stored.setdefault((field, term), {}).update(
-            zip((at.astype(np.int64) + first).tolist(), times.tolist(), strict=True)
-        )
+        ends = np.cumsum(lengths)[:-1]
+        lists = zip(keys, np.split(slots_of, ends), np.split(times_of, ends), strict=True)
+        for key, at, times in lists:
+            low, long = places_of(key)
+            # A list where nobody looks for it is as good as none.
+            if place in (low % buckets, long):
+                stored.setdefault(parts_of(key), {}).update(
+                    zip((at.astype(np.int64) + first).tolist(), times.tolist(), strict=True)
+                )
     for slot, blob in connection.execute(
         "SELECT slot, terms FROM records WHERE namespace = ? AND terms IS NOT NULL", (number,)
     ):

@@ -108,19 +108,15 @@ MIGRATIONS: Final[tuple[str, ...]] = (
         namespace INTEGER NOT NULL REFERENCES namespaces (number),
         first INTEGER NOT NULL,
         slots INTEGER NOT NULL,
+        buckets INTEGER NOT NULL,
         embedder INTEGER,
         codes BLOB
     );
     CREATE INDEX segments_by_namespace ON segments (namespace, first);
 
-    -- Segment first: a new segment is appended, a merge reads and deletes whole ranges.
-    CREATE TABLE postings (
-        segment INTEGER NOT NULL,
-        field TEXT NOT NULL,
-        term TEXT NOT NULL,
-        list BLOB NOT NULL,
-        PRIMARY KEY (segment, field, term)
-    ) WITHOUT ROWID;
+    -- Blocks of posting lists (index/postings.py). The number is segment * 2^20 + the block's place: a new
+    -- segment is appended, a merge reads and deletes whole ranges.
+    CREATE TABLE postings (number INTEGER PRIMARY KEY, block BLOB NOT NULL);
 
     -- The change feed. Nothing is ever deleted from it, so a change number is never used twice. Memories
     -- that were added since are known by their slots; only other changes have to be looked for.

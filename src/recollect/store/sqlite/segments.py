@@ -18,18 +18,18 @@ import numpy as np
 
 from recollect.index import tail
 from recollect.index.codes import Codes, Floats, Owners
-from recollect.index.postings import SPAN, inverted, merged
+from recollect.index.postings import PLACES, SPAN, Lists, inverted, merged
 from recollect.index.record import GONE, unpacked
 from recollect.model.errors import IndexCorrupt
 from recollect.store.port import Terms
 from recollect.store.sqlite.places import vectors_place
-from recollect.store.sqlite.rows import marks
 
 TAIL: Final = 256
 """How many memories may wait before they become a segment."""
 
 _FAN_OUT: Final = 8
-_ADD_LIST: Final = "INSERT INTO postings (segment, field, term, list) VALUES (?, ?, ?, ?)"
+_ADD_BLOCK: Final = "INSERT INTO postings (number, block) VALUES (?, ?)"
+_OF_SEGMENT: Final = f"number >= ?1 * {PLACES} AND number < (?1 + 1) * {PLACES}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +111,10 @@ def rebuild(
 
 def drop(connection: sqlite3.Connection, number: int) -> None:
     """Remove all segments and waiting words of a namespace."""
-    connection.execute(
-        "DELETE FROM postings WHERE segment IN (SELECT number FROM segments WHERE namespace = ?)", (number,)
-    )
-    connection.execute("DELETE FROM segments WHERE namespace = ?", (number,))
+    for (segment,) in connection.execute(
+        "SELECT number FROM segments WHERE namespace = ?", (number,)
+    ).fetchall():
+        _remove(connection, segment)
     connection.execute("UPDATE records SET terms = NULL WHERE namespace = ? AND terms IS NOT NULL", (number,))
 
 
@@ -161,24 +161,29 @@ def _write(
     if embedder is not None:
         owners, vectors = stored_vectors(connection, number, embedder, start, end)
         codes = Codes.of(owners, vectors).encoded()
-    segment = _insert(connection, number, start, end - start, embedder, codes)
-    connection.executemany(_ADD_LIST, ((segment, *found) for found in inverted(documents, start)))
+    _insert(connection, (number, start, end - start), inverted(documents, start), embedder, codes)
 
 
 def _insert(
     connection: sqlite3.Connection,
-    number: int,
-    first: int,
-    slots: int,
+    span: tuple[int, int, int],
+    lists: Lists,
     embedder: int | None,
     codes: bytes | None,
-) -> int:
-    cursor = connection.execute(
-        "INSERT INTO segments (namespace, first, slots, embedder, codes) VALUES (?, ?, ?, ?, ?)",
-        (number, first, slots, embedder, codes),
-    )
-    assert cursor.lastrowid is not None  # an INSERT always has one
-    return cursor.lastrowid
+) -> None:
+    """Write a segment; `span` is its namespace, its first slot and the number of its slots."""
+    buckets, blocks = lists.blocks()
+    segment = connection.execute(
+        "INSERT INTO segments (namespace, first, slots, buckets, embedder, codes) VALUES (?, ?, ?, ?, ?, ?)",
+        (*span, buckets, embedder, codes),
+    ).lastrowid
+    assert segment is not None  # an INSERT always has one
+    connection.executemany(_ADD_BLOCK, [(segment * PLACES + place, block) for place, block in blocks])
+
+
+def _remove(connection: sqlite3.Connection, segment: int) -> None:
+    connection.execute(f"DELETE FROM postings WHERE {_OF_SEGMENT}", (segment,))
+    connection.execute("DELETE FROM segments WHERE number = ?", (segment,))
 
 
 def _merge_newest(connection: sqlite3.Connection, number: int) -> bool:
@@ -211,26 +216,20 @@ def _merge(connection: sqlite3.Connection, number: int, parts: list[tuple[int, i
         (number, first, first + slots),
     ).fetchall()
     gone = unpacked([record for (record,) in records])["state"] == GONE
-    starts = {segment: start for segment, start, _ in parts}
-    embedders, codes = set(), []
-    for segment in starts:
+    embedders, codes, blocks = set(), [], []
+    for segment, start, _ in parts:
         embedder, blob = connection.execute(
             "SELECT embedder, codes FROM segments WHERE number = ?", (segment,)
         ).fetchone()
         embedders.add(embedder)
         if blob is not None:
             codes.append(Codes.decoded(blob))
+        rows = connection.execute(f"SELECT block FROM postings WHERE {_OF_SEGMENT}", (segment,))
+        blocks += [(start, block) for (block,) in rows]
+    lists = merged(blocks, first, gone)
     # Codes of two embedders, or a part without, cannot be joined; the loader then codes from the vectors.
     whole = len(codes) == len(parts) and len(embedders) == 1
     joined = Codes.joined(codes, ~gone, first).encoded() if whole else None
-    merged_into = _insert(connection, number, first, slots, embedders.pop() if whole else None, joined)
-    placed = marks(starts)
-    lists = connection.execute(
-        f"SELECT field, term, segment, list FROM postings WHERE segment IN ({placed})", tuple(starts)
-    ).fetchall()
-    connection.execute(f"DELETE FROM postings WHERE segment IN ({placed})", tuple(starts))
-    ordered = sorted(((field, term), starts[segment], blob) for field, term, segment, blob in lists)
-    connection.executemany(
-        _ADD_LIST, ((merged_into, *key, together) for key, together in merged(ordered, first, gone))
-    )
-    connection.execute(f"DELETE FROM segments WHERE number IN ({placed})", tuple(starts))
+    for segment, _, _ in parts:
+        _remove(connection, segment)
+    _insert(connection, (number, first, slots), lists, embedders.pop() if whole else None, joined)
