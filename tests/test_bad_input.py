@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import recollect
 from recollect import duplicates, place, rank, text
-from recollect.model import InvalidArgument, Period
+from recollect.model import Entity, InvalidArgument, Period
 from recollect.model.errors import shown
 from recollect.rank import BM25, Combination, Postings
 
@@ -31,12 +31,18 @@ DAY, NAIVE = datetime(2026, 5, 7, tzinfo=UTC), datetime(2026, 5, 7)
 
 RESULTS = {
     *("rank.Fused", "rank.Gate", "rank.Weights", "duplicates.Decision", "duplicates.NearPairs"),
-    *("duplicates.Resolution", "duplicates.Superseded", "duplicates.Survivor", "place.Near"),
+    *(
+        "duplicates.Resolution",
+        "duplicates.Superseded",
+        "duplicates.Survivor",
+        "place.Near",
+        "text.Extraction",
+    ),
 }
 """Records that functions hand out for reading; nobody is asked to make one."""
 CHOICES = {"duplicates.Method", "duplicates.Verdict"}
 PROTOCOLS = {
-    *("rank.Statistics", "text.AnchorExtractor", "text.QueryClassifier"),
+    *("rank.Statistics", "text.AnchorExtractor", "text.QueryClassifier", "text.EntityExtractor"),
     *("duplicates.Claim", "duplicates.Strategy"),
 }
 
@@ -72,6 +78,7 @@ def claim(**changes: Any) -> Any:
 CLAIM = ("tea", None, claim(confidence=1.5), claim(created_at=NAIVE), claim(mentions=-1), claim(content=None))
 CLAIMS: tuple[Any, ...] = ([claim()], [], "tea", None, [claim(), "tea"], [claim(), claim(confidence=NAN)])
 TEAS = Postings([["green", "tea"], ["black", "tea"]])
+KNOWN, MERGED = text.KnownNames([Entity("Anna")]), text.Redirects({"Bob": "Robert"})
 TOWNS = place.Places([52.5, 48.9], [13.4, 2.4])
 PERIOD = Period.around(DAY, timedelta(days=2))
 SUM = Combination.of("sum", ["a", "b"], np.array([[0.5, 0.1], [0.2, 0.3]]))
@@ -260,6 +267,24 @@ TABLE = [
         text=TEXT, now=TIME),
     row("text.date_terms", {"period": PERIOD, "zone": UTC}, period=("today", None), zone=("UTC", None, 0)),
     row("text.RuleClassifier.classify", {"question": "Which tea?"}, on=text.RuleClassifier(), question=TEXT),
+    row("text.folded", {"name": "Zoë"}, name=TEXT),
+    row("text.Mention", {"text": "Anna", "kind": "name", "start": 0, "end": 4},
+        text=(*TEXT, " "), kind=("lady", None), start=WHOLE, end=(*WHOLE, 5)),
+    row("text.KnownNames", {"entities": [Entity("Anna")]}, entities=("Anna", None, 5, ["Anna"])),
+    row("text.RuleExtractor", {"default": "german"}, default=LANGUAGE),
+    row("text.RuleExtractor.mentions", {"text": "Anna", "known": KNOWN}, on=text.RuleExtractor(),
+        text=TEXT, known=("Anna", ["Anna"])),
+    row("text.RuleExtractor.extract", {"texts": ["Anna"], "known": KNOWN}, on=text.RuleExtractor(),
+        texts=TEXTS, known=("Anna", ["Anna"])),
+    row("text.resolve", {"mention": "anna", "known": KNOWN}, mention=TEXT, known=(None, ["Anna"])),
+    row("text.united", {"entities": [Entity("Anna"), Entity("ANNA")]}, entities=("Anna", None, 5, ["Anna"])),
+    row("text.Redirects", {"entries": {"Bob": "Robert"}},
+        entries=(["Bob"], None, {"Bob": 5}, {"Bob": " "}, {"a": "b", "b": "a"})),
+    row("text.Redirects.merge", {"name": "Ann", "into": "Anna"}, on=MERGED,
+        name=(*TEXT, " ", "bob"), into=(*TEXT, " ", "ANN")),
+    row("text.Redirects.undo", {"name": "Bob"}, on=MERGED, name=(*TEXT, " ", "Anna")),
+    row("text.Redirects.follow", {"name": "Bob"}, on=MERGED, name=(*TEXT, " ")),
+    row("text.Redirects.merged_into", {"name": "Robert"}, on=MERGED, name=(*TEXT, " ")),
     # Where it was
     row("place.haversine", {"lat_a": 52.5, "lon_a": 13.4, "lat_b": 48.9, "lon_b": 2.4},
         lat_a=LAT, lon_a=LON, lat_b=LAT, lon_b=LON),

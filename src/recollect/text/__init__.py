@@ -18,8 +18,13 @@ from recollect.text.dates import (
     anchor,
     time_expressions,
 )
+from recollect.text.entities import RuleExtractor
+from recollect.text.folding import folded
+from recollect.text.known_names import KnownNames
 from recollect.text.language import DETECTED_LANGUAGES, detect
+from recollect.text.mentions import MENTION_KINDS, EntityExtractor, Extraction, Mention
 from recollect.text.query_type import QUERY_TYPES, Classification, QueryClassifier, QueryType, RuleClassifier
+from recollect.text.resolution import Redirects, resolve, united
 from recollect.text.stems import STEMMED_LANGUAGES, stem, stems
 from recollect.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
 from recollect.text.tokens import words
@@ -28,25 +33,35 @@ __all__ = [
     "ANALYSERS",
     "DATE_LANGUAGES",
     "DETECTED_LANGUAGES",
+    "MENTION_KINDS",
     "QUERY_TYPES",
     "STEMMED_LANGUAGES",
     "STOP_WORD_LANGUAGES",
     "Analyser",
     "AnchorExtractor",
     "Classification",
+    "EntityExtractor",
+    "Extraction",
+    "KnownNames",
+    "Mention",
     "QueryClassifier",
     "QueryType",
+    "Redirects",
     "RuleAnchors",
     "RuleClassifier",
+    "RuleExtractor",
     "TimeExpression",
     "analyser",
     "anchor",
     "date_terms",
     "detect",
+    "folded",
     "negations",
+    "resolve",
     "stem",
     "stems",
     "stop_words",
     "time_expressions",
+    "united",
     "words",
 ]

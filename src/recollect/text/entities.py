@@ -1,0 +1,104 @@
+"""The names in a text, by rules: offline, fast, in any script, with no vocabulary to speak of.
+
+Three readers look at a text, and where they overlap the longest find wins: what the namespace knows
+(:mod:`recollect.text.known_names`), what machines name (:mod:`recollect.text.entity_patterns`), and what
+stands there with a capital (:mod:`recollect.text.names`). Dates are left to those who read time. The rules
+are measured on a labelled list in the tests; a tagger or a language model can take their place behind the
+same port (:class:`~recollect.text.mentions.EntityExtractor`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from recollect.model import checks
+from recollect.model.errors import InvalidArgument
+from recollect.text.entity_patterns import machine_names
+from recollect.text.known_names import KnownNames
+from recollect.text.language import detect
+from recollect.text.mentions import Extraction, Mention
+from recollect.text.names import capitalised_names
+
+_NOBODY = KnownNames()
+_EMBEDDED = re.compile(r"(?:data:[\w/+.-]*;)?base64,[A-Za-z0-9+/=]+")
+"""A file inside the text: nobody's name, and long."""
+
+
+class RuleExtractor:
+    """Reads names by rules.
+
+    Parameters
+    ----------
+    default
+        The language of a text too short to tell.
+
+    Examples
+    --------
+    >>> reader = RuleExtractor()
+    >>> [(m.text, m.kind) for m in reader.mentions("Yesterday Anna pinged @ben about UAV-001.")]
+    [('Anna', 'name'), ('@ben', 'handle'), ('UAV-001', 'id')]
+    """
+
+    def __init__(self, default: str = "english") -> None:
+        detect("", default)
+        self._default = default
+
+    @property
+    def name(self) -> str:
+        """Identity of the rules; the number changes when they do."""
+        return "rules-1"
+
+    def extract(self, texts: Sequence[str], known: KnownNames | None = None) -> list[Extraction]:
+        """Return the mentions of each text; rules read no relations, and never fail.
+
+        Examples
+        --------
+        >>> RuleExtractor().extract(["I like tea.", "I like Berlin."])[1].mentions
+        (Mention(text='Berlin', kind='name', start=7, end=13),)
+        """
+        return [Extraction(self.mentions(text, known)) for text in checks.texts("texts", texts)]
+
+    def mentions(self, text: str, known: KnownNames | None = None) -> tuple[Mention, ...]:
+        """Return the mentions of one text, in order.
+
+        Examples
+        --------
+        >>> from recollect.model.entity import Entity
+        >>> RuleExtractor().mentions("ask anna", KnownNames([Entity("Anna Keller", aliases=("Anna",))]))
+        (Mention(text='anna', kind='known', start=4, end=8),)
+        """
+        checks.text("text", text)
+        if known is not None and not isinstance(known, KnownNames):
+            raise InvalidArgument("known", known, "KnownNames")
+        readable = _EMBEDDED.sub(lambda data: "\0" * len(data.group()), text) if "base64," in text else text
+        found = [(start, end, "known") for start, end in (known or _NOBODY).spans(readable)]
+        by_form = list(machine_names(readable))
+        found += by_form
+        running = _without(readable, by_form)
+        if any(map(str.isalpha, running)):
+            language = detect(running, self._default)
+            found += [(start, end, "name") for start, end in capitalised_names(running, language)]
+        return tuple(Mention(text[start:end], kind, start, end) for start, end, kind in _apart(found))
+
+
+def _without(text: str, spans: list[tuple[int, int, str]]) -> str:
+    """Return `text` with what is already read struck out, so that positions stay the same."""
+    pieces, at = [], 0
+    for start, end, _ in spans:
+        pieces += [text[at:start], "\0" * (end - start)]
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+def _apart(found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """Return the finds in order, the longest of those that overlap; of equals the first reader's."""
+    if len(found) < 2:
+        return found
+    kept: list[tuple[int, int, str]] = []
+    taken = bytearray(max(end for _, end, _ in found))
+    for start, end, kind in sorted(found, key=lambda span: span[0] - span[1]):
+        if not any(taken[start:end]):
+            taken[start:end] = b"\1" * (end - start)
+            kept.append((start, end, kind))
+    return sorted(kept)

@@ -1,0 +1,45 @@
+"""One spelling for all spellings of a name: without case, accents, or the ways a keyboard varies.
+
+Case folding and the removal of accents follow Unicode (UAX 15 for the decomposition, UAX 44 for folding);
+letters that have a stroke instead of an accent (ø, ł, đ) have no decomposition and are listed here. Marks of
+scripts in which they are vowels or make another letter (Hindi, Hebrew, Arabic, Japanese, and the breve of й)
+are kept.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from recollect.model import checks
+
+_ACCENTS = re.compile(r"(?<!и)[\u0300-\u036f]|(?<=и)(?!\u0306)[\u0300-\u036f]")
+_STROKES = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufe00-\ufe0f\ufeff]")
+_ODD_SPELLINGS = str.maketrans(
+    {"’": "'", "‘": "'", "ʼ": "'", "`": "'", "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "−": "-"}
+)
+
+
+def folded(name: str) -> str:
+    """Return `name` as it is compared: two names are the same if their folded forms are.
+
+    Examples
+    --------
+    >>> folded("  José   ÁLVAREZ "), folded("Jose Alvarez")
+    ('jose alvarez', 'jose alvarez')
+    >>> folded("Straße"), folded("Семён"), folded("Łódź"), folded("O’Neill")
+    ('strasse', 'семен', 'lodz', "o'neill")
+    """
+    return _folded(checks.text("name", name))
+
+
+@lru_cache(maxsize=1 << 14)
+def _folded(name: str) -> str:
+    if name.isascii():
+        return " ".join(name.lower().replace("`", "'").split())
+    visible = _INVISIBLE.sub("", unicodedata.normalize("NFKC", name)).casefold()
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFD", visible))
+    plain = unicodedata.normalize("NFC", bare).translate(_STROKES).translate(_ODD_SPELLINGS)
+    return " ".join(plain.split())

@@ -1,0 +1,86 @@
+"""What reading a text for names gives, and the port of those who read: rules, a tagger, a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+
+from recollect.model import checks
+from recollect.model.entity import Relation
+from recollect.model.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from recollect.text.known_names import KnownNames
+
+MENTION_KINDS: Final = (
+    *("known", "name", "handle", "tag", "email", "url", "host", "ip", "path", "code", "id"),
+    *("person", "organisation", "location", "event", "work", "product", "other"),
+)
+"""What a mention can be of: the first line by its form alone, the second where a model has said so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name in a text: ``source[start:end] == text``.
+
+    Parameters
+    ----------
+    text
+        The name as it stands there.
+    kind
+        One of :data:`MENTION_KINDS`.
+    start, end
+        Where it begins, and the first position after it.
+
+    Examples
+    --------
+    >>> Mention("Anna", "name", 6, 10).kind
+    'name'
+    """
+
+    text: str
+    kind: str
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if not checks.text("text", self.text).strip():
+            raise InvalidArgument("text", self.text, "a name that is not blank")
+        checks.one_of("kind", self.kind, MENTION_KINDS)
+        checks.whole("start", self.start)
+        if checks.whole("end", self.end) - self.start != len(self.text):
+            raise InvalidArgument("end", self.end, f"start + the length of the text ({len(self.text)})")
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What was read in one text.
+
+    Parameters
+    ----------
+    mentions
+        In the order of the text, never overlapping.
+    relations
+        Between names of the text; only a model reads these.
+    failure
+        Why nothing could be read, for a person; empty when all went well.
+    """
+
+    mentions: tuple[Mention, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    failure: str = ""
+
+
+@runtime_checkable
+class EntityExtractor(Protocol):
+    """Reads texts for names. It never raises over what a text says, or over a service that is away."""
+
+    @property
+    def name(self) -> str:
+        """Identity of the reader, recorded with what it read."""
+        ...
+
+    def extract(self, texts: Sequence[str], known: KnownNames | None = None) -> list[Extraction]:
+        """Return what is read in each text, given the names the namespace already knows."""
+        ...

@@ -1,0 +1,79 @@
+import pytest
+
+from recollect.model import InvalidArgument
+from recollect.model.entity import Entity
+from recollect.text.known_names import KnownNames
+
+
+def found(text: str, *names: str) -> list[str]:
+    known = KnownNames([Entity(name) for name in names])
+    return [text[start:end] for start, end in known.spans(text)]
+
+
+def test_case_and_accents_do_not_matter() -> None:
+    assert found("then jose and ZOË came", "José", "Zoe") == ["jose", "ZOË"]
+
+
+def test_the_longest_name_wins() -> None:
+    assert found("new york times, new york", "New York", "New York Times") == ["new york times", "new york"]
+
+
+def test_whole_words_only() -> None:
+    assert found("Annabel and Ann-Marie met Ann", "Ann") == ["Ann", "Ann"]
+    assert found("cannon", "Ann") == []
+
+
+def test_symbols_of_a_name_must_be_there() -> None:
+    assert found("I write c++ and C", "C++", "Go") == ["c++"]
+    assert found("ask @dana, not dana", "@dana") == ["@dana"]
+
+
+def test_punctuation_between_the_words_of_a_name() -> None:
+    assert found("the coca cola, coca-cola", "Coca-Cola") == ["coca cola", "coca-cola"]
+    assert found("cola. We drank coca.\nCola", "Coca-Cola") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("will Will come?", ["Will"]), ("I will", []), ("mark it", ["mark"])],
+)
+def test_a_name_that_is_a_word_must_be_written_as_given(text: str, expected: list[str]) -> None:
+    assert found(text, "Will", "Mark") == expected
+
+
+def test_a_short_name_must_be_written_as_given() -> None:
+    assert found("Al told me al dente", "Al") == ["Al"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I met April there", ["April"]),
+        ("in April", []),
+        ("April 5", []),
+        ("may I", []),
+        ("May said no", ["May"]),
+    ],
+)
+def test_someone_called_like_a_month(text: str, expected: list[str]) -> None:
+    assert found(text, "April", "May") == expected
+
+
+def test_scripts_without_spaces_are_searched_as_they_stand() -> None:
+    assert found("我在東京工作", "東京") == ["東京"]
+    assert found("김민수는 서울에 산다", "서울", "김민수") == ["김민수", "서울"]
+    assert found("Anna 在東京", "Anna", "東京") == ["Anna", "東京"]
+
+
+def test_owners_by_name_and_alias_first_come() -> None:
+    keller, other = Entity("Anna Keller", aliases=("Anna",)), Entity("Anna")
+    known = KnownNames([keller, other])
+    assert known.owner("ANNA") is keller
+    assert known.owner("anna keller") is keller
+    assert known.owner("Ben") is None
+    assert len(known) == 2
+
+
+def test_only_entities() -> None:
+    with pytest.raises(InvalidArgument, match=r"entities\[0\] must be an Entity, got 'Anna'"):
+        KnownNames(["Anna"])  # type: ignore[list-item]

@@ -1,0 +1,24 @@
+import pytest
+
+from recollect.model import InvalidArgument
+from recollect.text.entities import RuleExtractor
+from recollect.text.mentions import EntityExtractor, Extraction, Mention
+
+
+def test_a_mention_is_as_long_as_its_span() -> None:
+    assert Mention("Anna", "name", 3, 7).end == 7
+    with pytest.raises(InvalidArgument, match=r"end must be start \+ the length of the text \(4\), got 8"):
+        Mention("Anna", "name", 3, 8)
+
+
+def test_a_kind_is_one_of_the_list() -> None:
+    with pytest.raises(InvalidArgument, match="kind must be one of"):
+        Mention("Anna", "lady", 0, 4)
+
+
+def test_nothing_read_is_nothing_and_no_failure() -> None:
+    assert Extraction() == Extraction((), (), "")
+
+
+def test_the_rules_are_an_extractor() -> None:
+    assert isinstance(RuleExtractor(), EntityExtractor)
