@@ -93,12 +93,12 @@ def find(
     """Return the time phrases of `text` in one language, with the rules of `more` added, in order."""
     matches: list[_Match] = []
     for each in (tongue, *more):
-        for reader, pattern, needs in each.compiled:
-            if needs.isdisjoint(words):
+        for rule in each.ready:
+            if rule.needs.isdisjoint(words):
                 continue
-            for match in pattern.finditer(lower):
+            for match in rule.expression.finditer(lower):
                 try:
-                    reading = reader(Phrase(match, text, each.vocabulary, today, nearest))
+                    reading = rule.reader(Phrase(match, text, each.vocabulary, today, nearest))
                 except (ValueError, OverflowError):  # 30 February, 5000 years ago
                     matches.append(_Match(match.start(), match.end(), None))
                 else:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 DIGITS: Final = "0"
@@ -45,7 +46,7 @@ def inflected(stems: str, endings: str) -> str:
     return ",".join(stem + ending for stem in stems.split() for ending in endings.split("|"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Vocabulary:
     """The words of one language.
 
@@ -102,16 +103,19 @@ class Vocabulary:
 
     def needed(self, pattern: str) -> frozenset[str]:
         """Return words of which a match of `pattern` holds at least one, as single words."""
-        for name in _TABLES:
-            if f"{{{name}}}" in pattern:
-                words = self.units if name == "unit" else getattr(self, name)
-                return single_words(words)
-        if "{decade}" in pattern:
-            return single_words(self.decade)
-        return frozenset({DIGITS})
+        named = next((name for name in (*_TABLES, "decade") if f"{{{name}}}" in pattern), None)
+        return self.singles[named] if named is not None else frozenset({DIGITS})
+
+    @cached_property
+    def singles(self) -> Mapping[str, frozenset[str]]:
+        """The words of each table as single words."""
+        return {
+            name: single_words(self.units if name == "unit" else getattr(self, name))
+            for name in (*_TABLES, "decade")
+        }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Prepositions:
     """The words before a time phrase, and what they do.
 
@@ -139,15 +143,15 @@ class Prepositions:
     articles: str
     parts: Mapping[str, int]
     measures: str
-    before: re.Pattern[str] = field(init=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def before(self) -> re.Pattern[str]:
+        """What stands before a phrase: a preposition, an article, a part, or nothing of these."""
         words = _any_of({*self.licences, *self.bounds, *self.ranges})
-        expression = (
+        return re.compile(
             rf"(?:(?<!\w)(?P<preposition>{words})\s{{1,3}})?(?:(?<!\w)(?P<article>{self.articles})\s{{1,3}})?"
             rf"(?:(?<!\w)(?P<part>{_any_of(self.parts)})[\s-]{{1,3}}(?:(?:{self.articles})\s{{1,3}})?)?$"
         )
-        object.__setattr__(self, "before", re.compile(expression))
 
 
 def single_words(phrases: Iterable[str]) -> frozenset[str]:

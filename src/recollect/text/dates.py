@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import cache
 from typing import Final, Protocol, runtime_checkable
 
 from recollect.model import checks
@@ -49,7 +50,6 @@ _ALSO_ENGLISH: Final = frozenset(
 """German words that are also English ones: "I am 7.5. And you?" is not the seventh of May."""
 _LONG: Final = 400
 """From how many characters on it pays to read only around the words that can name a time."""
-_TRIGGERS: Final = frozenset[str]().union({DIGITS}, *(tongue.triggers for tongue in _TONGUES.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +147,9 @@ def time_expressions(
     checks.flag("nearest", nearest)
     lower = date_phrases.lowered(text)
     words = date_phrases.words_within(lower)
-    if _TRIGGERS.isdisjoint(words):
+    if _triggers().isdisjoint(words):
         return ()
-    stretches = date_phrases.windows(lower, _TRIGGERS) if len(text) > _LONG else [(0, len(text))]
+    stretches = date_phrases.windows(lower, _triggers()) if len(text) > _LONG else [(0, len(text))]
     found: list[Found] = []
     for start, end in stretches:
         inside = _found(text[start:end], lower[start:end], now.date(), language, nearest)
@@ -172,6 +172,12 @@ def anchor(text: str, now: datetime) -> TimeExpression | None:
     True
     """
     return _narrowest(time_expressions(text, now))
+
+
+@cache
+def _triggers() -> frozenset[str]:
+    """Return the words, and the mark of digits, without which no language finds anything."""
+    return frozenset[str]().union({DIGITS}, *(tongue.triggers for tongue in _TONGUES.values()))
 
 
 def _found(text: str, lower: str, today: date, language: str | None, nearest: bool) -> list[Found]:
