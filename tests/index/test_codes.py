@@ -36,6 +36,22 @@ def test_the_closest_are_all_up_to_the_distance_that_makes_enough(
         assert chosen == [place for place, value in enumerate(distance.tolist()) if value <= bound]
 
 
+@given(st.integers(0, 10_000), st.integers(1, 30), st.integers(500, 3_000), st.booleans())
+def test_a_sample_changes_nothing_about_the_closest(seed: int, count: int, size: int, ordered: bool) -> None:
+    """Also where the sample misleads, as it may when the distances are in order."""
+    distance = np.random.default_rng(seed).binomial(384, 0.4, size=size).astype(np.uint16)
+    if ordered:
+        distance.sort()
+    bound = np.sort(distance)[count - 1]
+    assert closest(distance, count, 384).tolist() == np.flatnonzero(distance <= bound).tolist()
+
+
+def test_few_close_ones_that_no_sample_sees_are_found() -> None:
+    distance = np.full(4_000, 200, np.uint16)
+    distance[1:8] = 3
+    assert closest(distance, 5, 384).tolist() == list(range(1, 8))
+
+
 def test_bytes_are_within_half_a_step_of_the_vector() -> None:
     rows = vectors(50, 96)
     codes = quantised(rows)
