@@ -29,7 +29,7 @@ from recollect.index.lexical import (
     saturated,
 )
 from recollect.index.partition import Partition, Sight
-from recollect.index.postings import decoded
+from recollect.index.postings import PLACES, found, key_of, places_of
 from recollect.index.record import Records, unpacked
 from recollect.index.vectors import EXACT
 from recollect.model.checks import FloatArray, IntArray
@@ -44,6 +44,11 @@ from recollect.store.sqlite.rows import OWN, marks, memory
 from recollect.store.sqlite.segments import Namespace, stored_vectors
 
 _BLOCK: Final = 20_000
+_BLOCKS: Final = (
+    "SELECT s.first, p.block FROM segments s JOIN postings p "
+    f"ON p.number IN (s.number * {PLACES} + (?2 & (s.buckets - 1)), s.number * {PLACES} + ?3) "
+    "WHERE s.namespace = ?1 ORDER BY s.first"
+)
 _NOTHING: Final = Found(np.zeros(0, np.intp), np.zeros(0))
 _NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
@@ -242,17 +247,15 @@ class SqliteView:
         )
 
     def _read_list(self, field: str, term: str) -> TermList:
-        rows = self._connection.execute(
-            "SELECT s.first, p.list FROM segments s JOIN postings p ON p.segment = s.number "
-            "WHERE s.namespace = ? AND p.field = ? AND p.term = ? ORDER BY s.first",
-            (self._namespace.number, field, term),
-        ).fetchall()
+        key = key_of(field, term)
+        rows = self._connection.execute(_BLOCKS, (self._namespace.number, *places_of(key))).fetchall()
         slots: list[npt.NDArray[np.int32]] = []
         frequencies: list[npt.NDArray[np.uint16]] = []
         for first, blob in rows:
-            relative, times = decoded(blob)
-            slots.append(relative.astype(np.int32) + np.int32(first))
-            frequencies.append(times)
+            listed = found(blob, key)
+            if listed is not None:
+                slots.append(listed[0].astype(np.int32) + np.int32(first))
+                frequencies.append(listed[1])
         return TermList(np.concatenate(slots), np.concatenate(frequencies)) if slots else _NO_SLOTS
 
     def _float_rows(self, places: npt.NDArray[np.intp]) -> Floats:
