@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollect
-from recollect import duplicates, place, rank, text
+from recollect import duplicates, graph, place, rank, text
 from recollect.model import Entity, InvalidArgument, Period
 from recollect.model.errors import shown
 from recollect.rank import BM25, Combination, Postings
@@ -39,11 +39,19 @@ RESULTS = {
         "text.Extraction",
     ),
 }
+RESULTS |= {
+    f"graph.{name}"
+    for name in (
+        *("Edges", "Level", "LocalRanking", "Neighbourhood", "Partition", "Path", "PathSearch", "Ranking"),
+        *("Route", "Spread", "Step", "Summary"),
+    )
+}
 """Records that functions hand out for reading; nobody is asked to make one."""
 CHOICES = {"duplicates.Method", "duplicates.Verdict"}
 PROTOCOLS = {
     *("rank.Statistics", "text.AnchorExtractor", "text.QueryClassifier", "text.EntityExtractor"),
     *("duplicates.Claim", "duplicates.Strategy"),
+    *("graph.Summariser", "graph.TermStatistics"),
 }
 
 # What no argument of its kind may be. Lists have two items, as those of the good calls have.
@@ -84,6 +92,16 @@ PERIOD = Period.around(DAY, timedelta(days=2))
 SUM = Combination.of("sum", ["a", "b"], np.array([[0.5, 0.1], [0.2, 0.3]]))
 PAIRS = ([(0, 4)], [(-1, 0)], [(0, 1, 2)], [(0.5, 1)], [0, 1], "ab", None, [(0,), (0, 1)])
 LEG_SCORES: tuple[Any, ...] = ({}, [1.0], None, {"vector": [NAN]}, {"vector": [0.5], "text": []}, {1: [0.5]})
+
+
+# A triangle with a tail, and what is none of its four nodes, two types and four edges.
+KITE = graph.Graph.of(4, [0, 1, 2, 2], [1, 2, 0, 3], [1.0, 2.0, 1.0, 0.5], [0, 0, 1, 1], ["a", "b"])
+GRAPH, NODE, TYPES = (None, 5, [[0, 1]]), (4, -1, 1.0, "0", None, True), ("a", ["c"], [5], 5)
+NODES: tuple[Any, ...] = ([4, 0], [-1, 0], [0.5, 1.0], ["0", "1"], [True, False], [[0], [0, 1]], "01", 5)
+SEEDS = (*NODES, [], [0, 0])
+COMMUNITY = graph.Community([graph.Member("m1", {"tea": 2})], {"Anna": 0.5})
+COMMON = SimpleNamespace(document_count=4, document_frequency=lambda term: 2)
+COUNTER = graph.StatisticalSummariser(COMMON)
 
 
 @dataclass(frozen=True)
@@ -308,6 +326,58 @@ TABLE = [
     row("place.Places.nearest", {"lat": 52.5, "lon": 13.4, "limit": 1}, on=TOWNS,
         lat=LAT, lon=LON, limit=(*LIMIT, None)),
     row("place.Places.inside", {"box": place.Box(10, 20, 30, 40)}, on=TOWNS, box=(None, (10, 20, 30, 40))),
+    # What hangs together
+    row("graph.Graph.of", {"nodes": 3, "sources": [0, 1], "targets": [1, 2], "weights": [1.0, 0.5],
+        "types": [0, 1], "type_names": ["a", "b"]}, nodes=(*WHOLE, 2**31), sources=NODES,
+        targets=(*NODES, [0]), weights=(*NUMBERS[:-1], [0.0, 1.0], [-1.0, 1.0], [1.7e308, 1.7e308], *SHORT),
+        types=([2, 0], [0.5, 1.0], "ab", 5, [0]), type_names=("ab", ["a", "a"], ["a", 5], 5)),
+    row("graph.Graph.extended", {"nodes": 1, "sources": [4, 1], "targets": [1, 4], "weights": [1.0, 0.5]},
+        on=KITE, nodes=(*WHOLE, 2**31), sources=([5, 0],), targets=([5, 0], [0]),
+        weights=([0.0, 1.0], [NAN, 1.0]), types=([2, 0], [0]), type_names=(["b"], ["a", "b", "b"], "ab")),
+    row("graph.Graph.without", {"edges": [1, 3]}, on=KITE, edges=NODES),
+    row("graph.Graph.degrees", {"direction": "both"}, on=KITE, direction=("up", None)),
+    row("graph.Graph.around", {"nodes": [1, 0], "direction": "in", "types": ["a"]}, on=KITE,
+        nodes=NODES, direction=("up", None), types=TYPES),
+    row("graph.neighbourhood", {"graph": KITE, "seeds": [0, 3], "hops": 2, "limit": 3}, graph=GRAPH,
+        seeds=(*NODES, [0, 0]), hops=(*WHOLE, 10**9), limit=LIMIT, direction=("up", None), types=TYPES),
+    row("graph.pagerank", {"graph": KITE, "damping": 0.85, "iterations": 50, "tolerance": 1e-6}, graph=GRAPH,
+        damping=SHARE, iterations=FROM_1, tolerance=POSITIVE),
+    row("graph.personalised_pagerank", {"graph": KITE, "seeds": [0, 3], "weights": [0.7, 0.3],
+        "damping": 0.85, "iterations": 50, "tolerance": 1e-6}, graph=GRAPH, seeds=SEEDS, weights=WEIGHTS,
+        damping=SHARE, iterations=FROM_1, tolerance=POSITIVE),
+    row("graph.local_push", {"graph": KITE, "seeds": [0, 3], "weights": [0.7, 0.3], "damping": 0.85,
+        "epsilon": 1e-3}, graph=GRAPH, seeds=SEEDS, weights=WEIGHTS, damping=(*SHARE, 1.0),
+        epsilon=(*SHARE, 0.0, 1e-10)),
+    row("graph.seed_weights", {"entity_similarity": [0.9, 0.1], "memory_similarity": [0.5, 0.2],
+        "degrees": [3.0, 1.0], "entity_weight": 0.5, "memory_weight": 0.3, "degree_weight": 0.2},
+        entity_similarity=COSINES, memory_similarity=(*COSINES, *SHORT), degrees=(*COUNTS, *SHORT),
+        entity_weight=COUNT, memory_weight=COUNT, degree_weight=COUNT),
+    row("graph.spread", {"graph": KITE, "nodes": [0, 3], "scores": [0.9, 0.1], "forward": {"a": 0.3},
+        "backward": {"b": 0.1}, "steps": 2, "normalise": "mean"}, graph=GRAPH, nodes=(*NODES, [0, 0]),
+        scores=(*NUMBERS, *SHORT), forward=(None, ["a"], {"c": 1.0}, {"a": -1.0}, {"a": NAN}),
+        backward=(["a"], {"c": 1.0}, {"a": -1.0}), steps=(*WHOLE, 10**9), normalise=("max", None)),
+    row("graph.find_paths", {"graph": KITE, "start": 0, "depth": 2, "nodes": 9, "paths": 9, "seconds": 1.0,
+        "clock": lambda: 0.0, "decay": 0.85}, graph=GRAPH, start=NODE, depth=(*FROM_1, 10**9), nodes=FROM_1,
+        paths=FROM_1, seconds=(NAN, INF, "1", True, -0.5), clock=(None, 5), types=TYPES,
+        direction=("up", None), order=("random", None), decay=(*SHARE, 0.0)),
+    row("graph.shortest_path", {"graph": KITE, "start": 0, "goal": 3}, graph=GRAPH, start=NODE, goal=NODE,
+        cost=("price", None), direction=("up", None), types=TYPES),
+    row("graph.modularity", {"graph": KITE, "labels": [0, 0, 0, 1], "resolution": 1.0}, graph=GRAPH,
+        labels=(*NODES, [0, 1]), resolution=COUNT),
+    row("graph.communities", {"graph": KITE, "levels": 2, "resolution": 1.0, "rounds": 9, "seed": 0},
+        graph=GRAPH, levels=(*FROM_1, 21), resolution=COUNT, rounds=(*FROM_1, 10**9), seed=WHOLE),
+    row("graph.leiden", {"graph": KITE, "resolution": 1.0, "iterations": 2, "seed": 0}, graph=GRAPH,
+        resolution=(*POSITIVE, 1e7), iterations=(*FROM_1, 10**9), seed=(*WHOLE, 2**63)),
+    row("graph.Member", {"id": "m1", "terms": {"tea": 2}, "at": DAY}, id=TEXT,
+        terms=(["tea"], None, {"tea": 0}, {"tea": 1.0}, {5: 1}), at=(NAIVE, "today", 0)),
+    row("graph.Community", {"members": [graph.Member("m1", {})], "entities": {"Anna": 0.5}},
+        members=("m1", ["m1"], None, 5), entities=(["Anna"], None, {"Anna": NAN}, {"Anna": -1.0}, {5: 1.0})),
+    row("graph.StatisticalSummariser", {"statistics": COMMON, "term_limit": 3, "entity_limit": 3},
+        statistics=(None, {}, 5), term_limit=WHOLE, entity_limit=WHOLE),
+    row("graph.StatisticalSummariser.summarise", {"community": COMMUNITY}, on=COUNTER,
+        community=(None, "m1", 5)),
+    row("graph.summarised", {"communities": [COMMUNITY], "summariser": COUNTER, "cache": {}},
+        communities=(None, 5, "ab", [5], [COMMUNITY, None]), summariser=(None, 5), cache=(None, ())),
     # Whether it was heard before
     row("duplicates.Banding", BANDS, bands=FROM_1, rows=FROM_1),
     row("duplicates.lsh_threshold", BANDS, bands=FROM_1, rows=FROM_1),
@@ -353,7 +423,7 @@ def test_every_public_function_is_in_the_table() -> None:
     tested = {".".join(each.name.split(".")[:2]) for each in TABLE}
     untested = RESULTS | CHOICES | PROTOCOLS
     assert {
-        name for package in (rank, text, place, duplicates) for name in public(package)
+        name for package in (rank, text, graph, place, duplicates) for name in public(package)
     } == tested | untested
     assert not tested & untested
 

@@ -275,6 +275,13 @@ class Graph:
         return blocks
 
 
+def checked_graph(graph: object) -> Graph:
+    """Return `graph` if it is one."""
+    if not isinstance(graph, Graph):
+        raise InvalidArgument("graph", graph, "a Graph")
+    return graph
+
+
 _Listed = tuple[IntArray, IntArray, FloatArray, TypeArray, IntArray]
 
 
@@ -316,7 +323,7 @@ def _rows(
     with np.errstate(over="ignore"):
         total = float(weights.sum())
     if not math.isfinite(total):
-        raise InvalidArgument("weights", total, "weights with a finite sum")
+        raise InvalidArgument("weights", weights, "weights with a finite sum")
     return Rows.of(sources, targets, weights, types, numbers, count=count)
 
 

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import numpy as np
 
-from recollect.graph.adjacency import Graph
+from recollect.graph.adjacency import Graph, checked_graph
 from recollect.graph.label_propagation import Weave, propagated_labels
 from recollect.graph.modularity import Resolution, modularity_of
 from recollect.model import checks
@@ -93,6 +93,7 @@ def communities(
     >>> finest.labels.tolist(), round(finest.modularity, 4), finest.converged
     ([0, 0, 0, 1, 1, 1], 0.3571, True)
     """
+    checked_graph(graph)
     levels = _whole("levels", levels, 1, _MOST_LEVELS)
     rounds = _whole("rounds", rounds, 1, _MOST_ROUNDS)
     seed = _whole("seed", seed, 0, _LARGEST_SEED)

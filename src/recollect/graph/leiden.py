@@ -11,7 +11,7 @@ import importlib
 
 import numpy as np
 
-from recollect.graph.adjacency import Graph
+from recollect.graph.adjacency import Graph, checked_graph
 from recollect.graph.communities import Partition, Seed, renumbered
 from recollect.graph.label_propagation import Weave
 from recollect.graph.modularity import Resolution, modularity_of
@@ -20,6 +20,7 @@ from recollect.model.errors import InvalidArgument, MissingExtra
 
 _REQUIREMENT = "'recollect[communities]'"
 _LARGEST_SEED = 2**63 - 1
+_LOWEST, _HIGHEST = 1e-6, 1e6
 _MOST_ITERATIONS = 1000
 
 
@@ -32,7 +33,7 @@ def leiden(graph: Graph, *, resolution: Resolution = 1.0, iterations: int = 2, s
         Those of both directions, and parallel edges, add up; loops are left to the modularity that is
         reported.
     resolution
-        Above 0; more makes smaller communities.
+        From 1e-6 to 1e6; more makes smaller communities.
     iterations
         How often the whole procedure is applied to its own result, from 1 to 1,000.
     seed
@@ -49,7 +50,8 @@ def leiden(graph: Graph, *, resolution: Resolution = 1.0, iterations: int = 2, s
     >>> leiden(graph).labels.tolist()
     [0, 0, 0, 1, 1, 1]
     """
-    resolution = checks.above("resolution", resolution, 0)
+    checked_graph(graph)
+    resolution = checks.within("resolution", resolution, _LOWEST, _HIGHEST)
     iterations = checks.whole("iterations", iterations, 1)
     if iterations > _MOST_ITERATIONS:
         raise InvalidArgument("iterations", iterations, f"a whole number from 1 to {_MOST_ITERATIONS}")
@@ -63,12 +65,14 @@ def leiden(graph: Graph, *, resolution: Resolution = 1.0, iterations: int = 2, s
     sources, targets, weights, _, _ = graph.listed()
     labels = np.arange(graph.nodes)
     weave = Weave.of(graph.nodes, sources, targets, weights)
-    if weave.targets.size:
-        # Each node is alone unless the library says otherwise: it does not speak of nodes without edges.
+    real = weave.weights > 0.0
+    if real.any():
+        # The loops that label propagation needs would be edges here. What the library does not name is alone.
+        before = np.append(0, np.cumsum(real))
         _, found = library.leiden_csr(
-            weave.starts.astype(np.int64),
-            weave.targets.astype(np.int32),
-            weave.weights,
+            before[weave.starts].astype(np.int64),
+            weave.targets[real].astype(np.int32),
+            weave.weights[real],
             graph.nodes,
             resolution=resolution,
             iterations=iterations,

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import numpy as np
 
-from recollect.graph.adjacency import Graph
+from recollect.graph.adjacency import Graph, checked_graph
 from recollect.graph.arguments import Nodes, whole_numbers
 from recollect.graph.rows import sums
 from recollect.model import checks
@@ -48,6 +48,7 @@ def modularity(graph: Graph, labels: Nodes, *, resolution: Resolution = 1.0) -> 
     >>> round(modularity(graph, [0, 0, 0, 1, 1, 1]), 4)
     0.3571
     """
+    checked_graph(graph)
     checked = whole_numbers("labels", labels, graph.nodes, "communities")
     checks.same_length(nodes=range(graph.nodes), labels=checked)
     resolution = checks.at_least("resolution", resolution, 0)

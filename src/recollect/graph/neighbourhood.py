@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recollect.graph.adjacency import Graph
+from recollect.graph.adjacency import Graph, checked_graph
 from recollect.graph.arguments import DIRECTIONS, Nodes, distinct_nodes, type_numbers
 from recollect.graph.rows import sums
 from recollect.model import checks
@@ -68,6 +68,7 @@ def neighbourhood(
     >>> near.nodes.tolist(), near.truncated
     ([0, 2, 3], True)
     """
+    checked_graph(graph)
     ring = distinct_nodes("seeds", seeds, graph.nodes)
     hops = checks.whole("hops", hops)
     if hops > MOST_HOPS:

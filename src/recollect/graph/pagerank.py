@@ -12,7 +12,7 @@ from typing import Annotated
 
 import numpy as np
 
-from recollect.graph.adjacency import Graph
+from recollect.graph.adjacency import Graph, checked_graph
 from recollect.graph.rows import sums
 from recollect.model import checks
 from recollect.model.checks import FloatArray
@@ -65,6 +65,7 @@ def pagerank(
     >>> found.scores.round(4).tolist(), found.converged
     ([0.2128, 0.2128, 0.5745], True)
     """
+    checked_graph(graph)
     uniform = np.full(graph.nodes, 1.0 / max(graph.nodes, 1))
     return settled(graph, uniform, damping, iterations, tolerance)
 

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import numpy as np
 
-from recollect.graph.adjacency import Graph
+from recollect.graph.adjacency import Graph, checked_graph
 from recollect.graph.arguments import DIRECTIONS, node, type_numbers
 from recollect.model import checks
 from recollect.model.checks import IntArray
@@ -126,6 +126,7 @@ def find_paths(
     >>> {reached: round(score, 4) for reached, score in found.scores.items()}
     {1: 0.85, 2: 0.7225, 3: 0.7225}
     """
+    checked_graph(graph)
     origin = node("start", start, graph.nodes)
     depth = checks.whole("depth", depth, 1)
     if depth > MOST_DEPTH:

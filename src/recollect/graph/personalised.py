@@ -13,7 +13,7 @@ from typing import Annotated
 
 import numpy as np
 
-from recollect.graph.adjacency import Graph
+from recollect.graph.adjacency import Graph, checked_graph
 from recollect.graph.arguments import Nodes, distinct_nodes
 from recollect.graph.pagerank import Damping, Iterations, Ranking, Tolerance, settled
 from recollect.model import checks
@@ -21,9 +21,11 @@ from recollect.model.checks import FloatArray, IntArray, Numbers
 from recollect.model.errors import InvalidArgument
 from recollect.model.parameter import Declared
 
-_FINEST = 1e-12
-_MOST_DAMPING = 0.999
+_FINEST = 1e-9
+_MOST_DAMPING = 0.99
 """Nearer to 1, what walks on from a push is as good as all of it, and pushing would take for ever."""
+_WEAKEST = 1e-9
+"""Units of a mean edge that every node with edges counts as having; with less, mass would never rest."""
 
 Epsilon = Annotated[
     float, Declared("Residual per unit of degree that may stay where it is: the error bound.", 1e-7, 1e-2)
@@ -91,11 +93,13 @@ def local_push(
 
     A node u with residual :math:`r_u > \varepsilon\, s_u / \bar w` keeps :math:`(1 - d)\, r_u` as score and
     gives :math:`d\, r_u\, w_{uv} / s_u` to each v it leads to (to the seeds, when it leads nowhere), where
-    :math:`\bar w` is the mean weight of all edges: without weights, :math:`s_u / \bar w` is the degree.
+    :math:`\bar w` is the mean weight of all edges: without weights, :math:`s_u / \bar w` is the degree. (A
+    node with edges counts as having at least 1e-9 of a mean one.)
 
     At the end no score is above the exact one, and together they lack exactly `residual`. On a graph whose
-    edges all go both ways, moreover, each single score lacks at most :math:`\varepsilon\, s_v / \bar w`. At
-    most :math:`1 / ((1 - d)\, \varepsilon)` units of degree are looked at, however large the graph is.
+    edges all go both ways, and where every seed has one, each single score moreover lacks at most
+    :math:`\varepsilon\, s_v / \bar w`. At most :math:`1 / ((1 - d)\, \varepsilon)` units of degree are looked
+    at, however large the graph is.
 
     Parameters
     ----------
@@ -104,9 +108,9 @@ def local_push(
     seeds, weights
         As for :func:`personalised_pagerank`.
     damping
-        From 0 to 0.999.
+        From 0 to 0.99.
     epsilon
-        From 1e-12 to 1.
+        From 1e-9 to 1.
 
     Examples
     --------
@@ -118,14 +122,14 @@ def local_push(
     damping = checks.within("damping", damping, 0.0, _MOST_DAMPING)
     epsilon = checks.within("epsilon", epsilon, _FINEST, 1.0)
     blocks = graph.blocks()
-    mean_weight = sum(rows.total for rows in blocks) / max(graph.edges, 1)
+    total = sum(rows.total for rows in blocks)
     # Memory that is only asked for, and not touched, costs nothing: the system clears its pages on first use.
     scores, residual = np.zeros(graph.nodes), np.zeros(graph.nodes)
     residual[nodes] = shares
     seen = [nodes]
     active, strengths = nodes, _strengths(graph, nodes)
     while True:
-        enough = residual[active] > epsilon * _units(strengths, mean_weight)
+        enough = residual[active] > epsilon * _units(strengths, total, graph.edges)
         active, strengths = active[enough], strengths[enough]
         if not active.size:
             break
@@ -159,14 +163,16 @@ def _strengths(graph: Graph, nodes: IntArray) -> FloatArray:
     return strengths + rest[0].strengths_of(nodes) if rest else strengths
 
 
-def _units(strengths: FloatArray, mean_weight: float) -> FloatArray:
+def _units(strengths: FloatArray, total: float, edges: int) -> FloatArray:
     """Return strengths in units of a mean edge; 1 for a node without edges, so that its mass rests too."""
-    return np.where(strengths > 0.0, strengths / (mean_weight or 1.0), 1.0)
+    if not edges:
+        return np.ones(strengths.size)
+    return np.where(strengths > 0.0, np.maximum(strengths / total * edges, _WEAKEST), 1.0)
 
 
 def _seeds(graph: Graph, seeds: Nodes, weights: Numbers | None) -> tuple[IntArray, FloatArray]:
     """Return the seeds and their weights, which sum to 1."""
-    nodes = distinct_nodes("seeds", seeds, graph.nodes)
+    nodes = distinct_nodes("seeds", seeds, checked_graph(graph).nodes)
     if not nodes.size:
         raise InvalidArgument("seeds", seeds, "at least one node")
     given = np.ones(nodes.size) if weights is None else checks.counts("weights", weights)

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import numpy as np
 
-from recollect.graph.adjacency import Edges, Graph
+from recollect.graph.adjacency import Edges, Graph, checked_graph
 from recollect.graph.arguments import Nodes, distinct_nodes
 from recollect.graph.rows import sums
 from recollect.model import checks
@@ -82,7 +82,7 @@ def spread(
     >>> found.scores.tolist()
     [0.15, 1.0, 0.3]
     """
-    first = distinct_nodes("nodes", nodes, graph.nodes)
+    first = distinct_nodes("nodes", nodes, checked_graph(graph).nodes)
     start = checks.numbers("scores", scores)
     checks.same_length(nodes=first, scores=start)
     ways = [
@@ -104,6 +104,8 @@ def spread(
                     ends.append(edges.nodes)
                     gains.append(weights[edges.types] * shares * amount[edges.origin])
             now, amount = _summed(np.concatenate(ends), np.concatenate(gains))
+            if not np.isfinite(amount).all():
+                raise InvalidArgument("scores", scores, "small enough to be added up in float64")
     return Spread(now, amount)
 
 

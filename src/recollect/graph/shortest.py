@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recollect.graph.adjacency import Graph
+from recollect.graph.adjacency import Graph, checked_graph
 from recollect.graph.arguments import DIRECTIONS, node, type_numbers
 from recollect.graph.paths import Step, steps_from
 from recollect.model import checks
@@ -66,6 +66,7 @@ def shortest_path(
     >>> shortest_path(graph, 0, 2, cost="unit").nodes
     (0, 2)
     """
+    checked_graph(graph)
     origin, end = node("start", start, graph.nodes), node("goal", goal, graph.nodes)
     checks.one_of("cost", cost, COSTS)
     checks.one_of("direction", direction, DIRECTIONS)
