@@ -108,7 +108,9 @@ _DAY: Final = r"{day}(?:st|nd|rd|th)?"
 _LAST: Final = r"{last}(?:st|nd|rd|th)?"
 _TO: Final = r"(?:\s?[-–—]\s?| to | until | till | through )"
 _WHICH: Final = r"(?<!the\x20)(?<!my\x20)(?<!her\x20)(?<!his\x20){which}"
-_NO_OTHER: Final = r"(?! (?:of|roll|board|water|onion|down|apart|from (?:the|a|his|her|my))(?!\w))"
+_NO_OTHER: Final = (
+    r"(?! (?:of|roll|board|water|onion|down|apart|from (?!september|october|november)\w+)(?!\w))"
+)
 _NO_HABIT: Final = (
     r"(?! (?:\w+ )?(?:season|month|time|holiday|break|solstice|collection|term|semester|\w+ing)s?(?!\w))"
 )
