@@ -17,7 +17,7 @@ from recollect.model.errors import InvalidArgument
 from recollect.text.entity_patterns import machine_names
 from recollect.text.known_names import KnownNames
 from recollect.text.language import detect
-from recollect.text.mentions import Extraction, Mention
+from recollect.text.mentions import Extraction, Mention, apart
 from recollect.text.names import capitalised_names
 
 _NOBODY = KnownNames()
@@ -79,7 +79,7 @@ class RuleExtractor:
         if any(map(str.isalpha, running)):
             language = detect(running, self._default)
             found += [(start, end, "name") for start, end in capitalised_names(running, language)]
-        return tuple(Mention(text[start:end], kind, start, end) for start, end, kind in _apart(found))
+        return apart(text, found)
 
 
 def _without(text: str, spans: list[tuple[int, int, str]]) -> str:
@@ -89,16 +89,3 @@ def _without(text: str, spans: list[tuple[int, int, str]]) -> str:
         pieces += [text[at:start], "\0" * (end - start)]
         at = end
     return "".join([*pieces, text[at:]])
-
-
-def _apart(found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Return the finds in order, the longest of those that overlap; of equals the first reader's."""
-    if len(found) < 2:
-        return found
-    kept: list[tuple[int, int, str]] = []
-    taken = bytearray(max(end for _, end, _ in found))
-    for start, end, kind in sorted(found, key=lambda span: span[0] - span[1]):
-        if not any(taken[start:end]):
-            taken[start:end] = b"\1" * (end - start)
-            kept.append((start, end, kind))
-    return sorted(kept)

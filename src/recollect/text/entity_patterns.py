@@ -92,7 +92,7 @@ def machine_names(text: str) -> Iterator[tuple[int, int, str]]:
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    """Return the pattern of all kinds, compiled when the first text needs it: that takes some milliseconds."""
+    """Return the pattern of all kinds, compiled when the first text needs it: that takes milliseconds."""
     return re.compile(_FORMS, re.VERBOSE)
 
 
