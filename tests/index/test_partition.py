@@ -5,11 +5,12 @@ import numpy as np
 import pytest
 
 from recollect.index import partition as module
-from recollect.index.lexical import TermList
+from recollect.index.lexical import Saturated, TermList
 from recollect.index.partition import Partition
 from recollect.index.postings import MOST
 from recollect.index.record import FORGOTTEN, Records, changed, gone, packed, unpacked
 from recollect.model.memory import Memory
+from recollect.rank.bm25 import BM25
 
 DAY = datetime(2026, 5, 7, 12, tzinfo=UTC)
 NOW = DAY.timestamp()
@@ -133,6 +134,53 @@ def test_asking_for_words_that_nobody_said_does_not_fill_the_memory(monkeypatch:
     assert partition.nbytes - before <= 10_000
     assert partition.cached_list("content", "0") is None
     assert partition.cached_list("content", "999") is nothing
+
+
+def test_what_a_filter_lets_through_is_asked_once_and_then_only_of_what_was_added() -> None:
+    partition = filled(record(), record(), record())
+    asked: list[int] = []
+
+    def read(start: int) -> list[int]:
+        asked.append(start)
+        return [slot for slot in range(start, len(partition)) if slot % 2 == 0]
+
+    assert partition.passing("even", read).tolist() == [True, False, True]
+    assert partition.passing("even", read).tolist() == [True, False, True]
+    partition.append(unpacked([record(), record()]))
+    assert partition.passing("even", read).tolist() == [True, False, True, False, True]
+    assert asked == [0, 3]
+    partition.replace(1, unpacked([record()]))
+    partition.passing("even", read)
+    assert asked == [0, 3, 0]
+    with pytest.raises(ValueError, match="read-only"):
+        partition.passing("even", read)[0] = False
+
+
+def test_what_a_posting_is_worth_is_kept_while_the_same_may_be_seen() -> None:
+    partition = filled(record(), record(expires_at=DAY + timedelta(seconds=10)))
+    worth = Saturated(np.array([0, 1]), np.array([1, 1], np.uint16), np.array([0.5, 0.5]))
+    scorer = BM25(0.9, 0.4)
+
+    def known(now: float, as_of: float | None = None, given: BM25 = scorer) -> Saturated | None:
+        return partition.cached_saturated(partition.sight(now, as_of), "content", "tea", given)
+
+    partition.cache_saturated(partition.sight(NOW, None), "content", "tea", scorer, worth)
+    assert known(NOW + 5) is worth
+    assert known(NOW, given=BM25(1.2, 0.4)) is None
+    # Another look at the past neither reads nor writes what belongs to the present.
+    assert known(NOW, as_of=NOW) is None
+    partition.cache_saturated(partition.sight(NOW, NOW), "content", "milk", scorer, worth)
+    assert partition.cached_saturated(partition.sight(NOW, None), "content", "milk", scorer) is None
+    assert known(NOW + 10) is None
+    for change in (
+        lambda: partition.append(unpacked([record()])),
+        lambda: partition.replace(0, unpacked([record()])),
+        lambda: partition.start_generation(1, 0),
+    ):
+        partition.cache_saturated(partition.sight(NOW, None), "content", "tea", scorer, worth)
+        assert known(NOW) is worth
+        change()
+        assert known(NOW) is None
 
 
 def test_pending_counts_living_memories_without_a_vector() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
@@ -77,6 +77,7 @@ class Partition:
         self._tail: dict[tuple[str, str], tuple[list[int], list[int]]] = {}
         self._lists: _Kept[tuple[str, str], TermList] = _Kept()
         self._saturated: _Kept[tuple[str, str, float, float], Saturated] = _Kept()
+        self._passing: _Kept[Hashable, Mask] = _Kept()
         self._sight: Sight | None = None
         self._pending: int | None = None
 
@@ -93,8 +94,8 @@ class Partition:
         """How much memory this takes, roughly."""
         lengths = sum(part.nbytes for part in self._lengths)
         tail = _ENTRY_BYTES * len(self._tail)
-        lists = self._lists.nbytes + self._saturated.nbytes
-        return self._records.nbytes + lengths + self.vectors.nbytes + lists + tail
+        kept = self._lists.nbytes + self._saturated.nbytes + self._passing.nbytes
+        return self._records.nbytes + lengths + self.vectors.nbytes + kept + tail
 
     def lengths(self, field: str) -> npt.NDArray[np.float32]:
         """Return the number of terms each slot has in `field`."""
@@ -111,6 +112,8 @@ class Partition:
     def replace(self, slot: int, record: Records) -> None:
         """Put a changed record in its slot."""
         self._records.view[slot] = record[0]
+        # What a filter lets through may have changed with it.
+        self._passing.clear()
         for number, part in enumerate(self._lengths):
             if part.view[slot] != record["lengths"][0, number]:
                 # An explanation may still hold the lengths it was made from; those are not written over.
@@ -150,6 +153,24 @@ class Partition:
         if sight is self._sight:
             size = found.slots.nbytes + found.frequencies.nbytes + found.saturation.nbytes
             self._saturated.put((field, term, scorer.k1, scorer.b), found, size)
+
+    def passing(self, filter: Hashable, read: Callable[[int], list[int]]) -> Mask:
+        """Return which slots a filter lets through, not to be written to.
+
+        The answer is kept until a memory changes; of memories that were added since, `read` is asked, given
+        the first slot that is not known yet.
+        """
+        known = self._passing.get(filter)
+        if known is None or known.size < len(self):
+            start = 0 if known is None else known.size
+            grown = np.zeros(len(self), np.bool_)
+            if known is not None:
+                grown[:start] = known
+            grown[read(start)] = True
+            grown.flags.writeable = False
+            self._passing.put(filter, grown, grown.nbytes)
+            known = grown
+        return known
 
     def tail_list(self, field: str, term: str) -> TermList:
         """Return the list a term has among the memories in no segment yet."""
@@ -215,6 +236,7 @@ class _Kept(Generic[_Key, _Value]):
         return found[0]
 
     def put(self, key: _Key, value: _Value, size: int) -> None:
+        self.nbytes -= self._entries.pop(key, (value, 0))[1]
         self._entries[key] = value, size + _ENTRY_BYTES
         self.nbytes += size + _ENTRY_BYTES
         while self.nbytes > _CACHED_LIST_BYTES and len(self._entries) > 1:

@@ -84,6 +84,7 @@ def answer(store: SqliteStore) -> tuple[object, ...]:
 WRITES: list[Callable[[SqliteStore], object]] = [
     lambda store: store.add(numbered(100, 1)),
     lambda store: store.add(numbered(110, 5)),
+    lambda store: store.add(numbered(115, 3, confidence=0.4)),
     lambda store: store.add(numbered(120, 40)),
     lambda store: [store.add(numbered(200 + n, 1)) for n in range(20)],
     lambda store: store.add([entry("x1", "tea without a vector")]),

@@ -205,13 +205,18 @@ class SqliteView:
 
     def _passing(self, filter: Filter) -> Mask:
         condition, values = compiled(filter)
-        rows = self._connection.execute(
-            f"SELECT m.slot FROM memories m WHERE m.number >= ? AND m.number < ? AND {condition}",
-            (place(self._namespace.number, 0), place(self._namespace.number + 1, 0), *values),
-        ).fetchall()
-        mask = np.zeros(len(self._partition), np.bool_)
-        mask[[slot for (slot,) in rows]] = True
-        return mask
+        number = self._namespace.number
+
+        def read(start: int) -> list[int]:
+            rows = self._connection.execute(
+                f"SELECT m.slot FROM memories m WHERE m.number >= ? AND m.number < ? AND {condition}",
+                (place(number, start), place(number + 1, 0), *values),
+            ).fetchall()
+            return [slot for (slot,) in rows]
+
+        # Values of two types may be equal in Python and not in SQL: 1 and True.
+        key = condition, tuple((type(value), value) for value in values)
+        return self._partition.passing(key, read)
 
     def _parts(self, query: LexicalQuery, sight: Sight) -> list[Part]:
         parts = []
