@@ -16,6 +16,7 @@ from recollect.model.errors import IndexCorrupt
 
 _VERSION: Final = 1
 _HEAD: Final = struct.Struct("<BxxxI")
+_written: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 Terms = Mapping[str, Mapping[str, int]]
 
@@ -28,7 +29,7 @@ def encoded(terms: Terms) -> bytes:
     >>> decoded(encoded({"content": {"tea": 2}}))
     {'content': {'tea': 2}}
     """
-    body = json.dumps(terms, ensure_ascii=False).encode()
+    body = _written(terms).encode()
     return _HEAD.pack(_VERSION, zlib.crc32(body)) + body
 
 

@@ -121,7 +121,9 @@ def whole(argument: str, value: object, low: int = 0) -> int:
 
 def flag(argument: str, value: object) -> bool:
     """Return True or False; numbers and strings that look like one are refused."""
-    if not isinstance(value, bool | np.bool_):
+    if value is True or value is False:
+        return value
+    if not isinstance(value, np.bool_):
         raise InvalidArgument(argument, value, "True or False")
     return bool(value)
 

@@ -154,9 +154,10 @@ class _Table(dict[str, str]):
 
     def _term(self, token: str) -> str:
         settings = self._settings
-        if is_unspaced(token):
+        # A word of plain letters, as most are, need not be searched for what it cannot hold.
+        if not token.isascii() and is_unspaced(token):
             return token
-        if settings.keep_digits and _DIGIT.search(token):
+        if settings.keep_digits and not token.isalpha() and _DIGIT.search(token):
             return token
         language = self._language(token)
         if len(token) < settings.min_length:
@@ -167,7 +168,7 @@ class _Table(dict[str, str]):
         return term if len(term) >= settings.min_length else ""
 
     def _language(self, token: str) -> str:
-        if self._latin == self._cyrillic:
+        if self._latin == self._cyrillic or (token.isascii() and token[:1].isalpha()):
             return self._latin
         return {"latin": self._latin, "cyrillic": self._cyrillic}.get(script_of(token), "none")
 

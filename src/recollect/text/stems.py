@@ -41,7 +41,8 @@ def stem(token: str, language: str) -> str:
     >>> stem("batteries", "english"), stem("battery", "english"), stem("боюсь", "russian")
     ('batteri', 'batteri', 'бо')
     """
-    return stems((checks.text("token", token),), language)[0]
+    _check_language(language)
+    return _stemmed(checks.text("token", token), language)
 
 
 def stems(tokens: Iterable[str], language: str) -> list[str]:
@@ -63,14 +64,18 @@ def stems(tokens: Iterable[str], language: str) -> list[str]:
     for position, token in enumerate(tokens):
         if not isinstance(token, str):
             raise InvalidArgument(f"tokens[{position}]", token, "a string")
-        # A key pasted into a text is one enormous word: it must not push a thousand real ones out of memory.
-        found.append((_cached if len(token) <= _LONGEST_CACHED else _computed)(token, language))
+        found.append(_stemmed(token, language))
     return found
 
 
 def _check_language(language: str) -> None:
     if not isinstance(language, str) or language not in _KNOWN:
         checks.one_of("language", language, (*STEMMED_LANGUAGES, "none"))
+
+
+def _stemmed(token: str, language: str) -> str:
+    # A key pasted into a text is one enormous word: it must not push a thousand real ones out of memory.
+    return (_cached if len(token) <= _LONGEST_CACHED else _computed)(token, language)
 
 
 def _computed(token: str, language: str) -> str:

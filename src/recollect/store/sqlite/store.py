@@ -17,10 +17,11 @@ from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
 from recollect.store.filters import Filter
 from recollect.store.port import Change, Entry, Floats, Page, Terms
-from recollect.store.sqlite import check, conditions, writing
+from recollect.store.sqlite import check, conditions, entities, writing
 from recollect.store.sqlite.connection import connect, reading, translated
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.erasing import empty_log, overwrite_free_pages, overwriting
+from recollect.store.sqlite.naming import NamingStore
 from recollect.store.sqlite.places import EMBEDDERS, checked_room, place
 from recollect.store.sqlite.rows import SELECTED, SOURCE, marks, memory
 from recollect.store.sqlite.segments import Namespace
@@ -34,7 +35,7 @@ _AT_ONCE: Final = 500
 """How many values one statement is asked for."""
 
 
-class SqliteStore:
+class SqliteStore(NamingStore):
     """A :class:`~recollect.store.port.Store` on one file; any number of processes may open it.
 
     Parameters
@@ -122,11 +123,15 @@ class SqliteStore:
     def purge(self, namespace: str, ids: Sequence[str]) -> None:
         """Remove memories and everything derived from them, for good.
 
-        Deleted bytes are overwritten, and the write-ahead log is emptied, so that the file holds no trace.
+        So do the relations they assert, and the declared entities that only they referred to. Deleted bytes
+        are overwritten, and the write-ahead log is emptied, so that the file holds no trace.
         """
         with self._lock, translated(self.path):
             with overwriting(self._connection), transaction(self._connection, self.path):
+                whose = (writing.find_namespace(self._connection, namespace) or _EMPTY).number
+                entities_of_these = entities.referred_to(self._connection, whose, ids)
                 writing.purge(self._connection, namespace, ids)
+                entities.remove_unreferred(self._connection, whose, entities_of_these)
                 overwrite_free_pages(self._connection)
             empty_log(self._connection, self.path)
 
@@ -189,7 +194,8 @@ class SqliteStore:
             return {}
         found: dict[bytes, Floats] = {}
         number, dimension = self._embedder
-        with self._lock, reading(self._connection, self.path):
+        # The vectors of a text never change, so several statements need no common view.
+        with self._lock, translated(self.path):
             for start in range(0, len(digests), _AT_ONCE):
                 some = digests[start : start + _AT_ONCE]
                 rows = self._connection.execute(

@@ -74,9 +74,10 @@ def add(
     embedder
         The number and dimension of the embedder that made the vectors; None if there are none.
     """
+    change = 0
     for path, members in groupby(entries, key=lambda entry: entry.memory.namespace):
         batch = list(members)
-        namespace = find_namespace(connection, path) or _new_namespace(connection, path)
+        namespace = find_namespace(connection, path) or new_namespace(connection, path)
         slots = namespace.slots + len(batch)
         checked_room("memories in one namespace", slots, SLOTS)
         full = slots - namespace.flushed >= TAIL
@@ -84,16 +85,11 @@ def add(
         connection.execute(_GROWN, (slots, change, namespace.number))
         for slot, entry in enumerate(batch, namespace.slots):
             for old in entry.memory.supersedes:
-                _supersede(connection, namespace, old, slot, entry.memory)
+                change = _supersede(connection, namespace, old, slot, entry.memory)
         if full:
             fresh = [(slot, entry.terms) for slot, entry in enumerate(batch, namespace.slots)]
             segments.flush(connection, namespace, fresh, None if embedder is None else embedder[0])
-    return last_change(connection)
-
-
-def last_change(connection: sqlite3.Connection) -> int:
-    """Return the number of the last change; 0 if there was none."""
-    return int(connection.execute("SELECT coalesce(max(change), 0) FROM changes").fetchone()[0])
+    return change or _last_change(connection)
 
 
 def update(connection: sqlite3.Connection, changed: Memory, expected_version: int) -> Memory:
@@ -167,7 +163,8 @@ def find(connection: sqlite3.Connection, path: str, id_: str) -> tuple[Namespace
     raise MemoryNotFound(id_, path)
 
 
-def _new_namespace(connection: sqlite3.Connection, path: str) -> Namespace:
+def new_namespace(connection: sqlite3.Connection, path: str) -> Namespace:
+    """Make a namespace that is not there yet."""
     number = connection.execute("INSERT INTO namespaces (path) VALUES (?)", (path,)).lastrowid
     assert number is not None  # an INSERT always has one
     checked_room("namespaces", number, NAMESPACES)
@@ -214,11 +211,10 @@ def _add_rows(
         raise InvalidArgument("id", taken, "an id that is not taken yet") from error
     connection.executemany(_ADD_RECORD, records)
     connection.executemany(_ADD_VECTORS, vectors)
-    *before, last = [(number, slot, "add") for slot in range(namespace.slots, namespace.slots + len(batch))]
-    connection.executemany(_ADD_CHANGE, before)
-    change = connection.execute(_ADD_CHANGE, last).lastrowid
-    assert change is not None  # an INSERT always has one
-    return change
+    last = namespace.slots + len(batch) - 1
+    if len(batch) > 1:
+        connection.executemany(_ADD_CHANGE, [(number, slot, "add") for slot in range(namespace.slots, last)])
+    return _add_change(connection, namespace, last, "add")
 
 
 def _taken(connection: sqlite3.Connection, number: int, batch: Sequence[Entry]) -> str:
@@ -275,7 +271,7 @@ def _session_numbers(connection: sqlite3.Connection, number: int, names: set[str
 
 def _supersede(
     connection: sqlite3.Connection, namespace: Namespace, old_id: str, new_slot: int, new: Memory
-) -> None:
+) -> int:
     """Mark a memory as superseded, from the moment on at which the newer one was learnt."""
     _, number, slot, old = find(connection, namespace.path, old_id)
     if slot >= new_slot:
@@ -294,7 +290,7 @@ def _supersede(
         (new.id, microseconds(new.created_at), microseconds(ended), number),
     )
     record = changed_record(_record(connection, namespace, slot), superseded=new.created_at.timestamp())
-    _put_record(connection, namespace, slot, record, "supersede")
+    return _put_record(connection, namespace, slot, record, "supersede")
 
 
 def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memory) -> None:
@@ -344,9 +340,20 @@ def _record(connection: sqlite3.Connection, namespace: Namespace, slot: int) -> 
 
 def _put_record(
     connection: sqlite3.Connection, namespace: Namespace, slot: int, record: bytes, kind: str
-) -> None:
+) -> int:
     connection.execute(
         "UPDATE records SET record = ? WHERE namespace = ? AND slot = ?", (record, namespace.number, slot)
     )
-    change = connection.execute(_ADD_CHANGE, (namespace.number, slot, kind)).lastrowid
+    change = _add_change(connection, namespace, slot, kind)
     connection.execute("UPDATE namespaces SET change = ? WHERE number = ?", (change, namespace.number))
+    return change
+
+
+def _add_change(connection: sqlite3.Connection, namespace: Namespace, slot: int, kind: str) -> int:
+    change = connection.execute(_ADD_CHANGE, (namespace.number, slot, kind)).lastrowid
+    assert change is not None  # an INSERT always has one
+    return change
+
+
+def _last_change(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT coalesce(max(change), 0) FROM changes").fetchone()[0])
