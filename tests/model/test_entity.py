@@ -24,6 +24,8 @@ def test_an_entity_has_a_name_and_perhaps_other_names() -> None:
         ({"name": "tea", "description": None}, "description"),
         ({"name": "tea", "aliases": "chai"}, "aliases"),
         ({"name": "tea", "aliases": ["chai", 5]}, "aliases[1]"),
+        ({"name": "tea", "aliases": ["chai", "\ud83c"]}, "aliases[1]"),
+        ({"name": "tea \ud83c"}, "name"),
     ],
 )
 def test_a_bad_entity_is_refused(values: dict[str, Any], argument: str) -> None:
@@ -52,6 +54,8 @@ def test_a_relation_is_directed_typed_and_weighted() -> None:
         ({"weight": float("nan")}, "weight"),
         ({"asserted_by": 3}, "asserted_by"),
         ({"valid_from": "today"}, "valid_from"),
+        ({"created_at": "today"}, "created_at"),
+        ({"source": "\ud83c"}, "source"),
         ({"valid_from": DAY, "valid_to": DAY - timedelta(days=1)}, "valid_to"),
     ],
 )

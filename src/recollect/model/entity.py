@@ -25,16 +25,20 @@ class Entity:
     description: str = ""
 
     def __post_init__(self) -> None:
-        if not checks.text("name", self.name).strip():
+        if not checks.writable("name", self.name).strip():
             raise InvalidArgument("name", self.name, "a name that is not blank")
-        checks.text("type", self.type)
-        checks.text("description", self.description)
+        checks.writable("type", self.type)
+        checks.writable("description", self.description)
         object.__setattr__(self, "aliases", checks.texts("aliases", self.aliases))
+        for index, alias in enumerate(self.aliases):
+            checks.writable(f"aliases[{index}]", alias)
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
     """A typed, weighted, directed edge between two entities, with the memory that asserts it.
+
+    It was said at `created_at` (None before it is written down) and holds from `valid_from` until `valid_to`.
 
     Examples
     --------
@@ -49,13 +53,15 @@ class Relation:
     asserted_by: str | None = None
     valid_from: datetime | None = None
     valid_to: datetime | None = None
+    created_at: datetime | None = None
 
     def __post_init__(self) -> None:
         for argument in ("source", "type", "target"):
             value = getattr(self, argument)
-            if not checks.text(argument, value).strip():
+            if not checks.writable(argument, value).strip():
                 raise InvalidArgument(argument, value, "text that is not blank")
         object.__setattr__(self, "weight", checks.above("weight", self.weight, 0))
         if self.asserted_by is not None:
             checks.text("asserted_by", self.asserted_by)
+        object.__setattr__(self, "created_at", checks.optional_instant("created_at", self.created_at))
         checks.validity(self)

@@ -18,9 +18,11 @@ import numpy.typing as npt
 from recollect.index.lexical import LexicalQuery
 from recollect.index.record import Records
 from recollect.model.checks import FloatArray, IntArray
+from recollect.model.entity import Relation
 from recollect.model.memory import Memory
 from recollect.rank.combination import Combination
 from recollect.store.filters import Filter
+from recollect.store.naming import EntityRecord, GraphNews, Link, Points
 
 Floats = npt.NDArray[np.float32]
 Terms = Mapping[str, Mapping[str, int]]
@@ -51,7 +53,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One entry of the change feed."""
+    """One entry of the change feed; `memory_id` is empty for what is about entities."""
 
     number: int
     namespace: str
@@ -196,6 +198,83 @@ class Store(Protocol):
 
     def cached_vectors(self, digests: Sequence[bytes]) -> dict[bytes, Floats]:
         """Return the vectors that texts with these addresses have from the current embedder."""
+        ...
+
+    def entities(self, namespace: str) -> list[EntityRecord]:
+        """Return the declared entities of a namespace, in the order in which they were declared."""
+        ...
+
+    def naming(self, namespace: str) -> int:
+        """Return the last change of a namespace's declared names; 0 if there was none."""
+        ...
+
+    def describe_entity(
+        self,
+        namespace: str,
+        name: str,
+        *,
+        type: str | None = None,
+        aliases: Sequence[str] | None = None,
+        description: str | None = None,
+    ) -> EntityRecord:
+        """Say what is known about an entity, new or not; None leaves a part as it is.
+
+        A merged name stands for what it was merged into. Within a namespace a folded name or alias means
+        one entity.
+        """
+        ...
+
+    def merge_entities(self, namespace: str, keep: str, other: str) -> None:
+        """Read `other` as `keep` from now on; `undo_merge` takes it back."""
+        ...
+
+    def undo_merge(self, namespace: str, name: str) -> None:
+        """Let a merged name stand for itself again; what was merged into it stays with it."""
+        ...
+
+    def relate(self, namespace: str, given: Sequence[Relation], now: datetime) -> list[Relation]:
+        """Write relations down, all or none, and return them as they are now.
+
+        Two entities, a type, a memory and a beginning make one relation: said again, it gets the new weight
+        and end. It goes when the memory that asserts it is purged.
+        """
+        ...
+
+    def unrelate(self, namespace: str, subjects: Sequence[str], type: str, objects: Sequence[str]) -> int:
+        """Remove relations between entities given by all their folded names; return how many there were."""
+        ...
+
+    def relations(
+        self,
+        namespace: str,
+        *,
+        now: datetime | None = None,
+        as_of: datetime | None = None,
+        names: Sequence[str] | None = None,
+        since: int = 0,
+    ) -> list[Relation]:
+        """Return relations in the order in which they were said.
+
+        All of them, or those that hold at `now`, or that were believed to hold at `as_of`: by their own
+        validity and by whether the memory that asserts them may be seen. Only those with one of the folded
+        `names` at an end, or written after the change `since`, if given.
+        """
+        ...
+
+    def next_turn(self, namespace: str, now: datetime) -> datetime | None:
+        """Return the next moment at which a relation begins or ends to hold by itself."""
+        ...
+
+    def graph_news(self, namespace: str, since: int) -> GraphNews:
+        """Return what has happened to a namespace after the change `since`."""
+        ...
+
+    def links(self, namespace: str, first: int, slots: Sequence[int] = ()) -> Iterator[Link]:
+        """Yield what connects the given memories, and all of them from the slot `first` on."""
+        ...
+
+    def points(self, namespace: str, first: int) -> Points:
+        """Return the places of memories, from the slot `first` on."""
         ...
 
     def changes(self, since: int, limit: int) -> list[Change]:

@@ -22,7 +22,7 @@ from recollect.index.record import FORGOTTEN, GONE, gone, packed, unpacked
 from recollect.model.errors import IndexCorrupt
 from recollect.model.memory import Memory
 from recollect.store.port import Terms
-from recollect.store.sqlite import segments
+from recollect.store.sqlite import entities, segments
 from recollect.store.sqlite.places import vectors_place
 from recollect.store.sqlite.rows import SELECTED, SOURCE, memory
 
@@ -50,7 +50,10 @@ def problems(connection: sqlite3.Connection, terms_of: Words) -> list[Problem]:
     for number, path, slots, flushed in connection.execute(
         "SELECT number, path, slots, flushed FROM namespaces ORDER BY path"
     ).fetchall():
-        texts = _namespace_problems(connection, number, slots, flushed, terms_of)
+        texts = [
+            *_namespace_problems(connection, number, slots, flushed, terms_of),
+            *entities.problems(connection, number),
+        ]
         found += [Problem(path, f"{path}: {text}") for text in texts]
     return found
 
@@ -105,6 +108,7 @@ def rebuild(
             "INSERT INTO records (namespace, slot, record) VALUES (?, ?, ?)", (number, slot, record)
         )
     segments.rebuild(connection, number, documents, slots, None if embedder is None else embedder[0])
+    entities.refold(connection, number)
 
 
 def statistics(connection: sqlite3.Connection, path: str) -> Mapping[str, Any]:
@@ -120,6 +124,8 @@ def statistics(connection: sqlite3.Connection, path: str) -> Mapping[str, Any]:
         "superseded": count("SELECT count(*) FROM memories WHERE superseded_by IS NOT NULL"),
         "namespaces": count("SELECT count(*) FROM namespaces"),
         "sessions": count("SELECT count(*) FROM sessions"),
+        "entities": count("SELECT count(*) FROM entities"),
+        "relations": count("SELECT count(*) FROM relations"),
         "segments": count("SELECT count(*) FROM segments"),
         "waiting": count("SELECT coalesce(sum(slots - flushed), 0) FROM namespaces"),
         "vectors": dict(connection.execute(_VECTORS_BY_EMBEDDER).fetchall()),

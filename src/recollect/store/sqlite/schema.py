@@ -128,4 +128,54 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     );
     CREATE INDEX changes_of_memories ON changes (namespace, change) WHERE kind <> 'add';
     """,
+    """
+    -- The last change of declared names: what a process knows of them is good until this number moves.
+    ALTER TABLE namespaces ADD COLUMN naming INTEGER NOT NULL DEFAULT 0;
+
+    -- People and things that something was said about beside memories. merged_into: read that one instead.
+    CREATE TABLE entities (
+        number INTEGER PRIMARY KEY,
+        namespace INTEGER NOT NULL REFERENCES namespaces (number),
+        type TEXT NOT NULL,
+        description TEXT NOT NULL,
+        merged_into INTEGER REFERENCES entities (number)
+    );
+    CREATE INDEX entities_by_namespace ON entities (namespace);
+    CREATE INDEX entities_merged ON entities (merged_into) WHERE merged_into IS NOT NULL;
+
+    -- Their names, each of which means one entity of its namespace: position 0 is its name, others aliases.
+    CREATE TABLE names (
+        namespace INTEGER NOT NULL REFERENCES namespaces (number),
+        folded TEXT NOT NULL,
+        entity INTEGER NOT NULL REFERENCES entities (number) ON DELETE CASCADE,
+        position INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        PRIMARY KEY (namespace, folded)
+    ) WITHOUT ROWID;
+    CREATE UNIQUE INDEX names_of_entities ON names (entity, position);
+
+    -- What holds between two of them. memory: the one that says so; a relation goes with it.
+    CREATE TABLE relations (
+        number INTEGER PRIMARY KEY,
+        namespace INTEGER NOT NULL REFERENCES namespaces (number),
+        subject INTEGER NOT NULL REFERENCES entities (number),
+        type TEXT NOT NULL,
+        object INTEGER NOT NULL REFERENCES entities (number),
+        weight REAL NOT NULL,
+        memory INTEGER REFERENCES memories (number) ON DELETE CASCADE,
+        valid_from INTEGER,
+        valid_to INTEGER,
+        created_at INTEGER NOT NULL,
+        change INTEGER NOT NULL
+    );
+    CREATE UNIQUE INDEX relations_said_once ON relations (
+        namespace, subject, type, object, coalesce(memory, 0), coalesce(valid_from, -9000000000000000000)
+    );
+    CREATE INDEX relations_by_object ON relations (object);
+    CREATE INDEX relations_by_subject ON relations (subject);
+    CREATE INDEX relations_by_change ON relations (namespace, change);
+    CREATE INDEX relations_by_memory ON relations (memory) WHERE memory IS NOT NULL;
+
+    CREATE INDEX memories_with_a_place ON memories (namespace, slot) WHERE lat IS NOT NULL;
+    """,
 )

@@ -1,0 +1,79 @@
+"""What a store keeps beside memories: who is who, what relates to what, and what connects memories.
+
+An entity's names are compared folded (:mod:`recollect.text.folding`). What was merged keeps its own row and a
+redirect, as :class:`recollect.text.resolution.Redirects` describes; nothing that points to it is rewritten.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.model.checks import FloatArray, IntArray
+from recollect.model.entity import Entity
+
+
+@dataclass(frozen=True, slots=True)
+class EntityRecord:
+    """An entity that something was said about, and the name to read instead if it was merged."""
+
+    entity: Entity
+    merged_into: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What connects a memory to others.
+
+    Attributes
+    ----------
+    slot
+        The memory's.
+    entities
+        The names it mentions.
+    session, position
+        Where it was said; an empty session for none.
+    supersedes
+        The slots of what it took the place of.
+    current
+        Whether it is neither forgotten nor superseded.
+    expires_at
+        When it stops being seen.
+    """
+
+    slot: int
+    entities: tuple[str, ...]
+    session: str
+    position: int | None
+    supersedes: tuple[int, ...]
+    current: bool
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNews:
+    """What has happened to a namespace since a change.
+
+    Attributes
+    ----------
+    change, slots
+        The last change, and how many memories were ever added.
+    changed
+        The slots of memories that changed in another way than by being added.
+    kinds
+        The kinds of all those changes.
+    """
+
+    change: int
+    slots: int
+    changed: tuple[int, ...]
+    kinds: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """The memories that have a place, in the order of their slots."""
+
+    slots: IntArray
+    lats: FloatArray
+    lons: FloatArray

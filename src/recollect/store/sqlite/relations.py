@@ -1,0 +1,175 @@
+"""Relations between entities: said by a person or by a memory, and holding as long as that memory does.
+
+Whether a relation holds is never written down: it is computed from its own validity and from the state of
+the memory that asserts it, whenever somebody looks. So forgetting, restoring or correcting a memory has
+nothing to keep in step.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+from recollect.model.entity import Relation
+from recollect.store.sqlite import entities
+from recollect.store.sqlite.rows import instant, marks, microseconds
+from recollect.store.sqlite.segments import Namespace
+from recollect.store.sqlite.writing import find
+
+_SELECTED: Final = (
+    "SELECT s.name, r.type, o.name, r.weight, m.id, r.valid_from, r.valid_to, r.created_at FROM relations r "
+    "JOIN names s ON s.entity = r.subject AND s.position = 0 "
+    "JOIN names o ON o.entity = r.object AND o.position = 0 "
+    "LEFT JOIN memories m ON m.number = r.memory "
+)
+_SAME: Final = (
+    "namespace = ? AND subject = ? AND type = ? AND object = ? AND coalesce(memory, 0) = ? "
+    "AND coalesce(valid_from, -9000000000000000000) = ?"
+)
+_FOR_EVER: Final = -9_000_000_000_000_000_000
+_IS_TRUE: Final = "(r.valid_from IS NULL OR r.valid_from <= ?) AND (r.valid_to IS NULL OR r.valid_to > ?)"
+_IS_SEEN: Final = "m.forgotten_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?)"
+_HOLDS: Final = f"{_IS_TRUE} AND (r.memory IS NULL OR ({_IS_SEEN} AND m.superseded_by IS NULL))"
+_HELD: Final = (
+    f"r.created_at <= ? AND {_IS_TRUE} AND (r.memory IS NULL OR ({_IS_SEEN} "
+    "AND m.created_at <= ? AND (m.superseded_at IS NULL OR m.superseded_at > ?)))"
+)
+
+
+def relate(
+    connection: sqlite3.Connection, namespace: Namespace, relations: Sequence[Relation], now: datetime
+) -> list[Relation]:
+    """Write relations down, and return them as they are now.
+
+    One that is there already, between the same two, of the same type, from the same memory and since the same
+    time, gets the new weight and end; if they are the same, nothing is written. Names nobody has yet are
+    declared. A relation counts from the moment at which its memory was learnt, or else from `now`.
+    """
+    written = []
+    for relation in relations:
+        memory, said_at = None, now
+        if relation.asserted_by is not None:
+            _, memory, _, asserting = find(connection, namespace.path, relation.asserted_by)
+            said_at = asserting.created_at
+        subject, new = entities.declared(connection, namespace.number, "subject", relation.source)
+        other, also_new = entities.declared(connection, namespace.number, "object", relation.target)
+        since, until = microseconds(relation.valid_from), microseconds(relation.valid_to)
+        key = (namespace.number, subject, relation.type, other, memory or 0)
+        same = (*key, _FOR_EVER if since is None else since)
+        found = connection.execute(
+            f"SELECT number, weight, valid_to, created_at FROM relations WHERE {_SAME}", same
+        ).fetchone()
+        if found is None:
+            when = relation.created_at or said_at
+            change = entities.log(connection, namespace.number, "relate", naming=new or also_new)
+            connection.execute(
+                "INSERT INTO relations (namespace, subject, type, object, weight, memory, valid_from, "
+                "valid_to, created_at, change) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (*key[:4], relation.weight, memory, since, until, microseconds(when), change),
+            )
+            written.append(replace(relation, created_at=when))
+            continue
+        if found[1:3] != (relation.weight, until):
+            change = entities.log(connection, namespace.number, "rerelate", naming=False)
+            connection.execute(
+                "UPDATE relations SET weight = ?, valid_to = ?, change = ? WHERE number = ?",
+                (relation.weight, until, change, found[0]),
+            )
+        written.append(replace(relation, created_at=instant(found[3])))
+    return written
+
+
+def unrelate(
+    connection: sqlite3.Connection,
+    namespace: Namespace,
+    subjects: Sequence[str],
+    type: str,
+    objects: Sequence[str],
+) -> int:
+    """Remove every relation of a type from one entity to another, whoever says it, and return how many.
+
+    Either end is given by all its folded names. A name that nothing refers to any more goes as well.
+    """
+    ends = [entities.having(connection, namespace.number, keys) for keys in (subjects, objects)]
+    removed = connection.execute(
+        f"DELETE FROM relations WHERE namespace = ? AND type = ? AND subject IN ({marks(ends[0])}) "
+        f"AND object IN ({marks(ends[1])})",
+        (namespace.number, type, *ends[0], *ends[1]),
+    ).rowcount
+    if removed:
+        entities.log(connection, namespace.number, "unrelate", naming=False)
+        entities.remove_unreferred(connection, namespace.number, ends[0] | ends[1])
+    return removed
+
+
+def listed(
+    connection: sqlite3.Connection,
+    number: int,
+    *,
+    now: datetime | None = None,
+    as_of: datetime | None = None,
+    names: Sequence[str] | None = None,
+    since: int = 0,
+) -> list[Relation]:
+    """Return relations in the order in which they were said.
+
+    Parameters
+    ----------
+    connection
+        Inside a transaction.
+    number
+        The namespace's.
+    now
+        Only those that hold at this moment; None for all, ended ones too.
+    as_of
+        With `now`: those that, as was believed at that moment, held then.
+    names
+        Only those that have one of these folded names at either end.
+    since
+        Only those written after this change.
+    """
+    condition = "r.namespace = ? AND r.change > ?"
+    values: list[Any] = [number, since]
+    if now is not None:
+        at = microseconds(now)
+        if as_of is None:
+            condition += f" AND {_HOLDS}"
+            values += [at, at, at]
+        else:
+            then = microseconds(as_of)
+            condition += f" AND {_HELD}"
+            values += [then, then, then, at, then, then]
+    if names is not None:
+        ends = f"SELECT entity FROM names WHERE namespace = ? AND folded IN ({marks(names)})"
+        condition += f" AND (r.subject IN ({ends}) OR r.object IN ({ends}))"
+        values += [number, *names, number, *names]
+    rows = connection.execute(f"{_SELECTED}WHERE {condition} ORDER BY r.number", values)
+    return [_relation(row) for row in rows]
+
+
+def next_turn(connection: sqlite3.Connection, number: int, now: datetime) -> datetime | None:
+    """Return the next moment at which a relation begins or ends to hold by itself."""
+    (turn,) = connection.execute(
+        "SELECT min(at) FROM (SELECT min(valid_from) AS at FROM relations "
+        "WHERE namespace = ?1 AND valid_from > ?2 UNION ALL "
+        "SELECT min(valid_to) FROM relations WHERE namespace = ?1 AND valid_to > ?2)",
+        (number, microseconds(now)),
+    ).fetchone()
+    return instant(turn)
+
+
+def _relation(row: tuple[Any, ...]) -> Relation:
+    source, type_, target, weight, memory, valid_from, valid_to, created_at = row
+    return Relation(
+        source,
+        type_,
+        target,
+        weight,
+        memory,
+        instant(valid_from),
+        instant(valid_to),
+        instant(created_at),
+    )
