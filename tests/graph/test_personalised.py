@@ -25,7 +25,7 @@ def graph_of(nodes: int, edges: list[tuple[int, int, float]]) -> Graph:
 
 def exact(graph: Graph, seeds: dict[int, float], damping: float = 0.85) -> FloatArray:
     found = personalised_pagerank(
-        graph, list(seeds), list(seeds.values()), damping=damping, iterations=1000, tolerance=1e-14
+        graph, list(seeds), list(seeds.values()), damping=damping, iterations=1000, tolerance=1e-12
     )
     return found.scores
 
