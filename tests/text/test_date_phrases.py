@@ -42,6 +42,11 @@ def test_windows_hold_every_telling_word_and_cut_no_word(text: str) -> None:
     assert inside.count("12") == text.count("12")
 
 
+def test_windows_that_meet_are_one() -> None:
+    text = "may " + "tea " * 20 + "x" * 60 + " " + "tea " * 20 + "may"
+    assert windows(text, frozenset({"may"})) == [(0, len(text))]
+
+
 def test_a_window_ends_a_hundred_characters_from_its_word() -> None:
     text = "tea " * 100 + "may " + "tea " * 100
     assert windows(text, frozenset({"may"})) == [(300, 503)]

@@ -67,6 +67,28 @@ def test_a_weekday_stands_beside_a_day() -> None:
         assert found == Found(0, 12 + len(word) + 1, calendar.one_day(day))
 
 
+def test_a_range_of_weekdays_begins_in_the_week_before_if_it_must() -> None:
+    thursday = Reading("weekday", calendar.one_day(date(2023, 11, 9), 1), False)
+    [found] = read("from friday to thursday", friday=FRIDAY, thursday=thursday)
+    assert found.days == Days(date(2023, 11, 3), date(2023, 11, 10), 1)
+
+
+def test_a_range_cannot_begin_on_a_day_that_its_year_has_not() -> None:
+    leap = Reading(
+        "day", calendar.one_day(date(2020, 2, 29)), True, lambda year: calendar.one_day(date(year, 2, 29))
+    )
+    assert [one.days for one in read("from leap to tenth", leap=leap, tenth=TENTH)] == [leap.days, TENTH.days]
+
+
+def test_what_the_calendar_cannot_hold_is_left_out() -> None:
+    early = Reading("day", calendar.one_day(date(1, 1, 3)))
+    assert read("two weeks before early", early=early) == []
+
+
+def test_far_words_join_nothing() -> None:
+    assert len(read("from june, and much later to august", june=JUNE, august=AUGUST)) == 2
+
+
 def test_a_list_shares_its_preposition() -> None:
     weak = AUGUST._replace(strong=False)
     assert len(read("in june and august", june=JUNE, august=weak)) == 2

@@ -81,6 +81,7 @@ def test_the_times_of_a_text_are_found_and_no_others(language: str, text: str, e
         ("the Sunday before October 25, 2022", ("Sunday before October 25, 2022", "2022-10-23", 0)),
         ("the Saturday after 28 October 2023", ("Saturday after 28 October 2023", "2023-11-04", 0)),
         ("two days before Christmas", ("two days before Christmas", "2022-12-23", 2)),
+        ("on the weekend before 9 June 2023", ("weekend before 9 June 2023", "2023-06-03", 5)),
         ("zwei Tage nach Silvester", ("zwei Tage nach Silvester", "2023-01-02", 2)),
         ("за неделю до 7 мая", ("неделю до 7 мая", "2023-04-30", 5)),
     ],
@@ -88,7 +89,8 @@ def test_the_times_of_a_text_are_found_and_no_others(language: str, text: str, e
 def test_a_day_is_named_by_another(text: str, expected: tuple[str, str, int]) -> None:
     phrase, first, tolerance = expected
     day = date.fromisoformat(first)
-    assert read(text) == [(phrase, day, day + timedelta(days=1), tolerance)]
+    length = timedelta(days=2 if "weekend" in phrase else 1)
+    assert read(text) == [(phrase, day, day + length, tolerance)]
 
 
 def test_a_list_shares_its_preposition() -> None:

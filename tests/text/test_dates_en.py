@@ -24,6 +24,7 @@ NOW = datetime(2023, 11, 15, 14, 30, tzinfo=UTC)
         ("between March 3 and 5", "between March 3 and 5", "2023-03-03"),
         ("a couple of months ago", "a couple of months ago", "2023-09-16"),
         ("the fall of 2020", "the fall of 2020", "2020-09-01"),
+        ("the first weekend of August", "the first weekend of August", "2023-08-05"),
         ("in the nineties", "nineties", "1990-01-01"),
         ("during 1997–2015", "1997–2015", "1997-01-01"),
         ("YESTERDAY", "YESTERDAY", "2023-11-14"),

@@ -288,10 +288,7 @@ def _recurring(phrase: Phrase, kind: str, make: Callable[[int], Days], strong: b
 
 def _begins_a_sentence(phrase: Phrase) -> bool:
     """Return whether the word begins a sentence that goes on, so that its capital says nothing."""
-    before = phrase.original[: phrase.match.start()].rstrip()
-    after = phrase.original[phrase.match.end() :]
-    return (
-        (not before or before[-1] in ".!?")
-        and re.match(r"\s[^\W\d_]", after) is not None
-        and after[1].islower()
-    )
+    start, end = phrase.match.span()
+    before = phrase.original[max(0, start - 4) : start].rstrip()
+    after = phrase.original[end : end + 2]
+    return (not before or before[-1] in ".!?") and after[:1].isspace() and after[1:].islower()

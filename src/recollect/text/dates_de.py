@@ -120,9 +120,12 @@ RULES: Final[tuple[Rule, ...]] = (
     (read.half_year_ago, r"vor einem halben jahr", "halben"),
     (read.ahead, r"in (?:etwa |ungefähr |rund |gut |knapp )?{number} {unit}(?! lang)"),
     (read.stretch, r"(?:in |während |über )?(?:den|die) (?:letzten|vergangenen) {number} {unit}"),
-    (read.stretch, r"in den (?:letzten|vergangenen) (?P<unit>wochen|monaten|jahren)(?! de[sr])",
-     "letzten vergangenen"),
-    (read.which_unit, r"(?<!das\x20)(?<!die\x20){which} {unit}" + _NOUN),
+    (
+        read.which_unit,
+        r"(?<!das\x20)(?<!die\x20){which} "
+        r"(?P<unit>woche|wochenende|monats?|jahr|jahres|quartals?|jahrzehnt)" + _NOUN,
+        "woche wochenende monat monats jahr jahres quartal quartals jahrzehnt",
+    ),
     (read.bare_weekend, r"wochenende", "wochenende"),
     (read.weekday, r"{which} {weekday}" + _NOUN),
     (read.weekday, r"{weekday}"),

@@ -129,7 +129,12 @@ RULES: Final[tuple[Rule, ...]] = (
     (read.ahead, r"in (?!an? (?!couple|few)|one |1 ){number} {unit}(?:'s time|' time| time)?(?! of)"),
     (read.ahead, r"{number} {unit} from (?:now|today)"),
     (read.stretch, r"(?:the )?(?:last|past|previous) (?!an? ){number} {unit}(?! of)"),
-    (read.stretch, r"(?:in|over|during|for|within|throughout) the (?:last|past) {unit}(?! of)"),
+    (
+        read.stretch,
+        r"(?:in|over|during|for|within|throughout) the (?:last|past) "
+        r"(?P<unit>week|month|quarter|year|decade)(?! of)",
+        "week month quarter year decade",
+    ),
     (
         read.which_unit,
         _WHICH + r" (?P<unit>week|weekend|month|quarter|year|decade)(?! of (?!this|last|next))",
