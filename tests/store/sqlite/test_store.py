@@ -119,6 +119,8 @@ def test_statistics_count_everything(store: SqliteStore) -> None:
         "superseded": 1,
         "namespaces": 1,
         "sessions": 0,
+        "entities": 0,
+        "relations": 0,
         "segments": 1,
         "waiting": 1,
         "vectors": {EMBEDDER: 300},

@@ -22,7 +22,6 @@ from recollect.store.sqlite.connection import connect, reading, translated
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.erasing import empty_log, overwrite_free_pages, overwriting
 from recollect.store.sqlite.naming import NamingStore
-from recollect.store.sqlite.naming import NamingStore
 from recollect.store.sqlite.places import EMBEDDERS, checked_room, place
 from recollect.store.sqlite.rows import SELECTED, SOURCE, marks, memory
 from recollect.store.sqlite.segments import Namespace
@@ -131,10 +130,7 @@ class SqliteStore(NamingStore):
             with overwriting(self._connection), transaction(self._connection, self.path):
                 whose = (writing.find_namespace(self._connection, namespace) or _EMPTY).number
                 entities_of_these = entities.referred_to(self._connection, whose, ids)
-                whose = (writing.find_namespace(self._connection, namespace) or _EMPTY).number
-                entities_of_these = entities.referred_to(self._connection, whose, ids)
                 writing.purge(self._connection, namespace, ids)
-                entities.remove_unreferred(self._connection, whose, entities_of_these)
                 entities.remove_unreferred(self._connection, whose, entities_of_these)
                 overwrite_free_pages(self._connection)
             empty_log(self._connection, self.path)
