@@ -23,8 +23,21 @@ def test_each_field_has_its_own_words() -> None:
     assert words["content"] == {"tea": 3}
     assert words["tags"] == {"hot": 1, "drink": 1}
     assert words["entities"] == {"anna": 1, "keller": 1}
+    assert words["names"] == {"anna keller": 1}
     assert words["speaker"] == {"ben": 1}
     assert {"7", "2023", "sunday"} <= set(words["dates"])
+
+
+def test_a_name_is_one_term_however_it_is_spelt_and_its_words_are_not_counted_twice() -> None:
+    memory = Memory(
+        id="m1",
+        content="Anna met José",
+        created_at=SUNDAY,
+        entities=("Anna", "José", "JOSE", "Ben Miles", "\u200b"),
+    )
+    words = words_of(memory, PLAIN)
+    assert words["names"] == {"anna": 1, "jose": 1, "ben miles": 1}
+    assert words["entities"] == {"jose": 1, "ben": 1, "miles": 1}
 
 
 def test_date_words_are_those_of_the_event() -> None:

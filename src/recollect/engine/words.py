@@ -12,6 +12,7 @@ from typing import Final
 
 from recollect.model.memory import Memory
 from recollect.text.analysers import Analyser
+from recollect.text.folding import folded
 
 _PHRASE: Final = re.compile(r'"([^"]+)"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]')
 _MARKED: Final = re.compile(r'["“«„]|(?<!\S)-')
@@ -22,7 +23,9 @@ def words_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
     """Return the analysed words of a memory: by field, each term and how often it occurs.
 
     The date words are those of the day it happened, such as "7 May 2023 Sunday", so that a question that
-    names a date finds what was said on it.
+    names a date finds what was said on it. The names are the entities it mentions, each of them one term, the
+    whole name folded: that is how what mentions an entity is found. The words of a name are also listed as
+    words of entities, unless the name stands in the content, whose words are listed anyway.
 
     Examples
     --------
@@ -32,13 +35,19 @@ def words_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
     ...              created_at=datetime(2023, 5, 7, tzinfo=UTC))
     >>> words_of(tea, ANALYSERS["snowball"])["tags"]
     {'drink': 1}
+    >>> bank = Memory(id="m2", content="It opens at nine", entities=("Bank of England",),
+    ...               created_at=datetime(2023, 5, 7, tzinfo=UTC))
+    >>> words_of(bank, ANALYSERS["snowball"])["names"]
+    {'bank of england': 1}
     """
     texts = {"content": memory.content, "speaker": memory.source.speaker}
     if memory.tags:
         texts["tags"] = " ".join(memory.tags)
     if memory.entities:
-        texts["entities"] = " ".join(memory.entities)
+        texts["entities"] = " ".join([name for name in memory.entities if name not in memory.content])
     found = {field: _counted(analyser.tokens(text)) for field, text in texts.items() if text}
+    if memory.entities:
+        found["names"] = {folded(name): 1 for name in memory.entities if folded(name)}
     found["dates"] = _date_terms(memory.event_time.date(), analyser)
     return found
 

@@ -1,4 +1,4 @@
-"""The fixed-width record a search needs of every memory: 96 bytes beside the text.
+"""The fixed-width record a search needs of every memory: 100 bytes beside the text.
 
 A namespace's records, one after the other, are one numpy array whose position is the memory's slot; so gates,
 re-ranking and statistics read columns and never touch a row of the database. Times are POSIX seconds. Every
@@ -20,7 +20,7 @@ from recollect.model.errors import IndexCorrupt
 from recollect.model.memory import Memory, Tier
 from recollect.rank.quality import TIER_SALIENCE
 
-FIELDS: Final = ("content", "tags", "entities", "speaker", "dates")
+FIELDS: Final = ("content", "tags", "entities", "speaker", "dates", "names")
 """The lexical fields of a memory, in the order of their lengths in a record."""
 
 TIERS: Final = tuple(TIER_SALIENCE)
