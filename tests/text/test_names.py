@@ -37,6 +37,11 @@ def test_runs_of_capitals(text: str, names: list[str]) -> None:
     assert found(text) == names
 
 
+def test_a_long_run_is_read_in_one_go() -> None:
+    assert found("we saw " + "May " * 5_000) == []
+    assert len(found("we saw " + "Anna " * 5_000)) == 1
+
+
 def test_capitals_everywhere_say_nothing() -> None:
     assert found("WE ARE IN PARIS NOW") == []
     assert found("How To Live In Paris With A Cat") == []

@@ -20,6 +20,15 @@ def test_a_mention_means_who_has_its_name_or_alias() -> None:
     assert resolve("Kravitz", known) is None
 
 
+def test_only_known_names_and_entities() -> None:
+    with pytest.raises(InvalidArgument, match="known must be KnownNames, got"):
+        resolve("Anna", ["Anna"])  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="entities must be a list of entities, got 'Anna'"):
+        united("Anna")  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match=r"entities\[0\] must be an Entity, got 'Anna'"):
+        united(["Anna"])  # type: ignore[list-item]
+
+
 def test_one_name_is_one_entity() -> None:
     one, other = united(
         [

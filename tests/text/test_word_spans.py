@@ -24,6 +24,16 @@ def test_where_none_starts(text: str) -> None:
     assert not word_spans(text)[-1].starts
 
 
+def test_days_and_months_count_as_small() -> None:
+    assert [word.capital for word in word_spans("On Monday Anna May left")] == [
+        True,
+        False,
+        True,
+        False,
+        False,
+    ]
+
+
 def test_a_brand_may_have_its_capital_second() -> None:
     assert [word.capital for word in word_spans("iPhone eBay Anna apple aB")] == [
         True,

@@ -31,8 +31,7 @@ def columns_in(row: int, per_degree: int) -> int:
 
 def column_of(lon: float, columns: int) -> int:
     """Return the cell of a band that holds a longitude; 180 is -180."""
-    share = (lon + 180) / 360
-    return 0 if share >= 1 else min(int(share * columns), columns - 1)
+    return 0 if lon == 180 else min(int((lon + 180) / 360 * columns), columns - 1)
 
 
 def rows_of(lats: FloatArray, per_degree: int) -> Whole:
@@ -48,5 +47,5 @@ def columns_in_rows(rows: Whole, per_degree: int) -> FloatArray:
 
 def columns_of(lons: FloatArray | float, columns: FloatArray) -> Whole:
     """:func:`column_of` on arrays."""
-    share = (np.asarray(lons) + 180) / 360
-    return np.asarray(np.where(share >= 1, 0, np.minimum(np.floor(share * columns), columns - 1)), np.int64)
+    inside = np.minimum(np.floor((np.asarray(lons) + 180) / 360 * columns), columns - 1)
+    return np.asarray(np.where(np.equal(lons, 180), 0, inside), np.int64)

@@ -4,8 +4,9 @@ A text, whether a memory or a question, becomes terms here: cut into words (:mod
 its language recognised (:mod:`~recollect.text.language`), function words left out
 (:mod:`~recollect.text.stopwords`), endings removed (:mod:`~recollect.text.stems`), all put together by an
 analyser (:mod:`~recollect.text.analysers`). What kind of answer a question wants is read here too
-(:mod:`~recollect.text.query_type`), and so are the times that a text names (:mod:`~recollect.text.dates`).
-Everything is pure: the same text gives the same answer, anywhere.
+(:mod:`~recollect.text.query_type`), and so are the times that a text names (:mod:`~recollect.text.dates`),
+the people and things it names (:mod:`~recollect.text.entities`), and whom those names mean
+(:mod:`~recollect.text.resolution`). Everything is pure: the same text gives the same answer, anywhere.
 """
 
 from recollect.text.analysers import ANALYSERS, Analyser, analyser

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from recollect.text.name_evidence import Evidence
-from recollect.text.ordinary_words import CALENDAR, KEPT_BEFORE_A_NAME, TITLES, is_ordinary, listed
+from recollect.text.ordinary_words import KEPT_BEFORE_A_NAME, TITLES, is_ordinary, listed
 from recollect.text.quoted_titles import quoted_titles
 from recollect.text.stopwords import stop_words
 from recollect.text.word_spans import ABBREVIATIONS, WordSpan, word_spans
@@ -111,14 +111,8 @@ def _touches(words: list[WordSpan], at: int) -> bool:
 
 
 def _kept(words: list[WordSpan], first: int, last: int, language: str) -> tuple[int, int] | None:
-    """Return the run without what is no part of the name: ordinary first words, titles, days and months."""
+    """Return the run without what is no part of the name: ordinary words and titles in front of it."""
     stops = stop_words(language)
-    for at in range(first, last + 1):
-        if words[at].lower in CALENDAR and words[at].capital:
-            # A month or a day cuts the run; the longer side is the name.
-            before = _kept(words, first, at - 1, language) if at > first else None
-            after = _kept(words, at + 1, last, language) if at < last and words[at + 1].capital else None
-            return after or before
     while first <= last:
         word = words[first]
         leads = word.starts and (

@@ -22,9 +22,9 @@ CALENDAR: Final = listed(
     """
     january february march april may june july august september october november december jan feb mar apr
     jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tue tues
-    wed thu thurs fri sat sun mondays tuesdays wednesdays thursdays fridays saturdays sundays januar februar
+    wed thu thurs fri sat mondays tuesdays wednesdays thursdays fridays saturdays sundays januar februar
     märz marz mai juni juli oktober dezember montag dienstag mittwoch donnerstag freitag samstag sonnabend
-    sonntag janvier février fevrier mars avril juin juillet août aout septembre octobre novembre décembre
+    sonntag janvier février fevrier avril juin juillet août aout septembre octobre novembre décembre
     decembre lundi mardi mercredi jeudi vendredi samedi dimanche enero febrero marzo abril mayo junio julio
     agosto septiembre octubre noviembre diciembre lunes martes miércoles jueves viernes sábado domingo
     январь января январе февраль февраля феврале март марта марте апрель апреля апреле май мая мае июнь июня
