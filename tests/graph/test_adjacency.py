@@ -138,3 +138,16 @@ def test_weights_beyond_float64_are_refused_and_so_are_nodes_beyond_counting() -
         Graph.of(2, [0, 0], [1, 1], [1.7e308, 1.7e308])
     with pytest.raises(InvalidArgument, match="more"):
         Graph.of(2, [], []).extended(2**31)
+
+
+def test_zeros_are_used_again_once_they_are_cleared_and_large_enough() -> None:
+    graph = Graph.of(3, [0], [1])
+    zeros = graph.zeros()
+    zeros[[0, 2]] = 7.0
+    graph.give_back(zeros, np.array([0]), np.array([2, 2]))
+    again = graph.extended(1).zeros()
+    assert again is zeros
+    assert again.size >= 4
+    assert not again.any()
+    graph.give_back(again)
+    assert graph.extended(10_000).zeros().size >= 10_003

@@ -1,5 +1,7 @@
 """Personalised PageRank: exact against networkx, and the local push within its bound of the exact."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -123,6 +125,15 @@ def test_the_push_stays_near_the_seed() -> None:
     near = local_push(Graph.of(count, ring, (ring + 1) % count), [500_000])
     assert near.nodes[0] == 500_000
     assert near.nodes.size < 80
+
+
+def test_many_threads_can_push_at_once() -> None:
+    random = np.random.default_rng(3)
+    graph = Graph.of(500, random.integers(0, 500, 3000), random.integers(0, 500, 3000))
+    alone = [local_push(graph, [seed]).scores.tolist() for seed in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        together = pool.map(lambda seed: local_push(graph, [seed]).scores.tolist(), range(40))
+        assert list(together) == alone
 
 
 def test_seeds_must_be_there_and_weigh_something() -> None:

@@ -76,6 +76,7 @@ class Graph:
     base: Rows
     tail: Rows | None
     _turned: dict[str, Rows] = field(default_factory=dict, repr=False)
+    _spare: list[FloatArray] = field(default_factory=list, repr=False)
 
     @classmethod
     def of(
@@ -164,7 +165,7 @@ class Graph:
         tail = _rows(*joined, count=None) if joined[0].size else None
         # The rows that were turned around for this graph serve the next one as well.
         turned = {"base": self._turned["base"]} if "base" in self._turned else {}
-        return Graph(count, names, next_edge, self.base, tail, turned)
+        return Graph(count, names, next_edge, self.base, tail, turned, self._spare)
 
     def without(self, edges: Nodes) -> Graph:
         """Return this graph without the edges of these numbers, for relations that no longer hold.
@@ -262,6 +263,27 @@ class Graph:
         if len(parts) == 1:
             return parts[0]
         return Edges(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def zeros(self) -> FloatArray:
+        """Return a zero for each node at least, from an earlier :meth:`give_back` where there is one.
+
+        A search that touches a few hundred nodes of a million should not wait for a million zeros.
+        """
+        while self._spare:
+            try:
+                spare = self._spare.pop()
+            except IndexError:  # another thread was quicker
+                break
+            if spare.size >= self.nodes:
+                return spare
+        # With room for the nodes that will be added to the graphs that grow from this one.
+        return np.zeros(self.nodes + self.nodes // 8 + 64)
+
+    def give_back(self, array: FloatArray, *touched: IntArray) -> None:
+        """Take back what :meth:`zeros` gave, after clearing it at the nodes that were touched."""
+        for nodes in touched:
+            array[nodes] = 0.0
+        self._spare.append(array)
 
     def blocks(self, forward: bool = True) -> list[Rows]:
         """Return the rows that hold the edges, by source or, turned around, by target."""

@@ -1,7 +1,7 @@
 """Label propagation: every node takes the label that weighs most among its neighbours, until all are content.
 
 Raghavan, Albert, Kumara, "Near linear time algorithm to detect community structures in large-scale networks"
-(2007). Left to itself one label floods a dense graph (on 1,005 people who write e-mails to each other, 984
+(2007). Left to itself one label floods a dense graph (on 1,005 people who write e-mails to each other, 986
 end up with the same). Barber and Clark, "Detecting network communities by propagating labels under
 constraints" (2009), weigh a label less the more of the graph already has it; then each change raises the
 modularity. `resolution` 0 is the first, 1 the second.

@@ -123,38 +123,42 @@ def local_push(
     epsilon = checks.within("epsilon", epsilon, _FINEST, 1.0)
     blocks = graph.blocks()
     total = sum(rows.total for rows in blocks)
-    # Memory that is only asked for, and not touched, costs nothing: the system clears its pages on first use.
-    scores, residual = np.zeros(graph.nodes), np.zeros(graph.nodes)
+    scores, residual = graph.zeros(), graph.zeros()
     residual[nodes] = shares
-    seen = [nodes]
-    active, strengths = nodes, _strengths(graph, nodes)
-    while True:
-        enough = residual[active] > epsilon * _units(strengths, total, graph.edges)
-        active, strengths = active[enough], strengths[enough]
-        if not active.size:
-            break
+    pushed, touched = [nodes], [nodes]
+    active = _ready(graph, nodes, residual, epsilon, total)
+    while active.size:
+        pushed.append(active)
+        strengths = _strengths(graph, active)
         amount = residual[active]
         residual[active] = 0.0
         scores[active] += (1.0 - damping) * amount
         walking = damping * amount
         stuck = strengths == 0.0
         back = float(walking[stuck].sum())
-        walking = np.divide(walking, strengths, out=walking, where=~stuck)
-        reached = [nodes] if back else []
-        if back:
-            residual[nodes] += back * shares
+        np.divide(walking, strengths, out=walking, where=~stuck)
+        residual[nodes] += back * shares
+        reached = [nodes]
         for rows in blocks:
             degrees, at = rows.found(active)
             targets = rows.targets[at]
             np.add.at(residual, targets, np.repeat(walking, degrees) * rows.weights[at])
             reached.append(targets)
-        active = np.unique(np.concatenate(reached))
-        strengths = _strengths(graph, active)
-        seen.append(active)
-    touched = np.unique(np.concatenate(seen))
-    left = float(residual[touched].sum())
-    touched = touched[scores[touched] > 0.0]
-    return LocalRanking(touched, scores[touched], left)
+        touched += reached[1:]
+        active = _ready(graph, np.concatenate(reached), residual, epsilon, total)
+    found = np.unique(np.concatenate(pushed))
+    found = found[scores[found] > 0.0]
+    kept = scores[found]
+    graph.give_back(scores, found)
+    graph.give_back(residual, *touched)
+    # Mass is only ever moved: what is not in the scores is still waiting to be.
+    return LocalRanking(found, kept, max(0.0, 1.0 - float(kept.sum())))
+
+
+def _ready(graph: Graph, nodes: IntArray, residual: FloatArray, epsilon: float, total: float) -> IntArray:
+    """Return those of `nodes`, once each, whose residual is enough to be pushed."""
+    enough = residual[nodes] > epsilon * _units(_strengths(graph, nodes), total, graph.edges)
+    return np.unique(nodes[enough])
 
 
 def _strengths(graph: Graph, nodes: IntArray) -> FloatArray:
