@@ -46,3 +46,18 @@ def test_items_of_a_batch() -> None:
 def test_an_item_that_is_none_of_these_is_refused(item: Any) -> None:
     with pytest.raises(InvalidArgument, match="items must be memories, mappings with a content, or texts"):
         DRAFTS.from_item(item, "default")
+
+
+def test_names_in_the_text_join_those_given_and_ready_made_memories_keep_their_own() -> None:
+    def shouted(text: str, namespace: str, given: tuple[str, ...]) -> tuple[str, ...]:
+        return (*given, *(word for word in text.split() if word.isupper()))
+
+    drafts = Drafts(clock=lambda: NOW, random_bits=lambda bits: 5, mentioned=shouted)
+    assert drafts.draft("ask ANNA", "default", {}).entities == ("ANNA",)
+    assert drafts.draft("ask ANNA", "default", {"entities": ["Ben"]}).entities == ("Ben", "ANNA")
+    bare = Memory(id="m1", content="ask ANNA", created_at=NOW)
+    named = Memory(id="m1", content="ask ANNA", created_at=NOW, entities=("Ben",))
+    assert drafts.from_item(bare, "default").entities == ("ANNA",)
+    assert drafts.from_item(named, "default") is named
+    with pytest.raises(InvalidArgument, match="entities must be"):
+        drafts.draft("ask ANNA", "default", {"entities": "Ben"})

@@ -142,8 +142,8 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
     terms: dict[str, float] = dict(question.terms)
     if recipe.entity_weight and terms:
         count, frequencies = view.document_frequencies(tuple(terms))
-        _, named = view.document_frequencies(tuple(terms), field="entities")
-        names = [term for term, times in named.items() if times]
+        named = [view.document_frequencies(tuple(terms), field=field)[1] for field in ("entities", "names")]
+        names = [term for term in terms if any(times[term] for times in named)]
         statistics = _Counts(count, frequencies)
         terms = dict(boosted_query(tuple(terms), names, statistics, entity_weight=recipe.entity_weight))
     query = LexicalQuery(

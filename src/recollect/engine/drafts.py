@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -27,10 +27,14 @@ class Drafts:
         Tells the time.
     random_bits
         Gives that many random bits.
+    mentioned
+        Given a text, a namespace and names, returns these and the names that the text mentions; None to
+        leave names as they were given.
     """
 
     clock: Callable[[], datetime]
     random_bits: Callable[[int], int]
+    mentioned: Callable[[str, str, tuple[str, ...]], tuple[str, ...]] | None = None
 
     def draft(self, content: str, namespace: str, details: Mapping[str, Any]) -> Memory:
         """Return a memory; a source and a place may be plain mappings, as JSON holds them."""
@@ -44,18 +48,27 @@ class Drafts:
         for name, kind in (("source", Source), ("place", Place)):
             if name in given and isinstance(given[name], Mapping):
                 given[name] = _built(name, kind, given[name])
-        return Memory(content=content, namespace=namespace, **given)
+        return self._named(Memory(content=content, namespace=namespace, **given))
 
     def from_item(self, item: Memory | Mapping[str, Any] | str, namespace: str) -> Memory:
-        """Return the memory that an item of a batch stands for; `namespace` is for items that do not say."""
+        """Return the memory that an item of a batch stands for; `namespace` is for items that do not say.
+
+        One that is a memory already and names entities is left as it is.
+        """
         if isinstance(item, Memory):
-            return item
+            return item if item.entities else self._named(item)
         if isinstance(item, str):
             return self.draft(item, namespace, {})
         if not isinstance(item, Mapping) or "content" not in item:
             raise InvalidArgument("items", item, "memories, mappings with a content, or texts")
         details = {name: value for name, value in item.items() if name not in ("content", "namespace")}
         return self.draft(item["content"], item.get("namespace") or namespace, details)
+
+    def _named(self, memory: Memory) -> Memory:
+        if self.mentioned is None:
+            return memory
+        names = self.mentioned(memory.content, memory.namespace, memory.entities)
+        return memory if names == memory.entities else replace(memory, entities=names)
 
 
 def has_id(item: Memory | Mapping[str, Any] | str) -> bool:

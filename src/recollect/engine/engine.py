@@ -17,6 +17,7 @@ from recollect.embed.port import Embedder
 from recollect.embed.reranker import Reranker
 from recollect.engine.drafts import Drafts, has_id
 from recollect.engine.meaning import Meaning
+from recollect.engine.naming import NameBook
 from recollect.engine.outcome import Recall
 from recollect.engine.recalling import Recaller, Request
 from recollect.engine.recipe import Recipe
@@ -33,6 +34,8 @@ from recollect.store.filters import parse
 from recollect.store.port import Entry, Floats, Page
 from recollect.store.sqlite.store import SqliteStore
 from recollect.text.analysers import Analyser
+from recollect.text.folding import folded
+from recollect.text.mentions import EntityExtractor
 from recollect.text.query_type import QueryClassifier, RuleClassifier
 
 BATCH: Final = 1_000
@@ -65,6 +68,8 @@ class Engine:
         Tells the type of a question.
     reranker
         Reads the best candidates again, for recipes that ask for it.
+    extractor
+        Reads what is remembered for names; None to take only the names that are given.
     notes
         What a person should know about how this was opened.
     """
@@ -81,6 +86,7 @@ class Engine:
         random_bits: Callable[[int], int] = secrets.randbits,
         classifier: QueryClassifier | None = None,
         reranker: Reranker | None = None,
+        extractor: EntityExtractor | None = None,
         notes: Sequence[str] = (),
     ) -> None:
         self.store = store
@@ -90,7 +96,9 @@ class Engine:
         self.namespace = checked_namespace("namespace", namespace)
         self.notes = tuple(notes)
         self._clock = clock
-        self._drafts = Drafts(clock, random_bits)
+        self.extractor = extractor
+        self._names = NameBook(store, extractor)
+        self._drafts = Drafts(clock, random_bits, None if extractor is None else self._names.mentioned)
         self._repairing = Repairing(store, analyser)
         self.reranker = reranker
         self._classifier = RuleClassifier() if classifier is None else classifier
@@ -164,7 +172,8 @@ class Engine:
     def correct(self, /, id: str, content: str, *, namespace: str | None = None, **details: Any) -> Memory:  # noqa: ANN401
         """Say something new in place of a memory; the old one stays readable in `history` and `as_of`.
 
-        What is not given in `details` is taken over from the old memory.
+        What is not given in `details` is taken over from the old memory; of its names, those that its text
+        does not mention.
         """
         old = self.get(id, namespace=namespace)
         kept = {
@@ -172,6 +181,8 @@ class Engine:
             for name in ("category", "tier", "importance", "tags", "entities", "place")
         }
         kept["metadata"] = dict(old.metadata)
+        read = {folded(name) for name in self._names.mentioned(old.content, old.namespace)}
+        kept["entities"] = tuple(name for name in old.entities if folded(name) not in read)
         return self.remember(content, namespace=old.namespace, supersedes=(old.id,), **(kept | details))
 
     # --- look -----------------------------------------------------------------------------------------

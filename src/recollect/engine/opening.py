@@ -25,6 +25,7 @@ from recollect.model.errors import EmbedderError, InvalidArgument, MissingExtra
 from recollect.model.namespace import DEFAULT_NAMESPACE
 from recollect.store.sqlite.store import SqliteStore
 from recollect.text.analysers import ANALYSERS, Analyser, analyser
+from recollect.text.entities import RuleExtractor
 
 _EMBEDDER = "embedder"
 _ANALYSER = "analyser"
@@ -40,6 +41,7 @@ def open(
     recipe: Recipe | str = "balanced",
     analyser_name: str | None = None,
     language: str | None = None,
+    extract_entities: bool = True,
     durable: bool = True,
     must_exist: bool = False,
     resources: Resources | None = None,
@@ -64,6 +66,8 @@ def open(
     analyser_name, language
         How words are read; fixed when the store is made. None for what it was made with, or ``"snowball"``
         with the language detected text by text.
+    extract_entities
+        Whether what is remembered is read for the names it mentions, by rules and without a network.
     durable
         Whether an acknowledged write survives a power cut.
     must_exist
@@ -94,6 +98,7 @@ def open(
             recipe=recipe,
             namespace=namespace,
             reranker=_reranker(reranker, given),
+            extractor=RuleExtractor() if checks.flag("extract_entities", extract_entities) else None,
             notes=notes,
             **options,
         )

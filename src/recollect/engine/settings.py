@@ -41,6 +41,7 @@ _EXPECTED: Final = {
     "db": "the path of a file",
     "embedder": "the name of an embedder, such as 'auto' or 'lexical'",
     "reranker": "the name of a re-ranker, or 'none'",
+    "extract_entities": "true or false",
     "durable": "true or false",
     "models": "the path of a folder",
     "hub_cache": "the path of a folder",
@@ -106,6 +107,9 @@ class Settings(BaseSettings):
     embedder: str = Field(default="auto", min_length=1, description="What measures meaning.")
     reranker: str = Field(default="none", min_length=1, description="What reads the best candidates again.")
     recipe: str = Field(default="balanced", description="How to recall.")
+    extract_entities: bool = Field(
+        default=True, description="Whether what is remembered is read for the names it mentions."
+    )
     durable: bool = Field(default=True, description="Whether an acknowledged write survives a power cut.")
     models: Path = Field(
         default_factory=lambda: models_folder(os.environ, sys.platform, Path.home()),
@@ -162,6 +166,7 @@ class Settings(BaseSettings):
             reranker=self.reranker if embed else None,
             namespace=self.namespace,
             recipe=self.recipe,
+            extract_entities=self.extract_entities,
             durable=self.durable,
             must_exist=must_exist,
             resources=self.resources,

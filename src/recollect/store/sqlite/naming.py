@@ -34,7 +34,8 @@ class NamingStore:
 
     def naming(self, namespace: str) -> int:
         """Return the last change of a namespace's declared names; 0 if there was none."""
-        with self._lock, reading(self._connection, self.path):
+        # Asked for every memory that is written: one statement, which needs no view in common with others.
+        with self._lock, translated(self.path):
             found = self._connection.execute(
                 "SELECT naming FROM namespaces WHERE path = ?", (namespace,)
             ).fetchone()

@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from recollect.model.entity import Relation
+from recollect.model.errors import InvalidArgument
 from recollect.store.sqlite import entities
 from recollect.store.sqlite.rows import instant, marks, microseconds
 from recollect.store.sqlite.segments import Namespace
@@ -29,6 +30,8 @@ _SAME: Final = (
     "namespace = ? AND subject = ? AND type = ? AND object = ? AND coalesce(memory, 0) = ? "
     "AND coalesce(valid_from, -9000000000000000000) = ?"
 )
+_HEAVIEST: Final = 1e9
+"""Weights are summed over many edges, and must not overflow."""
 _FOR_EVER: Final = -9_000_000_000_000_000_000
 _IS_TRUE: Final = "(r.valid_from IS NULL OR r.valid_from <= ?) AND (r.valid_to IS NULL OR r.valid_to > ?)"
 _IS_SEEN: Final = "m.forgotten_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?)"
@@ -50,6 +53,8 @@ def relate(
     """
     written = []
     for relation in relations:
+        if relation.weight > _HEAVIEST:
+            raise InvalidArgument("weight", relation.weight, f"a number above 0 and at most {_HEAVIEST:g}")
         memory, said_at = None, now
         if relation.asserted_by is not None:
             _, memory, _, asserting = find(connection, namespace.path, relation.asserted_by)

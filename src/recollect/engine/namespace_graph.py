@@ -1,0 +1,300 @@
+"""The graph of a namespace: who and what its memories mention, what relates to what, and what was said next.
+
+Nodes are memories and entities. A memory *mentions* entities and *supersedes* memories; the *next* memory of
+a session follows it; entities have whatever relations hold between them, each under its own type. Every edge
+is there once: walk it both ways where the direction does not matter. What is forgotten, superseded or expired
+has no part in it, except that what took its place still points to it.
+
+It is built when somebody first asks, then kept, and catches up with the change feed: what was added is added,
+what has changed is taken out and put in again. Only a merge, or another change of who is who, builds it anew.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from recollect.engine.naming import NameBook, Names
+from recollect.graph.adjacency import Graph
+from recollect.index.growing import Growing
+from recollect.model.checks import IntArray
+from recollect.store.naming import Link
+from recollect.store.port import Store
+
+MENTIONS: Final = "mentions"
+NEXT: Final = "next"
+SUPERSEDES: Final = "supersedes"
+
+_RENAMED: Final = frozenset({"rename", "merge", "unmerge"})
+"""Changes after which a name may mean somebody else."""
+_UNRELATED: Final = frozenset({"rerelate", "unrelate"})
+_RELATION: Final = -1
+"""The owner of edges that are relations; a memory's are owned by its slot, a session's by -2 and below."""
+_GONE: Final = np.iinfo(np.int64).min
+"""The owner of edges that were removed."""
+_NO_SESSION: Final = -1
+_BUDGET: Final = 256 * 1024**2
+_EDGE_BYTES: Final = 60
+_NODE_BYTES: Final = 150
+_STALE: Final = 4
+"""Once so many times more edges were ever numbered than there are, the graph is built anew."""
+
+
+class NamespaceGraph:
+    """The graph of one namespace at one moment; :class:`Graphs` keeps it up to date.
+
+    Attributes
+    ----------
+    graph
+        Nodes and edges; its types are `MENTIONS`, `NEXT`, `SUPERSEDES` and those of relations.
+    change
+        The last change it has seen.
+    """
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.graph = Graph.of(0, [], [], type_names=(MENTIONS, NEXT, SUPERSEDES))
+        self.change = 0
+        self.slots = 0
+        self.since: datetime | None = None
+        self.until: datetime | None = None
+        """Between these two moments it is true, as long as nothing is written."""
+        self._owners = Growing(np.int64, ())
+        self._slot_of_node = Growing(np.int64, ())
+        self._node_of_slot = Growing(np.int64, ())
+        self._entity_nodes: dict[str, int] = {}
+        self._spellings: dict[int, str] = {}
+        self._sessions: dict[str, int] = {}
+        self._session_of_slot = Growing(np.int64, ())
+        self._position_of_slot = Growing(np.int64, ())
+        self._ends: dict[int, tuple[int, int]] = {}
+        """By session, the position and the slot of what was said last."""
+        self._expiries: dict[int, datetime] = {}
+        self._new: list[tuple[int, int, float, int, int]] = []
+        self._types = {name: number for number, name in enumerate(self.graph.type_names)}
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory this takes, roughly."""
+        return _EDGE_BYTES * self.graph.next_edge + _NODE_BYTES * self.graph.nodes
+
+    @property
+    def entity_keys(self) -> tuple[str, ...]:
+        """The keys of all entities that are nodes."""
+        return tuple(self._entity_nodes)
+
+    def entity_node(self, name: str) -> int | None:
+        """Return the node of the entity that a name means."""
+        return self._entity_nodes.get(self.names.key(name))
+
+    def entity_nodes(self) -> IntArray:
+        """Return the nodes of all entities, in the order of :attr:`entity_keys`."""
+        return np.fromiter(self._entity_nodes.values(), np.intp, len(self._entity_nodes))
+
+    def name(self, key: str) -> str:
+        """Return the name of an entity, given its key: as declared, else as first seen."""
+        node = self._entity_nodes.get(key)
+        return self.names.entity(key, key if node is None else self._spellings[node]).name
+
+    def name_of(self, node: int) -> str | None:
+        """Return the name of an entity's node; None for a memory's."""
+        spelt = self._spellings.get(node)
+        return None if spelt is None else self.names.entity(self.names.key(spelt), spelt).name
+
+    def nodes_of(self, slots: IntArray) -> IntArray:
+        """Return the nodes of memories; -1 for one that has none."""
+        return np.asarray(self._node_of_slot.view[slots], np.intp)
+
+    def slots_of(self, nodes: IntArray) -> IntArray:
+        """Return the slots of memories' nodes; -1 for an entity's."""
+        return np.asarray(self._slot_of_node.view[nodes], np.intp)
+
+    def mention_counts(self) -> IntArray:
+        """Return for every node how many memories mention it."""
+        _, targets, _, types, _ = self.graph.listed()
+        return np.bincount(targets[types == self._types[MENTIONS]], minlength=self.graph.nodes)
+
+    # --- catching up ----------------------------------------------------------------------------------
+
+    def catch_up(self, store: Store, namespace: str, now: datetime) -> bool:
+        """Bring this up to `now`; return False if it has to be built anew instead."""
+        news = store.graph_news(namespace, self.change)
+        waited = self.since is not None and not self._is_still_true(now)
+        if news.change == self.change and not waited:
+            return self.since is not None or not news.change
+        if self.change and (news.kinds & _RENAMED or self._is_stale()):
+            return False
+        changed = {slot for slot in news.changed if slot < self.slots}
+        if waited:
+            changed |= {slot for slot, at in self._expiries.items() if self._turned(at, now)}
+        whole = bool(changed or waited or news.kinds & _UNRELATED or not self.change)
+        broken = self._take_out(changed, relations=whole)
+        self._put_in(store.links(namespace, self.slots, sorted(changed)), news.slots, now, broken)
+        self._relate(store, namespace, now, since=0 if whole else self.change)
+        self._flush()
+        self.slots, self.change = news.slots, news.change
+        turns = [at for at in self._expiries.values() if at > now]
+        turn = store.next_turn(namespace, now)
+        self.since, self.until = now, min(filter(None, [*turns, turn]), default=None)
+        return True
+
+    def _is_still_true(self, now: datetime) -> bool:
+        assert self.since is not None  # the caller looked
+        return self.since <= now and (self.until is None or now < self.until)
+
+    def _turned(self, at: datetime, now: datetime) -> bool:
+        assert self.since is not None  # the caller looked
+        return (at <= self.since) != (at <= now)
+
+    def _is_stale(self) -> bool:
+        return self.graph.next_edge > _STALE * self.graph.edges + 10_000
+
+    def _take_out(self, slots: set[int], *, relations: bool) -> set[int]:
+        """Remove the edges that memories own, and return the sessions they were said in."""
+        at = np.fromiter(slots, np.intp, len(slots))
+        broken = set(self._session_of_slot.view[at].tolist()) - {_NO_SESSION}
+        self._session_of_slot.view[at] = _NO_SESSION
+        for slot in slots:
+            self._expiries.pop(slot, None)
+        self._remove([*slots, *([_RELATION] if relations else [])])
+        return broken
+
+    def _remove(self, owners: list[int]) -> None:
+        numbers = np.flatnonzero(np.isin(self._owners.view, owners)) if owners else np.zeros(0, np.intp)
+        if numbers.size:
+            self._owners.view[numbers] = _GONE
+            self.graph = self.graph.without(numbers)
+
+    def _put_in(self, links: Iterator[Link], slots: int, now: datetime, broken: set[int]) -> None:
+        """Add the edges of memories; `broken` are the sessions whose order has to be found anew."""
+        fresh = np.full(slots - len(self._node_of_slot), -1, np.int64)
+        for column in (self._node_of_slot, self._session_of_slot, self._position_of_slot):
+            column.extend(fresh)
+        for link in links:
+            if link.expires_at is not None:
+                self._expiries[link.slot] = link.expires_at
+            if not link.current or (link.expires_at is not None and link.expires_at <= now):
+                continue
+            node = self._memory_node(link.slot)
+            for other in dict.fromkeys(self._entity(name) for name in link.entities):
+                if other is not None:
+                    self._add(node, other, 1.0, MENTIONS, link.slot)
+            for older in link.supersedes:
+                self._add(node, self._memory_node(older), 1.0, SUPERSEDES, link.slot)
+            if link.session:
+                self._say(link, node, broken)
+        self._chain(broken)
+
+    def _say(self, link: Link, node: int, broken: set[int]) -> None:
+        """Put a memory into its session: at the end, if that is where it belongs."""
+        session = self._sessions.setdefault(link.session, len(self._sessions))
+        here = (-1 if link.position is None else link.position, link.slot)
+        self._session_of_slot.view[link.slot] = session
+        self._position_of_slot.view[link.slot] = here[0]
+        last = self._ends.get(session)
+        if last is not None and here < last:
+            broken.add(session)
+            return
+        if last is not None and session not in broken:
+            self._add(self._memory_node(last[1]), node, 1.0, NEXT, -2 - session)
+        self._ends[session] = here
+
+    def _chain(self, sessions: set[int]) -> None:
+        """Write the edges of sessions anew: each memory to the one that was said after it."""
+        owners = [-2 - session for session in sessions]
+        self._remove(owners)
+        self._new = [edge for edge in self._new if edge[4] not in owners] if owners else self._new
+        for session in sorted(sessions):
+            slots = np.flatnonzero(self._session_of_slot.view == session)
+            positions = self._position_of_slot.view[slots]
+            order = np.lexsort((slots, positions))
+            said = slots[order].tolist()
+            for slot, following in pairwise(said):
+                self._add(self._memory_node(slot), self._memory_node(following), 1.0, NEXT, -2 - session)
+            self._ends.pop(session, None)
+            if said:
+                self._ends[session] = int(positions[order[-1]]), said[-1]
+
+    def _relate(self, store: Store, namespace: str, now: datetime, since: int) -> None:
+        for relation in store.relations(namespace, now=now, since=since):
+            source, target = self._entity(relation.source), self._entity(relation.target)
+            # A declared name is never blank.
+            if source is not None and target is not None:
+                self._add(source, target, relation.weight, relation.type, _RELATION)
+
+    def _memory_node(self, slot: int) -> int:
+        node = int(self._node_of_slot.view[slot])
+        if node < 0:
+            node = self._new_node(slot)
+            self._node_of_slot.view[slot] = node
+        return node
+
+    def _entity(self, name: str) -> int | None:
+        """Return the node of an entity, a new one if need be; None for a name with nothing visible in it."""
+        key = self.names.key(name)
+        node = self._entity_nodes.get(key)
+        if node is None and key:
+            node = self._entity_nodes[key] = self._new_node(-1)
+            self._spellings[node] = name
+        return node
+
+    def _new_node(self, slot: int) -> int:
+        self._slot_of_node.extend(np.array([slot], np.int64))
+        return len(self._slot_of_node) - 1
+
+    def _add(self, source: int, target: int, weight: float, type_: str, owner: int) -> None:
+        number = self._types.setdefault(type_, len(self._types))
+        self._new.append((source, target, weight, number, owner))
+
+    def _flush(self) -> None:
+        """Put the edges that were collected into the graph."""
+        columns = list(zip(*self._new, strict=True)) or [(), (), (), (), ()]
+        self._new = []
+        self.graph = self.graph.extended(
+            len(self._slot_of_node) - self.graph.nodes,
+            np.array(columns[0], np.intp),
+            np.array(columns[1], np.intp),
+            np.array(columns[2], np.float64),
+            np.array(columns[3], np.intp),
+            tuple(self._types),
+        )
+        self._owners.extend(np.array(columns[4], np.int64))
+
+
+class Graphs:
+    """The graphs of a store's namespaces, as many as there is memory for.
+
+    Parameters
+    ----------
+    store
+        What they are read from.
+    names
+        Who is who.
+    budget
+        About how many bytes to keep; the least recently used go first.
+    """
+
+    def __init__(self, store: Store, names: NameBook, budget: int = _BUDGET) -> None:
+        self._store = store
+        self._names = names
+        self._budget = budget
+        self._kept: OrderedDict[str, NamespaceGraph] = OrderedDict()
+
+    def at(self, namespace: str, now: datetime) -> NamespaceGraph:
+        """Return the graph of a namespace at a moment; inside an open view it is that view's."""
+        names = self._names.of(namespace)
+        found = self._kept.pop(namespace, None)
+        if found is not None:
+            found.names = names
+        if found is None or not found.catch_up(self._store, namespace, now):
+            found = NamespaceGraph(names)
+            found.catch_up(self._store, namespace, now)
+        self._kept[namespace] = found
+        while len(self._kept) > 1 and sum(graph.nbytes for graph in self._kept.values()) > self._budget:
+            self._kept.popitem(last=False)
+        return found

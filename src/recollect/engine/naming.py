@@ -1,0 +1,142 @@
+"""Who is who in a namespace: which entity a name means, and which names a text mentions.
+
+What was declared is small beside what was remembered, so a process keeps it, and asks the store before every
+use whether it has changed since: one number is compared.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Final
+
+from recollect.model.entity import Entity
+from recollect.store.naming import EntityRecord
+from recollect.store.port import Store
+from recollect.text.folding import folded
+from recollect.text.known_names import KnownNames
+from recollect.text.mentions import EntityExtractor
+from recollect.text.resolution import Redirects
+
+_KEPT: Final = 256
+"""How many namespaces' names are kept; the least recently used go first."""
+
+
+class Names:
+    """The declared entities of a namespace.
+
+    An entity is known by its key: the folded name of what the name finally means. The key of a name that
+    nobody declared is that name, folded.
+
+    Parameters
+    ----------
+    records
+        The entities, in the order in which they were declared.
+
+    Examples
+    --------
+    >>> names = Names([EntityRecord(Entity("Anna Keller", aliases=("Anna",))),
+    ...                EntityRecord(Entity("Annie"), merged_into="Anna Keller")])
+    >>> names.key("ANNA"), names.key("Annie"), names.key("Ben")
+    ('anna keller', 'anna keller', 'ben')
+    >>> names.spellings("anna keller")
+    ('anna keller', 'anna', 'annie')
+    """
+
+    def __init__(self, records: Sequence[EntityRecord] = ()) -> None:
+        self._records = tuple(records)
+        self._keys: dict[str, str] = {}
+        self._entities = {folded(record.entity.name): record.entity for record in records}
+        self._spellings: dict[str, list[str]] = {}
+        merged = {r.entity.name: r.merged_into for r in records if r.merged_into is not None}
+        self._redirects = Redirects(merged)
+        for record in records:
+            key = folded(self._redirects.follow(record.entity.name))
+            for name in (record.entity.name, *record.entity.aliases):
+                self._keys[folded(name)] = key
+        for spelling, key in self._keys.items():
+            own = self._spellings.setdefault(key, [key])
+            if spelling != key:
+                own.append(spelling)
+
+    @cached_property
+    def known(self) -> KnownNames:
+        """What a text is searched for."""
+        return KnownNames([record.entity for record in self._records])
+
+    def __len__(self) -> int:
+        return len(self._entities)
+
+    def key(self, name: str) -> str:
+        """Return the key of the entity that a name means."""
+        own = folded(name)
+        return self._keys.get(own, own)
+
+    def is_declared(self, key: str) -> bool:
+        """Return whether something was said about an entity beside memories."""
+        return key in self._entities
+
+    def entity(self, key: str, otherwise: str) -> Entity:
+        """Return an entity; one that nobody declared is called `otherwise`."""
+        found = self._entities.get(key)
+        return Entity(otherwise) if found is None else found
+
+    def spellings(self, key: str) -> tuple[str, ...]:
+        """Return every folded name that means an entity, its own first."""
+        return tuple(self._spellings.get(key, [key]))
+
+    def merged(self, key: str) -> tuple[str, ...]:
+        """Return the names that were merged into an entity."""
+        found = self._entities.get(key)
+        return () if found is None else self._redirects.merged_into(found.name)
+
+    def keys(self) -> tuple[str, ...]:
+        """Return the keys of all declared entities that were not merged into others."""
+        return tuple(dict.fromkeys(self._keys.values()))
+
+
+class NameBook:
+    """The names of every namespace of a store, as they are now.
+
+    Parameters
+    ----------
+    store
+        Where they are declared.
+    extractor
+        Reads texts for names; None to find none.
+    """
+
+    def __init__(self, store: Store, extractor: EntityExtractor | None) -> None:
+        self._store = store
+        self._extractor = extractor
+        self._kept: OrderedDict[str, tuple[int, Names]] = OrderedDict()
+
+    def of(self, namespace: str) -> Names:
+        """Return the names of a namespace."""
+        change = self._store.naming(namespace)
+        kept = self._kept.get(namespace)
+        if kept is None or kept[0] != change:
+            kept = change, Names(self._store.entities(namespace) if change else ())
+            self._kept[namespace] = kept
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return kept[1]
+
+    def mentioned(self, text: str, namespace: str, given: Sequence[str] = ()) -> tuple[str, ...]:
+        """Return the given names and after them those that a text mentions, each entity's name once.
+
+        A declared name is spelt as it was declared, others as the text spells them.
+        """
+        if self._extractor is None:
+            return tuple(given)
+        known = self.of(namespace).known
+        found = {folded(name): name for name in reversed(given)}
+        for mention in self._extractor.extract([text], known)[0].mentions:
+            key = folded(mention.text)
+            if key and key not in found:
+                owner = known.owner(mention.text)
+                declared = () if owner is None else (owner.name, *owner.aliases)
+                found[key] = next((name for name in declared if folded(name) == key), mention.text)
+        own = {folded(name) for name in given}
+        return (*given, *(name for key, name in found.items() if key not in own))
