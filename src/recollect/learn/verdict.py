@@ -1,0 +1,186 @@
+"""Is the new setting better? Only what wins on data it was not chosen on is accepted.
+
+Choosing the best of many settings on some questions makes it look better than it is. So the choice is made
+anew for each fold, without the questions that are held out, and judged on those; the gain over the current
+setting is compared question by question, with a bootstrap interval over groups of questions. A setting is
+refused if that interval reaches zero, or if most of what it gained where it was chosen is lost elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from recollect.evaluate.significance import Difference, paired_bootstrap
+from recollect.learn.folds import Fold
+from recollect.model import checks
+from recollect.model.checks import FloatArray, Numbers
+from recollect.model.errors import InvalidArgument, NotEnoughData
+
+LEAST_GROUPS: Final = 20
+"""How many groups of questions are the least: with fewer, the bootstrap's interval is too narrow."""
+KEPT: Final = 0.5
+"""The share of the gain where it was chosen that must be left on held-out data."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoldResult:
+    """One fold: what was chosen without it, what that gained there, and what on the fold itself."""
+
+    setting: Mapping[str, Any]
+    learnt_gain: float
+    held_out_gain: float
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Accepted or refused, with the numbers that say why.
+
+    Attributes
+    ----------
+    accepted
+        Whether the setting may be installed.
+    reason
+        The numbers as a sentence.
+    setting
+        What was chosen on all the data; this is what would be installed.
+    gain
+        The held-out gain over the current setting: mean, interval and p value, each group counting the same.
+    learnt_gain
+        What the choice of each fold gained where it was chosen, on average.
+    folds
+        Fold by fold.
+    """
+
+    accepted: bool
+    reason: str
+    setting: Mapping[str, Any]
+    gain: Difference
+    learnt_gain: float
+    folds: tuple[FoldResult, ...]
+
+
+def judge(
+    setting: Mapping[str, Any],
+    chosen: Sequence[Mapping[str, Any]],
+    values: Sequence[Numbers],
+    current: Numbers,
+    folds: Sequence[Fold],
+    groups: Sequence[str],
+    *,
+    seed: int = 0,
+    level: float = 0.95,
+    kept: float = KEPT,
+    least: int = LEAST_GROUPS,
+) -> Verdict:
+    r"""Return whether a way of choosing settings wins on what it has not seen.
+
+    .. math:: d_i = v^{(f(i))}_i - c_i, \quad
+        \text{accept if } \mathrm{low}(\bar d_g) > 0 \text{ and } \bar d \ge \kappa \, \bar d_{\text{learnt}}
+
+    where :math:`f(i)` is the fold that holds question :math:`i` out, :math:`\bar d_g` are the means by group.
+
+    Parameters
+    ----------
+    setting
+        What was chosen on all the data.
+    chosen, values
+        For each fold what was chosen without its held-out part, and the value of that on every question.
+    current
+        The value of the current setting on every question.
+    folds, groups
+        How the questions were divided, and the group of each.
+    seed, level
+        Of the bootstrap.
+    kept
+        :math:`\kappa`, the share of the gain that must be left on held-out data.
+    least
+        The least number of groups.
+
+    Examples
+    --------
+    >>> from recollect.learn.folds import grouped_folds
+    >>> groups = [f"q{number}" for number in range(40)]
+    >>> folds = grouped_folds(groups, count=2)
+    >>> better = [0.7, 0.6] * 20
+    >>> verdict = judge({"words": 0.6}, [{"words": 0.6}] * 2, [better] * 2, [0.5] * 40, folds, groups)
+    >>> verdict.accepted, round(verdict.gain.mean, 3)
+    (True, 0.15)
+    """
+    base = checks.numbers("current", current)
+    names = checks.texts("groups", groups)
+    checks.same_length(current=base, groups=names)
+    share = checks.probability("kept", kept)
+    checks.same_length(folds=folds, chosen=chosen, values=values)
+    _enough(names, least)
+    held_out = np.sort(np.concatenate([fold.held_out for fold in folds])) if folds else np.zeros(0)
+    once = np.array_equal(held_out, np.arange(base.size))
+    if not once or not all(fold.held_out.size and fold.learnt.size for fold in folds):
+        raise InvalidArgument("folds", len(folds), "folds that hold every question out once")
+    mine = np.empty(base.size)
+    results = []
+    for place, (fold, picked, given) in enumerate(zip(folds, chosen, values, strict=True)):
+        value = checks.numbers(f"values[{place}]", given)
+        checks.same_length(current=base, **{f"values[{place}]": value})
+        mine[fold.held_out] = value[fold.held_out]
+        results.append(
+            FoldResult(
+                dict(picked),
+                float((value - base)[fold.learnt].mean()),
+                float((value - base)[fold.held_out].mean()),
+                fold.held_out.size,
+            )
+        )
+    ours, theirs = _by_group(mine, names), _by_group(base, names)
+    gain = paired_bootstrap(ours, theirs, seed=seed, level=level)
+    learnt = float(np.mean([result.learnt_gain for result in results]))
+    accepted, reason = _reason(gain, learnt, share, level, all(same(each, chosen[0]) for each in chosen))
+    return Verdict(accepted, reason, dict(setting), gain, learnt, tuple(results))
+
+
+def same(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+    """Return whether two settings say the same; a weight that is not named is 0.
+
+    Examples
+    --------
+    >>> same({"meaning": 0.4, "graph": 0.0}, {"meaning": 0.4})
+    True
+    """
+    return all(first.get(name, 0.0) == second.get(name, 0.0) for name in {*first, *second})
+
+
+def _enough(groups: Sequence[str], least: int) -> None:
+    found, needed = len(set(groups)), checks.whole("least", least, 1)
+    if found < needed:
+        raise NotEnoughData("groups of questions", found, needed)
+
+
+def _by_group(values: FloatArray, groups: Sequence[str]) -> FloatArray:
+    """Return the mean of each group, in the order in which they come."""
+    places = {name: place for place, name in enumerate(dict.fromkeys(groups))}
+    where = np.array([places[name] for name in groups], np.intp)
+    result: FloatArray = np.bincount(where, weights=values) / np.bincount(where)
+    return result
+
+
+def _reason(gain: Difference, learnt: float, kept: float, level: float, steady: bool) -> tuple[bool, str]:
+    numbers = (
+        f"{gain.mean:+.4f} on held-out questions ({level:.0%} interval {gain.low:+.4f} to {gain.high:+.4f})"
+    )
+    where_chosen = f"{learnt:+.4f} on those it was chosen on"
+    if gain.mean == 0 and learnt == 0:
+        return False, "no change: nothing that was tried is better than the current setting"
+    if gain.low <= 0 and gain.mean <= 0 < learnt:
+        return False, f"overfit: {numbers}, though {where_chosen}"
+    if gain.high < 0:
+        return False, f"worse: {numbers}"
+    if gain.low <= 0:
+        return False, f"not proven: {numbers}, and the interval reaches zero"
+    if gain.mean < kept * learnt:
+        return False, f"overfit: only {numbers}, less than {kept:.0%} of {where_chosen}"
+    folds = "every fold chose the same setting" if steady else "folds chose different settings"
+    return True, f"better: {numbers}, {where_chosen}; {folds}"

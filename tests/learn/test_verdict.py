@@ -1,0 +1,103 @@
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recollect.learn.folds import Fold, grouped_folds
+from recollect.learn.verdict import judge, same
+from recollect.model.errors import InvalidArgument, NotEnoughData
+
+GROUPS = [f"q{number}" for number in range(40)]
+FOLDS = grouped_folds(GROUPS, count=2)
+NOW = np.full(40, 0.5)
+
+
+def verdict(held_out: float, learnt: float, spread: float = 0.0, **options: Any) -> Any:
+    """A setting that gains so much on what is held out and where it was chosen, more or less."""
+    values = []
+    for fold in FOLDS:
+        value = NOW.copy()
+        value[fold.learnt] += learnt
+        value[fold.held_out] += held_out + spread * np.where(np.arange(fold.held_out.size) % 2, 1, -1)
+        values.append(value)
+    return judge({"w": 1.0}, [{"w": 1.0}] * 2, values, NOW, FOLDS, GROUPS, **options)
+
+
+def test_a_setting_that_wins_held_out_is_accepted_with_its_numbers() -> None:
+    found = verdict(0.10, 0.12, spread=0.05)
+    assert found.accepted
+    assert found.gain.mean == pytest.approx(0.10)
+    assert 0 < found.gain.low < 0.10 < found.gain.high
+    assert found.learnt_gain == pytest.approx(0.12)
+    assert [(fold.questions, round(fold.held_out_gain, 3)) for fold in found.folds] == [(20, 0.1), (20, 0.1)]
+    assert found.reason.startswith("better: +0.1000 on held-out questions (95% interval +0.0")
+
+
+@pytest.mark.parametrize(
+    ("held_out", "learnt", "spread", "word"),
+    [
+        (0.00, 0.00, 0.0, "no change"),
+        (-0.05, 0.10, 0.02, "overfit"),
+        (-0.05, -0.01, 0.02, "worse"),
+        (0.02, 0.03, 0.50, "not proven"),
+        (0.02, 0.10, 0.01, "overfit: only"),
+    ],
+)
+def test_everything_else_is_refused_with_the_numbers(
+    held_out: float, learnt: float, spread: float, word: str
+) -> None:
+    found = verdict(held_out, learnt, spread)
+    assert not found.accepted
+    assert found.reason.startswith(word)
+    if word != "no change":
+        assert f"{held_out:+.4f}" in found.reason
+
+
+def test_how_much_may_be_lost_can_be_said() -> None:
+    assert verdict(0.02, 0.10, 0.01, kept=0.1).accepted
+
+
+def test_each_group_counts_the_same_however_many_questions_it_has() -> None:
+    groups = ["long"] * 21 + [f"q{number}" for number in range(19)]
+    folds = grouped_folds(groups, count=2)
+    value = np.full(40, 0.5)
+    value[:21] += 0.5
+    found = judge({}, [{}] * 2, [value] * 2, NOW, folds, groups)
+    assert found.gain.mean == pytest.approx(0.5 / 20)
+    assert not found.accepted
+
+
+def test_too_few_groups_say_how_many_more() -> None:
+    groups = ["a", "b"] * 20
+    with pytest.raises(NotEnoughData, match=r"2 groups of questions .* 18 more"):
+        judge({}, [{}] * 2, [NOW] * 2, NOW, grouped_folds(groups, count=2), groups)
+
+
+def test_settings_are_the_same_if_they_differ_in_what_is_zero() -> None:
+    assert same({"a": 1.0, "b": 0.0}, {"a": 1.0})
+    assert not same({"a": 1.0}, {"b": 1.0})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"current": [0.5]},
+        {"values": [[0.5] * 40]},
+        {"values": [[0.5] * 3] * 2},
+        {"folds": [FOLDS[0], FOLDS[0]]},
+        {"groups": ["a"]},
+        {"kept": 2.0},
+        {"folds": [Fold(np.arange(40), np.arange(0))] * 2},
+    ],
+)
+def test_bad_arguments(changes: dict[str, Any]) -> None:
+    good: dict[str, Any] = {
+        "setting": {},
+        "chosen": [{}, {}],
+        "values": [NOW, NOW],
+        "current": NOW,
+        "folds": FOLDS,
+        "groups": GROUPS,
+    }
+    with pytest.raises(InvalidArgument):
+        judge(**good | changes)
