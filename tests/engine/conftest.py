@@ -31,6 +31,7 @@ def situation() -> Iterator[Callable[..., Situation]]:
                 "classifier": RuleClassifier(),
                 "vector": memory.embedder.embed_query(question),
                 "least_similarity": memory.embedder.similarity_threshold,
+                "noise": memory.embedder.similarity_threshold,
                 "now": NOW,
                 "period": None,
             }

@@ -14,7 +14,7 @@ from recollect.duplicates.fingerprint import folded
 from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Situation
 from recollect.index.lexical import LexicalQuery
-from recollect.model.checks import FloatArray, IntArray
+from recollect.model.checks import BoolArray, FloatArray, IntArray
 from recollect.model.explanation import Explanation
 from recollect.model.parameter import parameters_of
 from recollect.rank import (
@@ -28,6 +28,7 @@ from recollect.rank import (
     legs_for_query,
     phrase_bonus,
 )
+from recollect.rank.context import REACH, Reading
 from recollect.rank.fusion.legs import Aligned, align_slots
 from recollect.store.port import Found
 
@@ -41,11 +42,16 @@ _NAMED_IN_RECIPE: Final = {
     "threshold": "blend_threshold",
 }
 """By the declared parameter of a fusion, the recipe's parameter that sets it."""
+_LEADING: Final = 50
+"""Of how many of the best by words the neighbours become candidates: they may answer what those ask."""
+_UNDER_NOISE: Final = 0.4
+"""How far below the noise the scale of meaning starts, as a share of what lies above it."""
 _PHRASE_DEPTH: Final = 3
 """How many times deeper words are searched when a phrase may lift what lies there."""
 
 
 _bm25 = lru_cache(maxsize=64)(BM25)
+_reading = lru_cache(maxsize=64)(Reading)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,9 +168,39 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
     if recipe.lexical_pool and query.terms:
         pool = recipe.lexical_pool * (_PHRASE_DEPTH if question.phrases else 1)
         lexical = view.lexical(query, pool)
-        if question.phrases and lexical.slots.size:
-            lexical = _with_phrases(recipe, situation, lexical)
+    found = Legs(vector, lexical)
+    if recipe.complete or recipe.context_before or recipe.context_after:
+        found = _completed(recipe, situation, query, found)
+    if question.phrases and found.lexical.slots.size:
+        found = Legs(found.vector, _with_phrases(recipe, situation, found.lexical))
+    return found
+
+
+def _completed(recipe: Recipe, situation: Situation, query: LexicalQuery, found: Legs) -> Legs:
+    """Score everything that any leg found by every leg, words being read in context."""
+    view = situation.view
+    reading = _reading(recipe.context_before, recipe.context_after, recipe.context_words)
+    parts = [found.vector.slots, found.lexical.slots]
+    if recipe.context_before or recipe.context_after:
+        around = view.neighbours(found.lexical.slots[:_LEADING], REACH)
+        if query.excluded:
+            around = view.without(around, query.excluded)
+        parts.append(around)
+    slots = np.unique(np.concatenate(parts))
+    vector, lexical = found.vector, found.lexical
+    if recipe.vector_pool and situation.vector is not None:
+        cosines = view.cosines(situation.vector, slots)
+        vector = _best_first(Found(slots, cosines), cosines != 0)
+    if recipe.lexical_pool and query.terms:
+        words = view.in_context(query, slots, reading)
+        lexical = _best_first(words, words.scores > 0)
     return Legs(vector, lexical)
+
+
+def _best_first(found: Found, kept: BoolArray) -> Found:
+    slots, scores = found.slots[kept], found.scores[kept]
+    order = (-scores).argsort(kind="stable")
+    return Found(slots[order], scores[order], found.detail, found.ceiling)
 
 
 def fuse(recipe: Recipe, situation: Situation, legs: Legs) -> Candidates:
@@ -227,7 +263,7 @@ def _zero(name: str, found: Found, situation: Situation) -> float:
     """Return the score at which a leg has nothing to say: no shared word, or a cosine of unrelated texts."""
     if name == "words" or not found.scores.size:
         return 0.0
-    return min(situation.least_similarity, float(found.scores[-1]))
+    return min(situation.noise - _UNDER_NOISE * (1 - situation.noise), float(found.scores[-1]))
 
 
 def _with_phrases(recipe: Recipe, situation: Situation, found: Found) -> Found:

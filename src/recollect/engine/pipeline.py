@@ -14,7 +14,14 @@ from recollect.engine.candidates import fuse, search
 from recollect.engine.gate import gate
 from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Explain, Situation
-from recollect.engine.steps import reranked, with_confidence, with_quality, with_temporal
+from recollect.engine.steps import (
+    reranked,
+    with_confidence,
+    with_quality,
+    with_session,
+    with_speaker,
+    with_temporal,
+)
 from recollect.model.checks import FloatArray, IntArray
 from recollect.model.explanation import Explanation
 from recollect.rank import adaptive_mmr, group_coverage, mmr
@@ -55,7 +62,7 @@ def run(recipe: Recipe, situation: Situation) -> Ranked:
     records = situation.view.records(slots)
     scores: FloatArray = candidates.scores
     explain: Explain = candidates.explain
-    for step in (with_confidence, with_quality, with_temporal):
+    for step in (with_session, with_speaker, with_confidence, with_quality, with_temporal):
         scores, explain = step(recipe, situation, records, scores, explain)
     scores, explain = reranked(recipe, situation, slots, scores, explain)
     order = (-scores).argsort(kind="stable")

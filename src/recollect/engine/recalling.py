@@ -90,6 +90,7 @@ class Recaller:
                 classifier=self.classifier,
                 vector=vector,
                 least_similarity=self.meaning.threshold if calibrated else recipe.least_similarity,
+                noise=self.meaning.threshold,
                 now=request.now,
                 period=request.period,
                 reranker=self.reranker,

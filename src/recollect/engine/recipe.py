@@ -54,6 +54,10 @@ class Recipe:
     b: Annotated[float, Declared("BM25: how much long texts are held back.", 0, 1)] = 0.4
     entity_weight: Annotated[float, Declared("Extra weight of rare names in the question.", 0, 10)] = 0.0
     phrase_weight: Annotated[float, Declared("Worth of a quoted phrase, in largest idfs.", 0, 5)] = 1.0
+    context_before: Annotated[float, Declared("Words: weight of what was said just before.", 0, 1)] = 0.0
+    context_after: Annotated[float, Declared("Words: weight of what was said just after.", 0, 1)] = 0.0
+    context_words: Annotated[float, Declared("Longer texts lean on that less.", 1, 1000)] = 30.0
+    complete: Annotated[bool, Declared("Score what one leg found by the others, too.")] = False
 
     fusion: Annotated[str, Declared("How the legs become one list.", choices=_FUSIONS)] = "relative"
     vector_weight: Annotated[float, Declared("Share of meaning; the rest is words.", 0, 1)] = 0.5
@@ -71,6 +75,8 @@ class Recipe:
 
     confidence: Annotated[str, Declared("How confidence joins in.", choices=FORMS)] = "none"
     weighting: Annotated[str, Declared("Where its weight comes from.", choices=WEIGHTINGS)] = "semantic"
+    session_weight: Annotated[float, Declared("Worth of the three best of its session.", 0, 1)] = 0.0
+    machine_weight: Annotated[float, Declared("What an assistant said counts times this.", 0, 1)] = 1.0
     quality: Annotated[str, Declared("How the memory's own quality joins in.", choices=FORMS)] = "none"
     quality_weight: Annotated[float, Declared("Weight of quality.", 0, 1)] = 0.20
     temporal: Annotated[str, Declared("How being from the right time joins in.", choices=FORMS)] = "none"

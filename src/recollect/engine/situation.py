@@ -25,13 +25,18 @@ Step: TypeAlias = tuple[FloatArray, Explain]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Situation:
-    """What a run needs besides the recipe: the view, the question and the moment."""
+    """What a run needs besides the recipe: the view, the question and the moment.
+
+    `least_similarity` is the cosine that passes the gate by itself; `noise` the cosine up to which texts are
+    likely unrelated, as the embedder was calibrated.
+    """
 
     view: View
     question: Question
     classifier: QueryClassifier
     vector: Vectors | None
     least_similarity: float
+    noise: float
     now: datetime
     period: Period | None
     reranker: Reranker | None = None

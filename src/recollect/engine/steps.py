@@ -1,4 +1,4 @@
-"""The steps that re-rank candidates: confidence, quality, time, and a re-ranker's opinion.
+"""The steps that re-rank candidates: session, speaker, confidence, quality, time, a re-ranker's opinion.
 
 Each takes the scores and returns new ones with the parts they are made of, so that an explanation is the
 chain of those parts, read backwards from the score.
@@ -14,7 +14,7 @@ import numpy as np
 
 from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Explain, Situation, Step
-from recollect.index.record import Records
+from recollect.index.record import MACHINE, Records
 from recollect.model.checks import FloatArray, IntArray
 from recollect.model.explanation import Explanation
 from recollect.rank import (
@@ -26,6 +26,7 @@ from recollect.rank import (
     proximity,
 )
 from recollect.rank.quality import record_quality
+from recollect.rank.sessions import session_means
 from recollect.rank.temporal import boosted_additive, boosted_multiplicative
 
 _DAY: Final = 86_400.0
@@ -48,6 +49,31 @@ def with_confidence(
         alpha, beta = preset(recipe.weighting)
     both = _Mixed("sum", ("relevance", "confidence"), alpha * scores, beta * sure)
     return both.scores, _chained(both, "with confidence", "relevance", explain, weight=alpha)
+
+
+def with_session(
+    recipe: Recipe, situation: Situation, records: Records, scores: FloatArray, explain: Explain
+) -> Step:
+    """Let the three best candidates of a session speak for all of it: a conversation has a topic."""
+    if not recipe.session_weight:
+        return scores, explain
+    relevant, base = _not_negative(scores, explain)
+    shared = recipe.session_weight * session_means(records["session"], relevant)
+    both = _Mixed("sum", ("relevance", "its session"), relevant, shared)
+    return both.scores, _chained(both, "with session", "relevance", base)
+
+
+def with_speaker(
+    recipe: Recipe, situation: Situation, records: Records, scores: FloatArray, explain: Explain
+) -> Step:
+    """Hold back what an assistant said: what people tell of themselves is what they ask for later."""
+    said_by_machine = records["role"] == MACHINE
+    if recipe.machine_weight == 1 or not said_by_machine.any():
+        return scores, explain
+    relevant, base = _not_negative(scores, explain)
+    factor = np.where(said_by_machine, recipe.machine_weight, 1.0)
+    both = _Mixed("product", ("relevance", "speaker"), relevant, factor)
+    return both.scores, _chained(both, "with speaker", "relevance", base)
 
 
 def with_quality(

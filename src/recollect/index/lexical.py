@@ -1,7 +1,8 @@
 """BM25 over posting lists: a few array operations for a whole query, none of them per memory.
 
 Each field of a memory (its content, tags, entities, …) has its own lists, lengths and average, and a weight
-that a recipe chooses: ``score = sum over fields and terms of w_field · w_term · bm25``. Counting document
+that a recipe chooses: ``score = sum over fields and terms of w_field · w_term · bm25``. A term is as telling
+as it is in the field where most memories have it, the same in all fields (as in BM25F). Counting document
 frequencies over the memories that may be seen keeps a namespace's forgotten ones out of its statistics.
 """
 
@@ -78,7 +79,9 @@ class Saturated:
 class Part:
     """One term in one field, ready to be scored, and the weight of both.
 
-    `lengths` and `average_length` are those of the field, over all slots.
+    `lengths` and `average_length` are those of the field, over all slots. `frequency` is in how many memories
+    the term stands, counted in the field where most have it: "Anna" is a common word where she speaks every
+    second sentence, and addressing her by name is no rare event that tells one sentence from the others.
     """
 
     field: str
@@ -87,6 +90,7 @@ class Part:
     weight: float
     lengths: npt.NDArray[np.float32]
     average_length: float
+    frequency: int
 
 
 def saturated(
@@ -161,7 +165,7 @@ def best(
 
 def scale(part: Part, count: int) -> float:
     """Return the weight of a part times its idf, ``ln((N - n + 0.5) / (n + 0.5) + 1)``."""
-    frequency = part.list.slots.size
+    frequency = part.frequency
     return part.weight * math.log((count - frequency + 0.5) / (frequency + 0.5) + 1)
 
 

@@ -6,6 +6,8 @@ two arrays, so that finding the neighbours of a thousand candidates is one look-
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 import numpy.typing as npt
 
@@ -13,7 +15,9 @@ from recollect.index.growing import Growing
 from recollect.index.record import GONE, Records
 from recollect.model.checks import IntArray
 
-NOBODY = -1
+NOBODY: Final = -1
+LINKED: Final = ("session", "position", "created", "state")
+"""The columns of a record that decide who its neighbours are."""
 
 Slots = npt.NDArray[np.int32]
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from recollect.index.codes import Floats, Owners
 from recollect.index.growing import Growing
 from recollect.index.lexical import Mask, Saturated, TermList
+from recollect.index.neighbours import LINKED, Neighbours
 from recollect.index.postings import MOST
 from recollect.index.record import FIELDS, GONE, RECORD, Records, visible
 from recollect.index.vectors import Vectors
@@ -80,6 +81,7 @@ class Partition:
         self._passing: _Kept[Hashable, Mask] = _Kept()
         self._sight: Sight | None = None
         self._pending: int | None = None
+        self._neighbours = Neighbours()
 
     def __len__(self) -> int:
         return len(self._records)
@@ -95,7 +97,13 @@ class Partition:
         lengths = sum(part.nbytes for part in self._lengths)
         tail = _ENTRY_BYTES * len(self._tail)
         kept = self._lists.nbytes + self._saturated.nbytes + self._passing.nbytes
-        return self._records.nbytes + lengths + self.vectors.nbytes + kept + tail
+        return self._records.nbytes + lengths + self.vectors.nbytes + kept + tail + self._neighbours.nbytes
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """Who was said before and after whom; linked when first asked for."""
+        self._neighbours.grow(self.records)
+        return self._neighbours
 
     def lengths(self, field: str) -> npt.NDArray[np.float32]:
         """Return the number of terms each slot has in `field`."""
@@ -111,6 +119,8 @@ class Partition:
 
     def replace(self, slot: int, record: Records) -> None:
         """Put a changed record in its slot."""
+        if any(self._records.view[slot][name] != record[0][name] for name in LINKED):
+            self._neighbours = Neighbours()
         self._records.view[slot] = record[0]
         # What a filter lets through may have changed with it.
         self._passing.clear()

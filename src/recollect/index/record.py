@@ -30,6 +30,12 @@ FORGOTTEN: Final = 1
 GONE: Final = 2
 """Bits of `state`: hidden but restorable; purged, with nothing left but its slot."""
 
+PERSON: Final = 0
+MACHINE: Final = 1
+"""Values of `role`: said by somebody, or by an assistant."""
+MACHINES: Final = frozenset({"assistant", "ai", "bot", "chatbot", "model", "system", "tool"})
+"""The speakers that are machines, as chat formats call them."""
+
 RECORD: Final = np.dtype(
     [
         ("state", "u1"),
@@ -46,12 +52,13 @@ RECORD: Final = np.dtype(
         ("superseded", "<f8"),
         ("expires", "<f8"),
         ("lengths", "<u4", (len(FIELDS),)),
+        ("role", "<u4"),
         ("checksum", "<u4"),
     ]
 )
 
 _TIER_NUMBERS: Final = {Tier(name): number for number, name in enumerate(TIERS)}
-_PACK: Final = struct.Struct(f"<BBHiiIQ6d{len(FIELDS)}I")
+_PACK: Final = struct.Struct(f"<BBHiiIQ6d{len(FIELDS)}II")
 _CHECKSUM: Final = struct.Struct("<I")
 _SOUND: Final = zlib.crc32(_CHECKSUM.pack(zlib.crc32(b"")))
 """The CRC-32 of anything followed by its own CRC-32 is always this number, so one pass checks a record."""
@@ -101,13 +108,14 @@ def packed(
         _NEVER if superseded_at is None else superseded_at,
         _NEVER if memory.expires_at is None else memory.expires_at.timestamp(),
         *(lengths.get(field, 0) for field in FIELDS),
+        MACHINE if memory.source.speaker.casefold() in MACHINES else PERSON,
     )
     return _sealed(body)
 
 
 def gone() -> bytes:
     """Return the record of a purged slot: nothing but the fact."""
-    return _sealed(_PACK.pack(GONE, 0, 0, -1, -1, 0, 0, *([0.0] * 6), *([0] * len(FIELDS))))
+    return _sealed(_PACK.pack(GONE, 0, 0, -1, -1, 0, 0, *([0.0] * 6), *([0] * len(FIELDS)), PERSON))
 
 
 def unpacked(records: Sequence[bytes]) -> Records:

@@ -45,6 +45,7 @@ class Vectors:
         self._bytes = Growing(np.int8, (dimension,))
         self._scales = Growing(np.float32, ())
         self._several = False
+        self._last: tuple[Floats, Floats] | None = None
 
     def __len__(self) -> int:
         return len(self.owners)
@@ -95,7 +96,7 @@ class Vectors:
         allowed = None if mask is None else np.flatnonzero(mask[owners])
         if self.exact:
             # Comparing all and keeping some is faster than copying the columns of some, unless those are few.
-            scores = self._rows.product(query) if allowed is None else self._rows.product(query)[allowed]
+            scores = self._products(query) if allowed is None else self._products(query)[allowed]
             places = allowed
         else:
             places = self._shortlist(query, max(RESCORED, 2 * limit), allowed)
@@ -111,6 +112,36 @@ class Vectors:
             slots, exact = _best_per_slot(slots, exact)
         order = ranked(exact, limit)
         return slots[order].astype(np.intp), exact[order]
+
+    def cosines(self, query: Floats, slots: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+        """Return the cosine of each slot's best vector with the query; 0 for a slot without one.
+
+        From float32 rows where those are in memory, else from their bytes, which are off by a thousandth.
+        """
+        owners = self.owners.view
+        first, last = np.searchsorted(owners, slots), np.searchsorted(owners, slots, "right")
+        having = np.flatnonzero(last > first)
+        result = np.zeros(slots.size)
+        if not having.size:
+            return result
+        sizes = (last - first)[having]
+        starts = np.cumsum(sizes) - sizes
+        places = np.repeat(first[having] - starts, sizes) + np.arange(sizes.sum())
+        if self.exact:
+            products = self._products(query)[places]
+        else:
+            products = Quantised(self._bytes.view[places], self._scales.view[places]).dot(query)
+        result[having] = np.maximum.reduceat(products.astype(np.float64), starts)
+        return result
+
+    def _products(self, query: Floats) -> Floats:
+        """Return the product of every row with the query; the last answer is kept for the next leg to ask."""
+        last = self._last
+        if last is not None and last[0] is query and len(last[1]) == len(self):
+            return last[1]
+        products: Floats = self._rows.product(query)
+        self._last = query, products
+        return products
 
     def _shortlist(
         self, query: Floats, count: int, allowed: npt.NDArray[np.intp] | None

@@ -21,6 +21,7 @@ from recollect.model.checks import FloatArray, IntArray
 from recollect.model.entity import Relation
 from recollect.model.memory import Memory
 from recollect.rank.combination import Combination
+from recollect.rank.context import Reading
 from recollect.store.filters import Filter
 from recollect.store.naming import EntityRecord, GraphNews, Link, Points
 
@@ -115,6 +116,24 @@ class View(Protocol):
 
     def lexical(self, query: LexicalQuery, limit: int) -> Found:
         """Return the memories with the highest BM25 scores; only those that share a term."""
+        ...
+
+    def in_context(self, query: LexicalQuery, slots: IntArray, reading: Reading) -> Found:
+        """Return the BM25 scores of the given memories, each read with its neighbours in the session.
+
+        In the order given. The words of a neighbour that may not be seen are not read.
+        """
+        ...
+
+    def neighbours(self, slots: IntArray, reach: int) -> IntArray:
+        """Return the memories said up to `reach` before and after the given ones, each once, ascending.
+
+        Only those that may be returned; some may be among the given ones.
+        """
+        ...
+
+    def without(self, slots: IntArray, terms: Sequence[str]) -> IntArray:
+        """Return those of the given memories that have none of the terms in their content."""
         ...
 
     def cosines(self, query: Floats, slots: IntArray) -> FloatArray:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from recollect.index import tail
 from recollect.index.codes import Codes, Floats, Owners
+from recollect.index.context import in_context
 from recollect.index.lexical import (
     LexicalQuery,
     Mask,
@@ -36,6 +37,7 @@ from recollect.model.checks import FloatArray, IntArray
 from recollect.model.errors import IndexCorrupt
 from recollect.model.memory import Memory
 from recollect.rank.bm25 import BM25
+from recollect.rank.context import Reading
 from recollect.store.filters import Filter
 from recollect.store.port import Found
 from recollect.store.sqlite.conditions import compiled
@@ -160,12 +162,38 @@ class SqliteView:
             ceiling(query, parts, count),
         )
 
+    def in_context(self, query: LexicalQuery, slots: IntArray, reading: Reading) -> Found:
+        """Return the BM25 scores of the given memories, each read with its neighbours in the session."""
+        parts = self._parts(query, self._sight)
+        if not parts or not slots.size:
+            return Found(slots, np.zeros(slots.size))
+        partition, count = self._partition, self._sight.count
+        scored = in_context(
+            parts,
+            slots,
+            partition.neighbours,
+            partition.records,
+            self._sight.mask,
+            count,
+            query.scorer,
+            reading,
+        )
+        return Found(slots, scored.scores, scored.detail, ceiling(query, parts, count))
+
+    def neighbours(self, slots: IntArray, reach: int) -> IntArray:
+        """Return the memories said around the given ones that may be returned, each once, ascending."""
+        found = np.unique(self._partition.neighbours.around(slots, reach))
+        found = found[found >= 0]
+        return found if self._allowed is None else found[self._allowed[found]]
+
+    def without(self, slots: IntArray, terms: Sequence[str]) -> IntArray:
+        """Return those of the given memories that have none of the terms in their content."""
+        allowed = self._without(terms)
+        return slots if allowed is None else slots[allowed[slots]]
+
     def cosines(self, query: Floats, slots: IntArray) -> FloatArray:
         """Return the cosine of each memory's best passage with the query; 0 for one without vectors."""
-        result = np.zeros(slots.size)
-        for position, rows in self._rows_of(slots):
-            result[position] = float((rows @ query).max())
-        return result
+        return self._partition.vectors.cosines(query, slots)
 
     def document_frequencies(
         self, terms: Sequence[str], field: str = "content"
@@ -219,16 +247,28 @@ class SqliteView:
         return self._partition.passing(key, read)
 
     def _parts(self, query: LexicalQuery, sight: Sight) -> list[Part]:
-        parts = []
+        lists: list[tuple[str, str, Saturated]] = []
+        most: dict[str, int] = {}
         for field, field_weight in query.fields.items():
-            average, lengths = sight.average_lengths[field], self._partition.lengths(field)
-            if not average or not field_weight:
+            if not sight.average_lengths[field] or not field_weight:
                 continue
             for term, weight in query.terms.items():
                 found = self._saturated(field, term, query.scorer, sight)
                 if found.slots.size and weight:
-                    parts.append(Part(field, term, found, field_weight * weight, lengths, average))
-        return parts
+                    lists.append((field, term, found))
+                    most[term] = max(most.get(term, 0), found.slots.size)
+        return [
+            Part(
+                field,
+                term,
+                found,
+                query.fields[field] * query.terms[term],
+                self._partition.lengths(field),
+                sight.average_lengths[field],
+                most[term],
+            )
+            for field, term, found in lists
+        ]
 
     def _saturated(self, field: str, term: str, scorer: BM25, sight: Sight) -> Saturated:
         known = self._partition.cached_saturated(sight, field, term, scorer)

@@ -1,0 +1,60 @@
+"""What the best memories of a session say for the whole of it.
+
+A conversation has a topic: where several turns answer a question somewhat, the turn that answers it is more
+likely there than in a conversation with one lucky word. The mean of the best few is the classic way to score
+a document by its passages (Callan, "Passage-level evidence in document retrieval", SIGIR 1994).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from recollect.model import checks
+from recollect.model.checks import FloatArray, Numbers
+from recollect.model.errors import InvalidArgument
+
+BEST: Final = 3
+"""How many memories speak for their session."""
+
+
+def session_means(sessions: npt.ArrayLike, scores: Numbers, *, best: int = BEST) -> FloatArray:
+    """Return for each memory the sum of the best scores of its session, divided by `best`.
+
+    A session with fewer memories has zeros in place of those it lacks, so that one good turn does not weigh
+    as much as three. A memory of no session is a session of its own.
+
+    Parameters
+    ----------
+    sessions
+        The number of each memory's session; below 0 for none.
+    scores
+        Their scores, at least 0.
+    best
+        How many memories speak for a session.
+
+    Examples
+    --------
+    >>> session_means([7, 7, 8, -1], [0.9, 0.3, 0.6, 0.6])
+    array([0.4, 0.4, 0.2, 0.2])
+    """
+    score = checks.counts("scores", scores)
+    number = np.asarray(sessions)
+    if number.shape != score.shape or not np.issubdtype(number.dtype, np.integer):
+        raise InvalidArgument("sessions", sessions, f"{score.size} whole numbers, one for each score")
+    few = checks.whole("best", best, 1)
+    if not score.size:
+        return score
+    # A memory of no session gets a number that nobody else has.
+    own = np.where(number < 0, -1 - np.arange(number.size), number)
+    order = np.lexsort((-score, own))
+    ordered, sorted_scores = own[order], score[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))
+    sizes = np.diff(starts, append=ordered.size)
+    rank = np.arange(ordered.size) - np.repeat(starts, sizes)
+    sums = np.add.reduceat(np.where(rank < few, sorted_scores, 0.0), starts)
+    result = np.empty(score.size)
+    result[order] = np.repeat(sums / few, sizes)
+    return result

@@ -1,0 +1,43 @@
+"""What the best of a session say for the whole of it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.model.errors import InvalidArgument
+from recollect.rank.sessions import session_means
+
+turns = st.lists(st.tuples(st.integers(-1, 3), st.floats(0, 10)), max_size=20)
+
+
+@given(turns, st.integers(1, 4))
+def test_it_is_the_sum_of_the_best_of_each_session_over_how_many_could_speak(
+    rows: list[tuple[int, float]], best: int
+) -> None:
+    numbers = np.array([session for session, _ in rows], np.int32)
+    got = session_means(numbers, [score for _, score in rows], best=best)
+    for position, (session, score) in enumerate(rows):
+        mates = [other for number, other in rows if number == session] if session >= 0 else [score]
+        assert got[position] == pytest.approx(sum(sorted(mates, reverse=True)[:best]) / best)
+
+
+def test_nothing_gives_nothing() -> None:
+    assert session_means(np.zeros(0, np.int32), []).size == 0
+
+
+@pytest.mark.parametrize(
+    ("sessions", "scores", "best", "argument"),
+    [
+        ([1], [0.5, 0.5], 3, "sessions"),
+        ([1.5], [0.5], 3, "sessions"),
+        ([1], [-0.5], 3, "scores"),
+        ([1], [float("nan")], 3, "scores"),
+        ([1], [0.5], 0, "best"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    sessions: list[float], scores: list[float], best: int, argument: str
+) -> None:
+    with pytest.raises(InvalidArgument, match=argument):
+        session_means(sessions, scores, best=best)
