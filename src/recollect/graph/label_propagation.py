@@ -1,10 +1,10 @@
 """Label propagation: every node takes the label that weighs most among its neighbours, until all are content.
 
 Raghavan, Albert, Kumara, "Near linear time algorithm to detect community structures in large-scale networks"
-(2007). Left to itself one label floods a dense graph (on 1,005 people who write e-mails to each other, 986
-end up with the same). Barber and Clark, "Detecting network communities by propagating labels under
-constraints" (2009), weigh a label less the more of the graph already has it; then each change raises the
-modularity. `resolution` 0 is the first, 1 the second.
+(2007). Left to itself one label floods a dense graph: of 1,005 people who write e-mails to each other
+(email-eu-core), 986 end up with the same. Barber and Clark, "Detecting network communities by propagating
+labels under constraints" (2009), weigh a label less the more of the graph already has it; then a node that
+changes its label raises the modularity. `resolution` 0 is the first, 1 the second.
 
 All at once, neighbours would swap labels for ever; one after the other, nothing is vectorised. So the nodes
 are dealt into a few parts anew in each round, and the nodes of one part change together, seeing what the

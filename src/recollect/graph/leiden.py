@@ -1,8 +1,8 @@
 """Communities by the Leiden algorithm, of a library that has it.
 
 Traag, Waltman, van Eck, "From Louvain to Leiden: guaranteeing well-connected communities" (2019), as
-implemented in graspologic-native (MIT licence, wheels for the usual platforms). Better modularity than label
-propagation in one level; an extra, because it needs compiled code.
+implemented in graspologic-native (MIT licence, wheels for the usual platforms). It climbs to a high
+modularity in one level, and every community it finds is connected; an extra, because it needs compiled code.
 """
 
 from __future__ import annotations
