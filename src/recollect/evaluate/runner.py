@@ -253,7 +253,7 @@ def _answer(
 ) -> Answered:
     now = _moment(question, given)
     shipped = _sound(engine.recall(question.text, recipe=recipe, limit=SHOWN, now=now), recipe)
-    wide = opened(recipe, engine, question.text, now)
+    wide = opened(recipe)
     limit = depth if granularity == "turn" else _EVERYTHING
     hits = _sound(engine.recall(question.text, recipe=wide, limit=limit, now=now), recipe).hits
     if granularity == "turn":
