@@ -20,14 +20,14 @@ def left_of(path: Path, secrets: set[str]) -> set[str]:
     return {secret for secret in secrets if secret.encode() in bytes_}
 
 
-@pytest.mark.parametrize("tail", [4, 256])
+@pytest.mark.parametrize(("tail", "seed"), [(4, 4), (256, 256), (256, 5), (256, 6)])
 def test_nothing_of_what_was_purged_is_left_in_any_file(
-    tmp_path: Path, tail: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, tail: int, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Small segments are written anew all the time, and leave their old pages behind.
     monkeypatch.setattr(writing, "TAIL", tail)
     monkeypatch.setattr(segments, "TAIL", tail)
-    dice = random.Random(tail)
+    dice = random.Random(seed)
     path = tmp_path / "m.db"
     with recollect.open(path, embedder="lexical", durable=False) as memory:
         for batch in range(8):
@@ -58,6 +58,16 @@ def test_nothing_of_what_was_purged_is_left_in_any_file(
         }
         assert left_of(path, secrets - kept) == set()
         assert memory.check() == []
+
+
+def test_one_block_that_overwrites_may_stand_in_another(tmp_path: Path) -> None:
+    connection = connect(tmp_path / "m.db", durable=False)
+    with overwriting(connection):
+        with overwriting(connection):
+            pass
+        assert connection.execute("PRAGMA secure_delete").fetchone() == (1,)
+    assert connection.execute("PRAGMA secure_delete").fetchone() == (2,)
+    connection.close()
 
 
 def test_free_pages_are_filled_with_zeros(tmp_path: Path) -> None:

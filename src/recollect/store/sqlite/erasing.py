@@ -3,7 +3,9 @@
 SQLite forgets where deleted data was, not the data. ``secure_delete`` overwrites it on deletion, which costs
 writing; so the connection uses its FAST form, which overwrites only within pages that are written anyway, and
 a purge makes up for the rest: it deletes with ON, fills the pages that became free in earlier writes with
-zeros, and empties the write-ahead log.
+zeros, and empties the write-ahead log. Words are deleted with ON from the start, when segments take the place
+of waiting words and of smaller segments: a page that became free could be used again for something shorter,
+and what it held before would stand behind that.
 """
 
 from __future__ import annotations
@@ -16,16 +18,19 @@ from typing import Final
 
 _LOG: Final = logging.getLogger(__name__)
 _PAGES_AT_ONCE: Final = 16_384
+_ON: Final = 1
 
 
 @contextmanager
 def overwriting(connection: sqlite3.Connection) -> Iterator[None]:
-    """Overwrite whatever the block deletes; the block is a write transaction of its own."""
+    """Overwrite whatever the block deletes; such blocks may stand inside each other."""
+    (before,) = connection.execute("PRAGMA secure_delete").fetchone()
     connection.execute("PRAGMA secure_delete = ON")
     try:
         yield
     finally:
-        connection.execute("PRAGMA secure_delete = FAST")
+        if before != _ON:
+            connection.execute("PRAGMA secure_delete = FAST")
 
 
 def overwrite_free_pages(connection: sqlite3.Connection) -> None:

@@ -22,6 +22,7 @@ from recollect.index.postings import PLACES, SPAN, Lists, inverted, merged
 from recollect.index.record import GONE, unpacked
 from recollect.model.errors import IndexCorrupt
 from recollect.store.port import Terms
+from recollect.store.sqlite.erasing import overwriting
 from recollect.store.sqlite.places import vectors_place
 
 TAIL: Final = 256
@@ -76,10 +77,11 @@ def flush(
         members = [document for document in documents if start <= document[0] < end]
         _write(connection, namespace.number, start, end, members, embedder)
     if rows:
-        connection.execute(
-            "UPDATE records SET terms = NULL WHERE namespace = ? AND slot >= ?",
-            (namespace.number, namespace.flushed),
-        )
+        with overwriting(connection):
+            connection.execute(
+                "UPDATE records SET terms = NULL WHERE namespace = ? AND slot >= ?",
+                (namespace.number, namespace.flushed),
+            )
     while _merge_newest(connection, namespace.number):
         pass
     connection.execute(
@@ -111,11 +113,12 @@ def rebuild(
 
 def drop(connection: sqlite3.Connection, number: int) -> None:
     """Remove all segments and waiting words of a namespace."""
-    for (segment,) in connection.execute(
-        "SELECT number FROM segments WHERE namespace = ?", (number,)
-    ).fetchall():
-        _remove(connection, segment)
-    connection.execute("UPDATE records SET terms = NULL WHERE namespace = ? AND terms IS NOT NULL", (number,))
+    found = connection.execute("SELECT number FROM segments WHERE namespace = ?", (number,)).fetchall()
+    _remove(connection, [segment for (segment,) in found])
+    with overwriting(connection):
+        connection.execute(
+            "UPDATE records SET terms = NULL WHERE namespace = ? AND terms IS NOT NULL", (number,)
+        )
 
 
 def rewrite_without(connection: sqlite3.Connection, number: int, slots: Iterable[int]) -> None:
@@ -181,9 +184,11 @@ def _insert(
     connection.executemany(_ADD_BLOCK, [(segment * PLACES + place, block) for place, block in blocks])
 
 
-def _remove(connection: sqlite3.Connection, segment: int) -> None:
-    connection.execute(f"DELETE FROM postings WHERE {_OF_SEGMENT}", (segment,))
-    connection.execute("DELETE FROM segments WHERE number = ?", (segment,))
+def _remove(connection: sqlite3.Connection, segments: Sequence[int]) -> None:
+    with overwriting(connection):
+        for segment in segments:
+            connection.execute(f"DELETE FROM postings WHERE {_OF_SEGMENT}", (segment,))
+    connection.executemany("DELETE FROM segments WHERE number = ?", [(segment,) for segment in segments])
 
 
 def _merge_newest(connection: sqlite3.Connection, number: int) -> bool:
@@ -230,6 +235,5 @@ def _merge(connection: sqlite3.Connection, number: int, parts: list[tuple[int, i
     # Codes of two embedders, or a part without, cannot be joined; the loader then codes from the vectors.
     whole = len(codes) == len(parts) and len(embedders) == 1
     joined = Codes.joined(codes, ~gone, first).encoded() if whole else None
-    for segment, _, _ in parts:
-        _remove(connection, segment)
+    _remove(connection, [segment for segment, _, _ in parts])
     _insert(connection, (number, first, slots), lists, embedders.pop() if whole else None, joined)
