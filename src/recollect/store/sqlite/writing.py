@@ -180,40 +180,60 @@ def _add_rows(
     waiting: bool,
 ) -> int:
     """Write all rows of a batch, and return its last change; words are kept if they are `waiting`."""
-    number = namespace.number
-    sessions = _session_numbers(connection, number, {entry.memory.source.session for entry in batch})
-    first = place(number, 0)
-    memories, records, vectors = [], [], []
-    for slot, entry in enumerate(batch, namespace.slots):
-        added, passages = _checked_numbers(entry.memory), 0
-        if entry.vectors is not None:
-            passages = _checked_passages(entry, embedder)
-            assert embedder is not None  # _checked_passages raises without one
-            blob = np.asarray(entry.vectors, np.float32).tobytes()
-            at = vectors_place(embedder[0], number, slot)
-            vectors.append((at, number, embedder[0], slot, entry.digest, blob))
-        if added.superseded_by is not None:
-            added = replace(added, superseded_by=None)
-        memories.append((first + slot, number, slot, *row(added)))
-        record = packed(
-            added,
-            state=0,
-            session=sessions.get(added.source.session, -1),
-            vectors=passages,
-            superseded_at=None,
-            lengths={field: sum(terms.values()) for field, terms in entry.terms.items()},
-        )
-        records.append((number, slot, record, tail.encoded(entry.terms) if waiting else None))
+    number, first = namespace.number, namespace.slots
+    passages = [_checked_passages(entry, embedder) for entry in batch]
+    memories = [_as_added(entry.memory) for entry in batch]
+    sessions = _session_numbers(connection, number, {memory.source.session for memory in memories})
+    # Rows are made as they are written: keeping thousands of them would only make work for the collector.
     try:
-        connection.executemany(_ADD_MEMORY, memories)
+        connection.executemany(
+            _ADD_MEMORY,
+            (
+                (place(number, slot), number, slot, *row(memory))
+                for slot, memory in enumerate(memories, first)
+            ),
+        )
     except sqlite3.IntegrityError as error:
         taken = _taken(connection, number, batch)
         raise InvalidArgument("id", taken, "an id that is not taken yet") from error
-    connection.executemany(_ADD_RECORD, records)
-    connection.executemany(_ADD_VECTORS, vectors)
-    last = namespace.slots + len(batch) - 1
+    connection.executemany(
+        _ADD_RECORD,
+        (
+            (
+                number,
+                slot,
+                packed(
+                    memory,
+                    state=0,
+                    session=sessions.get(memory.source.session, -1),
+                    vectors=count,
+                    superseded_at=None,
+                    lengths={field: sum(terms.values()) for field, terms in entry.terms.items()},
+                ),
+                tail.encoded(entry.terms) if waiting else None,
+            )
+            for slot, (memory, entry, count) in enumerate(zip(memories, batch, passages, strict=True), first)
+        ),
+    )
+    if embedder is not None:
+        connection.executemany(
+            _ADD_VECTORS,
+            (
+                (
+                    vectors_place(embedder[0], number, slot),
+                    number,
+                    embedder[0],
+                    slot,
+                    entry.digest,
+                    np.asarray(entry.vectors, np.float32).tobytes(),
+                )
+                for slot, entry in enumerate(batch, first)
+                if entry.vectors is not None
+            ),
+        )
+    last = first + len(batch) - 1
     if len(batch) > 1:
-        connection.executemany(_ADD_CHANGE, [(number, slot, "add") for slot in range(namespace.slots, last)])
+        connection.executemany(_ADD_CHANGE, ((number, slot, "add") for slot in range(first, last)))
     return _add_change(connection, namespace, last, "add")
 
 
@@ -239,8 +259,16 @@ def _checked_numbers(memory: Memory) -> Memory:
     return memory
 
 
+def _as_added(memory: Memory) -> Memory:
+    """Return a memory as its row says it; what supersedes it is said by the newer one alone."""
+    checked = _checked_numbers(memory)
+    return checked if checked.superseded_by is None else replace(checked, superseded_by=None)
+
+
 def _checked_passages(entry: Entry, embedder: tuple[int, int] | None) -> int:
-    assert entry.vectors is not None  # the caller looked
+    """Return how many passages an entry has vectors of, which the columns can hold."""
+    if entry.vectors is None:
+        return 0
     if embedder is None:
         raise InvalidArgument("vectors", entry.memory.id, "left out as long as the store has no embedder")
     if entry.vectors.ndim != 2 or not 1 <= len(entry.vectors) <= _MOST_PASSAGES:
