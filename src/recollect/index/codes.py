@@ -106,7 +106,8 @@ def closest(distance: npt.NDArray[np.uint16], count: int, largest: int) -> npt.N
         guess = np.partition(sample, share)[share]
         within = (distance <= guess).nonzero()[0]
         if len(within) >= count:
-            return within[_up_to(distance[within], count, largest)]
+            chosen: npt.NDArray[np.intp] = within[_up_to(distance[within], count, largest)]
+            return chosen
     return _up_to(distance, count, largest)
 
 

@@ -30,7 +30,6 @@ from recollect.index.lexical import (
     saturated,
 )
 from recollect.index.partition import Partition, Sight
-from recollect.index.postings import PLACES, found, key_of, places_of
 from recollect.index.record import Records, unpacked
 from recollect.index.vectors import EXACT
 from recollect.model.checks import FloatArray, IntArray
@@ -41,18 +40,14 @@ from recollect.rank.context import Reading
 from recollect.store.filters import Filter
 from recollect.store.port import Found
 from recollect.store.sqlite.conditions import compiled
+from recollect.store.sqlite.lists import read_lists
 from recollect.store.sqlite.places import place, vectors_place
 from recollect.store.sqlite.rows import OWN, marks, memory
 from recollect.store.sqlite.segments import Namespace, stored_vectors
 
 _BLOCK: Final = 20_000
-_BLOCKS: Final = (
-    "SELECT s.first, p.block FROM segments s JOIN postings p "
-    f"ON p.number IN (s.number * {PLACES} + (?2 & (s.buckets - 1)), s.number * {PLACES} + ?3) "
-    "WHERE s.namespace = ?1 ORDER BY s.first"
-)
 _NOTHING: Final = Found(np.zeros(0, np.intp), np.zeros(0))
-_NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
+_NOWHERE: Final = Saturated(np.zeros(0, np.intp), np.zeros(0, np.uint16), np.zeros(0))
 
 
 def caught_up(
@@ -249,9 +244,18 @@ class SqliteView:
     def _parts(self, query: LexicalQuery, sight: Sight) -> list[Part]:
         lists: list[tuple[str, str, Saturated]] = []
         most: dict[str, int] = {}
-        for field, field_weight in query.fields.items():
-            if not sight.average_lengths[field] or not field_weight:
-                continue
+        fields = [field for field, weight in query.fields.items() if weight and sight.average_lengths[field]]
+        known = self._partition
+        unread = [
+            (field, term)
+            for field in fields
+            for term in query.terms
+            if known.cached_saturated(sight, field, term, query.scorer) is None
+            and known.cached_list(field, term) is None
+        ]
+        if unread:
+            self._read_lists(unread)
+        for field in fields:
             for term, weight in query.terms.items():
                 found = self._saturated(field, term, query.scorer, sight)
                 if found.slots.size and weight:
@@ -274,6 +278,8 @@ class SqliteView:
         known = self._partition.cached_saturated(sight, field, term, scorer)
         if known is None:
             seen = _seen(self._list(field, term), sight)
+            if not seen.slots.size:
+                return _NOWHERE
             known = saturated(seen, self._partition.lengths(field), sight.average_lengths[field], scorer)
             self._partition.cache_saturated(sight, field, term, scorer, known)
         return known
@@ -282,8 +288,7 @@ class SqliteView:
         """Return the whole list of a term: what the segments hold, and the tail."""
         old = self._partition.cached_list(field, term)
         if old is None:
-            old = self._read_list(field, term)
-            self._partition.cache_list(field, term, old)
+            old = self._read_lists([(field, term)])[field, term]
         new = self._partition.tail_list(field, term)
         if not new.slots.size:
             return old
@@ -291,17 +296,11 @@ class SqliteView:
             np.concatenate([old.slots, new.slots]), np.concatenate([old.frequencies, new.frequencies])
         )
 
-    def _read_list(self, field: str, term: str) -> TermList:
-        key = key_of(field, term)
-        rows = self._connection.execute(_BLOCKS, (self._namespace.number, *places_of(key))).fetchall()
-        slots: list[npt.NDArray[np.int32]] = []
-        frequencies: list[npt.NDArray[np.uint16]] = []
-        for first, blob in rows:
-            listed = found(blob, key)
-            if listed is not None:
-                slots.append(listed[0].astype(np.int32) + np.int32(first))
-                frequencies.append(listed[1])
-        return TermList(np.concatenate(slots), np.concatenate(frequencies)) if slots else _NO_SLOTS
+    def _read_lists(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], TermList]:
+        read = read_lists(self._connection, self._namespace.number, keys)
+        for (field, term), found in read.items():
+            self._partition.cache_list(field, term, found)
+        return read
 
     def _float_rows(self, places: npt.NDArray[np.intp]) -> Floats:
         """Read float32 rows by their position among the namespace's vectors."""

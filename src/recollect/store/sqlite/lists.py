@@ -1,0 +1,65 @@
+"""Reading posting lists from the blocks of all segments, those of a whole question at once.
+
+The words of a question stand in some ten lists, each of them in a block of every segment, and asking for a
+list takes as long as reading it.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from recollect.index.lexical import TermList
+from recollect.index.postings import PLACES, Frequencies, Slots, found, key_of, places_of
+
+_SEGMENTS: Final = "SELECT number, first, buckets FROM segments WHERE namespace = ? ORDER BY first"
+_BLOCKS: Final = "SELECT number, block FROM postings WHERE number IN (SELECT value FROM json_each(?))"
+_NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
+
+
+def read_lists(
+    connection: sqlite3.Connection, namespace: int, keys: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], TermList]:
+    """Return the list that each term has in a field, over all segments of a namespace.
+
+    Parameters
+    ----------
+    connection
+        Inside a transaction.
+    namespace
+        The number of the namespace.
+    keys
+        Fields and terms; one that no memory has gets an empty list.
+    """
+    segments = connection.execute(_SEGMENTS, (namespace,)).fetchall()
+    places = {}
+    for field, term in keys:
+        low, long = places_of(key_of(field, term))
+        places[field, term] = [
+            (first, number * PLACES + place)
+            for number, first, buckets in segments
+            for place in (low & (buckets - 1), long)
+        ]
+    numbers = {number for each in places.values() for _, number in each}
+    blocks = dict(connection.execute(_BLOCKS, (json.dumps(list(numbers)),)).fetchall())
+    read = {}
+    for (field, term), each in places.items():
+        key = key_of(field, term)
+        lists = [(first, found(blocks[number], key)) for first, number in each if number in blocks]
+        read[field, term] = _joined([(first, *listed) for first, listed in lists if listed is not None])
+    return read
+
+
+def _joined(lists: Sequence[tuple[int, Slots, Frequencies]]) -> TermList:
+    """Return the lists of neighbouring segments as one, given the first slot of each."""
+    if not lists:
+        return _NO_SLOTS
+    slots = [relative.astype(np.int32) + np.int32(first) for first, relative, _ in lists]
+    frequencies = [times for _, _, times in lists]
+    if len(lists) == 1:
+        return TermList(slots[0], frequencies[0])
+    return TermList(np.concatenate(slots), np.concatenate(frequencies))

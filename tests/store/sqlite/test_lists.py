@@ -1,0 +1,48 @@
+from pathlib import Path
+
+import pytest
+
+from recollect.store.conformance import HERE, THERE, entry
+from recollect.store.sqlite import segments, writing
+from recollect.store.sqlite.connection import connect
+from recollect.store.sqlite.lists import read_lists
+from recollect.store.sqlite.store import SqliteStore
+
+
+def test_lists_are_joined_over_all_segments_of_one_namespace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (writing, segments):
+        monkeypatch.setattr(module, "TAIL", 4)
+    store = SqliteStore(tmp_path / "m.db", durable=False)
+    for start in (0, 10, 20):
+        # Every fourth has "milk", one has "rare"; other people's tea is not ours.
+        contents = ["tea milk", "tea tea", "tea", "tea rare" if start == 10 else "tea", "tea milk"]
+        store.add([entry(f"m{start + at}", content) for at, content in enumerate(contents)])
+        store.add([entry(f"o{start + at}", "tea", namespace=THERE) for at in range(5)])
+    store.close()
+    connection = connect(tmp_path / "m.db")
+    (number,) = connection.execute("SELECT number FROM namespaces WHERE path = ?", (HERE,)).fetchone()
+    assert connection.execute("SELECT count(*) FROM segments WHERE namespace = ?", (number,)).fetchone() == (
+        3,
+    )
+    keys = [
+        ("content", "tea"),
+        ("content", "milk"),
+        ("content", "rare"),
+        ("content", "zebra"),
+        ("tags", "tea"),
+    ]
+    read = read_lists(connection, number, keys)
+    connection.close()
+    assert list(read) == keys
+    slots = {term: found.slots.tolist() for (field, term), found in read.items() if field == "content"}
+    assert slots == {"tea": list(range(15)), "milk": [0, 4, 5, 9, 10, 14], "rare": [8], "zebra": []}
+    assert read["content", "tea"].frequencies.tolist() == [1, 2, 1, 1, 1] * 3
+    assert read["tags", "tea"].slots.size == 0
+
+
+def test_nothing_is_read_from_a_namespace_without_segments() -> None:
+    connection = connect(":memory:")
+    assert read_lists(connection, 1, [("content", "tea")])["content", "tea"].slots.size == 0
+    connection.close()
