@@ -17,6 +17,7 @@ def request(text: str, **changes: Any) -> Request:
     values: dict[str, Any] = {
         "text": text,
         "limit": 10,
+        "sessions": False,
         "namespace": "default",
         "recipe": recipe("balanced"),
         "filter": None,
@@ -71,3 +72,35 @@ def test_what_is_missing_is_said() -> None:
         "recipe 'balanced' asks for a re-ranker",
         "recipe 'balanced' reads words with the analyser 'plain'",
     ]
+
+
+def test_sessions_come_with_the_memories_that_speak_for_them() -> None:
+    said = [
+        *(
+            {"content": f"green tea {word}", "source": {"session": "tea"}}
+            for word in ("cup", "pot", "leaf", "bag")
+        ),
+        {"content": "green tea and a train", "source": {"session": "trip"}},
+        {"content": "green tea alone"},
+    ]
+    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
+        memory.remember_many(said)
+        found = memory.recall("green tea", sessions=True, limit=2)
+        single = memory.recall("green tea", limit=6)
+    scores = {hit.memory.id: hit.score for hit in single}
+    assert found.sessions[0].session == "tea"
+    assert len(found.sessions) == 2
+    assert [hit for each in found.sessions for hit in each.hits] == list(found.hits)
+    assert len(found.sessions[0].hits) == 3
+    for each in found.sessions:
+        assert each.score == pytest.approx(sum(scores[hit.memory.id] for hit in each.hits) / 3)
+        assert all(hit.explanation.value == hit.score for hit in each.hits)
+
+
+def test_a_budget_cuts_sessions_where_it_cuts_their_memories() -> None:
+    said = [{"content": f"green tea {word}", "source": {"session": word}} for word in ("cup", "pot", "leaf")]
+    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
+        memory.remember_many(said)
+        found = memory.recall("green tea", sessions=True, limit=3, budget=8)
+    assert found.omitted == 3 - len(found.hits) > 0
+    assert [hit for each in found.sessions for hit in each.hits] == list(found.hits)

@@ -5,10 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from recollect.evaluate.collection import Document, Haystack, Question
-from recollect.evaluate.deposit import UNDATED, deposit, sessions_of, text
+from recollect.evaluate.deposit import UNDATED, deposit, text
 from recollect.model.errors import InvalidArgument
-from recollect.model.explanation import Explanation
-from recollect.model.hit import Hit
 
 MAY = datetime(2023, 5, 7, tzinfo=UTC)
 JUNE = datetime(2023, 6, 1, tzinfo=UTC)
@@ -63,11 +61,3 @@ def test_ids_that_occur_twice_are_refused() -> None:
 )
 def test_a_title_is_read_with_the_text(title: str, body: str, expected: str) -> None:
     assert text(Document("d", body, title=title)) == expected
-
-
-def test_a_session_stands_where_its_best_turn_does() -> None:
-    given = deposit(HAYSTACK)
-    why = Explanation.leaf("x", 0.0)
-    order = ((2, 0.9), (3, 0.8), (0, 0.7), (1, 0.6))
-    hits = [Hit(given.memories[index], score, lambda: why) for index, score in order]
-    assert sessions_of(hits, given) == [("answer-a", 0.9), ("answer-b", 0.6)]

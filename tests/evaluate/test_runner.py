@@ -78,7 +78,7 @@ def test_every_question_is_ranked_under_the_ids_of_the_set(tmp_path: Path) -> No
     assert (file.recipe, file.asked, file.known) == ("bm25", 4, 0)
 
 
-def test_sessions_are_ranked_by_their_best_turn(tmp_path: Path) -> None:
+def test_sessions_are_ranked_as_the_engine_ranks_them(tmp_path: Path) -> None:
     (file,) = run(Made(), [WORDS], embedder=None, folder=tmp_path, granularity="session")
     found = rankings(file)
     assert found["q1"][0] == "answer-1"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.model.errors import InvalidArgument
-from recollect.rank.sessions import session_means
+from recollect.rank.sessions import best_sessions, session_means
 
 turns = st.lists(st.tuples(st.integers(-1, 3), st.floats(0, 10)), max_size=20)
 
@@ -41,3 +41,25 @@ def test_what_makes_no_sense_is_refused(
 ) -> None:
     with pytest.raises(InvalidArgument, match=argument):
         session_means(sessions, scores, best=best)
+
+
+@given(turns, st.integers(0, 5))
+def test_the_best_sessions_are_those_of_the_largest_means_with_their_best_memories(
+    rows: list[tuple[int, float]], limit: int
+) -> None:
+    numbers = np.array([session for session, _ in rows], np.int32)
+    scores = [score for _, score in rows]
+    means = session_means(numbers, scores)
+    found = best_sessions(numbers, scores, limit)
+    names = {session if session >= 0 else -1 - place for place, (session, _) in enumerate(rows)}
+    assert len(found) == min(limit, len(names))
+    assert [score for score, _ in found] == sorted((score for score, _ in found), reverse=True)
+    for score, who in found:
+        mates = [place for place in range(len(rows)) if means[place] == means[who[0]]]
+        assert set(who.tolist()) <= set(mates)
+        assert score == pytest.approx(sum(scores[place] for place in who) / 3)
+        assert [scores[place] for place in who] == sorted((scores[place] for place in who), reverse=True)
+    if found and len(names) > limit:
+        assert found[-1][0] == pytest.approx(
+            sorted((score for score, _ in best_sessions(numbers, scores, 99)), reverse=True)[limit - 1]
+        )

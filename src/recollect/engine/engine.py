@@ -16,6 +16,7 @@ from recollect.duplicates.fingerprint import fingerprint
 from recollect.embed.port import Embedder
 from recollect.embed.reranker import Reranker
 from recollect.engine.drafts import Drafts, has_id
+from recollect.engine.graph_verbs import GraphVerbs
 from recollect.engine.meaning import Meaning
 from recollect.engine.naming import NameBook
 from recollect.engine.outcome import Recall
@@ -47,7 +48,7 @@ _Memories: TypeAlias = list[Memory]
 _Texts: TypeAlias = list[str]
 
 
-class Engine:
+class Engine(GraphVerbs):
     """Memory: remember, recall, correct, forget.
 
     Made by :func:`recollect.open`; close it, or use it in a ``with`` statement.
@@ -237,6 +238,7 @@ class Engine:
         text: str,
         *,
         limit: int = 10,
+        sessions: bool = False,
         namespace: str | None = None,
         recipe: Recipe | str | None = None,
         changes: Mapping[str, Any] | None = None,
@@ -255,6 +257,9 @@ class Engine:
             The question. Quoted phrases count extra; a word after a minus must not occur.
         limit
             How many hits at most.
+        sessions
+            Rank sessions instead of single memories: `limit` counts sessions, and each comes with the up to
+            three memories that speak for it.
         namespace
             Whose memory; None for the engine's.
         recipe
@@ -277,6 +282,7 @@ class Engine:
         request = Request(
             text=checks.writable("text", text),
             limit=checks.whole("limit", limit),
+            sessions=checks.flag("sessions", sessions),
             namespace=self._namespace(namespace),
             recipe=self._recipe(recipe, changes),
             filter=None if filter is None else parse(filter),

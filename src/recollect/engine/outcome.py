@@ -18,6 +18,25 @@ class Rejected:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionHit:
+    """A session that answers a question, and its memories that do it best.
+
+    Attributes
+    ----------
+    session
+        Its name; empty for a memory that belongs to none and stands for itself.
+    score
+        The sum of its three best scores, divided by three.
+    hits
+        Those memories, best first.
+    """
+
+    session: str
+    score: float
+    hits: tuple[Hit, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Recall:
     """The answer to a question.
 
@@ -37,6 +56,8 @@ class Recall:
         How many hits did not fit in the token budget.
     milliseconds
         How long each step took.
+    sessions
+        When sessions were asked for: those, best first; `hits` are theirs, in the same order.
     """
 
     hits: tuple[Hit, ...]
@@ -46,6 +67,7 @@ class Recall:
     embedder: str = ""
     omitted: int = 0
     milliseconds: Mapping[str, float] = field(default_factory=dict, compare=False)
+    sessions: tuple[SessionHit, ...] = ()
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -68,6 +90,10 @@ class Recall:
             rejected = {"id": best.memory.id, "score": best.score, "reason": self.rejected.reason}
         return {
             "hits": hits,
+            "sessions": [
+                {"session": each.session, "score": each.score, "hits": [hit.memory.id for hit in each.hits]}
+                for each in self.sessions
+            ],
             "degraded": list(self.degraded),
             "rejected": rejected,
             "recipe": self.recipe,

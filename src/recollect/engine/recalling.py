@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from time import perf_counter
@@ -13,15 +13,16 @@ import numpy as np
 from recollect.embed.reranker import Reranker
 from recollect.engine.budget import within_budget
 from recollect.engine.meaning import Meaning
-from recollect.engine.outcome import Recall, Rejected
+from recollect.engine.outcome import Recall, Rejected, SessionHit
 from recollect.engine.pipeline import Ranked, run
 from recollect.engine.recipe import Recipe
 from recollect.engine.repairing import Repairing
 from recollect.engine.situation import Situation
 from recollect.engine.words import Question, read_question
+from recollect.model.checks import IntArray
 from recollect.model.hit import Hit
-from recollect.model.memory import Memory
 from recollect.model.period import Period
+from recollect.rank.sessions import best_sessions
 from recollect.store.filters import Filter
 from recollect.store.port import Floats, View
 from recollect.text.query_type import QueryClassifier
@@ -35,6 +36,7 @@ class Request:
 
     text: str
     limit: int
+    sessions: bool
     namespace: str
     recipe: Recipe
     filter: Filter | None
@@ -72,6 +74,7 @@ class Recaller:
         embedder = self.meaning.embedder
         return Recall(
             hits=found.hits[:shown],
+            sessions=_within(found.sessions, shown),
             degraded=self._degraded(recipe, wrong, found.pending if vector is not None else 0),
             rejected=found.rejected,
             recipe=recipe.name,
@@ -96,9 +99,19 @@ class Recaller:
                 reranker=self.reranker,
             )
             ranked = run(recipe, situation)
-            hits = _hits(ranked, view.memories(ranked.slots[: request.limit]))
+            sessions: tuple[SessionHit, ...] = ()
+            if request.sessions:
+                numbers = view.records(ranked.slots)["session"]
+                # Some fusions go below 0; a session's sum needs a zero that means nothing.
+                above = ranked.scores - min(0.0, float(ranked.scores.min(initial=0.0)))
+                groups = best_sessions(numbers, above, request.limit)
+                positions = [position for _, group in groups for position in group.tolist()]
+                hits = _hits(ranked, positions, view)
+                sessions = _grouped(groups, hits)
+            else:
+                hits = _hits(ranked, range(min(request.limit, ranked.slots.size)), view)
             rejected = None if hits or not request.limit else _rejected(ranked, view)
-            return _Found(hits, rejected, view.pending)
+            return _Found(hits, sessions, rejected, view.pending)
 
     def _degraded(self, recipe: Recipe, wrong: str, pending: int) -> tuple[str, ...]:
         """Return what could not be done as it should, in words."""
@@ -121,15 +134,38 @@ class _Found:
     """What the search of one view found."""
 
     hits: tuple[Hit, ...]
+    sessions: tuple[SessionHit, ...]
     rejected: Rejected | None
     pending: int
 
 
-def _hits(ranked: Ranked, memories: list[Memory]) -> tuple[Hit, ...]:
+def _hits(ranked: Ranked, positions: Sequence[int], view: View) -> tuple[Hit, ...]:
+    where = np.array(positions, np.intp)
+    memories, scores = view.memories(ranked.slots[where]), ranked.scores[where].tolist()
     return tuple(
         Hit(memory, score, lambda position=position: ranked.explain(position))  # type: ignore[misc]
-        for position, (memory, score) in enumerate(zip(memories, ranked.scores.tolist(), strict=False))
+        for position, memory, score in zip(positions, memories, scores, strict=True)
     )
+
+
+def _grouped(groups: Sequence[tuple[float, IntArray]], hits: Sequence[Hit]) -> tuple[SessionHit, ...]:
+    waiting = iter(hits)
+    result = []
+    for score, group in groups:
+        own = tuple(next(waiting) for _ in range(group.size))
+        result.append(SessionHit(own[0].memory.source.session, score, own))
+    return tuple(result)
+
+
+def _within(sessions: Sequence[SessionHit], shown: int) -> tuple[SessionHit, ...]:
+    """Return the sessions as far as the first `shown` hits reach."""
+    result = []
+    for each in sessions:
+        if shown <= 0:
+            break
+        result.append(SessionHit(each.session, each.score, each.hits[:shown]))
+        shown -= len(each.hits)
+    return tuple(result)
 
 
 def _rejected(ranked: Ranked, view: View) -> Rejected | None:

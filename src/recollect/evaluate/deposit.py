@@ -7,14 +7,12 @@ through.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 from recollect.evaluate.collection import Document, Haystack
 from recollect.model.errors import InvalidArgument
-from recollect.model.hit import Hit
 from recollect.model.memory import Memory, Source
 
 UNDATED: Final = datetime(2000, 1, 1, tzinfo=UTC)
@@ -96,16 +94,3 @@ def text(document: Document) -> str:
     if not document.title or document.text.casefold().startswith(document.title.casefold()):
         return document.text
     return f"{document.title}\n{document.text}" if document.text.strip() else document.title
-
-
-def sessions_of(hits: Iterable[Hit], given: Deposit) -> list[tuple[str, float]]:
-    """Return the sessions of a ranking of turns, each where its best turn stands and with that turn's score.
-
-    Memories of no session are left out.
-    """
-    found: dict[str, float] = {}
-    for hit in hits:
-        session = given.sessions[hit.memory.id]
-        if session:
-            found.setdefault(session, hit.score)
-    return list(found.items())

@@ -25,7 +25,7 @@ from recollect.engine import Engine, Recipe
 from recollect.engine import open as open_engine
 from recollect.engine.outcome import Recall
 from recollect.evaluate.collection import Dataset, Haystack, Question
-from recollect.evaluate.deposit import Deposit, deposit, sessions_of
+from recollect.evaluate.deposit import Deposit, deposit
 from recollect.evaluate.granularity import GRANULARITIES
 from recollect.evaluate.labels_file import labels_name, slug, write_labels
 from recollect.evaluate.machine import embedding_times, machine, write_machine
@@ -36,8 +36,6 @@ from recollect.model.errors import InvalidArgument, RecollectError
 
 SHOWN: Final = 10
 """How many hits the timed recall returns: as many as a recall does unless told otherwise."""
-_EVERYTHING: Final = 2_000
-"""More than the pools of any recipe hold together."""
 _SOURCES: Final = (
     *(
         f"{room}/**/*.py"
@@ -254,12 +252,16 @@ def _answer(
     now = _moment(question, given)
     shipped = _sound(engine.recall(question.text, recipe=recipe, limit=SHOWN, now=now), recipe)
     wide = opened(recipe)
-    limit = depth if granularity == "turn" else _EVERYTHING
-    hits = _sound(engine.recall(question.text, recipe=wide, limit=limit, now=now), recipe).hits
-    if granularity == "turn":
-        ranking = [(given.documents[hit.memory.id], hit.score) for hit in hits]
+    by_session = granularity == "session"
+    found = _sound(
+        engine.recall(question.text, recipe=wide, limit=depth, sessions=by_session, now=now), recipe
+    )
+    hits = found.hits
+    if by_session:
+        named = [(given.sessions[each.hits[0].memory.id], each.score) for each in found.sessions]
+        ranking = [(session, score) for session, score in named if session]
     else:
-        ranking = sessions_of(hits, given)[:depth]
+        ranking = [(given.documents[hit.memory.id], hit.score) for hit in hits]
     return Answered(
         question=question.id,
         kind=question.kind,

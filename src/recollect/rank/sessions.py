@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollect.model import checks
-from recollect.model.checks import FloatArray, Numbers
+from recollect.model.checks import FloatArray, IntArray, Numbers
 from recollect.model.errors import InvalidArgument
 
 BEST: Final = 3
@@ -40,21 +40,66 @@ def session_means(sessions: npt.ArrayLike, scores: Numbers, *, best: int = BEST)
     >>> session_means([7, 7, 8, -1], [0.9, 0.3, 0.6, 0.6])
     array([0.4, 0.4, 0.2, 0.2])
     """
+    score, own = _checked(sessions, scores)
+    few = checks.whole("best", best, 1)
+    if not score.size:
+        return score
+    order, starts, sizes, rank = _by_session(own, score)
+    sums = np.add.reduceat(np.where(rank < few, score[order], 0.0), starts)
+    result = np.empty(score.size)
+    result[order] = np.repeat(sums / few, sizes)
+    return result
+
+
+def best_sessions(
+    sessions: npt.ArrayLike, scores: Numbers, limit: int, *, best: int = BEST
+) -> list[tuple[float, IntArray]]:
+    """Return the best sessions: the score of each, and the positions of the memories that speak for it.
+
+    A session's score is that of :func:`session_means`; equal ones go by their best memory's position.
+
+    Parameters
+    ----------
+    sessions, scores, best
+        As for :func:`session_means`.
+    limit
+        How many sessions to return.
+
+    Examples
+    --------
+    >>> found = best_sessions([7, 8, 7, -1], [0.6, 0.9, 0.6, 0.5], 2)
+    >>> [(round(score, 2), who.tolist()) for score, who in found]
+    [(0.4, [0, 2]), (0.3, [1])]
+    """
+    score, own = _checked(sessions, scores)
+    few = checks.whole("best", best, 1)
+    count = checks.whole("limit", limit)
+    if not score.size or not count:
+        return []
+    order, starts, _, rank = _by_session(own, score)
+    kept = rank < few
+    sums = np.add.reduceat(np.where(kept, score[order], 0.0), starts) / few
+    ends = np.append(starts[1:], order.size)
+    ranking = np.lexsort((order[starts], -sums))[:count]
+    return [
+        (float(sums[group]), order[starts[group] : min(ends[group], starts[group] + few)])
+        for group in ranking.tolist()
+    ]
+
+
+def _checked(sessions: npt.ArrayLike, scores: Numbers) -> tuple[FloatArray, IntArray]:
     score = checks.counts("scores", scores)
     number = np.asarray(sessions)
     if number.shape != score.shape or not np.issubdtype(number.dtype, np.integer):
         raise InvalidArgument("sessions", sessions, f"{score.size} whole numbers, one for each score")
-    few = checks.whole("best", best, 1)
-    if not score.size:
-        return score
     # A memory of no session gets a number that nobody else has.
-    own = np.where(number < 0, -1 - np.arange(number.size), number)
+    return score, np.where(number < 0, -1 - np.arange(number.size), number).astype(np.intp)
+
+
+def _by_session(own: IntArray, score: FloatArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Return an order by session, best first in each; where each begins, its size, and the rank in it."""
     order = np.lexsort((-score, own))
-    ordered, sorted_scores = own[order], score[order]
+    ordered = own[order]
     starts = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))
     sizes = np.diff(starts, append=ordered.size)
-    rank = np.arange(ordered.size) - np.repeat(starts, sizes)
-    sums = np.add.reduceat(np.where(rank < few, sorted_scores, 0.0), starts)
-    result = np.empty(score.size)
-    result[order] = np.repeat(sums / few, sizes)
-    return result
+    return order, starts, sizes, np.arange(ordered.size) - np.repeat(starts, sizes)
