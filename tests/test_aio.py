@@ -8,9 +8,7 @@ import pytest
 from recollect import Engine, aio
 from recollect.model import InvalidArgument
 
-VERBS = [
-    name for name, value in vars(Engine).items() if inspect.isfunction(value) and not name.startswith("_")
-]
+VERBS = [name for name, value in inspect.getmembers(Engine, inspect.isfunction) if not name.startswith("_")]
 
 
 def test_every_verb_of_the_engine_can_be_awaited() -> None:

@@ -9,6 +9,7 @@ from recollect.model.errors import (
     DatasetError,
     DimensionMismatch,
     EmbedderError,
+    EntityNotFound,
     InvalidArgument,
     MemoryNotFound,
     MissingExtra,
@@ -40,6 +41,7 @@ def test_it_can_be_caught_as_what_python_would_have_raised() -> None:
     assert issubclass(InvalidArgument, ValueError)
     assert issubclass(MissingExtra, ImportError)
     assert issubclass(MemoryNotFound, LookupError)
+    assert issubclass(EntityNotFound, LookupError)
     assert issubclass(DimensionMismatch, EmbedderError)
 
 

@@ -91,7 +91,7 @@ class Names:
         found = self._entities.get(key)
         return () if found is None else self._redirects.merged_into(found.name)
 
-    def keys(self) -> tuple[str, ...]:
+    def declared(self) -> tuple[str, ...]:
         """Return the keys of all declared entities that were not merged into others."""
         return tuple(dict.fromkeys(self._keys.values()))
 

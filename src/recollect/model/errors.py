@@ -13,6 +13,7 @@
     │   ├── StoreUnavailable          locked for too long, read-only, or its disk is full
     │   ├── IndexCorrupt              derived data that does not check; it can be rebuilt
     │   ├── MemoryNotFound            no memory has that id
+    │   ├── EntityNotFound            nobody and nothing has that name
     │   └── VersionConflict           someone else changed the memory first
     └── EmbedderError                 a text could not be turned into a vector
         ├── ModelNotInstalled         the model's files are not on this machine
@@ -291,6 +292,30 @@ class MemoryNotFound(StoreError, LookupError):
     def __reduce__(self) -> tuple[type[MemoryNotFound], tuple[str, str]]:
         """Pickle by the constructor's arguments."""
         return type(self), (self.memory_id, self.namespace)
+
+
+class EntityNotFound(StoreError, LookupError):
+    """Nobody and nothing has that name, here; the message says which names are like it.
+
+    Examples
+    --------
+    >>> raise EntityNotFound("Ana", "default", ("Anna", "Diana"))
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.EntityNotFound: no entity 'Ana' in namespace 'default'; did you mean 'Anna' or
+    'Diana'?
+    """
+
+    def __init__(self, name: str, namespace: str, nearest: tuple[str, ...] = ()) -> None:
+        self.name = name
+        self.namespace = namespace
+        self.nearest = nearest
+        hint = f"; did you mean {' or '.join(map(shown, nearest))}?" if nearest else ""
+        super().__init__(f"no entity {shown(name)} in namespace {shown(namespace)}{hint}")
+
+    def __reduce__(self) -> tuple[type[EntityNotFound], tuple[str, str, tuple[str, ...]]]:
+        """Pickle by the constructor's arguments."""
+        return type(self), (self.name, self.namespace, self.nearest)
 
 
 class VersionConflict(StoreError):
