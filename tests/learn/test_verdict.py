@@ -20,6 +20,8 @@ def verdict(held_out: float, learnt: float, spread: float = 0.0, **options: Any)
         value[fold.learnt] += learnt
         value[fold.held_out] += held_out + spread * np.where(np.arange(fold.held_out.size) % 2, 1, -1)
         values.append(value)
+    everywhere = NOW + learnt + spread * np.where(np.arange(40) % 2, 1, -1)
+    options = {"tried": [NOW, everywhere], "picked": 1} | options
     return judge({"w": 1.0}, [{"w": 1.0}] * 2, values, NOW, FOLDS, GROUPS, **options)
 
 
@@ -53,6 +55,17 @@ def test_everything_else_is_refused_with_the_numbers(
         assert f"{held_out:+.4f}" in found.reason
 
 
+def test_what_the_best_of_many_would_reach_by_luck_is_refused() -> None:
+    random = np.random.default_rng(1)
+    many = NOW + random.normal(0.0, 0.1, (500, 40))
+    best = int(many.mean(axis=1).argmax())
+    found = verdict(0.05, 0.06, 0.01, tried=many, picked=best)
+    assert not found.accepted
+    assert found.luck > 0.025
+    assert found.reason.startswith("perhaps luck: +0.0500")
+    assert "the best of 500 settings" in found.reason
+
+
 def test_how_much_may_be_lost_can_be_said() -> None:
     assert verdict(0.02, 0.10, 0.01, kept=0.1).accepted
 
@@ -62,7 +75,7 @@ def test_each_group_counts_the_same_however_many_questions_it_has() -> None:
     folds = grouped_folds(groups, count=2)
     value = np.full(40, 0.5)
     value[:21] += 0.5
-    found = judge({}, [{}] * 2, [value] * 2, NOW, folds, groups)
+    found = judge({}, [{}] * 2, [value] * 2, NOW, folds, groups, tried=[value], picked=0)
     assert found.gain.mean == pytest.approx(0.5 / 20)
     assert not found.accepted
 
@@ -70,7 +83,7 @@ def test_each_group_counts_the_same_however_many_questions_it_has() -> None:
 def test_too_few_groups_say_how_many_more() -> None:
     groups = ["a", "b"] * 20
     with pytest.raises(NotEnoughData, match=r"2 groups of questions .* 18 more"):
-        judge({}, [{}] * 2, [NOW] * 2, NOW, grouped_folds(groups, count=2), groups)
+        judge({}, [{}] * 2, [NOW] * 2, NOW, grouped_folds(groups, count=2), groups, tried=[NOW], picked=0)
 
 
 def test_settings_are_the_same_if_they_differ_in_what_is_zero() -> None:
@@ -87,6 +100,9 @@ def test_settings_are_the_same_if_they_differ_in_what_is_zero() -> None:
         {"folds": [FOLDS[0], FOLDS[0]]},
         {"groups": ["a"]},
         {"kept": 2.0},
+        {"tried": [[0.5]]},
+        {"picked": 1},
+        {"picked": -1},
         {"folds": [Fold(np.arange(40), np.arange(0))] * 2},
     ],
 )
@@ -98,6 +114,8 @@ def test_bad_arguments(changes: dict[str, Any]) -> None:
         "current": NOW,
         "folds": FOLDS,
         "groups": GROUPS,
+        "tried": [NOW],
+        "picked": 0,
     }
     with pytest.raises(InvalidArgument):
         judge(**good | changes)

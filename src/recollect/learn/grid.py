@@ -218,6 +218,8 @@ def _judged(
         current,
         folds,
         judged.groups,
+        tried=scores.values,
+        picked=pick,
         seed=seed,
         level=level,
         least=least,

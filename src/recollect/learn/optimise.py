@@ -96,6 +96,7 @@ def optimise(
     divided = grouped_folds(names, count=folds, seed=start)
     chosen = [search.best(fold.learnt, rounds, start + 1 + place) for place, fold in enumerate(divided)]
     final = search.best(np.arange(len(names)), rounds, start)
+    settings, table = search.everything()
     verdict = judge(
         final,
         chosen,
@@ -103,6 +104,8 @@ def optimise(
         search.known(search.current),
         divided,
         names,
+        tried=table,
+        picked=settings.index(search.key(final)),
         seed=start,
         level=level,
         least=least,
@@ -164,13 +167,18 @@ class _Search:
 
     def known(self, setting: Setting) -> FloatArray:
         """Return the values of a setting that has been valued."""
-        values = self._values[self._key(setting)]
+        values = self._values[self.key(setting)]
         if values is None:
             raise InvalidArgument("setting", dict(setting), "a setting that can be")
         return values
 
+    def everything(self) -> tuple[list[tuple[Any, ...]], FloatArray]:
+        """Return every setting that could be valued, and the value of each on every question."""
+        valued = {key: values for key, values in self._values.items() if values is not None}
+        return list(valued), np.stack(list(valued.values()))
+
     def _valued(self, setting: Setting) -> FloatArray | None:
-        key = self._key(setting)
+        key = self.key(setting)
         if key not in self._values:
             self.tried += 1
             try:
@@ -188,7 +196,8 @@ class _Search:
                 self._values[key] = values
         return self._values[key]
 
-    def _key(self, setting: Setting) -> tuple[Any, ...]:
+    def key(self, setting: Setting) -> tuple[Any, ...]:
+        """Return the values of a setting, in the order of the parameters."""
         return tuple(setting[name] for name in self._space)
 
     def _distribution(self, parameter: Parameter) -> Any:  # noqa: ANN401 - optuna is an extra

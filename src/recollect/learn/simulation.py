@@ -15,7 +15,7 @@ from recollect.learn.features import Features
 from recollect.learn.interleaving import credit, team_draft
 from recollect.learn.measures import Totals
 from recollect.model import checks
-from recollect.model.checks import BoolArray, FloatArray, IntArray
+from recollect.model.checks import BoolArray, IntArray
 
 _RELEVANT = 3
 """Relevant candidates of a question."""
@@ -60,7 +60,8 @@ def simulated_log(
     >>> log.recalls[0].names, len(log.recalls[0].ids)
     (('meaning', 'words'), 20)
     """
-    checks.whole("questions", questions), checks.whole("candidates", candidates, _RELEVANT + 1)
+    checks.whole("questions", questions)
+    checks.whole("candidates", candidates, _RELEVANT + 1)
     random = np.random.default_rng(checks.whole("seed", seed))
     recalls, gains = [], {}
     for number in range(questions):
@@ -101,7 +102,7 @@ def simulated_users(
     click_rate, rating, empty_rate
         Their means: questions with a click, stars, questions without a result.
     between
-        How much people differ in their click rate, as a standard deviation; twice that, in stars, times 5.
+        How much people differ: the standard deviation of their click rates, and half of that of their stars.
 
     Examples
     --------
@@ -194,13 +195,13 @@ def simulated_clicks(
         credit(draft, [item for item, yes in zip(draft.ids, row, strict=True) if yes])
         for draft, row in zip(drafts, clicks.tolist(), strict=True)
     ]
-    return Clicks(alone[0], alone[1], np.array(credits, np.intp))
+    return Clicks(np.asarray(alone[0]), np.asarray(alone[1]), np.array(credits, np.intp))
 
 
 def _clicked(shown: IntArray, relevant: BoolArray, random: np.random.Generator) -> BoolArray:
     """Return what is clicked of what is shown, a row for each question."""
     good = np.take_along_axis(relevant, shown, axis=1)
-    going_on: FloatArray = 0.8 ** np.arange(shown.shape[1])
+    going_on = np.power(0.8, np.arange(shown.shape[1]))
     # One reader stops at one place: the same draw for all the places of a row.
     looked = random.random((len(shown), 1)) < going_on
     result: BoolArray = looked & (random.random(shown.shape) < np.where(good, 0.7, 0.1))

@@ -3,7 +3,9 @@
 Choosing the best of many settings on some questions makes it look better than it is. So the choice is made
 anew for each fold, without the questions that are held out, and judged on those; the gain over the current
 setting is compared question by question, with a bootstrap interval over groups of questions. A setting is
-refused if that interval reaches zero, or if most of what it gained where it was chosen is lost elsewhere.
+refused if that interval reaches zero, if most of what it gained where it was chosen is lost elsewhere, or if
+the best of as many settings would do as well by luck (:mod:`recollect.learn.luck`): folds that share most of
+their questions share their luck too.
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ import numpy as np
 
 from recollect.evaluate.significance import Difference, paired_bootstrap
 from recollect.learn.folds import Fold
+from recollect.learn.luck import luck
 from recollect.model import checks
-from recollect.model.checks import FloatArray, Numbers
+from recollect.model.checks import FloatArray, Numbers, Rows
 from recollect.model.errors import InvalidArgument, NotEnoughData
 
 LEAST_GROUPS: Final = 20
@@ -52,6 +55,8 @@ class Verdict:
         The held-out gain over the current setting: mean, interval and p value, each group counting the same.
     learnt_gain
         What the choice of each fold gained where it was chosen, on average.
+    luck
+        The probability that the best of all settings tried does as well where none is better.
     folds
         Fold by fold.
     """
@@ -61,6 +66,7 @@ class Verdict:
     setting: Mapping[str, Any]
     gain: Difference
     learnt_gain: float
+    luck: float
     folds: tuple[FoldResult, ...]
 
 
@@ -72,6 +78,8 @@ def judge(
     folds: Sequence[Fold],
     groups: Sequence[str],
     *,
+    tried: Rows,
+    picked: int,
     seed: int = 0,
     level: float = 0.95,
     kept: float = KEPT,
@@ -80,7 +88,8 @@ def judge(
     r"""Return whether a way of choosing settings wins on what it has not seen.
 
     .. math:: d_i = v^{(f(i))}_i - c_i, \quad
-        \text{accept if } \mathrm{low}(\bar d_g) > 0 \text{ and } \bar d \ge \kappa \, \bar d_{\text{learnt}}
+        \text{accept if } \mathrm{low}(\bar d_g) > 0, \; \bar d \ge \kappa \, \bar d_{\text{learnt}}
+        \text{ and } p_{\text{luck}} \le \tfrac{1 - \ell}{2}
 
     where :math:`f(i)` is the fold that holds question :math:`i` out, :math:`\bar d_g` are the means by group.
 
@@ -94,6 +103,9 @@ def judge(
         The value of the current setting on every question.
     folds, groups
         How the questions were divided, and the group of each.
+    tried, picked
+        The value on every question of everything that was tried, a row for each setting, and which row
+        `setting` is.
     seed, level
         Of the bootstrap.
     kept
@@ -107,7 +119,8 @@ def judge(
     >>> groups = [f"q{number}" for number in range(40)]
     >>> folds = grouped_folds(groups, count=2)
     >>> better = [0.7, 0.6] * 20
-    >>> verdict = judge({"words": 0.6}, [{"words": 0.6}] * 2, [better] * 2, [0.5] * 40, folds, groups)
+    >>> verdict = judge({"words": 0.6}, [{"words": 0.6}] * 2, [better] * 2, [0.5] * 40, folds, groups,
+    ...                 tried=[better], picked=0)
     >>> verdict.accepted, round(verdict.gain.mean, 3)
     (True, 0.15)
     """
@@ -123,13 +136,13 @@ def judge(
         raise InvalidArgument("folds", len(folds), "folds that hold every question out once")
     mine = np.empty(base.size)
     results = []
-    for place, (fold, picked, given) in enumerate(zip(folds, chosen, values, strict=True)):
+    for place, (fold, choice, given) in enumerate(zip(folds, chosen, values, strict=True)):
         value = checks.numbers(f"values[{place}]", given)
         checks.same_length(current=base, **{f"values[{place}]": value})
         mine[fold.held_out] = value[fold.held_out]
         results.append(
             FoldResult(
-                dict(picked),
+                dict(choice),
                 float((value - base)[fold.learnt].mean()),
                 float((value - base)[fold.held_out].mean()),
                 fold.held_out.size,
@@ -138,8 +151,13 @@ def judge(
     ours, theirs = _by_group(mine, names), _by_group(base, names)
     gain = paired_bootstrap(ours, theirs, seed=seed, level=level)
     learnt = float(np.mean([result.learnt_gain for result in results]))
-    accepted, reason = _reason(gain, learnt, share, level, all(same(each, chosen[0]) for each in chosen))
-    return Verdict(accepted, reason, dict(setting), gain, learnt, tuple(results))
+    table = checks.matrix("tried", tried)
+    if table.shape[1:] != base.shape:
+        raise InvalidArgument("tried", table.shape, f"rows of {base.size} values, one for each question")
+    chance = luck(_by_group(table, names) - theirs, picked, seed=seed)
+    steady = all(same(each, chosen[0]) for each in chosen)
+    accepted, reason = _reason(gain, learnt, share, level, chance, len(table), steady)
+    return Verdict(accepted, reason, dict(setting), gain, learnt, chance, tuple(results))
 
 
 def same(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
@@ -160,14 +178,18 @@ def _enough(groups: Sequence[str], least: int) -> None:
 
 
 def _by_group(values: FloatArray, groups: Sequence[str]) -> FloatArray:
-    """Return the mean of each group, in the order in which they come."""
+    """Return the means over the groups of the last axis, in the order in which they come."""
     places = {name: place for place, name in enumerate(dict.fromkeys(groups))}
     where = np.array([places[name] for name in groups], np.intp)
-    result: FloatArray = np.bincount(where, weights=values) / np.bincount(where)
+    member = np.zeros((where.size, len(places)))
+    member[np.arange(where.size), where] = 1.0
+    result: FloatArray = values @ (member / member.sum(axis=0))
     return result
 
 
-def _reason(gain: Difference, learnt: float, kept: float, level: float, steady: bool) -> tuple[bool, str]:
+def _reason(
+    gain: Difference, learnt: float, kept: float, level: float, chance: float, tried: int, steady: bool
+) -> tuple[bool, str]:
     numbers = (
         f"{gain.mean:+.4f} on held-out questions ({level:.0%} interval {gain.low:+.4f} to {gain.high:+.4f})"
     )
@@ -182,5 +204,10 @@ def _reason(gain: Difference, learnt: float, kept: float, level: float, steady: 
         return False, f"not proven: {numbers}, and the interval reaches zero"
     if gain.mean < kept * learnt:
         return False, f"overfit: only {numbers}, less than {kept:.0%} of {where_chosen}"
+    if chance > (1 - level) / 2:
+        return (
+            False,
+            f"perhaps luck: {numbers}, but the best of {tried} settings does so in {chance:.1%} of draws",
+        )
     folds = "every fold chose the same setting" if steady else "folds chose different settings"
     return True, f"better: {numbers}, {where_chosen}; {folds}"

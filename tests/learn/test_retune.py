@@ -1,0 +1,114 @@
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.learn.retune import Event, Move, retune
+from recollect.model.errors import InvalidArgument
+
+
+def week(*, hits: int = 0, missed: int = 0, wrong: int = 0, rightly_out: int = 0) -> list[Event]:
+    """A week at a threshold of 0.7."""
+    return (
+        [Event(0.8, True)] * hits
+        + [Event(0.6, True)] * missed
+        + [Event(0.7, False)] * wrong
+        + [Event(0.5, False)] * rightly_out
+    )
+
+
+def test_nineteen_events_are_too_few_and_it_says_how_many_more() -> None:
+    found = retune(0.7, week(missed=19))
+    assert (found.move, found.after, found.events) == (Move.KEPT, 0.7, 19)
+    assert found.reason == "19 events are too few, 1 more are needed"
+    assert retune(0.7, week(missed=20)).move is Move.LOWERED
+    assert math.isnan(retune(0.7, []).missed)
+
+
+def test_more_than_15_percent_missed_lowers_by_5_percent() -> None:
+    found = retune(0.7, week(hits=16, missed=4))
+    assert (found.move, found.missed, found.wrong) == (Move.LOWERED, 0.2, 0.0)
+    assert found.after == pytest.approx(0.665)
+    assert retune(0.7, week(hits=17, missed=3)).move is Move.KEPT
+
+
+def test_more_than_10_percent_wrong_raises_by_5_percent() -> None:
+    found = retune(0.7, week(hits=17, wrong=3))
+    assert (found.move, found.wrong) == (Move.RAISED, 0.15)
+    assert found.after == pytest.approx(0.735)
+    assert retune(0.7, week(hits=18, wrong=2)).move is Move.KEPT
+
+
+def test_both_too_high_moves_nothing_for_either_step_would_worsen_the_other() -> None:
+    found = retune(0.7, week(hits=10, missed=5, wrong=5))
+    assert (found.move, found.after) == (Move.KEPT, 0.7)
+    assert "no threshold mends both" in found.reason
+
+
+def test_the_bounds_hold_and_are_named() -> None:
+    low = retune(0.31, [Event(0.2, True)] * 20)
+    assert (low.move, low.after) == (Move.LOWERED, 0.3)
+    assert "stopped at the bound of 0.3" in low.reason
+    assert retune(0.3, [Event(0.2, True)] * 20).move is Move.KEPT
+    high = retune(0.96, [Event(0.97, False)] * 20)
+    assert (high.move, high.after) == (Move.RAISED, 0.99)
+    at = retune(0.99, [Event(1.0, False)] * 20)
+    assert (at.move, at.after) == (Move.KEPT, 0.99)
+    assert "at its bound of 0.99" in at.reason
+
+
+def test_an_embedder_with_small_cosines_has_bounds_of_its_own() -> None:
+    with pytest.raises(InvalidArgument, match="give the bounds of this embedder"):
+        retune(0.2, week(missed=20))
+    assert retune(0.2, [Event(0.1, True)] * 20, bounds=(0.1, 0.6)).after == pytest.approx(0.19)
+
+
+events = st.lists(st.builds(Event, st.floats(-1, 1), st.booleans()), max_size=60)
+
+
+@given(st.floats(0.3, 0.99), events)
+def test_it_never_moves_by_more_than_5_percent_nor_out_of_bounds_and_says_why(
+    threshold: float, seen: list[Event]
+) -> None:
+    found = retune(threshold, seen)
+    assert 0.3 <= found.after <= 0.99
+    assert abs(found.after / threshold - 1) <= 0.05 + 1e-12
+    assert found.reason
+    assert (found.after == threshold) == (found.move is Move.KEPT)
+
+
+def test_week_after_week_it_settles_where_both_rates_are_low() -> None:
+    # Relevant from 0.55 up, by nature; a threshold that starts too high comes down and stays.
+    seen = [Event(place / 100, place >= 55) for place in range(30, 100)]
+    threshold = 0.9
+    for _ in range(30):
+        threshold = retune(threshold, seen).after
+    assert retune(threshold, seen).move is Move.KEPT
+    assert 0.45 < threshold < 0.70
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"threshold": math.nan},
+        {"threshold": 1.5},
+        {"threshold": "0.7"},
+        {"least_events": 0},
+        {"bounds": (0.9, 0.3)},
+        {"bounds": (0.0, 0.9)},
+        {"bounds": (0.3, 1.5)},
+        {"bounds": [0.3, 0.9]},
+    ],
+)
+def test_bad_arguments(changes: dict[str, Any]) -> None:
+    good: dict[str, Any] = {"threshold": 0.7, "events": [], "least_events": 20, "bounds": (0.3, 0.99)}
+    with pytest.raises(InvalidArgument):
+        retune(**good | changes)
+
+
+@pytest.mark.parametrize(("similarity", "relevant"), [(1.1, True), (math.nan, True), (0.5, 1), (None, True)])
+def test_what_is_no_event_is_refused(similarity: Any, relevant: Any) -> None:
+    with pytest.raises(InvalidArgument):
+        Event(similarity, relevant)
