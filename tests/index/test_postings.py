@@ -82,11 +82,11 @@ def test_many_terms_make_many_small_blocks_and_long_lists_stand_alone() -> None:
     lists = inverted(documents, 0)
     assert read(lists, 0) == listed(documents)
     buckets, blocks = lists.blocks()
-    # 2,000 keys of about 15 bytes and a posting of 4 are 37 kB, so up to 32 buckets of 2 kB.
-    assert buckets == 32
+    # 2,000 keys of about 15 bytes and a posting of 4 are 37 kB, so 64 buckets of at most 1 kB on average.
+    assert buckets == 64
     long = [place for place, _ in blocks if place >= PLACES // 2]
     assert long == [places_of(key_of("content", "tea"))[1]]
-    assert max(len(block) for place, block in blocks if place not in long) < 4_000
+    assert max(len(block) for place, block in blocks if place not in long) < 2_000
 
 
 def test_what_is_gone_leaves_no_trace() -> None:

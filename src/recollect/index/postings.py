@@ -1,7 +1,7 @@
 """Posting lists in blocks: which slots of a segment have a term, and how often.
 
 Most terms are rare (Zipf's law), so a row of its own for each list would be little but wrapping. The short
-lists of a segment are put together in blocks of about two kilobytes, which are found by the hash of a key as
+lists of a segment are put together in blocks of about a kilobyte, which are found by the hash of a key as
 the buckets of a hash table are; the few long lists get blocks of their own. A segment spans at most 65,536
 slots, so a slot is two bytes relative to the segment's first, and a frequency two more. Every block carries a
 version and a checksum: what does not check is rebuilt, never trusted.
@@ -32,7 +32,7 @@ _VERSION: Final = 1
 _HEAD: Final = Struct("<BxxxI")
 _COUNTS: Final = Struct("<II")
 _LONG: Final = 512
-_BLOCK_BYTES: Final = 2_048
+_BLOCK_BYTES: Final = 1_024
 _HALF: Final = PLACES // 2
 _TWO_BYTES: Final = np.dtype("<u2")
 _FOUR_BYTES: Final = np.dtype("<u4")
@@ -206,21 +206,13 @@ def merged(parts: Iterable[tuple[int, bytes]], first: int, dropped: npt.NDArray[
 
 def opened(block: bytes) -> Block:
     """Return what a block holds, or raise :class:`IndexCorrupt`."""
-    if len(block) < _HEAD.size + _COUNTS.size:
-        raise IndexCorrupt("a block of posting lists is cut short")
-    version, checksum = _HEAD.unpack_from(block)
-    if version != _VERSION:
-        raise IndexCorrupt(f"a block of posting lists has the unknown version {version}")
-    if zlib.crc32(memoryview(block)[_HEAD.size :]) != checksum:
-        raise IndexCorrupt("a block of posting lists does not match its checksum")
-    count, length = _COUNTS.unpack_from(block, _HEAD.size)
-    names = _HEAD.size + _COUNTS.size + 4 * count
-    postings = (len(block) - names - length) // 4
+    count, names, lists = _checked(block)
+    postings = (len(block) - lists) // 4
     return (
-        block[names : names + length].split(_END),
+        block[names:lists].split(_END),
         np.frombuffer(block, _FOUR_BYTES, count, names - 4 * count),
-        np.frombuffer(block, _TWO_BYTES, postings, names + length),
-        np.frombuffer(block, _TWO_BYTES, postings, names + length + 2 * postings),
+        np.frombuffer(block, _TWO_BYTES, postings, lists),
+        np.frombuffer(block, _TWO_BYTES, postings, lists + 2 * postings),
     )
 
 
@@ -235,10 +227,31 @@ def found(block: bytes, key: Key) -> tuple[Slots, Frequencies] | None:
     >>> found(block, key_of("content", "tea")) is None
     True
     """
-    names, lengths, slots, frequencies = opened(block)
-    if key not in names:
+    count, names, lists = _checked(block)
+    # Cutting the names apart would take longer than looking for one in all of them.
+    listed = _END + block[names:lists] + _END
+    at = listed.find(_END + key + _END)
+    if at < 0:
         return None
-    position = names.index(key)
-    start = int(lengths[:position].sum())
-    span = slice(start, start + int(lengths[position]))
-    return slots[span], frequencies[span]
+    position = listed.count(_END, 0, at)
+    lengths = np.frombuffer(block, _FOUR_BYTES, position + 1, names - 4 * count)
+    size = int(lengths[position])
+    start = lists + 2 * (int(lengths.sum()) - size)
+    return (
+        np.frombuffer(block, _TWO_BYTES, size, start),
+        np.frombuffer(block, _TWO_BYTES, size, start + (len(block) - lists) // 2),
+    )
+
+
+def _checked(block: bytes) -> tuple[int, int, int]:
+    """Return how many keys a block has, where their names begin and where the lists do, or raise."""
+    if len(block) < _HEAD.size + _COUNTS.size:
+        raise IndexCorrupt("a block of posting lists is cut short")
+    version, checksum = _HEAD.unpack_from(block)
+    if version != _VERSION:
+        raise IndexCorrupt(f"a block of posting lists has the unknown version {version}")
+    if zlib.crc32(memoryview(block)[_HEAD.size :]) != checksum:
+        raise IndexCorrupt("a block of posting lists does not match its checksum")
+    count, length = _COUNTS.unpack_from(block, _HEAD.size)
+    names = _HEAD.size + _COUNTS.size + 4 * count
+    return count, names, names + length
