@@ -33,6 +33,71 @@ def test_an_export_comes_back_as_it_was(cli: Run, tea: str, home: Path) -> None:
     assert cli("recall", "tea").out == cli("--db", "copy.db", "recall", "tea").out
 
 
+def test_entities_and_relations_come_back_as_they_were(cli: Run, tea: str, home: Path) -> None:
+    from recollect import open as opened
+
+    with opened(home / "memories.db") as memory:
+        memory.describe_entity("Bob", type="person", aliases=["Bobby"], description="moved to Lisbon")
+        memory.describe_entity("Robert", type="person")
+        memory.merge_entities("Robert", "Bob")
+        memory.relate("Anna", "knows", "Bob", weight=2, memory=tea)
+        memory.relate("Bob", "lives_in", "Lisbon", valid_from=memory.get(tea).created_at)
+        memory.relate("x", "y", "z", namespace="ada")
+    rows = exported(cli, "--all-namespaces")
+    kinds = [row.get("kind", "memory") for row in rows]
+    assert kinds == ["memory"] * 3 + ["entity"] * 2 + ["relation"] + ["entity"] * 4 + ["relation"] * 2
+    assert rows[8] == {
+        "kind": "entity",
+        "namespace": "default",
+        "name": "Anna",
+        "type": "thing",
+        "aliases": [],
+        "description": "",
+        "merged_into": None,
+    }
+    (home / "all.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    dry = cli("--db", "copy.db", "import", "all.jsonl", "--dry-run").out
+    assert dry == "would import 3 memories, 6 entities, 3 relations\n"
+    assert (
+        cli("--db", "copy.db", "import", "all.jsonl").out == "imported 3 memories, 6 entities, 3 relations\n"
+    )
+    again = cli("--db", "copy.db", "import", "all.jsonl")
+    assert again.out == "imported 0 memories, 12 known already\n"
+    assert sorted(map(str, exported(cli, "--db", "copy.db", "--all-namespaces"))) == sorted(map(str, rows))
+    assert cli("--db", "copy.db", "check").out == "sound\n"
+    # What was known before gains what is said about it, and loses nothing.
+    cli("--db", "other.db", "remember", "x")
+    with opened(home / "other.db") as memory:
+        memory.relate("Bob", "knows", "Carl")
+        memory.describe_entity("Robert", description="ours")
+    assert cli("--db", "other.db", "import", "all.jsonl").code == 0
+    with opened(home / "other.db") as memory:
+        assert memory.entity("bobby").entity.description == "ours"
+        assert memory.entity("Bob").merged == ("Bob",)
+
+
+def test_lines_about_entities_that_cannot_be_read_are_reported(cli: Run, home: Path) -> None:
+    lines: list[dict[str, Any]] = [
+        {"kind": "entity", "name": "Anna", "aliases": ["Annie"]},
+        {"kind": "entity", "name": "Anna2", "aliases": ["annie"]},
+        {"kind": "entity"},
+        {"kind": "entity", "name": "Ben", "colour": 1},
+        {"kind": "entity", "name": "Ben", "merged_into": 5},
+        {"kind": "relation", "source": "Anna", "type": "knows"},
+        {"kind": "relation", "source": "Anna", "type": "next", "target": "Ben"},
+        {"kind": "relation", "source": "Anna", "type": "knows", "target": "Ben", "asserted_by": "nobody"},
+        {"kind": "relation", "source": "Anna", "type": "knows", "target": "Ben", "valid_from": 5},
+        {"kind": "relation", "source": "Anna", "type": "knows", "target": "Ben", "weight": -1},
+        {"kind": "relation", "source": "Anna", "type": "knows", "target": "Ben", "namespace": "a//b"},
+        {"kind": "thing"},
+    ]
+    (home / "e.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    done = cli("import", "e.jsonl", "--json")
+    assert done.code == 2
+    assert (done.json["entities"], done.json["relations"]) == (1, 0)
+    assert [problem["line"] for problem in done.json["problems"]] == [12, *range(2, 12)]
+
+
 def test_one_namespace_unless_all_are_wanted(cli: Run, tea: str) -> None:
     cli("remember", "x", "-n", "ada")
     assert [row["content"] for row in exported(cli, "-n", "ada")] == ["x"]
@@ -41,7 +106,12 @@ def test_one_namespace_unless_all_are_wanted(cli: Run, tea: str) -> None:
 
 
 def test_to_a_file_whole_or_not_at_all(cli: Run, tea: str, home: Path) -> None:
-    assert cli("export", "out.jsonl", "--json").json == {"exported": 3, "file": "out.jsonl"}
+    assert cli("export", "out.jsonl", "--json").json == {
+        "exported": 3,
+        "entities": 0,
+        "relations": 0,
+        "file": "out.jsonl",
+    }
     before = (home / "out.jsonl").read_text()
     assert len(before.splitlines()) == 3
     refused = cli("export", "out.jsonl")

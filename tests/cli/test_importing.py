@@ -23,7 +23,15 @@ def test_files_of_every_format_come_in_once(cli: Run, home: Path) -> None:
     assert (first.code, first.out) == (0, "imported 6 memories\n")
     assert contents(cli) == ["one", "two", "three", "four", "five", "six"]
     again = cli("import", "a.txt", "b.md", "c.jsonl", "--json").json
-    assert again == {"imported": 0, "known": 6, "problems": [], "files": 3, "dry_run": False}
+    assert again == {
+        "imported": 0,
+        "entities": 0,
+        "relations": 0,
+        "known": 6,
+        "problems": [],
+        "files": 3,
+        "dry_run": False,
+    }
     (home / "a.txt").write_text("zero\n\none\n\ntwo")
     assert cli("import", "a.txt").out == "imported 1 memory, 2 known already\n"
 

@@ -443,7 +443,7 @@ def test_a_timeline_is_in_the_order_of_what_happened(memory: Engine) -> None:
 
 # --- bad input ----------------------------------------------------------------------------------------
 
-BAD: list[tuple[Callable[[Engine], Any], str]] = [
+BAD: list[tuple[Callable[[Any], Any], str]] = [
     (lambda m: m.entity("Ana"), "no entity 'Ana' in namespace 'default'; did you mean 'Anna'?"),
     (lambda m: m.relations("Ana"), "did you mean 'Anna'"),
     (lambda m: m.paths("Ana"), "did you mean 'Anna'"),
@@ -501,7 +501,7 @@ BAD: list[tuple[Callable[[Engine], Any], str]] = [
 
 @pytest.mark.parametrize(("call", "message"), BAD, ids=[f"{n}" for n in range(len(BAD))])
 def test_bad_input_is_refused_in_clear_words_and_nothing_is_written(
-    memory: Engine, call: Callable[[Engine], Any], message: str
+    memory: Engine, call: Callable[[Any], Any], message: str
 ) -> None:
     memory.remember("x", entities=["Anna", "Ben", "Bobby"])
     memory.relate("Anna", "knows", "Ben")

@@ -1,4 +1,4 @@
-"""Write every memory out as JSONL, a format that `import` reads back exactly."""
+"""Write every memory, entity and relation out as JSONL, a format that `import` reads back exactly."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO
 
 import typer
 
@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
 
 
 def export(session: Session, file: File = "-", all_namespaces: All = False, force: Force = False) -> None:
-    """Write memories as JSONL, forgotten and superseded ones too."""
+    """Write memories, entities and relations as JSONL, forgotten and superseded ones too."""
     from recollect.cli.memory_json import as_json
 
     output = session.output
@@ -43,13 +43,30 @@ def export(session: Session, file: File = "-", all_namespaces: All = False, forc
             row = as_json(memory) | {"forgotten": (memory.namespace, memory.id) in forgotten}
             target.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
             count += 1
+        paths = sorted(engine.store.namespaces()) if all_namespaces else [engine.namespace]
+        declared = {"entities": 0, "relations": 0}
+        for path in paths:
+            for kind, row in _declarations(engine, path):
+                target.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+                declared[kind] += 1
         others = len(engine.store.namespaces().keys() - {engine.namespace})
     if file != "-" and output.json:
-        output.data({"exported": count, "file": file})
+        output.data({"exported": count, **declared, "file": file})
     else:
-        output.say(f"{counted(count, 'memory', 'memories')} · {session.settings.db}")
+        also = "".join(f", {number:,} {kind}" for kind, number in declared.items() if number)
+        output.say(f"{counted(count, 'memory', 'memories')}{also} · {session.settings.db}")
     if others and not all_namespaces:
         output.say(f"{counted(others, 'other namespace')} left out; --all-namespaces takes all")
+
+
+def _declarations(engine: Engine, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what was said about the entities of a namespace, and then their relations, ended ones too."""
+    from recollect.cli.entity_json import entity_as_json, relation_as_json
+
+    for record in engine.store.entities(path):
+        yield "entities", entity_as_json(record, path)
+    for relation in engine.store.relations(path):
+        yield "relations", relation_as_json(relation, path)
 
 
 def forgotten_ids(engine: Engine) -> set[tuple[str, str]]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -15,8 +16,9 @@ import typer
 from recollect.cli.arguments import chosen
 from recollect.cli.command import command
 from recollect.cli.failures import USAGE
+from recollect.cli.importing_entities import EntityImporter
 from recollect.cli.output import Output, counted
-from recollect.cli.reading import FORMATS, SPLITS, SUFFIXES, Record, format_of, read
+from recollect.cli.reading import FORMATS, SPLITS, SUFFIXES, Record, format_of, is_declaration, read
 from recollect.cli.session import Session
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ class Tally:
     """What came of an import."""
 
     imported: int = 0
+    declared: Counter[str] = field(default_factory=Counter)
     known: int = 0
     problems: list[dict[str, Any]] = field(default_factory=list)
 
@@ -86,6 +89,7 @@ class _Importer:
         self._namespace = namespace
         self._dry_run = dry_run
         self._seen: set[tuple[str, str]] = set()
+        self._entities = EntityImporter(engine, namespace, self._is_there, dry_run=dry_run)
 
     def take(self, name: str, records: Iterator[Record]) -> Iterator[int]:
         """Import the records of one file, and yield the line of it that has been reached.
@@ -96,13 +100,28 @@ class _Importer:
 
         while chunk := list(islice(records, _CHUNK)):
             drafts: list[tuple[Memory, bool]] = []
-            for record in chunk:
-                try:
-                    drafts.append(self._draft(record))
-                except RecollectError as error:
-                    self._tally.problems.append({"file": name, "line": record.line, "problem": str(error)})
-            self._write(drafts)
+            # Relations need the memories that assert them, so these are written first.
+            for declared in (False, True):
+                for record in chunk:
+                    if is_declaration(record.fields) != declared:
+                        continue
+                    try:
+                        if declared:
+                            self._declare(record)
+                        else:
+                            drafts.append(self._draft(record))
+                    except RecollectError as error:
+                        problem = {"file": name, "line": record.line, "problem": str(error)}
+                        self._tally.problems.append(problem)
+                if not declared:
+                    self._write(drafts)
             yield chunk[-1].line
+
+    def _declare(self, record: Record) -> None:
+        if self._entities.take(record.fields):
+            self._tally.declared[record.fields["kind"]] += 1
+        else:
+            self._tally.known += 1
 
     def _draft(self, record: Record) -> tuple[Memory, bool]:
         """Return the memory of a record and whether it had been forgotten, or raise."""
@@ -122,13 +141,16 @@ class _Importer:
             # The store marks it again, and counts that as a change, when what supersedes it comes in.
             fields["version"] = max(1, fields["version"] - 1)
         memory = self._engine.draft(**fields)
+        if fields.get("entities"):
+            # What was exported had been read for names already, and comes back as it was.
+            memory = replace(memory, entities=fields["entities"])
         if not _is_unicode(memory.content):
             raise InvalidArgument("content", memory.content, "text without lone surrogates")
         key = (memory.namespace, memory.id)
         if key in self._seen:
             raise InvalidArgument("id", memory.id, "another one than that of an earlier record")
         for older in memory.supersedes:
-            if (memory.namespace, older) not in self._seen and not self._known(older, memory.namespace):
+            if not self._is_there(older, memory.namespace):
                 raise InvalidArgument("supersedes", older, "a memory that is there or comes earlier")
         self._seen.add(key)
         return memory, forgotten
@@ -142,6 +164,9 @@ class _Importer:
                 if gone:
                     self._engine.forget(memory.id, namespace=memory.namespace)
         self._tally.imported += len(new)
+
+    def _is_there(self, id_: str, namespace: str) -> bool:
+        return (namespace, id_) in self._seen or self._known(id_, namespace)
 
     def _known(self, id_: str, namespace: str) -> bool:
         from recollect.model.errors import MemoryNotFound
@@ -227,6 +252,8 @@ def _report(session: Session, tally: Tally, files: int, *, dry_run: bool) -> Non
         output.data(
             {
                 "imported": tally.imported,
+                "entities": tally.declared["entity"],
+                "relations": tally.declared["relation"],
                 "known": tally.known,
                 "problems": tally.problems,
                 "files": files,
@@ -239,6 +266,9 @@ def _report(session: Session, tally: Tally, files: int, *, dry_run: bool) -> Non
     if len(tally.problems) > _SHOWN:
         output.fail(f"… and {len(tally.problems) - _SHOWN:,} more; --json lists them all")
     said = [f"{'would import' if dry_run else 'imported'} {counted(tally.imported, 'memory', 'memories')}"]
+    for kind, plural in (("entity", "entities"), ("relation", "relations")):
+        if tally.declared[kind]:
+            said.append(counted(tally.declared[kind], kind, plural))
     if tally.known:
         said.append(f"{tally.known:,} known already")
     if tally.problems:

@@ -11,7 +11,7 @@ import json
 import re
 import uuid
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -19,6 +19,8 @@ from recollect.cli.arguments import nearest
 
 FORMATS: Final = ("text", "markdown", "jsonl")
 SPLITS: Final = ("paragraphs", "lines")
+DECLARATIONS: Final = ("entity", "relation")
+"""What a line of JSONL may be about instead of a memory."""
 SUFFIXES: Final = {
     ".txt": "text",
     ".text": "text",
@@ -90,7 +92,7 @@ def read(data: bytes, form: str, *, name: str, link: str = "", split: str = "par
         found = _placed(blocks, name, link)
     seen: Counter[str] = Counter()
     for record in found:
-        if record.problem or "id" in record.fields:
+        if record.problem or "id" in record.fields or is_declaration(record.fields):
             yield record
             continue
         said = {key: value for key, value in record.fields.items() if key != "source"}
@@ -110,6 +112,17 @@ def format_of(suffix: str) -> str | None:
     ('markdown', None)
     """
     return SUFFIXES.get(suffix.lower())
+
+
+def is_declaration(data: Mapping[str, Any]) -> bool:
+    """Return whether an object of an export is about an entity or a relation, and no memory.
+
+    Examples
+    --------
+    >>> is_declaration({"kind": "entity", "name": "Anna"}), is_declaration({"content": "Tea."})
+    (True, False)
+    """
+    return "content" not in data and data.get("kind") in DECLARATIONS
 
 
 def _decoded(data: bytes) -> tuple[str, Record | None]:
@@ -139,6 +152,8 @@ def _jsonl(data: bytes) -> Iterator[Record]:
                 value = {"content": value}
             if not isinstance(value, dict):
                 yield Record(number, problem="neither a JSON object nor a text")
+            elif is_declaration(value):
+                yield Record(number, value)
             elif "content" not in value:
                 yield Record(number, problem=f"no content{nearest_key(value)}")
             else:

@@ -105,9 +105,7 @@ class GraphVerbs(ABC):
         """
         for argument, name in (("subject", subject), ("object", object)):
             _checked_name(argument, name)
-        if checks.writable("type", type).strip() in ("", *_OWN_TYPES):
-            own = ", ".join(_OWN_TYPES)
-            raise InvalidArgument("type", type, f"a word of your own (the graph itself uses {own})")
+        relation_type(type)
         if memory is not None:
             memory_id("memory", memory)
         said = Relation(subject, type, object, weight, memory, valid_from, valid_to)
@@ -507,6 +505,20 @@ class GraphVerbs(ABC):
             )
             for path in paths
         )
+
+
+def relation_type(type: str) -> str:
+    """Return a type that a relation may have: a word that is not one of the graph's own.
+
+    Examples
+    --------
+    >>> relation_type("works_at")
+    'works_at'
+    """
+    if checks.writable("type", type).strip() in ("", *_OWN_TYPES):
+        own = ", ".join(_OWN_TYPES)
+        raise InvalidArgument("type", type, f"a word of your own (the graph itself uses {own})")
+    return type
 
 
 def _checked_name(argument: str, name: str) -> None:

@@ -1,0 +1,135 @@
+"""Bring entities and relations in from the lines of an export; what is there already is left as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from recollect.engine import Engine
+    from recollect.model.entity import Relation
+    from recollect.store.naming import EntityRecord
+
+
+class EntityImporter:
+    """Takes the lines about entities and relations into a memory.
+
+    Parameters
+    ----------
+    engine
+        The memory.
+    namespace
+        Where everything goes; None for where each line says.
+    has_memory
+        Tells whether a memory, given by id and namespace, is there or on its way in.
+    dry_run
+        Whether to write nothing.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        namespace: str | None,
+        has_memory: Callable[[str, str], bool],
+        *,
+        dry_run: bool,
+    ) -> None:
+        self._engine = engine
+        self._namespace = namespace
+        self._has_memory = has_memory
+        self._dry_run = dry_run
+        self._names: dict[str, dict[str, EntityRecord]] = {}
+        self._relations: dict[str, set[Relation]] = {}
+
+    def take(self, line: Mapping[str, Any]) -> bool:
+        """Import one line; return whether it was new, or raise if it cannot be read."""
+        from recollect.cli.entity_json import entity_from_json, relation_from_json
+        from recollect.model.namespace import namespace as checked_namespace
+
+        whose = checked_namespace(
+            "namespace", self._namespace or line.get("namespace") or self._engine.namespace
+        )
+        if line["kind"] == "entity":
+            return self._take_entity(entity_from_json(line), whose)
+        return self._take_relation(relation_from_json(line), whose)
+
+    def _take_entity(self, record: EntityRecord, whose: str) -> bool:
+        from recollect.text.folding import folded
+
+        entity, names = record.entity, self._names_of(whose)
+        known = names.get(folded(entity.name))
+        # One that somebody only referred to so far has nothing that could be lost.
+        if known is not None and (not _is_bare(known) or _is_bare(record)):
+            return False
+        if not self._dry_run:
+            self._engine.describe_entity(
+                entity.name,
+                type=entity.type,
+                aliases=entity.aliases,
+                description=entity.description,
+                namespace=whose,
+            )
+            if record.merged_into is not None:
+                self._engine.store.merge_entities(whose, record.merged_into, entity.name)
+        self._remember(names, record)
+        return True
+
+    def _take_relation(self, relation: Relation, whose: str) -> bool:
+        from recollect.engine.graph_verbs import relation_type
+        from recollect.model.entity import Entity
+        from recollect.model.errors import MemoryNotFound
+        from recollect.store.naming import EntityRecord
+
+        relation_type(relation.type)
+        if relation.asserted_by is not None and not self._has_memory(relation.asserted_by, whose):
+            raise MemoryNotFound(relation.asserted_by, whose)
+        if whose not in self._relations:
+            self._relations[whose] = set(self._engine.store.relations(whose))
+        if relation in self._relations[whose]:
+            return False
+        if not self._dry_run:
+            relation = self._related(relation, whose)
+        self._relations[whose].add(relation)
+        for name in (relation.source, relation.target):
+            self._remember(self._names_of(whose), EntityRecord(Entity(name)))
+        return True
+
+    def _related(self, relation: Relation, whose: str) -> Relation:
+        if relation.created_at is not None:
+            return self._engine.store.relate(whose, [relation], relation.created_at)[0]
+        return self._engine.relate(
+            relation.source,
+            relation.type,
+            relation.target,
+            weight=relation.weight,
+            memory=relation.asserted_by,
+            valid_from=relation.valid_from,
+            valid_to=relation.valid_to,
+            namespace=whose,
+        )
+
+    def _names_of(self, whose: str) -> dict[str, EntityRecord]:
+        """Return what each folded name of a namespace means."""
+        if whose not in self._names:
+            names = self._names[whose] = {}
+            for record in self._engine.store.entities(whose):
+                self._remember(names, record)
+        return self._names[whose]
+
+    def _remember(self, names: dict[str, EntityRecord], record: EntityRecord) -> None:
+        from recollect.model.entity import Entity
+        from recollect.store.naming import EntityRecord
+        from recollect.text.folding import folded
+
+        entity = record.entity
+        if not _is_bare(record) or folded(entity.name) not in names:
+            names.update(dict.fromkeys(map(folded, (entity.name, *entity.aliases)), record))
+        if record.merged_into is not None:
+            self._remember(names, EntityRecord(Entity(record.merged_into)))
+
+
+def _is_bare(record: EntityRecord) -> bool:
+    """Return whether nothing was said about an entity but its name."""
+    from recollect.model.entity import Entity
+
+    return record.entity == Entity(record.entity.name) and record.merged_into is None
