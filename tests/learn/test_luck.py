@@ -11,17 +11,12 @@ def luck_slowly(table: Any, chosen: int, samples: int, seed: int) -> float:
     """Draw by draw, setting by setting."""
     count = table.shape[1]
     random = np.random.default_rng(seed)
-    drawn = [
-        row for _ in range(samples // 200) for row in random.multinomial(count, [1 / count] * count, size=200)
-    ]
+    drawn = [row for _ in range(samples // 200) for row in random.integers(0, count, (200, count))]
     errors = [np.std(row, ddof=1) / count**0.5 for row in table]
     height = np.mean(table[chosen]) / errors[chosen]
     higher = 0
-    for times in drawn:
-        best = max(
-            (np.repeat(row, times).mean() - row.mean()) / error
-            for row, error in zip(table, errors, strict=True)
-        )
+    for picks in drawn:
+        best = max((row[picks].mean() - row.mean()) / error for row, error in zip(table, errors, strict=True))
         higher += bool(best >= height - 1e-9)
     return (1 + higher) / (samples + 1)
 

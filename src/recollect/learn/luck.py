@@ -59,7 +59,7 @@ def luck(differences: Rows, chosen: int, *, samples: int = SAMPLES, seed: int = 
         means = table.mean(axis=1)
         errors = table.std(axis=1, ddof=1) / np.sqrt(count)
     largest = np.abs(table).max(axis=1)
-    # A difference that is the same everywhere has no error, yet it is none to rounding only.
+    # What is left of no error by rounding is none.
     moving = errors > 1e-12 * largest
     if not moving[place]:
         return 1.0 if means[place] <= 0 else 1.0 / (rounds + 1)
@@ -67,9 +67,11 @@ def luck(differences: Rows, chosen: int, *, samples: int = SAMPLES, seed: int = 
     ratios: FloatArray = table[moving] / errors[moving, np.newaxis]
     centred = ratios - ratios.mean(axis=1, keepdims=True)
     random = np.random.default_rng(checks.whole("seed", seed))
-    even = np.full(count, 1 / count)
     higher = 0
     for start in range(0, rounds, _AT_ONCE):
-        drawn = random.multinomial(count, even, size=min(_AT_ONCE, rounds - start)) / count
-        higher += int(np.count_nonzero((drawn @ centred.T).max(axis=1) >= height))
+        size = min(_AT_ONCE, rounds - start)
+        # How often each question was drawn, a row for each draw.
+        cells = random.integers(0, count, (size, count)) + count * np.arange(size)[:, np.newaxis]
+        times = np.bincount(cells.ravel(), minlength=size * count).reshape(size, count)
+        higher += int(np.count_nonzero(((times / count) @ centred.T).max(axis=1) >= height))
     return (1 + higher) / (rounds + 1)

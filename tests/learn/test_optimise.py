@@ -1,0 +1,128 @@
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recollect.engine.recipe import PARAMETERS, Recipe
+from recollect.learn.optimise import optimise
+from recollect.model.errors import InvalidArgument, MissingExtra, NotEnoughData
+from recollect.model.parameter import Parameter
+
+GROUPS = [f"q{number}" for number in range(60)]
+NOISE = np.random.default_rng(1).normal(0, 0.02, 60)
+SPACE = [
+    Parameter("weight", float, 0.5, "", 0, 1, ()),
+    Parameter("pool", int, 10, "", 0, 100, ()),
+    Parameter("form", str, "a", "", None, None, ("a", "b", "c")),
+    Parameter("on", bool, False, "", None, None, ()),
+]
+NOW = {"weight": 0.9, "pool": 10, "form": "a", "on": False}
+
+
+def hill(setting: Mapping[str, Any]) -> Any:
+    """Highest at a weight of 0.3, form b, on; questions differ a little."""
+    height = 0.5 - (setting["weight"] - 0.3) ** 2 + 0.1 * (setting["form"] == "b") + 0.05 * setting["on"]
+    return height + NOISE * (1 + setting["pool"] / 100)
+
+
+def flat(setting: Mapping[str, Any]) -> Any:
+    """Noise that has nothing to do with the setting, the same each time it is asked."""
+    seed = int(abs(setting["weight"]) * 1e9) + setting["pool"]
+    return np.random.default_rng(seed).random(60)
+
+
+def test_a_better_setting_is_found_and_wins() -> None:
+    found = optimise(hill, SPACE, NOW, GROUPS, trials=60, folds=3, seed=1)
+    assert found.verdict.accepted
+    assert found.verdict.setting["weight"] == pytest.approx(0.3, abs=0.15)
+    assert (found.verdict.setting["form"], found.verdict.setting["on"]) == ("b", True)
+    assert found.verdict.gain.low > 0.3
+    assert found.impossible == 0
+    assert found.tried <= 4 * 60
+
+
+def test_where_nothing_is_to_be_found_nothing_is_accepted() -> None:
+    found = optimise(flat, SPACE, NOW, GROUPS, trials=25, folds=3, seed=1)
+    assert not found.verdict.accepted
+    assert found.verdict.learnt_gain > 0
+
+
+def test_the_same_seed_gives_the_same_setting() -> None:
+    once, again = (optimise(hill, SPACE, NOW, GROUPS, trials=15, folds=2, seed=3) for _ in range(2))
+    assert once == again
+    assert once != optimise(hill, SPACE, NOW, GROUPS, trials=15, folds=2, seed=4)
+
+
+def test_settings_that_cannot_be_are_passed_over_and_counted() -> None:
+    def picky(setting: Mapping[str, Any]) -> Any:
+        if setting["pool"] > 50:
+            raise InvalidArgument("pool", setting["pool"], "at most 50")
+        return hill(setting)
+
+    found = optimise(picky, SPACE, NOW, GROUPS, trials=30, folds=2)
+    assert found.impossible > 0
+    assert found.verdict.setting["pool"] <= 50
+
+
+def test_the_declared_parameters_of_a_recipe_are_a_space() -> None:
+    names = ("vector_weight", "anchored", "fusion", "rrf_k", "vector_pool", "lexical_pool")
+    space = [parameter for parameter in PARAMETERS if parameter.name in names]
+    base = Recipe(name="base")
+    current = {parameter.name: getattr(base, parameter.name) for parameter in space}
+
+    def value(setting: Mapping[str, Any]) -> Any:
+        return 1 - abs(base.changed(setting).vector_weight - 0.2) + NOISE
+
+    found = optimise(value, space, current, GROUPS, trials=20, folds=2)
+    assert set(found.verdict.setting) == set(current)
+    base.changed(found.verdict.setting)
+
+
+def test_without_optuna_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'recollect\[tune\]'"):
+        optimise(hill, SPACE, NOW, GROUPS)
+
+
+def test_few_questions_say_how_many_more() -> None:
+    with pytest.raises(NotEnoughData, match=r"5 groups .* 15 more"):
+        optimise(hill, SPACE, NOW, GROUPS[:5])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"parameters": []},
+        {"parameters": [Parameter("weight", float, 0.5, "", None, None, ())], "current": {"weight": 0.5}},
+        {"current": {"weight": 0.5}},
+        {"current": NOW | {"weight": 2.0}},
+        {"current": NOW | {"form": "z"}},
+        {"current": NOW | {"more": 1}},
+        {"trials": 0},
+        {"seed": -1},
+        {"seed": 2**32},
+        {"objective": lambda setting: [0.5]},
+        {"objective": lambda setting: [float("nan")] * 60},
+    ],
+)
+def test_bad_arguments(changes: dict[str, Any]) -> None:
+    good: dict[str, Any] = {
+        "objective": hill,
+        "parameters": SPACE,
+        "current": NOW,
+        "groups": GROUPS,
+        "trials": 2,
+        "folds": 2,
+    }
+    with pytest.raises(InvalidArgument):
+        optimise(**good | changes)
+
+
+def test_a_current_setting_that_cannot_be_is_refused() -> None:
+    def never(setting: Mapping[str, Any]) -> Any:
+        raise InvalidArgument("pool", 0, "something else")
+
+    with pytest.raises(InvalidArgument, match="a setting that the objective can value"):
+        optimise(never, SPACE, NOW, GROUPS)
