@@ -81,7 +81,7 @@ def _uncapped(wins: int, losses: int) -> float:
     def beta(a: float, b: float) -> float:
         return math.gamma(a) * math.gamma(b) / math.gamma(a + b)
 
-    ratio = 2 ** (wins + losses) * beta(10 + wins, 10 + losses) / beta(10, 10)
+    ratio = 2.0 ** (wins + losses) * beta(10 + wins, 10 + losses) / beta(10, 10)
     assert sign_evidence(wins, losses) == pytest.approx(min(1, 1 / ratio))
     return 1 / ratio
 

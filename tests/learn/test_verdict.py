@@ -21,8 +21,8 @@ def verdict(held_out: float, learnt: float, spread: float = 0.0, **options: Any)
         value[fold.held_out] += held_out + spread * np.where(np.arange(fold.held_out.size) % 2, 1, -1)
         values.append(value)
     everywhere = NOW + learnt + spread * np.where(np.arange(40) % 2, 1, -1)
-    options = {"tried": [NOW, everywhere], "picked": 1} | options
-    return judge({"w": 1.0}, [{"w": 1.0}] * 2, values, NOW, FOLDS, GROUPS, **options)
+    arguments: dict[str, Any] = {"tried": np.stack([NOW, everywhere]), "picked": 1} | options
+    return judge({"w": 1.0}, [{"w": 1.0}] * 2, values, NOW, FOLDS, GROUPS, **arguments)
 
 
 def test_a_setting_that_wins_held_out_is_accepted_with_its_numbers() -> None:
@@ -75,7 +75,7 @@ def test_each_group_counts_the_same_however_many_questions_it_has() -> None:
     folds = grouped_folds(groups, count=2)
     value = np.full(40, 0.5)
     value[:21] += 0.5
-    found = judge({}, [{}] * 2, [value] * 2, NOW, folds, groups, tried=[value], picked=0)
+    found = judge({}, [{}] * 2, [value] * 2, NOW, folds, groups, tried=value[np.newaxis], picked=0)
     assert found.gain.mean == pytest.approx(0.5 / 20)
     assert not found.accepted
 
@@ -83,7 +83,16 @@ def test_each_group_counts_the_same_however_many_questions_it_has() -> None:
 def test_too_few_groups_say_how_many_more() -> None:
     groups = ["a", "b"] * 20
     with pytest.raises(NotEnoughData, match=r"2 groups of questions .* 18 more"):
-        judge({}, [{}] * 2, [NOW] * 2, NOW, grouped_folds(groups, count=2), groups, tried=[NOW], picked=0)
+        judge(
+            {},
+            [{}] * 2,
+            [NOW] * 2,
+            NOW,
+            grouped_folds(groups, count=2),
+            groups,
+            tried=NOW[np.newaxis],
+            picked=0,
+        )
 
 
 def test_settings_are_the_same_if_they_differ_in_what_is_zero() -> None:

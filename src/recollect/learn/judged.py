@@ -36,7 +36,7 @@ class Judged:
     bounds
         Where each question starts, and where the last one ends.
     ideals
-        For each question the gains of all its relevant items, in falling order.
+        A row for each question: the gains of all its relevant items in falling order, then 0.
     left_out
         How many recalls had no relevant item and are not here.
     """
@@ -47,7 +47,7 @@ class Judged:
     values: FloatArray
     gains: FloatArray
     bounds: IntArray
-    ideals: tuple[FloatArray, ...]
+    ideals: FloatArray
     left_out: int
 
     @classmethod
@@ -81,7 +81,7 @@ class Judged:
         known: set[str] = set()
         names = logged[0].names if logged else ()
         kept: list[Features] = []
-        ideals: list[FloatArray] = []
+        ideals: list[list[float]] = []
         parts: list[FloatArray] = []
         for place, each in enumerate(logged):
             if set(each.names) != set(names):
@@ -94,7 +94,7 @@ class Judged:
             said = _positive(each.recall_id, gains.get(each.recall_id, {}))
             if said:
                 kept.append(each)
-                ideals.append(np.array(sorted(said.values(), reverse=True)))
+                ideals.append(sorted(said.values(), reverse=True))
                 parts.append(np.array([said.get(item, 0.0) for item in each.ids], np.float64))
         bounds = np.r_[0, np.cumsum([len(each.ids) for each in kept], dtype=np.intp)].astype(np.intp)
         columns = [np.stack([each.columns[name] for name in names], axis=1) for each in kept]
@@ -106,7 +106,7 @@ class Judged:
             values=scaled_columns(table, bounds, scale),
             gains=np.concatenate(parts) if parts else np.zeros(0),
             bounds=bounds,
-            ideals=tuple(ideals),
+            ideals=_padded(ideals),
             left_out=len(logged) - len(kept),
         )
 
@@ -136,16 +136,17 @@ class Judged:
         rank = np.arange(order.size) - self.bounds[:-1][question]
         worth = np.where(rank < depth, self.gains[order] / np.log2(2.0 + rank), 0.0)
         found = np.bincount(question, weights=worth, minlength=sizes.size)
-        best = np.array(
-            [float((ideal[:depth] / _discount(ideal[:depth].size)).sum()) for ideal in self.ideals]
-        )
+        ideal = self.ideals[:, :depth]
+        best = (ideal / np.log2(2.0 + np.arange(ideal.shape[1]))).sum(axis=1)
         result: FloatArray = found / best
         return result
 
 
-def _discount(size: int) -> FloatArray:
-    result: FloatArray = np.log2(2.0 + np.arange(size))
-    return result
+def _padded(rows: Sequence[Sequence[float]]) -> FloatArray:
+    table = np.zeros((len(rows), max(map(len, rows), default=0)))
+    for place, row in enumerate(rows):
+        table[place, : len(row)] = row
+    return table
 
 
 def _positive(recall_id: str, given: Mapping[str, float]) -> dict[str, float]:
