@@ -78,6 +78,12 @@ JSON = {
     "list": ("list",),
     "history": ("history", "{tea}"),
     "namespaces": ("namespaces",),
+    "relate": ("relate", "Anna", "knows", "Bob"),
+    "entities": ("entities", "Anna"),
+    "paths": ("paths", "Bob"),
+    "communities": ("communities",),
+    "near": ("near", "1,2"),
+    "timeline": ("timeline",),
     "recipes": ("recipes", "balanced"),
     "forget": ("forget", "{tea}"),
     "restore": ("restore", "{tea}"),
@@ -102,6 +108,8 @@ JSON = {
 @pytest.mark.parametrize("name", JSON)
 def test_the_keys_of_the_json_are_described(cli: Run, tea: str, home: Path, name: str) -> None:
     (home / "notes.txt").write_text("one")
+    cli("remember", "Anna was here", "--place", "1,2")
+    cli("relate", "Anna", "knows", "Bob")
     (home / "facts.tsv").write_text("Anna likes tea.\tWhat does Anna like?\n")
     run = ""
     if "{run}" in JSON[name]:

@@ -25,7 +25,11 @@ def test_every_field_can_be_given(cli: Run) -> None:
         *("--valid-from", "2026-05-07", "--valid-to", "2026-06-01T12:00Z", "--expires", "2030-01-01"),
     ).json
     assert (memory["id"], memory["content"], memory["category"]) == ("m1", "Anna moved to Paris", "event")
-    assert (memory["tags"], memory["entities"], memory["tier"]) == (["move", "home"], ["Anna"], "episodic")
+    assert (memory["tags"], memory["entities"], memory["tier"]) == (
+        ["move", "home"],
+        ["Anna", "Paris"],
+        "episodic",
+    )
     assert (memory["confidence"], memory["importance"]) == (0.9, 1.0)
     source = {"speaker": "Bob", "session": "chat-1", "position": None, "link": "https://example.org/1"}
     assert memory["source"] == source

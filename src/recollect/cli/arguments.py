@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from recollect.engine import Engine
     from recollect.model.memory import Memory
     from recollect.model.parameter import Parameter
+    from recollect.model.place import Place
 
 _YES: Final = ("true", "yes", "on", "1")
 _NO: Final = ("false", "no", "off", "0")
@@ -88,6 +89,28 @@ def instant(option: str, text: str | None) -> datetime | None:
             option, text, "a time with its zone: add Z for UTC, or an offset such as +02:00"
         )
     return found
+
+
+def place_of(option: str, text: str | None) -> Place | None:
+    """Return a place given as ``LAT,LON`` or ``LAT,LON,NAME``, in degrees.
+
+    Examples
+    --------
+    >>> place_of("--place", "48.857,2.352,Paris")
+    Place(lat=48.857, lon=2.352, name='Paris')
+    """
+    from recollect.model.errors import InvalidArgument
+    from recollect.model.place import Place
+
+    if text is None:
+        return None
+    lat, _, rest = text.partition(",")
+    lon, _, name = rest.partition(",")
+    try:
+        numbers = float(lat), float(lon)
+    except ValueError as error:
+        raise InvalidArgument(option, text, "degrees such as 48.857,2.352,Paris") from error
+    return Place(*numbers, name.strip())
 
 
 def json_object(option: str, text: str | None) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 ======  ==============================================================================
 ``0``   it worked
-``1``   nothing was found: no memory answers, or none has that id
+``1``   nothing was found: no memory answers, or none has that id, nobody that name
 ``2``   the command was not understood: a bad option, value, file or filter
 ``3``   the database cannot do what was asked: missing, damaged, locked, read-only
 ``4``   the embedder or a model cannot be used
@@ -34,9 +34,9 @@ def exit_code(error: Exception) -> int:
     (1, 4)
     """
     # Imported here, for `recollect --help` must not wait for numpy.
-    from recollect.model.errors import EmbedderError, MemoryNotFound, MissingExtra, StoreError
+    from recollect.model.errors import EmbedderError, EntityNotFound, MemoryNotFound, MissingExtra, StoreError
 
-    if isinstance(error, MemoryNotFound):
+    if isinstance(error, MemoryNotFound | EntityNotFound):
         return NOTHING
     if isinstance(error, StoreError):
         return STORE

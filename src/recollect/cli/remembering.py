@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from recollect.cli.arguments import chosen, found_memory, instant, json_object, words
+from recollect.cli.arguments import chosen, found_memory, instant, json_object, place_of, words
 from recollect.cli.command import command
 from recollect.cli.session import Session
 
@@ -73,7 +73,7 @@ def remember(
         confidence=confidence,
         importance=importance,
         source=_details(speaker=speaker, session=session_name, link=link),
-        place=_place(place),
+        place=place_of("--place", place),
         metadata=json_object("--metadata", metadata),
         valid_from=instant("--valid-from", valid_from),
         valid_to=instant("--valid-to", valid_to),
@@ -112,21 +112,6 @@ def correct(
 def _details(**given: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of a memory
     """Return what was given, without what was not."""
     return {name: value for name, value in given.items() if value is not None and value not in ([], {})}
-
-
-def _place(text: str | None) -> object:
-    from recollect.model.errors import InvalidArgument
-    from recollect.model.place import Place
-
-    if text is None:
-        return None
-    lat, _, rest = text.partition(",")
-    lon, _, name = rest.partition(",")
-    try:
-        numbers = float(lat), float(lon)
-    except ValueError as error:
-        raise InvalidArgument("--place", text, "degrees such as 48.857,2.352,Paris") from error
-    return Place(*numbers, name.strip())
 
 
 def _report(session: Session, verb: str, memory: Memory) -> None:

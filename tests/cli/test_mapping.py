@@ -1,0 +1,64 @@
+"""Near and timeline on the command line."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def travels(cli: Run) -> None:
+    """Three places on three days, not in the order they are told."""
+    for day, place, text in (
+        ("2026-05-03", "48.86,2.35,Paris", "Anna saw Paris"),
+        ("2026-05-01", "52.52,13.41,Berlin", "Ben saw Berlin"),
+        ("2026-05-02", "-18.14,178.44,Suva", "Anna saw Suva"),
+    ):
+        cli("remember", text, "--place", place, "--valid-from", day, "--id", text.split()[-1])
+
+
+@pytest.mark.usefixtures("travels")
+def test_the_nearest_come_first_with_their_distance(cli: Run) -> None:
+    lines = cli("near", "50.85,4.35").lines
+    assert [line.split("\t")[1] for line in lines] == ["Paris", "Berlin", "Suva"]
+    assert float(lines[0].split("\t")[0]) == pytest.approx(263_000, rel=0.01)
+    shown = cli("near", "50.85,4.35", "--limit", "1", terminal=True)
+    assert "264 km" in shown.out
+    within = cli("near", "-r", "500000", "--json", "--", "-17,180").json["memories"]
+    assert [memory["id"] for memory in within] == ["Suva"]
+    assert within[0]["metres"] == pytest.approx(208_000, rel=0.01)
+    nothing = cli("near", "0,0", "--radius", "1")
+    assert (nothing.code, nothing.out) == (1, "")
+
+
+@pytest.mark.usefixtures("travels")
+def test_a_timeline_is_in_the_order_of_what_happened(cli: Run) -> None:
+    assert [line.split("\t")[0] for line in cli("timeline").lines] == ["Berlin", "Suva", "Paris"]
+    assert cli("timeline", "anna").lines == [
+        "Suva\t2026-05-02\tAnna saw Suva",
+        "Paris\t2026-05-03\tAnna saw Paris",
+    ]
+    between = cli("timeline", "--start", "2026-05-01", "--end", "2026-05-02", "--json").json["memories"]
+    assert [memory["id"] for memory in between] == ["Berlin"]
+    assert "2026-05-02" in cli("timeline", "--limit", "2", terminal=True).out
+    assert cli("timeline", "--start", "2030-01-01").code == 1
+
+
+@pytest.mark.usefixtures("travels")
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("near", "91,0"), 2, "lat must be a number from -90 to 90, got 91"),
+        (("near", "Paris"), 2, "LAT,LON must be degrees such as"),
+        (("near", "0,0", "--radius", "-1"), 2, "radius must be"),
+        (("timeline", "Carl"), 1, "no entity 'Carl'"),
+        (("timeline", "--start", "2026-05-02", "--end", "2026-05-01"), 2, "end must be at or after start"),
+        (("timeline", "--start", "soon"), 2, "--start must be a time such as"),
+    ],
+)
+def test_mistakes_are_explained(cli: Run, arguments: tuple[str, ...], code: int, words: str) -> None:
+    failed = cli(*arguments)
+    assert failed.code == code
+    assert words in failed.err
