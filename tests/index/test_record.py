@@ -56,7 +56,7 @@ def test_a_record_says_what_the_memory_says() -> None:
     assert found["expires"] == DAY.timestamp() + 86_400
     assert found["superseded"] == math.inf
     assert dict(zip(FIELDS, found["lengths"].tolist(), strict=True)) == {
-        "content": 3, "tags": 0, "entities": 0, "speaker": 0, "dates": 4, "names": 0,
+        "content": 3, "tags": 0, "entities": 0, "speaker": 0, "dates": 4, "names": 0, "roots": 0,
     }  # fmt: skip
 
 
@@ -71,13 +71,13 @@ def test_a_purged_slot_keeps_nothing_but_the_fact() -> None:
     assert not any(found[name].any() for name in ("fingerprint", "confidence", "created", "event", "lengths"))
 
 
-def test_records_are_104_bytes_and_end_with_the_checksum_of_the_rest() -> None:
+def test_records_are_108_bytes_and_end_with_the_checksum_of_the_rest() -> None:
     blob = record()
-    assert len(blob) == RECORD.itemsize == 104
+    assert len(blob) == RECORD.itemsize == 108
     assert int.from_bytes(blob[-4:], "little") == zlib.crc32(blob[:-4])
 
 
-@given(st.integers(0, 103), st.integers(0, 7))
+@given(st.integers(0, 107), st.integers(0, 7))
 def test_a_flipped_bit_anywhere_is_noticed(position: int, bit: int) -> None:
     blob = bytearray(record())
     blob[position] ^= 1 << bit

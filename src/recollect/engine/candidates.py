@@ -60,6 +60,12 @@ class Legs:
 
     vector: Found
     lexical: Found
+    graph: Found | None = None
+
+    def named(self) -> tuple[tuple[str, Found], ...]:
+        """Return the legs by the names that explanations call them."""
+        both = (("meaning", self.vector), ("words", self.lexical))
+        return both if self.graph is None else (*both, ("shared names", self.graph))
 
 
 class Candidates:
@@ -90,7 +96,7 @@ class Candidates:
         parts = self._fused.parts
         slot = self.slots[position : position + 1]
         detail = {}
-        for name, found in (("meaning", self.legs.vector), ("words", self.legs.lexical)):
+        for name, found in self.legs.named():
             if name not in parts.names:
                 continue
             value = float(parts.parts[parts.names.index(name), position])
@@ -160,12 +166,14 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
             "entities": recipe.entities_weight,
             "speaker": recipe.speaker_weight,
             "dates": recipe.dates_weight,
+            "roots": recipe.roots_weight,
         },
         question.excluded,
         _bm25(recipe.k1, recipe.b),
+        {"roots": question.roots},
     )
     lexical = nothing
-    if recipe.lexical_pool and query.terms:
+    if recipe.lexical_pool and (query.terms or question.roots):
         pool = recipe.lexical_pool * (_PHRASE_DEPTH if question.phrases else 1)
         lexical = view.lexical(query, pool)
     found = Legs(vector, lexical)
@@ -191,7 +199,7 @@ def _completed(recipe: Recipe, situation: Situation, query: LexicalQuery, found:
     if recipe.vector_pool and situation.vector is not None:
         cosines = view.cosines(situation.vector, slots)
         vector = _best_first(Found(slots, cosines), cosines != 0)
-    if recipe.lexical_pool and query.terms:
+    if recipe.lexical_pool and (query.terms or situation.question.roots):
         words = view.in_context(query, slots, reading)
         lexical = _best_first(words, words.scores > 0)
     return Legs(vector, lexical)
@@ -216,11 +224,13 @@ def fuse(recipe: Recipe, situation: Situation, legs: Legs) -> Candidates:
     placed = "alpha" in takes
     lists: list[tuple[str, Found]] = []
     weights: list[float] = []
-    for name, found, used, weight in (
-        ("meaning", legs.vector, with_vectors, share),
-        ("words", legs.lexical, with_words, 1 - share),
+    for (name, found), used, weight in zip(
+        legs.named(),
+        (with_vectors or placed, with_words or placed, not placed),
+        (share, 1 - share, recipe.bridge_weight),
+        strict=False,
     ):
-        if used or placed:
+        if used:
             lists.append((name, found))
             weights.append(weight)
     if len(lists) == 1:
@@ -261,7 +271,7 @@ def _full(name: str, found: Found) -> float | None:
 
 def _zero(name: str, found: Found, situation: Situation) -> float:
     """Return the score at which a leg has nothing to say: no shared word, or a cosine of unrelated texts."""
-    if name == "words" or not found.scores.size:
+    if name != "meaning" or not found.scores.size:
         return 0.0
     return min(situation.noise - _UNDER_NOISE * (1 - situation.noise), float(found.scores[-1]))
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recollect.engine.candidates import fuse, search
+from recollect.engine.bridging import bridge
+from recollect.engine.candidates import Legs, fuse, search
 from recollect.engine.gate import gate
 from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Explain, Situation
@@ -55,7 +56,12 @@ class Ranked:
 
 def run(recipe: Recipe, situation: Situation) -> Ranked:
     """Run a recipe and return every candidate that passed, best first."""
-    candidates = fuse(recipe, situation, search(recipe, situation))
+    legs = search(recipe, situation)
+    candidates = fuse(recipe, situation, legs)
+    if recipe.bridge_weight:
+        graph = bridge(recipe, situation, candidates.slots, candidates.scores)
+        if graph.slots.size:
+            candidates = fuse(recipe, situation, Legs(legs.vector, legs.lexical, graph))
     slots = candidates.slots
     if not slots.size:
         return Ranked(slots, np.zeros(0), lambda position: Explanation.leaf("nothing", 0.0))

@@ -50,6 +50,7 @@ class Recipe:
     entities_weight: Annotated[float, Declared("Weight of words in entity names.", 0, 5)] = 0.5
     speaker_weight: Annotated[float, Declared("Weight of the speaker's name.", 0, 5)] = 0.3
     dates_weight: Annotated[float, Declared("Weight of the words of the date.", 0, 5)] = 1.0
+    roots_weight: Annotated[float, Declared("Weight of the beginnings of Cyrillic words.", 0, 5)] = 0.5
     k1: Annotated[float, Declared("BM25: how soon repeating a word stops helping.", 0, 3)] = 0.9
     b: Annotated[float, Declared("BM25: how much long texts are held back.", 0, 1)] = 0.4
     entity_weight: Annotated[float, Declared("Extra weight of rare names in the question.", 0, 10)] = 0.0
@@ -58,6 +59,9 @@ class Recipe:
     context_after: Annotated[float, Declared("Words: weight of what was said just after.", 0, 1)] = 0.0
     context_words: Annotated[float, Declared("Longer texts lean on that less.", 1, 1000)] = 30.0
     complete: Annotated[bool, Declared("Score what one leg found by the others, too.")] = False
+
+    bridge_weight: Annotated[float, Declared("Graph leg: worth of sharing names with the best.", 0, 2)] = 0.0
+    bridge_seeds: Annotated[int, Declared("Graph leg: how many of the best are asked.", 1, 20)] = 3
 
     fusion: Annotated[str, Declared("How the legs become one list.", choices=_FUSIONS)] = "relative"
     vector_weight: Annotated[float, Declared("Share of meaning; the rest is words.", 0, 1)] = 0.5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 from typing import Final
@@ -13,6 +13,7 @@ from typing import Final
 from recollect.model.memory import Memory
 from recollect.text.analysers import Analyser
 from recollect.text.folding import folded
+from recollect.text.roots import roots
 
 _PHRASE: Final = re.compile(r'"([^"]+)"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]')
 _MARKED: Final = re.compile(r'["“«„]|(?<!\S)-')
@@ -25,7 +26,8 @@ def words_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
     The date words are those of the day it happened, such as "7 May 2023 Sunday", so that a question that
     names a date finds what was said on it. The names are the entities it mentions, each of them one term, the
     whole name folded: that is how what mentions an entity is found. The words of a name are also listed as
-    words of entities, unless the name stands in the content, whose words are listed anyway.
+    words of entities, unless the name stands in the content, whose words are listed anyway. Cyrillic words
+    are listed by their roots, too.
 
     Examples
     --------
@@ -45,9 +47,11 @@ def words_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
         texts["tags"] = " ".join(memory.tags)
     if memory.entities:
         texts["entities"] = " ".join([name for name in memory.entities if name not in memory.content])
-    found = {field: _counted(analyser.tokens(text)) for field, text in texts.items() if text}
+    found = {name: _counted(analyser.tokens(text)) for name, text in texts.items() if text}
     if memory.entities:
         found["names"] = {folded(name): 1 for name in memory.entities if folded(name)}
+    if beginnings := roots(memory.content):
+        found["roots"] = _counted(beginnings)
     found["dates"] = _date_terms(memory.event_time.date(), analyser)
     return found
 
@@ -97,12 +101,15 @@ class Question:
         What stood in quotation marks.
     excluded
         The analysed words that were marked with a minus.
+    roots
+        The roots of its words, in languages that need them, and how often each stands in it.
     """
 
     text: str
     terms: Mapping[str, int]
     phrases: tuple[str, ...]
     excluded: tuple[str, ...]
+    roots: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_question(text: str, analyser: Analyser) -> Question:
@@ -117,7 +124,7 @@ def read_question(text: str, analyser: Analyser) -> Question:
     """
     if not _MARKED.search(text):
         cleaned = " ".join(text.split())
-        return Question(cleaned, dict(Counter(analyser.tokens(cleaned))), (), ())
+        return Question(cleaned, _counted(analyser.tokens(cleaned)), (), (), _counted(roots(cleaned)))
     phrases = tuple(
         phrase for match in _PHRASE.finditer(text) for phrase in match.groups() if phrase and phrase.strip()
     )
@@ -132,7 +139,7 @@ def read_question(text: str, analyser: Analyser) -> Question:
     terms = Counter(analyser.tokens(cleaned))
     for term in without:
         terms.pop(term, None)
-    return Question(cleaned, dict(terms), phrases, without)
+    return Question(cleaned, dict(terms), phrases, without, _counted(roots(cleaned)))
 
 
 # Not strftime's names: those change with the locale of the process.

@@ -41,12 +41,26 @@ class LexicalQuery:
         Terms that must not stand in the content.
     scorer
         BM25's parameters.
+    also
+        By field, terms that are looked for in that field alone.
     """
 
     terms: Mapping[str, float]
     fields: Mapping[str, float]
     excluded: tuple[str, ...] = ()
     scorer: BM25 = field(default_factory=BM25)
+    also: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def wanted(self) -> list[tuple[str, str, float]]:
+        """Return every field, term and weight to look for, field by field; what weighs nothing left out."""
+        return [
+            (name, term, weight * times)
+            for name, weight in self.fields.items()
+            if weight
+            for terms in (self.also.get(name, self.terms),)
+            for term, times in terms.items()
+            if times
+        ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

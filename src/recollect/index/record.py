@@ -20,7 +20,7 @@ from recollect.model.errors import IndexCorrupt
 from recollect.model.memory import Memory, Tier
 from recollect.rank.quality import TIER_SALIENCE
 
-FIELDS: Final = ("content", "tags", "entities", "speaker", "dates", "names")
+FIELDS: Final = ("content", "tags", "entities", "speaker", "dates", "names", "roots")
 """The lexical fields of a memory, in the order of their lengths in a record."""
 
 TIERS: Final = tuple(TIER_SALIENCE)

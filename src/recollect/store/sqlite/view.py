@@ -242,36 +242,34 @@ class SqliteView:
         return self._partition.passing(key, read)
 
     def _parts(self, query: LexicalQuery, sight: Sight) -> list[Part]:
-        lists: list[tuple[str, str, Saturated]] = []
+        lists: list[tuple[str, str, float, Saturated]] = []
         most: dict[str, int] = {}
-        fields = [field for field, weight in query.fields.items() if weight and sight.average_lengths[field]]
+        wanted = [each for each in query.wanted() if sight.average_lengths[each[0]]]
         known = self._partition
         unread = [
             (field, term)
-            for field in fields
-            for term in query.terms
+            for field, term, _ in wanted
             if known.cached_saturated(sight, field, term, query.scorer) is None
             and known.cached_list(field, term) is None
         ]
         if unread:
             self._read_lists(unread)
-        for field in fields:
-            for term, weight in query.terms.items():
-                found = self._saturated(field, term, query.scorer, sight)
-                if found.slots.size and weight:
-                    lists.append((field, term, found))
-                    most[term] = max(most.get(term, 0), found.slots.size)
+        for field, term, weight in wanted:
+            found = self._saturated(field, term, query.scorer, sight)
+            if found.slots.size:
+                lists.append((field, term, weight, found))
+                most[term] = max(most.get(term, 0), found.slots.size)
         return [
             Part(
                 field,
                 term,
                 found,
-                query.fields[field] * query.terms[term],
+                weight,
                 self._partition.lengths(field),
                 sight.average_lengths[field],
                 most[term],
             )
-            for field, term, found in lists
+            for field, term, weight, found in lists
         ]
 
     def _saturated(self, field: str, term: str, scorer: BM25, sight: Sight) -> Saturated:

@@ -1,0 +1,79 @@
+"""The graph leg: from the best memories over the names they mention to others that mention them.
+
+"Where was the author of that song born?" needs two memories, and the second shares no word with the question;
+what it shares, with the first, is a name. So the best candidates of the other legs are asked whom and what
+they mention that the question does not, and memories that mention the same become candidates, rare names
+counting more: one step of a walk over the graph of memories and entities, as HippoRAG (Gutiérrez et al.,
+2024) takes many.
+
+What was said in a conversation leads to its neighbours in the session instead (:mod:`recollect.rank.context`):
+there, names alone were measured to bring in as much chatter as answers.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from recollect.engine.recipe import Recipe
+from recollect.engine.situation import Situation
+from recollect.index.lexical import LexicalQuery
+from recollect.model.checks import FloatArray, IntArray
+from recollect.rank.bm25 import BM25, inverse_document_frequency
+from recollect.store.port import Found
+from recollect.text.folding import folded
+
+NAMES: Final = "names"
+_POOL: Final = 30
+"""How many memories the leg finds at most."""
+_COMMON: Final = 0.02
+"""A name that more than this share of the memories mention leads nowhere in particular."""
+_ALWAYS: Final = 10
+"""A name that so few mention leads somewhere however small the namespace is."""
+# A name is there or not, however long the list of names is.
+_PLAIN: Final = BM25(k1=1.0, b=0.0)
+_NOTHING: Final = Found(np.zeros(0, np.intp), np.zeros(0))
+
+
+def bridge(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatArray) -> Found:
+    """Return the memories that mention what the best candidates mention.
+
+    Parameters
+    ----------
+    recipe
+        Says how many of the best are asked.
+    situation
+        The view and the question.
+    slots, scores
+        The candidates so far, best first.
+    """
+    view = situation.view
+    best = float(scores[0]) if scores.size else 0.0
+    if best <= 0:
+        return _NOTHING
+    seeds = slots[: recipe.bridge_seeds]
+    alone = view.records(seeds)["session"] < 0
+    seeds, weight_of = seeds[alone], scores[: recipe.bridge_seeds][alone] / best
+    asked = folded(situation.question.text)
+    weights: dict[str, float] = {}
+    for memory, worth in zip(view.memories(seeds), weight_of.tolist(), strict=True):
+        for name in memory.entities:
+            key = folded(name)
+            if key and key not in asked:
+                weights[key] = max(weights.get(key, 0.0), worth)
+    if not weights:
+        return _NOTHING
+    count, frequencies = view.document_frequencies(tuple(weights), field=NAMES)
+    most = max(_ALWAYS, _COMMON * count)
+    leading = {
+        key: weight * inverse_document_frequency(frequencies[key], count)
+        for key, weight in weights.items()
+        if 2 <= frequencies[key] <= most and weight > 0
+    }
+    if not leading:
+        return _NOTHING
+    query = LexicalQuery(leading, {NAMES: 1.0}, situation.question.excluded, _PLAIN)
+    found = view.lexical(query, _POOL + seeds.size)
+    others = ~np.isin(found.slots, seeds)
+    return Found(found.slots[others][:_POOL], found.scores[others][:_POOL], found.detail)
