@@ -22,7 +22,9 @@ def drawn(users: int, rate: float, *, days: int = 10, seed: int = 0, rated: bool
         for day in range(days):
             clicked = bool(random.random() < rate)
             rating = 4 if rated and random.random() < 0.5 else 3 if rated else None
-            seen.append(Observation(f"u{number}", START + timedelta(days=day), 5, clicked, rating))
+            seen.append(
+                Observation(f"u{seed}.{number}.{rate}", START + timedelta(days=day), 5, clicked, rating)
+            )
     return seen
 
 
@@ -91,6 +93,18 @@ def test_of_three_the_winner_beats_both_by_stricter_intervals() -> None:
     assert recommend(THREE, seen).winner == "newer"
 
 
+def test_users_divided_otherwise_than_declared_are_no_ground_for_a_decision() -> None:
+    found = recommend(TWO, {"old": drawn(300, 0.3, seed=1), "new": drawn(150, 0.9, seed=2)})
+    assert found.winner is None
+    assert "'old' has 300 of 450 users where its weight gives it 225" in found.reason
+
+
+def test_a_user_who_has_seen_both_is_an_error() -> None:
+    both = drawn(150, 0.3, seed=1)
+    with pytest.raises(InvalidArgument, match="users who have not seen 'old' too"):
+        recommend(TWO, {"old": both, "new": both[-10:]})
+
+
 def test_bad_arguments() -> None:
     with pytest.raises(InvalidArgument, match="one of 'old', 'new'"):
         recommend(TWO, {"other": []})
@@ -101,4 +115,4 @@ def test_bad_arguments() -> None:
     with pytest.raises(InvalidArgument):
         recommend(TWO, {}, least_days=0)
     with pytest.raises(InvalidArgument):
-        recommend(TWO, {"old": drawn(150, 0.3), "new": drawn(150, 0.3)}, effect=0)
+        recommend(TWO, {"old": drawn(150, 0.3), "new": drawn(150, 0.3, seed=1)}, effect=0)

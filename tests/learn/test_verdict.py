@@ -1,3 +1,4 @@
+import json
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,13 @@ def test_what_the_best_of_many_would_reach_by_luck_is_refused() -> None:
     assert found.luck > 0.025
     assert found.reason.startswith("perhaps luck: +0.0500")
     assert "the best of 500 settings" in found.reason
+
+
+def test_a_verdict_can_be_kept_as_evidence() -> None:
+    kept = json.loads(json.dumps(verdict(0.10, 0.12, spread=0.05).as_dict()))
+    assert kept["accepted"] is True
+    assert kept["gain"]["mean"] == pytest.approx(0.10)
+    assert [fold["setting"] for fold in kept["folds"]] == [{"w": 1.0}] * 2
 
 
 def test_how_much_may_be_lost_can_be_said() -> None:

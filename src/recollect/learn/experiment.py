@@ -25,6 +25,8 @@ from recollect.model.errors import InvalidArgument
 
 EFFECT: Final = 0.05
 """The difference in worth that is to be found soonest."""
+_FAR: Final = 4.0
+"""How many standard errors a variant's users may be off their share: beyond, it is no chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +121,10 @@ def recommend(
     parts = Composite() if composite is None else composite
     totals = {name: Totals.of(each) for name, each in seen.items()}
     measures = {name: measured(each, parts) for name, each in totals.items()}
+    _each_in_one(seen)
     days = _days([each.at for variant in seen.values() for each in variant])
     missing = _missing(measures, days, counted, whole)
+    missing = missing or _uneven(experiment, measures)
     if missing:
         return Recommendation(None, f"no decision yet: {missing}", days, measures)
     leader = max(names, key=lambda name: measures[name].worth)
@@ -151,6 +155,33 @@ def _missing(measures: Mapping[str, Measures], days: int, least_users: int, leas
     for name, each in measures.items():
         if np.isnan(each.worth):
             return f"{name!r} has no rating, and satisfaction counts; at least 1 is needed"
+    return ""
+
+
+def _each_in_one(seen: Mapping[str, tuple[Observation, ...]]) -> None:
+    """Refuse a user who has seen two variants: such users are no independent samples of either."""
+    whose: dict[str, str] = {}
+    for name, observations in seen.items():
+        for user in {each.user for each in observations}:
+            if whose.setdefault(user, name) != name:
+                raise InvalidArgument(
+                    f"observations[{name!r}]", user, f"users who have not seen {whose[user]!r} too"
+                )
+
+
+def _uneven(experiment: Experiment, measures: Mapping[str, Measures]) -> str:
+    """Say whether users are divided otherwise than declared, which means that some were lost on the way.
+
+    The sample ratio mismatch of Fabijan et al., KDD 2019.
+    """
+    total = sum(each.users for each in measures.values())
+    for variant in experiment.variants:
+        expected, users = total * variant.weight, measures[variant.name].users
+        if abs(users - expected) > _FAR * np.sqrt(expected * (1 - variant.weight)):
+            return (
+                f"{variant.name!r} has {users} of {total} users where its weight gives it {expected:.0f}; "
+                "find out why before believing either"
+            )
     return ""
 
 

@@ -11,7 +11,7 @@ their questions share their luck too.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -68,6 +68,10 @@ class Verdict:
     learnt_gain: float
     luck: float
     folds: tuple[FoldResult, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the verdict as plain data, to be kept as evidence with what it was about."""
+        return asdict(self)
 
 
 def judge(
