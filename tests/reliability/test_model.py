@@ -71,9 +71,10 @@ class Known:
 
 @dataclass(frozen=True)
 class Counts:
-    """Statistics of one field of some memories, counted one by one."""
+    """Statistics of one field of some memories, counted one by one; a term's are those of any field's most."""
 
     texts: list[list[str]]
+    fields: list[list[list[str]]]
 
     @property
     def document_count(self) -> int:
@@ -85,14 +86,15 @@ class Counts:
         return sum(lengths) / len(lengths) if lengths else 0.0
 
     def document_frequency(self, term: str) -> int:
-        return sum(term in text for text in self.texts)
+        return max(sum(term in text for text in texts) for texts in self.fields)
 
 
 def by_words(memories: list[Known], query: Counter[str], weights: Mapping[str, float]) -> dict[str, float]:
     """BM25 as the pure core computes it, text by text."""
     scores: dict[str, float] = {}
+    fields = {name: [list(known.fields[name]) for known in memories] for name in weights}
     for name, weight in weights.items():
-        counts = Counts([list(known.fields[name]) for known in memories])
+        counts = Counts(fields[name], list(fields.values()))
         for known in memories:
             shared = [term for term in query.elements() if term in known.fields[name]]
             if shared:

@@ -6,8 +6,8 @@ they mention that the question does not, and memories that mention the same beco
 counting more: one step of a walk over the graph of memories and entities, as HippoRAG (Gutiérrez et al.,
 2024) takes many.
 
-What was said in a conversation leads to its neighbours in the session instead (:mod:`recollect.rank.context`):
-there, names alone were measured to bring in as much chatter as answers.
+What was said in a conversation leads to its neighbours in the session instead (see
+:mod:`recollect.rank.context`): there, names alone were measured to bring in as much chatter as answers.
 """
 
 from __future__ import annotations
