@@ -11,10 +11,11 @@ what has changed is taken out and put in again. Only a merge, or another change 
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable
 from datetime import datetime
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
 import numpy as np
@@ -32,7 +33,8 @@ SUPERSEDES: Final = "supersedes"
 
 _RENAMED: Final = frozenset({"rename", "merge", "unmerge"})
 """Changes after which a name may mean somebody else."""
-_UNRELATED: Final = frozenset({"rerelate", "unrelate"})
+_UNRELATED: Final = frozenset({"rerelate", "unrelate", "purge"})
+"""Changes after which a relation may be gone, or another than it was."""
 _RELATION: Final = -1
 """The owner of edges that are relations; a memory's are owned by its slot, a session's by -2 and below."""
 _GONE: Final = np.iinfo(np.int64).min
@@ -65,17 +67,18 @@ class NamespaceGraph:
         self.until: datetime | None = None
         """Between these two moments it is true, as long as nothing is written."""
         self._owners = Growing(np.int64, ())
-        self._slot_of_node = Growing(np.int64, ())
-        self._node_of_slot = Growing(np.int64, ())
+        self._slot_of_node = array("q")
+        self._node_of_slot = array("q")
         self._entity_nodes: dict[str, int] = {}
         self._spellings: dict[int, str] = {}
         self._sessions: dict[str, int] = {}
-        self._session_of_slot = Growing(np.int64, ())
-        self._position_of_slot = Growing(np.int64, ())
+        self._session_of_slot = array("q")
+        self._position_of_slot = array("q")
         self._ends: dict[int, tuple[int, int]] = {}
         """By session, the position and the slot of what was said last."""
         self._expiries: dict[int, datetime] = {}
-        self._new: list[tuple[int, int, float, int, int]] = []
+        # Edges on their way into the graph, column by column: tuples would be work for the collector.
+        self._new = tuple(array(kind) for kind in "qqdqq")
         self._types = {name: number for number, name in enumerate(self.graph.type_names)}
 
     @property
@@ -108,11 +111,11 @@ class NamespaceGraph:
 
     def nodes_of(self, slots: IntArray) -> IntArray:
         """Return the nodes of memories; -1 for one that has none."""
-        return np.asarray(self._node_of_slot.view[slots], np.intp)
+        return np.asarray(np.asarray(self._node_of_slot)[slots], np.intp)
 
     def slots_of(self, nodes: IntArray) -> IntArray:
         """Return the slots of memories' nodes; -1 for an entity's."""
-        return np.asarray(self._slot_of_node.view[nodes], np.intp)
+        return np.asarray(np.asarray(self._slot_of_node)[nodes], np.intp)
 
     def mention_counts(self) -> IntArray:
         """Return for every node how many memories mention it."""
@@ -132,9 +135,11 @@ class NamespaceGraph:
         changed = {slot for slot in news.changed if slot < self.slots}
         if waited:
             changed |= {slot for slot, at in self._expiries.items() if self._turned(at, now)}
-        whole = bool(changed or waited or news.kinds & _UNRELATED or not self.change)
+        again = list(store.links(namespace, news.slots, sorted(changed)))
+        asserted = any(link.asserts for link in again)
+        whole = bool(asserted or waited or news.kinds & _UNRELATED or not self.change)
         broken = self._take_out(changed, relations=whole)
-        self._put_in(store.links(namespace, self.slots, sorted(changed)), news.slots, now, broken)
+        self._put_in(chain(again, store.links(namespace, self.slots)), news.slots, now, broken)
         self._relate(store, namespace, now, since=0 if whole else self.change)
         self._flush()
         self.slots, self.change = news.slots, news.change
@@ -156,10 +161,9 @@ class NamespaceGraph:
 
     def _take_out(self, slots: set[int], *, relations: bool) -> set[int]:
         """Remove the edges that memories own, and return the sessions they were said in."""
-        at = np.fromiter(slots, np.intp, len(slots))
-        broken = set(self._session_of_slot.view[at].tolist()) - {_NO_SESSION}
-        self._session_of_slot.view[at] = _NO_SESSION
+        broken = {self._session_of_slot[slot] for slot in slots} - {_NO_SESSION}
         for slot in slots:
+            self._session_of_slot[slot] = _NO_SESSION
             self._expiries.pop(slot, None)
         self._remove([*slots, *([_RELATION] if relations else [])])
         return broken
@@ -170,9 +174,9 @@ class NamespaceGraph:
             self._owners.view[numbers] = _GONE
             self.graph = self.graph.without(numbers)
 
-    def _put_in(self, links: Iterator[Link], slots: int, now: datetime, broken: set[int]) -> None:
+    def _put_in(self, links: Iterable[Link], slots: int, now: datetime, broken: set[int]) -> None:
         """Add the edges of memories; `broken` are the sessions whose order has to be found anew."""
-        fresh = np.full(slots - len(self._node_of_slot), -1, np.int64)
+        fresh = array("q", [-1]) * (slots - len(self._node_of_slot))
         for column in (self._node_of_slot, self._session_of_slot, self._position_of_slot):
             column.extend(fresh)
         for link in links:
@@ -194,8 +198,8 @@ class NamespaceGraph:
         """Put a memory into its session: at the end, if that is where it belongs."""
         session = self._sessions.setdefault(link.session, len(self._sessions))
         here = (-1 if link.position is None else link.position, link.slot)
-        self._session_of_slot.view[link.slot] = session
-        self._position_of_slot.view[link.slot] = here[0]
+        self._session_of_slot[link.slot] = session
+        self._position_of_slot[link.slot] = here[0]
         last = self._ends.get(session)
         if last is not None and here < last:
             broken.add(session)
@@ -206,12 +210,13 @@ class NamespaceGraph:
 
     def _chain(self, sessions: set[int]) -> None:
         """Write the edges of sessions anew: each memory to the one that was said after it."""
-        owners = [-2 - session for session in sessions]
-        self._remove(owners)
-        self._new = [edge for edge in self._new if edge[4] not in owners] if owners else self._new
+        if not sessions:
+            return
+        self._flush()
+        self._remove([-2 - session for session in sessions])
         for session in sorted(sessions):
-            slots = np.flatnonzero(self._session_of_slot.view == session)
-            positions = self._position_of_slot.view[slots]
+            slots = np.flatnonzero(np.asarray(self._session_of_slot) == session)
+            positions = np.asarray(self._position_of_slot)[slots]
             order = np.lexsort((slots, positions))
             said = slots[order].tolist()
             for slot, following in pairwise(said):
@@ -228,10 +233,9 @@ class NamespaceGraph:
                 self._add(source, target, relation.weight, relation.type, _RELATION)
 
     def _memory_node(self, slot: int) -> int:
-        node = int(self._node_of_slot.view[slot])
+        node = self._node_of_slot[slot]
         if node < 0:
-            node = self._new_node(slot)
-            self._node_of_slot.view[slot] = node
+            node = self._node_of_slot[slot] = self._new_node(slot)
         return node
 
     def _entity(self, name: str) -> int | None:
@@ -244,26 +248,22 @@ class NamespaceGraph:
         return node
 
     def _new_node(self, slot: int) -> int:
-        self._slot_of_node.extend(np.array([slot], np.int64))
+        self._slot_of_node.append(slot)
         return len(self._slot_of_node) - 1
 
     def _add(self, source: int, target: int, weight: float, type_: str, owner: int) -> None:
         number = self._types.setdefault(type_, len(self._types))
-        self._new.append((source, target, weight, number, owner))
+        for column, value in zip(self._new, (source, target, weight, number, owner), strict=True):
+            column.append(value)
 
     def _flush(self) -> None:
         """Put the edges that were collected into the graph."""
-        columns = list(zip(*self._new, strict=True)) or [(), (), (), (), ()]
-        self._new = []
-        self.graph = self.graph.extended(
-            len(self._slot_of_node) - self.graph.nodes,
-            np.array(columns[0], np.intp),
-            np.array(columns[1], np.intp),
-            np.array(columns[2], np.float64),
-            np.array(columns[3], np.intp),
-            tuple(self._types),
-        )
-        self._owners.extend(np.array(columns[4], np.int64))
+        sources, targets, weights, types, owners = map(np.array, self._new)
+        for column in self._new:
+            del column[:]
+        added = len(self._slot_of_node) - self.graph.nodes
+        self.graph = self.graph.extended(added, sources, targets, weights, types, tuple(self._types))
+        self._owners.extend(owners)
 
 
 class Graphs:

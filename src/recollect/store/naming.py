@@ -39,6 +39,8 @@ class Link:
         Whether it is neither forgotten nor superseded.
     expires_at
         When it stops being seen.
+    asserts
+        Whether relations rest on it.
     """
 
     slot: int
@@ -48,6 +50,7 @@ class Link:
     supersedes: tuple[int, ...]
     current: bool
     expires_at: datetime | None
+    asserts: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ from recollect.store.sqlite.segments import Namespace
 _AT_ONCE: Final = 500
 _COLUMNS: Final = (
     "SELECT slot, entities, session, position, supersedes, "
-    "forgotten_at IS NULL AND superseded_by IS NULL, expires_at FROM memories "
+    "forgotten_at IS NULL AND superseded_by IS NULL, expires_at, "
+    "EXISTS (SELECT 1 FROM relations r WHERE r.memory = memories.number) FROM memories "
 )
 
 
@@ -63,7 +64,7 @@ def points_from(connection: sqlite3.Connection, number: int, first: int) -> Poin
 
 
 def _link(connection: sqlite3.Connection, number: int, row: tuple[Any, ...]) -> Link:
-    slot, names, session, position, supersedes, current, expires = row
+    slot, names, session, position, supersedes, current, expires, asserts = row
     older: tuple[int, ...] = ()
     if supersedes != "[]":
         ids = json.loads(supersedes)
@@ -73,4 +74,4 @@ def _link(connection: sqlite3.Connection, number: int, row: tuple[Any, ...]) -> 
         )
         older = tuple(each for (each,) in found)
     entities = () if names == "[]" else tuple(json.loads(names))
-    return Link(slot, entities, session, position, older, bool(current), instant(expires))
+    return Link(slot, entities, session, position, older, bool(current), instant(expires), bool(asserts))
