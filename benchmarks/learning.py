@@ -1,8 +1,8 @@
 """Does learning keep its promises? Four simulations with a known truth, as tables.
 
-Run ``python -m benchmarks.learning``; about five minutes, or half a minute with ``--quick``. Nothing is read
-and nothing is written unless told to by ``--markdown FILE``; everything follows from fixed seeds, so two runs
-print the same figures. The people are those of ``recollect.learn.simulation``.
+Run ``python -m benchmarks.learning``; about three minutes, or twenty seconds with ``--quick``. Nothing is
+read, and nothing written unless told to by ``--markdown FILE``; everything follows from fixed seeds, so two
+runs print the same figures. The people are those of ``recollect.learn.simulation``.
 
 1. Tuning recovers a known best weight from noisy feedback, and leaves a weight alone where there is no signal
    or nothing better.

@@ -121,6 +121,14 @@ def tune_weights(
     ------
     NotEnoughData
         There are fewer groups with a relevant result than `least`; the message says how many more it takes.
+
+    Examples
+    --------
+    >>> from recollect.learn.simulation import simulated_log
+    >>> log = simulated_log(60, best=0.3, seed=1)
+    >>> verdict = tune_weights(Judged.of(log.recalls, log.gains), {"meaning": 0.9, "words": 0.1})
+    >>> verdict.accepted, verdict.setting
+    (True, {'meaning': 0.2, 'words': 0.8})
     """
     tried = weight_grid(judged.names) if settings is None else settings
     _ask_for_more(judged, least)
@@ -158,6 +166,16 @@ def tune_families(
     -------
     tuple
         The family that was chosen on all the data, and the verdict on its best setting.
+
+    Examples
+    --------
+    >>> from recollect.learn.simulation import simulated_log
+    >>> log = simulated_log(60, best=0.3, seed=1)
+    >>> families = {scale: (Judged.of(log.recalls, log.gains, scale=scale), weight_grid(["meaning", "words"]))
+    ...             for scale in ("none", "min_max")}
+    >>> family, verdict = tune_families(families, ("min_max", {"meaning": 0.9, "words": 0.1}))
+    >>> family, verdict.accepted, verdict.setting
+    ('none', True, {'meaning': 0.2, 'words': 0.8})
     """
     if not families:
         raise InvalidArgument("families", families, "at least one family")

@@ -135,7 +135,17 @@ class Measures:
 
 
 def measured(totals: Totals, composite: Composite) -> Measures:
-    """Return what a variant achieved; NaN for shares of nothing."""
+    """Return what a variant achieved; NaN for shares of nothing.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> noon = datetime(2026, 5, 7, 12, tzinfo=UTC)
+    >>> asked = [Observation("ann", noon, 5, clicked=True, rating=4), Observation("bob", noon, 0)]
+    >>> found = measured(Totals.of(asked), Composite())
+    >>> found.click_through, found.satisfaction, found.zero_results, round(found.worth, 2)
+    (0.5, 4.0, 0.5, 0.62)
+    """
     questions, ratings = float(totals.questions.sum()), float(totals.ratings.sum())
     per = questions or np.nan
     click, empty = float(totals.clicked.sum()) / per, float(totals.empty.sum()) / per
@@ -162,6 +172,13 @@ def worth_of(totals: Totals, composite: Composite) -> tuple[FloatArray, FloatArr
     with a user's questions :math:`n_u`, clicks :math:`c_u`, empty answers :math:`z_u`, ratings :math:`m_u`
     and stars :math:`s_u`. Users without a question yet do not count in :math:`U`. NaN for fewer than two
     users, or without a rating where satisfaction counts.
+
+    Examples
+    --------
+    >>> clicks, ones, none = np.array([1.0, 0.0, 1.0, 0.0]), np.ones(4), np.zeros(4)
+    >>> worth, variance = worth_of(Totals(ones, clicks, none, ones, none, none), Composite(1.0, 0.0, 0.0))
+    >>> float(worth), round(float(variance), 4)  # 4/3 · Σ (±0.5 / 4)², as for any mean of four
+    (0.5, 0.0833)
     """
     questions, ratings = totals.questions, totals.ratings
     number = questions.sum(axis=-1, keepdims=True)

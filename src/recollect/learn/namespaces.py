@@ -55,6 +55,14 @@ def tune_namespace(
     ------
     NotEnoughData
         There are too few groups of questions; the message says how many more it takes.
+
+    Examples
+    --------
+    >>> from recollect.learn.simulation import simulated_log
+    >>> log = simulated_log(60, best=0.3, seed=1)
+    >>> learnt, verdict = tune_namespace(Judged.of(log.recalls, log.gains), {"meaning": 0.9, "words": 0.1})
+    >>> learnt.questions, dict(learnt.weights), verdict.accepted, round(verdict.setting["meaning"], 3)
+    (60, {'meaning': 0.2, 'words': 0.8}, True, 0.518)
     """
     found, needed = len(set(judged.groups)), checks.whole("least", least, 2)
     if found < needed:
@@ -102,6 +110,12 @@ def adapted(
     -------
     tuple
         The weights, and by namespace the verdict, or how much is missing for one.
+
+    Examples
+    --------
+    >>> weights, verdicts = adapted({"meaning": 0.4, "words": 0.6}, {"acme": Judged.of([], {})})
+    >>> dict(weights.of("acme")), str(verdicts["acme"])[:43]
+    ({'meaning': 0.4, 'words': 0.6}, '0 groups of questions with a relevant resul')
     """
     if not isinstance(namespaces, Mapping):
         raise InvalidArgument("namespaces", namespaces, "a mapping of namespaces to their questions")

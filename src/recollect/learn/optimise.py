@@ -84,6 +84,16 @@ def optimise(
     ------
     MissingExtra
         Optuna is not installed; the message says how to.
+
+    Examples
+    --------
+    >>> weight = Parameter("weight", float, 0.5, "The share of meaning.", 0, 1, ())
+    >>> def value(setting):  # highest at 0.3, on every question
+    ...     return np.linspace(0.4, 0.6, 40) - (setting["weight"] - 0.3) ** 2
+    >>> groups = [f"q{number}" for number in range(40)]
+    >>> found = optimise(value, [weight], {"weight": 0.9}, groups, trials=30, folds=2)
+    >>> found.verdict.accepted, round(found.verdict.setting["weight"], 1)
+    (True, 0.3)
     """
     names = checks.texts("groups", groups)
     distinct, needed = len(set(names)), checks.whole("least", least, 2)

@@ -64,6 +64,16 @@ def draw_thresholds(curve: Curve, choice: Choice, path: str | PathLike[str]) -> 
     -------
     Path
         The file.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from recollect.learn.thresholds import by_youden, threshold_curve
+    >>> pairs = [0.2, 0.4, 0.6, 0.8] * 5, [False, False, True, True] * 5
+    >>> with TemporaryDirectory() as folder:
+    ...     drawn = draw_thresholds(threshold_curve(*pairs), by_youden(*pairs), Path(folder, "curves.svg"))
+    ...     drawn.name, "similarity ≥ 0.600" in drawn.read_text(encoding="utf-8")
+    ('curves.svg', True)
     """
     with _figure(path, 9.4, 4.4) as figure:
         left, right = figure.subplots(1, 2)

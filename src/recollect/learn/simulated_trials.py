@@ -127,6 +127,12 @@ def peeking_trials(
         As for :func:`~recollect.learn.experiment.recommend`.
     seed
         Of the first experiment; the others follow.
+
+    Examples
+    --------
+    >>> found = peeking_trials(5, lift=0.3)
+    >>> found.always_valid, found.days < 28
+    (1.0, True)
     """
     checks.whole("repeats", repeats, 1)
     composite, line = Composite(), NormalDist().inv_cdf((1 + checks.probability("level", level)) / 2)
@@ -170,6 +176,13 @@ def questions_needed(
         How often the difference must be found, and how sure each finding is.
     repeats, seed
         How many comparisons estimate the power, and where the drawing starts.
+
+    Examples
+    --------
+    >>> from recollect.learn.simulation import simulated_clicks
+    >>> halves, draft = questions_needed(simulated_clicks(2_000, seed=1, blur=0.1, other_blur=0.5))
+    >>> draft < halves
+    True
     """
     alpha = 1 - checks.probability("level", level)
     rates = float(clicks.first.mean()), float(clicks.second.mean())
