@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from recollect.model.entity import Relation
 from recollect.store.conformance import NOW, StoreConformance, entry
 from recollect.store.port import Entry, Page, Store
 from recollect.store.sqlite import segments, writing
@@ -71,6 +72,13 @@ class Remembering(SqliteStore):
         return None
 
 
+class Clinging(SqliteStore):
+    """Says that everything holds that was ever said."""
+
+    def relations(self, namespace: str, **asked: Any) -> list[Relation]:
+        return super().relations(namespace, **(asked | {"now": None}))
+
+
 SUITE = StoreConformance()
 
 
@@ -81,6 +89,7 @@ SUITE = StoreConformance()
         (Leaking, SUITE.test_namespaces_do_not_see_each_other),
         (Forgetful, SUITE.test_pages_show_everything_once_newest_first),
         (Remembering, SUITE.test_what_is_forgotten_is_hidden_until_it_is_restored),
+        (Clinging, SUITE.test_a_relation_holds_as_long_as_its_memory_and_its_own_time),
     ],
 )
 def test_the_suite_notices_a_store_that_breaks_its_promise(

@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from datetime import datetime
 from itertools import chain, pairwise
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -78,7 +78,7 @@ class NamespaceGraph:
         """By session, the position and the slot of what was said last."""
         self._expiries: dict[int, datetime] = {}
         # Edges on their way into the graph, column by column: tuples would be work for the collector.
-        self._new = tuple(array(kind) for kind in "qqdqq")
+        self._new: tuple[array[Any], ...] = tuple(array(kind) for kind in "qqdqq")
         self._types = {name: number for number, name in enumerate(self.graph.type_names)}
 
     @property

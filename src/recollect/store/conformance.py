@@ -29,6 +29,7 @@ from recollect.model.memory import Memory, Source, Tier
 from recollect.model.place import Place
 from recollect.rank.bm25 import BM25
 from recollect.store.filters import parse
+from recollect.store.naming_conformance import NamingConformance
 from recollect.store.port import Entry, Floats, Found, Store, View
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -85,7 +86,7 @@ def found_ids(view: View, found: Found) -> list[str]:
     return [memory.id for memory in view.memories(found.slots)]
 
 
-class StoreConformance:
+class StoreConformance(NamingConformance):
     """The suite."""
 
     # --- what goes in comes out -----------------------------------------------------------------------

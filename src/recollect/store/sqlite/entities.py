@@ -159,7 +159,10 @@ def referred_to(connection: sqlite3.Connection, number: int, ids: Sequence[str])
 
 
 def remove_unreferred(connection: sqlite3.Connection, number: int, entities: set[int]) -> None:
-    """Remove those of the entities that no memory mentions, no relation has and no merge leads to."""
+    """Remove those of the entities that no memory mentions and no relation has, by any name merged into them.
+
+    The names that were merged into them, or they into, go as well when nothing refers to those.
+    """
     if not entities:
         return
     mentioned: set[str] = set()
@@ -168,7 +171,7 @@ def remove_unreferred(connection: sqlite3.Connection, number: int, entities: set
         (place(number, 0), place(number + 1, 0)),
     ):
         mentioned.update(folded(name) for name in json.loads(names))
-    left, removed = set(entities), 0
+    left, removed = _with_merged(connection, entities), 0
     while gone := [entity for entity in left if not _is_referred(connection, entity, mentioned)]:
         for entity in gone:
             into = connection.execute(
@@ -268,6 +271,17 @@ def _followed(connection: sqlite3.Connection, entity: int) -> list[int]:
         if into is None or into in way:
             return way
         way.append(into)
+
+
+def _with_merged(connection: sqlite3.Connection, entities: set[int]) -> set[int]:
+    """Return entities and whatever was merged into them."""
+    found, fresh = set(entities), list(entities)
+    for entity in fresh:
+        for (merged,) in connection.execute("SELECT number FROM entities WHERE merged_into = ?", (entity,)):
+            if merged not in found:
+                found.add(merged)
+                fresh.append(merged)
+    return found
 
 
 def _is_referred(connection: sqlite3.Connection, entity: int, mentioned: set[str]) -> bool:

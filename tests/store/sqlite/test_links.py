@@ -1,0 +1,19 @@
+"""Links read from the file in pieces, however many there are."""
+
+from recollect.model import Source
+from recollect.store.conformance import HERE, NOW, entry
+from recollect.store.sqlite.store import SqliteStore
+
+
+def test_more_links_than_one_statement_can_ask_for() -> None:
+    store = SqliteStore(":memory:")
+    store.add([entry(f"m{n}", "tea", source=Source(session="s", position=n)) for n in range(1200)])
+    slots = list(range(0, 1200, 2))
+    assert [link.slot for link in store.links(HERE, 1200, slots)] == slots
+    assert [link.position for link in store.links(HERE, 600)] == list(range(600, 1200))
+    before = store.changes(0, 10_000)[-1].number
+    store.forget(HERE, [f"m{n}" for n in range(1100)], NOW)
+    news = store.graph_news(HERE, before)
+    assert news.changed == tuple(range(1100))
+    assert [link.current for link in store.links(HERE, 1200, news.changed)] == [False] * 1100
+    store.close()
