@@ -172,6 +172,9 @@ class NamingConformance:
         assert store.unrelate(_HERE, ["anna", "nobody"], "knows", ["ben"]) == 2
         assert store.unrelate(_HERE, ["anna"], "knows", ["ben"]) == 0
         assert [record.entity.name for record in store.entities(_HERE)] == ["Anna", "Cyd"]
+        store.describe_entity(_HERE, "Anna", type="person")
+        assert store.unrelate(_HERE, ["anna"], "likes", ["cyd"]) == 1
+        assert [record.entity.name for record in store.entities(_HERE)] == ["Anna"]
 
     def test_purging_takes_along_what_nothing_else_refers_to(self, store: Store) -> None:
         """Check names, aliases, redirects and relations."""

@@ -260,7 +260,10 @@ class Store(Protocol):
         ...
 
     def unrelate(self, namespace: str, subjects: Sequence[str], type: str, objects: Sequence[str]) -> int:
-        """Remove relations between entities given by all their folded names; return how many there were."""
+        """Remove relations between entities given by all their folded names; return how many there were.
+
+        An entity that nothing was said about but these goes as well.
+        """
         ...
 
     def relations(

@@ -127,6 +127,17 @@ def having(connection: sqlite3.Connection, number: int, keys: Iterable[str]) -> 
     return found
 
 
+def is_bare(connection: sqlite3.Connection, entity: int) -> bool:
+    """Return whether nothing was said about an entity itself: it has a name, and no part in a merge."""
+    (said,) = connection.execute(
+        "SELECT type <> ?2 OR description <> '' OR merged_into IS NOT NULL "
+        "OR EXISTS (SELECT 1 FROM names WHERE entity = ?1 AND position > 0) "
+        "OR EXISTS (SELECT 1 FROM entities WHERE merged_into = ?1) FROM entities WHERE number = ?1",
+        (entity, _UNTYPED),
+    ).fetchone()
+    return not said
+
+
 def log(connection: sqlite3.Connection, number: int, kind: str, *, naming: bool) -> int:
     """Write a change that is about no memory into the feed, and return its number."""
     change = connection.execute(

@@ -96,7 +96,7 @@ def unrelate(
 ) -> int:
     """Remove every relation of a type from one entity to another, whoever says it, and return how many.
 
-    Either end is given by all its folded names. A name that nothing refers to any more goes as well.
+    Either end is given by all its folded names. One that nothing was said about but this goes as well.
     """
     ends = [entities.having(connection, namespace.number, keys) for keys in (subjects, objects)]
     removed = connection.execute(
@@ -106,7 +106,8 @@ def unrelate(
     ).rowcount
     if removed:
         entities.log(connection, namespace.number, "unrelate", naming=False)
-        entities.remove_unreferred(connection, namespace.number, ends[0] | ends[1])
+        bare = {entity for entity in ends[0] | ends[1] if entities.is_bare(connection, entity)}
+        entities.remove_unreferred(connection, namespace.number, bare)
     return removed
 
 
