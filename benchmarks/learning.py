@@ -2,7 +2,8 @@
 
 Run ``python -m benchmarks.learning``; about three minutes, or twenty seconds with ``--quick``. Nothing is
 read, and nothing written unless told to by ``--markdown FILE``; everything follows from fixed seeds, so two
-runs print the same figures. The people are those of ``recollect.learn.simulation``.
+runs print the same figures. ``--plots FOLDER`` draws the plots instead. The people are those of
+``recollect.learn.simulation``.
 
 1. Tuning recovers a known best weight from noisy feedback, and leaves a weight alone where there is no signal
    or nothing better.
@@ -14,7 +15,7 @@ runs print the same figures. The people are those of ``recollect.learn.simulatio
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import benchmarks.one_thread  # noqa: F401 - before numpy is loaded
@@ -23,8 +24,13 @@ import benchmarks.one_thread  # noqa: F401 - before numpy is loaded
 
 import numpy as np
 
+from recollect.learn.calibration import out_of_fold, reliability
+from recollect.learn.logistic import fit_logistic
+from recollect.learn.plots import draw_calibration, draw_drift, draw_grid, draw_thresholds
+from recollect.learn.retune import Event, retune
 from recollect.learn.simulated_trials import peeking_trials, questions_needed, tuning_trials
 from recollect.learn.simulation import simulated_clicks
+from recollect.learn.thresholds import at_precision, by_f1, threshold_curve
 
 Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
 
@@ -33,8 +39,15 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the simulations and print their tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.learning", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the runs")
+    parser.add_argument(
+        "--plots", type=Path, metavar="FOLDER", help="only draw the plots, of simulated pairs"
+    )
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write the tables to FILE")
     options = parser.parse_args(arguments)
+    if options.plots:
+        for path in plots(options.plots):
+            print(path)
+        return 0
     share = 0.1 if options.quick else 1.0
     written = []
     for table in (
@@ -139,6 +152,35 @@ def drafts() -> Table:
         )
     names = ("noise of the rankings", "questions with a click", "A/B", "team draft", "times fewer")
     return "Questions needed for a power of 80 % at 5 %", names, rows
+
+
+def plots(folder: Path) -> Iterator[Path]:
+    """Draw every plot of the learning room, of pairs whose similarity and confidence say something."""
+    folder.mkdir(parents=True, exist_ok=True)
+    random = np.random.default_rng(1)
+    count = 800
+    relevant = random.random(count) < 0.4
+    similar = np.clip(random.normal(0.42, 0.12, count) + 0.2 * relevant, -1, 1)
+    sure = np.clip(random.normal(0.5, 0.2, count) + 0.25 * relevant, 0, 1)
+    choice = at_precision(similar, relevant, target=0.85, fallback=0.6)
+    yield draw_thresholds(threshold_curve(similar, relevant), choice, folder / "thresholds.svg")
+    yield draw_grid(by_f1(similar, sure, relevant), folder / "grid.svg")
+    chances = out_of_fold(similar, relevant, [f"q{row // 4}" for row in range(count)], fit_logistic)
+    curves = {
+        "raw similarity": reliability(np.clip(similar, 0, 1), relevant),
+        "logistic, out of fold": reliability(chances, relevant),
+    }
+    yield draw_calibration(curves, folder / "calibration.svg")
+    weeks, threshold = {}, 0.85
+    for week in range(1, 15):
+        # From the ninth week on another embedder is in use, whose cosines are higher.
+        seen = random.random(60)
+        wanted = random.random(60) < 1 / (1 + np.exp(-14 * (seen - 0.55)))
+        shown = np.clip(seen + (0.12 if week > 8 else 0.0), 0, 1)
+        events = [Event(at, yes) for at, yes in zip(shown.tolist(), wanted.tolist(), strict=True)]
+        weeks[str(week)] = retune(threshold, events)
+        threshold = weeks[str(week)].after
+    yield draw_drift(weeks, folder / "drift.svg")
 
 
 def as_text(table: Table) -> str:
