@@ -10,7 +10,7 @@ import recollect
 from recollect.index import vectors as index_vectors
 from recollect.index.postings import key_of
 from recollect.model.errors import IndexCorrupt, StoreCorrupt, StoreTooNew
-from recollect.store.sqlite import view as sqlite_view
+from recollect.store.sqlite import loading
 from recollect.store.sqlite.schema import MIGRATIONS
 
 CONTENTS = [f"tea number {n} for {name}" for n in range(100) for name in ("Anna", "Boris", "Chen")]
@@ -30,7 +30,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def codes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search by codes, as if there were many more vectors."""
-    for module in (index_vectors, sqlite_view):
+    for module in (index_vectors, loading):
         monkeypatch.setattr(module, "EXACT", 10)
 
 

@@ -24,7 +24,7 @@ from recollect.index.lexical import LexicalQuery
 from recollect.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
 from recollect.model.memory import Memory
 from recollect.rank.bm25 import BM25
-from recollect.store.sqlite import segments, view, writing
+from recollect.store.sqlite import loading, segments, writing
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 EMBEDDER = LexicalEmbedder(dimension=32)
@@ -32,7 +32,7 @@ NAMESPACES = ("acme/alice", "acme/bob")
 WORDS = ("tea", "milk", "cup", "train", "lisbon", "anna")
 SCORER = BM25(1.2, 0.75)
 LIMITS = ((writing, "TAIL", 3), (segments, "TAIL", 3), (segments, "_FAN_OUT", 2), (segments, "SPAN", 16),
-          (view, "EXACT", 6))  # fmt: skip
+          (loading, "EXACT", 6))  # fmt: skip
 
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
 tags = st.lists(st.sampled_from(WORDS), max_size=2, unique=True).map(tuple)

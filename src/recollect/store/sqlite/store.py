@@ -21,11 +21,12 @@ from recollect.store.sqlite import check, conditions, entities, writing
 from recollect.store.sqlite.connection import connect, reading, translated
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.erasing import empty_log, overwrite_free_pages, overwriting
+from recollect.store.sqlite.loading import caught_up
 from recollect.store.sqlite.naming import NamingStore
 from recollect.store.sqlite.places import EMBEDDERS, checked_room, place
 from recollect.store.sqlite.rows import SELECTED, SOURCE, marks, memory
 from recollect.store.sqlite.segments import Namespace
-from recollect.store.sqlite.view import SqliteView, caught_up
+from recollect.store.sqlite.view import SqliteView
 
 _MEMORY_BUDGET: Final = 1024**3
 _EMPTY: Final = Namespace(0, "", 0, 0, 0, 0)

@@ -25,7 +25,7 @@ from recollect.store.conformance import (
 )
 from recollect.store.filters import parse
 from recollect.store.port import Entry, Floats, Terms
-from recollect.store.sqlite import segments, view, writing
+from recollect.store.sqlite import loading, segments, writing
 from recollect.store.sqlite.store import SqliteStore
 
 AIM = direction(*range(1, DIMENSION + 1))[0]
@@ -55,7 +55,7 @@ def pair(
     for module, name, value in ((writing, "TAIL", 8), (segments, "TAIL", 8), (segments, "_FAN_OUT", 2)):
         monkeypatch.setattr(module, name, value)
     if request.param == "codes":
-        monkeypatch.setattr(view, "EXACT", 5)
+        monkeypatch.setattr(loading, "EXACT", 5)
     stores = [SqliteStore(tmp_path / "m.db", durable=False) for _ in range(2)]
     for store in stores:
         store.use_embedder(EMBEDDER, DIMENSION)
@@ -142,7 +142,7 @@ def test_nothing_is_read_again_when_nothing_was_written(
         raise AssertionError("read again")
 
     for name in ("_loaded", "_load_records", "_load_tail", "_load_vectors", "stored_vectors"):
-        monkeypatch.setattr(view, name, refuse)
+        monkeypatch.setattr(loading, name, refuse)
     one.add(numbered(500, 2, namespace=THERE))
     assert answer(other) == before
 

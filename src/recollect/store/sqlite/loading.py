@@ -1,0 +1,134 @@
+"""Loading a namespace into memory, and catching up with what was written since.
+
+Every look first asks whether anything was written since the last one (a comparison of two numbers when
+nothing was) and reads just what is new.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from recollect.index import tail
+from recollect.index.codes import Codes
+from recollect.index.partition import Partition
+from recollect.index.record import unpacked
+from recollect.index.vectors import EXACT
+from recollect.model.errors import IndexCorrupt
+from recollect.store.sqlite.places import vectors_place
+from recollect.store.sqlite.segments import Namespace, stored_vectors
+
+_BLOCK: Final = 20_000
+
+
+def caught_up(
+    connection: sqlite3.Connection,
+    namespace: Namespace,
+    embedder: tuple[int, int] | None,
+    known: Partition | None,
+) -> Partition:
+    """Return the namespace's partition as of the connection's view, reading only what is new.
+
+    Parameters
+    ----------
+    connection
+        Inside a read transaction.
+    namespace
+        Its row, read in that transaction.
+    embedder
+        The number and dimension of the current embedder.
+    known
+        The partition as it was; None to load it.
+    """
+    if known is not None and known.change == namespace.change and known.generation == namespace.generation:
+        return known
+    if known is None:
+        return _loaded(connection, namespace, embedder)
+    changed = connection.execute(
+        "SELECT DISTINCT slot, kind = 'vectors' FROM changes "
+        "WHERE namespace = ? AND change > ? AND kind <> 'add'",
+        (namespace.number, known.change),
+    ).fetchall()
+    slots_before = len(known)
+    grows_out = known.vectors.exact and len(known.vectors) + namespace.slots - slots_before > EXACT
+    if grows_out or any(revectored for _, revectored in changed):
+        return _loaded(connection, namespace, embedder)
+    if namespace.generation != known.generation:
+        known.start_generation(namespace.generation, namespace.flushed)
+        _load_tail(connection, namespace, known, namespace.flushed)
+    else:
+        _load_tail(connection, namespace, known, slots_before)
+    for slot in sorted(slot for slot, _ in changed if slot < slots_before):
+        record = connection.execute(
+            "SELECT record FROM records WHERE namespace = ? AND slot = ?", (namespace.number, slot)
+        ).fetchone()
+        known.replace(slot, unpacked(record or [b""]))
+    _load_records(connection, namespace, known, slots_before)
+    if embedder is not None:
+        known.add_vectors(
+            *stored_vectors(connection, namespace.number, embedder[0], slots_before, namespace.slots)
+        )
+    known.change = namespace.change
+    return known
+
+
+def _loaded(
+    connection: sqlite3.Connection, namespace: Namespace, embedder: tuple[int, int] | None
+) -> Partition:
+    vectors = 0
+    if embedder is not None:
+        (vectors,) = connection.execute(
+            # Counting walks over the vectors themselves: only as far as tells whether they are few.
+            "SELECT count(*) FROM (SELECT 1 FROM vectors WHERE number >= ? AND number < ? LIMIT ?)",
+            (
+                vectors_place(embedder[0], namespace.number, 0),
+                vectors_place(embedder[0], namespace.number + 1, 0),
+                EXACT + 1,
+            ),
+        ).fetchone()
+    fresh = Partition(embedder[1] if embedder else 0, exact=vectors <= EXACT)
+    fresh.change = namespace.change
+    fresh.start_generation(namespace.generation, namespace.flushed)
+    _load_records(connection, namespace, fresh, 0)
+    _load_tail(connection, namespace, fresh, namespace.flushed)
+    if embedder is not None:
+        fresh.vectors.reserve(vectors if vectors <= EXACT else namespace.slots)
+        _load_vectors(connection, namespace, fresh, embedder)
+    return fresh
+
+
+def _load_records(connection: sqlite3.Connection, namespace: Namespace, into: Partition, start: int) -> None:
+    rows = connection.execute(
+        "SELECT record FROM records WHERE namespace = ? AND slot >= ? ORDER BY slot",
+        (namespace.number, start),
+    )
+    while block := rows.fetchmany(_BLOCK):
+        into.append(unpacked([record for (record,) in block]))
+    if len(into) != namespace.slots:
+        raise IndexCorrupt(f"{namespace.path} has {len(into)} records for {namespace.slots} slots")
+
+
+def _load_tail(connection: sqlite3.Connection, namespace: Namespace, into: Partition, start: int) -> None:
+    for slot, words in connection.execute(
+        "SELECT slot, terms FROM records WHERE namespace = ? AND slot >= ? AND terms IS NOT NULL "
+        "ORDER BY slot",
+        (namespace.number, max(start, namespace.flushed)),
+    ):
+        into.remember_tail(slot, tail.decoded(words))
+
+
+def _load_vectors(
+    connection: sqlite3.Connection, namespace: Namespace, into: Partition, embedder: tuple[int, int]
+) -> None:
+    number, start = namespace.number, 0
+    if not into.vectors.exact:
+        for segment in connection.execute(
+            "SELECT first, slots, embedder, codes FROM segments WHERE namespace = ? ORDER BY first", (number,)
+        ):
+            first, slots, coded_by, codes = segment
+            if codes is not None and coded_by == embedder[0]:
+                into.vectors.add_codes(Codes.decoded(codes))
+            else:
+                into.vectors.add(*stored_vectors(connection, number, embedder[0], first, first + slots))
+            start = first + slots
+    into.vectors.add(*stored_vectors(connection, number, embedder[0], start, namespace.slots))
