@@ -87,11 +87,12 @@ def draw_thresholds(curve: Curve, choice: Choice, path: str | PathLike[str]) -> 
         if passing:
             at = f"similarity ≥ {choice.threshold:.3f}"
             shares = f"precision {choice.precision:.2f}, recall {choice.recall:.2f}"
-            _point(left, choice.recall, choice.precision, f"{at}\n{shares}")
+            # The corner that a falling curve leaves free is on the left, that of a rising one on the right.
+            _point(left, choice.recall, choice.precision, f"{at}\n{shares}", 0.03)
             # Zero is added so that what rounds to it has no sign.
             gap = round(choice.recall - choice.false_positives, 2) + 0.0
             shares = f"{choice.false_positives:.0%} of the rest passes, J {gap:.2f}"
-            _point(right, choice.false_positives, choice.recall, f"{at}\n{shares}")
+            _point(right, choice.false_positives, choice.recall, f"{at}\n{shares}", 0.97)
         _axes(left, "Precision and recall", "recall", "precision", (0, _TOP), (0, _TOP))
         _axes(right, "ROC", "share of what is not relevant that passes", "recall", (-0.02, 1), (0, _TOP))
         if choice.warning is not None:
@@ -318,20 +319,10 @@ def _axes(
         ax.set_ylim(*y)
 
 
-def _point(ax: Any, x: float, y: float, said: str) -> None:  # noqa: ANN401
-    """Mark the chosen point, with its words on the side where there is room."""
+def _point(ax: Any, x: float, y: float, said: str, corner: float) -> None:  # noqa: ANN401
+    """Mark the chosen point, and say what it is in a lower corner."""
     ax.plot(
         x, y, marker="o", markersize=9, color=_TWO, markeredgecolor="white", markeredgewidth=1.5, zorder=4
     )
-    left = x > 0.5
-    ax.annotate(
-        said,
-        (x, y),
-        xytext=(-10 if left else 12, -14),
-        textcoords="offset points",
-        color=_TWO,
-        ha="right" if left else "left",
-        va="top",
-        fontsize=9,
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
-    )
+    side = "left" if corner < 0.5 else "right"
+    ax.text(corner, 0.04, said, transform=ax.transAxes, color=_TWO, ha=side, va="bottom", fontsize=9)
