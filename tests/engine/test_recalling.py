@@ -8,7 +8,7 @@ from recollect.engine.meaning import Meaning
 from recollect.engine.recalling import Recaller, Request
 from recollect.engine.recipes import recipe
 from recollect.engine.repairing import Repairing
-from recollect.text import RuleClassifier
+from recollect.text import RuleAnchors, RuleClassifier
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -32,7 +32,7 @@ def request(text: str, **changes: Any) -> Request:
 
 def recaller(memory: recollect.Engine) -> Recaller:
     meaning = Meaning(memory.embedder, memory.store)
-    return Recaller(Repairing(memory.store, memory.analyser), meaning, RuleClassifier(), None)
+    return Recaller(Repairing(memory.store, memory.analyser), meaning, RuleClassifier(), None, RuleAnchors())
 
 
 def test_it_is_what_the_engine_answers() -> None:
@@ -75,7 +75,7 @@ def test_what_is_missing_is_said() -> None:
 
 
 def test_sessions_come_with_the_memories_that_speak_for_them() -> None:
-    said = [
+    said: list[dict[str, Any]] = [
         *(
             {"content": f"green tea {word}", "source": {"session": "tea"}}
             for word in ("cup", "pot", "leaf", "bag")

@@ -35,6 +35,7 @@ from recollect.store.filters import parse
 from recollect.store.port import Entry, Floats, Page
 from recollect.store.sqlite.store import SqliteStore
 from recollect.text.analysers import Analyser
+from recollect.text.dates import AnchorExtractor, RuleAnchors
 from recollect.text.folding import folded
 from recollect.text.mentions import EntityExtractor
 from recollect.text.query_type import QueryClassifier, RuleClassifier
@@ -67,6 +68,8 @@ class Engine(GraphVerbs):
         Gives that many random bits, for identifiers.
     classifier
         Tells the type of a question.
+    anchors
+        Tells the time a question names.
     reranker
         Reads the best candidates again, for recipes that ask for it.
     extractor
@@ -86,6 +89,7 @@ class Engine(GraphVerbs):
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         random_bits: Callable[[int], int] = secrets.randbits,
         classifier: QueryClassifier | None = None,
+        anchors: AnchorExtractor | None = None,
         reranker: Reranker | None = None,
         extractor: EntityExtractor | None = None,
         notes: Sequence[str] = (),
@@ -103,6 +107,7 @@ class Engine(GraphVerbs):
         self._repairing = Repairing(store, analyser)
         self.reranker = reranker
         self._classifier = RuleClassifier() if classifier is None else classifier
+        self._anchors = RuleAnchors() if anchors is None else anchors
         if embedder is not None:
             store.use_embedder(embedder.name, embedder.dimension)
 
@@ -292,7 +297,9 @@ class Engine(GraphVerbs):
             budget=None if budget is None else checks.whole("budget", budget),
             vector=vector,
         )
-        return Recaller(self._repairing, self._meaning(), self._classifier, self.reranker).answer(request)
+        return Recaller(
+            self._repairing, self._meaning(), self._classifier, self.reranker, self._anchors
+        ).answer(request)
 
     # --- forget ---------------------------------------------------------------------------------------
 
@@ -307,7 +314,12 @@ class Engine(GraphVerbs):
         self._repairing.run([path], lambda: self.store.restore(path, wanted))
 
     def purge(self, *ids: str, namespace: str | None = None) -> None:
-        """Remove memories for good: content, vectors, words. This cannot be undone."""
+        """Remove memories for good: content, vectors, words. This cannot be undone.
+
+        Afterwards the store is written anew, so that not even its bytes hold a trace: that takes time in
+        proportion to its size, once for all of the given memories. If other processes kept it from that,
+        the memories are gone all the same, `PurgeUnfinished` is raised, and ``recollect vacuum`` finishes it.
+        """
         path, wanted = self._namespace(namespace), _ids(ids)
         self._repairing.run([path], lambda: self.store.purge(path, wanted))
 

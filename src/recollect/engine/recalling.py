@@ -25,6 +25,7 @@ from recollect.model.period import Period
 from recollect.rank.sessions import best_sessions
 from recollect.store.filters import Filter
 from recollect.store.port import Floats, View
+from recollect.text.dates import AnchorExtractor
 from recollect.text.query_type import QueryClassifier
 
 _CALIBRATED: Final = -1.0
@@ -55,6 +56,7 @@ class Recaller:
     meaning: Meaning
     classifier: QueryClassifier
     reranker: Reranker | None
+    anchors: AnchorExtractor
 
     def answer(self, request: Request) -> Recall:
         """Return the right few memories for a question."""
@@ -95,7 +97,7 @@ class Recaller:
                 least_similarity=self.meaning.threshold if calibrated else recipe.least_similarity,
                 noise=self.meaning.threshold,
                 now=request.now,
-                period=request.period,
+                period=self._period(request, question),
                 reranker=self.reranker,
             )
             ranked = run(recipe, situation)
@@ -112,6 +114,13 @@ class Recaller:
                 hits = _hits(ranked, range(min(request.limit, ranked.slots.size)), view)
             rejected = None if hits or not request.limit else _rejected(ranked, view)
             return _Found(hits, sessions, rejected, view.pending)
+
+    def _period(self, request: Request, question: Question) -> Period | None:
+        """Return the time the question is about: the one that was given, or the one its words name."""
+        if request.period is not None or request.recipe.temporal == "none":
+            return request.period
+        named = self.anchors.anchor(question.text, request.now)
+        return None if named is None else named.period
 
     def _degraded(self, recipe: Recipe, wrong: str, pending: int) -> tuple[str, ...]:
         """Return what could not be done as it should, in words."""
