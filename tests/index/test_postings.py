@@ -44,10 +44,11 @@ def read(lists: Lists, first: int) -> dict[tuple[str, str], dict[int, int]]:
         for key in opened(block)[0]:
             low, long = places_of(key)
             places = [place for place in (low & (buckets - 1), long) if place in by_place]
-            (only,) = [hit for place in places if (hit := found(by_place[place], key)) is not None]
+            field, term = parts_of(key)
+            (only,) = [hits[field] for place in places if field in (hits := found(by_place[place], term))]
             slots = (only[0].astype(int) + first).tolist()
             assert slots == sorted(slots)
-            result[parts_of(key)] = dict(zip(slots, only[1].tolist(), strict=True))
+            result[field, term] = dict(zip(slots, only[1].tolist(), strict=True))
     return result
 
 
@@ -89,6 +90,21 @@ def test_many_terms_make_many_small_blocks_and_long_lists_stand_alone() -> None:
     assert max(len(block) for place, block in blocks if place not in long) < 2_000
 
 
+def test_what_a_term_has_in_all_fields_is_read_at_once() -> None:
+    documents: Documents = [
+        (slot, {"content": {"tea": 2, f"cup{slot}": 1}, "tags": {"tea": 1, "steam": 1}})
+        for slot in range(0, 400, 2)
+    ]
+    buckets, blocks = inverted(documents, 0).blocks()
+    low, long = places_of(key_of("content", "tea"))
+    assert (low, long) == places_of(key_of("tags", "tea"))
+    hits = found(dict(blocks)[low & (buckets - 1)], "tea")
+    assert {field: (slots.tolist(), set(times.tolist())) for field, (slots, times) in hits.items()} == {
+        "content": (list(range(0, 400, 2)), {2}),
+        "tags": (list(range(0, 400, 2)), {1}),
+    }
+
+
 def test_what_is_gone_leaves_no_trace() -> None:
     _, blocks = inverted([(0, {"content": {"tea": 1}}), (1, {"content": {"milk": 1}})], 0).blocks()
     ((_, block),) = merged([(0, block) for _, block in blocks], 0, np.array([True, False])).blocks()[1]
@@ -103,9 +119,7 @@ def test_the_last_slot_of_the_longest_segment_fits() -> None:
 
 def test_a_term_of_every_slot_of_the_longest_segment_fits() -> None:
     _, ((_, block),) = inverted([(slot, {"content": {"tea": 1}}) for slot in range(SPAN)], 0).blocks()
-    hit = found(block, key_of("content", "tea"))
-    assert hit is not None
-    assert hit[0].tolist() == list(range(SPAN))
+    assert found(block, "tea")["content"][0].tolist() == list(range(SPAN))
 
 
 def test_a_frequency_beyond_two_bytes_counts_as_the_largest() -> None:
@@ -133,8 +147,8 @@ def test_a_cut_is_noticed(cut: int) -> None:
 
 
 def test_an_unknown_version_is_said() -> None:
-    with pytest.raises(IndexCorrupt, match="unknown version 2"):
-        opened(b"\x02" + BLOCK[1:])
+    with pytest.raises(IndexCorrupt, match="unknown version 3"):
+        opened(b"\x03" + BLOCK[1:])
 
 
 def test_nothing_merges_to_nothing() -> None:

@@ -1,8 +1,9 @@
 """Posting lists in blocks: which slots of a segment have a term, and how often.
 
 Most terms are rare (Zipf's law), so a row of its own for each list would be little but wrapping. The short
-lists of a segment are put together in blocks of about a kilobyte, which are found by the hash of a key as
-the buckets of a hash table are; the few long lists get blocks of their own. A segment spans at most 65,536
+lists of a segment are put together in blocks of about a kilobyte, which are found by the hash of a term as
+the buckets of a hash table are, so that what a term has in all fields is read at once; the few long lists get
+blocks of their own. A segment spans at most 65,536
 slots, so a slot is two bytes relative to the segment's first, and a frequency two more. Every block carries a
 version and a checksum: what does not check is rebuilt, never trusted.
 """
@@ -28,7 +29,7 @@ MOST: Final = 65_535
 PLACES: Final = 2**20
 """Blocks of a segment have places below this; the upper half is for long lists."""
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 _HEAD: Final = Struct("<BxxxI")
 _COUNTS: Final = Struct("<II")
 _LONG: Final = 512
@@ -66,7 +67,7 @@ def parts_of(key: Key) -> tuple[str, str]:
 
 
 def places_of(key: Key) -> tuple[int, int]:
-    """Return where a key's list is if it is short, and where if it is long.
+    """Return where a key's list is if it is short, and where if it is long; both by its term alone.
 
     The first is for as many buckets as there can be; a segment of 2^n uses the lowest n bits of it.
 
@@ -76,7 +77,7 @@ def places_of(key: Key) -> tuple[int, int]:
     >>> low < 2**19 <= long < 2**20
     True
     """
-    hashed = zlib.crc32(key)
+    hashed = _hashed(key)
     return hashed % _HALF, _HALF + (hashed >> 13)
 
 
@@ -104,7 +105,7 @@ class Lists:
         short = sizes <= _LONG
         room = 4 * int(sizes[short].sum()) + sum(map(len, self.keys))
         buckets = min(1 << (room // _BLOCK_BYTES).bit_length(), _HALF)
-        hashes = np.fromiter(map(zlib.crc32, self.keys), np.int64, len(self.keys))
+        hashes = np.fromiter(map(_hashed, self.keys), np.int64, len(self.keys))
         place = np.where(short, hashes & (buckets - 1), _HALF + (hashes >> 13))
         kept = np.flatnonzero(sizes)
         order = kept[np.argsort(place[kept], kind="stable")]
@@ -216,31 +217,39 @@ def opened(block: bytes) -> Block:
     )
 
 
-def found(block: bytes, key: Key) -> tuple[Slots, Frequencies] | None:
-    """Return the list of a key, or None if it is not in this block.
+def found(block: bytes, term: str) -> dict[str, tuple[Slots, Frequencies]]:
+    """Return the lists of a term that are in this block, by field.
 
     Examples
     --------
     >>> _, ((_, block),) = inverted([(3, {"tags": {"tea": 1}}), (9, {"tags": {"tea": 2}})], 0).blocks()
-    >>> found(block, key_of("tags", "tea"))
-    (array([3, 9], dtype=uint16), array([1, 2], dtype=uint16))
-    >>> found(block, key_of("content", "tea")) is None
-    True
+    >>> found(block, "tea")
+    {'tags': (array([3, 9], dtype=uint16), array([1, 2], dtype=uint16))}
+    >>> found(block, "milk")
+    {}
     """
     count, names, lists = _checked(block)
     # Cutting the names apart would take longer than looking for one in all of them.
-    listed = _END + block[names:lists] + _END
-    at = listed.find(_END + key + _END)
-    if at < 0:
-        return None
-    position = listed.count(_END, 0, at)
-    lengths = np.frombuffer(block, _FOUR_BYTES, position + 1, names - 4 * count)
-    size = int(lengths[position])
-    start = lists + 2 * (int(lengths.sum()) - size)
-    return (
-        np.frombuffer(block, _TWO_BYTES, size, start),
-        np.frombuffer(block, _TWO_BYTES, size, start + (len(block) - lists) // 2),
-    )
+    listed = block[names:lists] + _END
+    wanted = _BETWEEN + term.encode() + _END
+    result = {}
+    at = listed.find(wanted)
+    while at >= 0:
+        begins = listed.rfind(_END, 0, at) + 1
+        position = listed.count(_END, 0, begins)
+        lengths = np.frombuffer(block, _FOUR_BYTES, position + 1, names - 4 * count)
+        size = int(lengths[position])
+        start = lists + 2 * (int(np.add.reduce(lengths, dtype=np.int64)) - size)
+        result[listed[begins:at].decode()] = (
+            np.frombuffer(block, _TWO_BYTES, size, start),
+            np.frombuffer(block, _TWO_BYTES, size, start + (len(block) - lists) // 2),
+        )
+        at = listed.find(wanted, at + len(wanted))
+    return result
+
+
+def _hashed(key: Key) -> int:
+    return zlib.crc32(key.partition(_BETWEEN)[2])
 
 
 def _checked(block: bytes) -> tuple[int, int, int]:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from recollect.index.codes import Codes
-from recollect.index.postings import PLACES, found, key_of, opened, parts_of
+from recollect.index.postings import PLACES, found, opened, parts_of
 from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, direction, entry
 from recollect.store.sqlite import segments, writing
 from recollect.store.sqlite.segments import stored_vectors
@@ -35,8 +35,8 @@ def connection(store: SqliteStore) -> sqlite3.Connection:
 
 def tea(store: SqliteStore) -> list[int]:
     """The slots that the segments list under "tea"."""
-    lists = [(first, found(block, key_of("content", "tea"))) for first, block in blocks(store)]
-    return [first + int(slot) for first, listed in lists if listed is not None for slot in listed[0]]
+    lists = [(first, found(block, "tea")) for first, block in blocks(store)]
+    return [first + int(slot) for first, hits in lists if "content" in hits for slot in hits["content"][0]]
 
 
 def blocks(store: SqliteStore) -> list[tuple[int, bytes]]:

@@ -1,7 +1,7 @@
 """Reading posting lists from the blocks of all segments, those of a whole question at once.
 
-The words of a question stand in some ten lists, each of them in a block of every segment, and asking for a
-list takes as long as reading it.
+The words of a question stand in some ten lists, those of a word in one block of every segment, and asking for
+a block takes as long as reading it.
 """
 
 from __future__ import annotations
@@ -37,21 +37,23 @@ def read_lists(
     """
     segments = connection.execute(_SEGMENTS, (namespace,)).fetchall()
     places = {}
-    for field, term in keys:
-        low, long = places_of(key_of(field, term))
-        places[field, term] = [
+    for term in dict.fromkeys([term for _, term in keys]):
+        low, long = places_of(key_of("", term))
+        places[term] = [
             (first, number * PLACES + place)
             for number, first, buckets in segments
             for place in (low & (buckets - 1), long)
         ]
     numbers = {number for each in places.values() for _, number in each}
     blocks = dict(connection.execute(_BLOCKS, (json.dumps(list(numbers)),)).fetchall())
-    read = {}
-    for (field, term), each in places.items():
-        key = key_of(field, term)
-        lists = [(first, found(blocks[number], key)) for first, number in each if number in blocks]
-        read[field, term] = _joined([(first, *listed) for first, listed in lists if listed is not None])
-    return read
+    lists: dict[tuple[str, str], list[tuple[int, Slots, Frequencies]]] = {key: [] for key in keys}
+    for term, each in places.items():
+        for first, number in each:
+            if number in blocks:
+                for field, listed in found(blocks[number], term).items():
+                    if (field, term) in lists:
+                        lists[field, term].append((first, *listed))
+    return {key: _joined(each) for key, each in lists.items()}
 
 
 def _joined(lists: Sequence[tuple[int, Slots, Frequencies]]) -> TermList:
