@@ -5,8 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from recollect.cli.care import size
 from recollect.embed.lexical import LexicalEmbedder
+from recollect.store.sqlite import connection
 
 Run = Callable[..., Any]
 
@@ -51,13 +54,31 @@ def test_stats_in_words_and_as_json(cli: Run, tea: str) -> None:
     assert cli("stats", terminal=True).lines[1] == f"{'memories':<22}3"
 
 
-def test_vacuum_gives_space_back(cli: Run, home: Path) -> None:
-    (home / "many.txt").write_text("".join(f"number {number} {'word ' * 200}\n\n" for number in range(300)))
-    cli("import", "many.txt")
-    ids = [row["id"] for row in cli("list", "--limit", "300", "--json").json["memories"]]
-    cli("purge", "--yes", *ids)
+def test_vacuum_gives_space_back(cli: Run, tea: str, home: Path) -> None:
+    with sqlite3.connect(home / "memories.db") as database:
+        database.execute("CREATE TABLE notes AS SELECT zeroblob(1000000) AS note")
+        database.execute("DROP TABLE notes")
+    database.close()
     sizes = cli("vacuum", "--json").json
     assert sizes["bytes_after"] < sizes["bytes_before"] / 2
+    assert cli("recall", "green tea").code == 0
+
+
+def test_vacuum_finishes_a_purge_that_a_reader_held_up(
+    cli: Run, tea: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "_BUSY_SECONDS", 0.01)
+    reader = sqlite3.connect(home / "memories.db", isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM memories").fetchall()
+    purged = cli("purge", "--yes", tea)
+    assert purged.code == 3
+    assert "`recollect vacuum` erases them" in " ".join(purged.err.split())
+    assert "purge to be finished\tyes, by recollect vacuum" in cli("stats").lines
+    reader.close()
+    assert cli("vacuum").code == 0
+    assert "purge to be finished\tno" in cli("stats").lines
+    assert b"green tea" not in (home / "memories.db").read_bytes()
 
 
 def test_a_backup_is_a_database_that_answers(cli: Run, tea: str, home: Path) -> None:

@@ -15,6 +15,7 @@ CODES = {
     errors.StoreCorrupt: 3,
     errors.StoreTooNew: 3,
     errors.StoreUnavailable: 3,
+    errors.PurgeUnfinished: 3,
     errors.IndexCorrupt: 3,
     errors.MemoryNotFound: 1,
     errors.EntityNotFound: 1,

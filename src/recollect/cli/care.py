@@ -19,6 +19,7 @@ _LABELS: Final = {
     "segments": "index segments",
     "waiting": "not yet in a segment",
     "changes": "changes so far",
+    "unfinished_purge": "purge to be finished",
     "bytes": "size",
 }
 _UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
@@ -70,6 +71,8 @@ def stats(session: Session) -> None:
             said = ", ".join(f"{count:,} of {key}" for key, count in value.items()) or "none"
         elif name == "bytes":
             said = size(value)
+        elif isinstance(value, bool):
+            said = "yes, by recollect vacuum" if value else "no"
         elif isinstance(value, int):
             said = f"{value:,}"
         label = _LABELS.get(name, name)
@@ -77,7 +80,11 @@ def stats(session: Session) -> None:
 
 
 def vacuum(session: Session) -> None:
-    """Give back the space of what was removed."""
+    """Write the file anew: give back the space of what was removed, and erase every trace of it.
+
+    This takes time in proportion to the size of the file, and for a moment twice its space; others can read
+    meanwhile. It also finishes a purge that others kept from erasing what it removed.
+    """
     with session.memory() as engine:
         before = engine.store.statistics()["bytes"]
         engine.store.vacuum()

@@ -43,7 +43,11 @@ def restore(session: Session, ids: Several) -> None:
 
 
 def purge(session: Session, ids: Several, yes: Yes = False) -> None:
-    """Remove memories for good: text, vectors, words. This cannot be undone."""
+    """Remove memories for good: text, vectors, words. This cannot be undone.
+
+    Afterwards the whole file is written anew, so that its bytes hold no trace either. That takes time in
+    proportion to its size, so give many ids at once. If others keep it busy, recollect vacuum finishes it.
+    """
     from recollect.model.errors import InvalidArgument
 
     with session.memory() as engine:

@@ -11,6 +11,7 @@
     │   ├── StoreCorrupt              its file is damaged, or is no Recollect database
     │   ├── StoreTooNew               its file was written by a newer Recollect
     │   ├── StoreUnavailable          locked for too long, read-only, or its disk is full
+    │   │   └── PurgeUnfinished       something was removed, but its traces could not be erased yet
     │   ├── IndexCorrupt              derived data that does not check; it can be rebuilt
     │   ├── MemoryNotFound            no memory has that id
     │   ├── EntityNotFound            nobody and nothing has that name
@@ -267,6 +268,31 @@ class StoreTooNew(StoreError):
 
 class StoreUnavailable(StoreError):
     """The file is locked for too long, cannot be written, or its disk is full."""
+
+
+class PurgeUnfinished(StoreUnavailable):
+    """Memories were purged and answer nobody any more, but their bytes may still be in the file.
+
+    Examples
+    --------
+    >>> raise PurgeUnfinished("m.db", "the disk of m.db is full")
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.PurgeUnfinished: what was purged from m.db is removed, but traces of it may still
+    be in the file (the disk of m.db is full); `recollect vacuum` erases them
+    """
+
+    def __init__(self, name: str, reason: str) -> None:
+        self.name = name
+        self.reason = reason
+        super().__init__(
+            f"what was purged from {name} is removed, but traces of it may still be in the file ({reason}); "
+            "`recollect vacuum` erases them"
+        )
+
+    def __reduce__(self) -> tuple[type[PurgeUnfinished], tuple[str, str]]:
+        """Pickle by the constructor's arguments."""
+        return type(self), (self.name, self.reason)
 
 
 class IndexCorrupt(StoreError):

@@ -22,7 +22,7 @@ from recollect.index.record import FORGOTTEN, GONE, gone, packed, unpacked
 from recollect.model.errors import IndexCorrupt
 from recollect.model.memory import Memory
 from recollect.store.port import Terms
-from recollect.store.sqlite import entities, segments
+from recollect.store.sqlite import entities, erasing, segments
 from recollect.store.sqlite.places import vectors_place
 from recollect.store.sqlite.rows import SELECTED, SOURCE, memory
 
@@ -130,6 +130,7 @@ def statistics(connection: sqlite3.Connection, path: str) -> Mapping[str, Any]:
         "waiting": count("SELECT coalesce(sum(slots - flushed), 0) FROM namespaces"),
         "vectors": dict(connection.execute(_VECTORS_BY_EMBEDDER).fetchall()),
         "changes": count("SELECT coalesce(max(change), 0) FROM changes"),
+        "unfinished_purge": erasing.is_owed(connection),
         "bytes": sum(file.stat().st_size for file in files if file.exists()),
     }
 

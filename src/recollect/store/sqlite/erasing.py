@@ -1,56 +1,75 @@
 """Leaving no trace: what was purged must not be found in the file by anyone who reads its bytes.
 
-SQLite forgets where deleted data was, not the data. ``secure_delete`` overwrites it on deletion, which costs
-writing; so the connection uses its FAST form, which overwrites only within pages that are written anyway, and
-a purge makes up for the rest: it deletes with ON, fills the pages that became free in earlier writes with
-zeros, and empties the write-ahead log. Words are deleted with ON from the start, when segments take the place
-of waiting words and of smaller segments: a page that became free could be used again for something shorter,
-and what it held before would stand behind that.
+SQLite forgets where deleted data was, not the data. ``secure_delete`` overwrites a row where it stands, but
+not the copies that were left behind when a page was split and its rows were moved; and rows are moved all the
+time, for they are inserted in the middle of their tables (places.py). Only a file that is written anew from
+what is left holds nothing else. So a purge ends with ``VACUUM``, which writes the whole file into the
+write-ahead log, and with emptying that log into its place.
+
+That takes time in proportion to the file, and for a moment twice its space; other processes go on reading
+meanwhile, and wait to write. Until it is done the database says that it is owed, in the transaction of the
+purge itself: whatever happens in between, the next purge or `recollect vacuum` does it.
 """
 
 from __future__ import annotations
 
-import logging
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Final
 
-_LOG: Final = logging.getLogger(__name__)
-_PAGES_AT_ONCE: Final = 16_384
-_ON: Final = 1
+from recollect.model.errors import PurgeUnfinished, StoreUnavailable
+from recollect.store.sqlite.connection import translated
+
+_OWED: Final = "unfinished_purge"
 
 
-@contextmanager
-def overwriting(connection: sqlite3.Connection) -> Iterator[None]:
-    """Overwrite whatever the block deletes; such blocks may stand inside each other."""
-    (before,) = connection.execute("PRAGMA secure_delete").fetchone()
-    connection.execute("PRAGMA secure_delete = ON")
-    try:
-        yield
-    finally:
-        if before != _ON:
-            connection.execute("PRAGMA secure_delete = FAST")
+def owe(connection: sqlite3.Connection) -> None:
+    """Note that something was removed whose traces are still to be erased, inside its transaction.
 
-
-def overwrite_free_pages(connection: sqlite3.Connection) -> None:
-    """Fill the free pages of the file with zeros, inside a transaction that is :func:`overwriting`.
-
-    A table of zeros takes every free page and gives them back.
+    The note is the number of the last change, so that whoever erases takes back no later note than it saw.
     """
-    (size,) = connection.execute("PRAGMA page_size").fetchone()
-    connection.execute("CREATE TABLE zeros (zeros BLOB)")
-    while free := connection.execute("PRAGMA freelist_count").fetchone()[0]:
-        connection.execute("INSERT INTO zeros VALUES (zeroblob(?))", (min(free, _PAGES_AT_ONCE) * size,))
-    connection.execute("DROP TABLE zeros")
+    connection.execute(
+        "INSERT INTO settings (name, value) SELECT ?, max(change) FROM changes WHERE true "
+        "ON CONFLICT DO UPDATE SET value = excluded.value",
+        (_OWED,),
+    )
 
 
-def empty_log(connection: sqlite3.Connection, name: str) -> None:
+def is_owed(connection: sqlite3.Connection) -> bool:
+    """Return whether traces of something purged may still be in the file."""
+    return _note(connection) is not None
+
+
+def erase(connection: sqlite3.Connection, name: str) -> None:
+    """Write the file anew from what is left in it, and empty the write-ahead log.
+
+    Raises
+    ------
+    PurgeUnfinished
+        If that could not be done and something was purged whose traces are therefore left.
+    StoreUnavailable
+        If it could not be done and nothing is owed.
+    """
+    note = _note(connection)
+    try:
+        with translated(name):
+            connection.execute("VACUUM")
+            _empty_log(connection, name)
+    except StoreUnavailable as error:
+        if note is None:
+            raise
+        raise PurgeUnfinished(name, str(error)) from error
+    if note is not None:
+        connection.execute("DELETE FROM settings WHERE name = ? AND value = ?", (_OWED, note))
+
+
+def _note(connection: sqlite3.Connection) -> str | None:
+    found = connection.execute("SELECT value FROM settings WHERE name = ?", (_OWED,)).fetchone()
+    return None if found is None else str(found[0])
+
+
+def _empty_log(connection: sqlite3.Connection, name: str) -> None:
     """Write everything in the write-ahead log to its place in the file, and leave the log empty."""
-    busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-    if busy:
-        _LOG.warning(
-            "%s: another process has been reading for so long that the write-ahead log could not be emptied; "
-            "what was purged may be in it until the next purge or `recollect vacuum`",
-            name,
+    if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+        raise StoreUnavailable(
+            f"another process has been reading {name} for so long that its log could not be emptied"
         )

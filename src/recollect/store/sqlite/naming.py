@@ -15,7 +15,6 @@ from recollect.store.naming import EntityRecord, GraphNews, Link, Points
 from recollect.store.sqlite import entities, links, relations
 from recollect.store.sqlite.connection import reading, translated
 from recollect.store.sqlite.connection import writing as transaction
-from recollect.store.sqlite.erasing import empty_log, overwrite_free_pages, overwriting
 from recollect.store.sqlite.segments import Namespace
 from recollect.store.sqlite.writing import find_namespace, new_namespace
 
@@ -82,12 +81,8 @@ class NamingStore:
 
     def unrelate(self, namespace: str, subjects: Sequence[str], type: str, objects: Sequence[str]) -> int:
         """Remove relations between entities given by all their folded names; return how many there were."""
-        with self._lock, translated(self.path):
-            with overwriting(self._connection), self._write(namespace) as found:
-                removed = relations.unrelate(self._connection, found, subjects, type, objects)
-                overwrite_free_pages(self._connection)
-            empty_log(self._connection, self.path)
-        return removed
+        with self._write(namespace) as found:
+            return relations.unrelate(self._connection, found, subjects, type, objects)
 
     def relations(
         self,

@@ -22,7 +22,6 @@ from recollect.index.postings import PLACES, SPAN, Lists, inverted, merged
 from recollect.index.record import GONE, unpacked
 from recollect.model.errors import IndexCorrupt
 from recollect.store.port import Terms
-from recollect.store.sqlite.erasing import overwriting
 from recollect.store.sqlite.places import vectors_place
 
 TAIL: Final = 256
@@ -77,11 +76,10 @@ def flush(
         members = [document for document in documents if start <= document[0] < end]
         _write(connection, namespace.number, start, end, members, embedder)
     if rows:
-        with overwriting(connection):
-            connection.execute(
-                "UPDATE records SET terms = NULL WHERE namespace = ? AND slot >= ?",
-                (namespace.number, namespace.flushed),
-            )
+        connection.execute(
+            "UPDATE records SET terms = NULL WHERE namespace = ? AND slot >= ?",
+            (namespace.number, namespace.flushed),
+        )
     while _merge_newest(connection, namespace.number):
         pass
     connection.execute(
@@ -115,10 +113,7 @@ def drop(connection: sqlite3.Connection, number: int) -> None:
     """Remove all segments and waiting words of a namespace."""
     found = connection.execute("SELECT number FROM segments WHERE namespace = ?", (number,)).fetchall()
     _remove(connection, [segment for (segment,) in found])
-    with overwriting(connection):
-        connection.execute(
-            "UPDATE records SET terms = NULL WHERE namespace = ? AND terms IS NOT NULL", (number,)
-        )
+    connection.execute("UPDATE records SET terms = NULL WHERE namespace = ? AND terms IS NOT NULL", (number,))
 
 
 def rewrite_without(connection: sqlite3.Connection, number: int, slots: Iterable[int]) -> None:
@@ -185,9 +180,8 @@ def _insert(
 
 
 def _remove(connection: sqlite3.Connection, segments: Sequence[int]) -> None:
-    with overwriting(connection):
-        for segment in segments:
-            connection.execute(f"DELETE FROM postings WHERE {_OF_SEGMENT}", (segment,))
+    for segment in segments:
+        connection.execute(f"DELETE FROM postings WHERE {_OF_SEGMENT}", (segment,))
     connection.executemany("DELETE FROM segments WHERE number = ?", [(segment,) for segment in segments])
 
 

@@ -20,7 +20,7 @@ from recollect.store.port import Change, Entry, Floats, Page, Terms
 from recollect.store.sqlite import check, conditions, entities, writing
 from recollect.store.sqlite.connection import connect, reading, translated
 from recollect.store.sqlite.connection import writing as transaction
-from recollect.store.sqlite.erasing import empty_log, overwrite_free_pages, overwriting
+from recollect.store.sqlite.erasing import erase, owe
 from recollect.store.sqlite.loading import caught_up
 from recollect.store.sqlite.naming import NamingStore
 from recollect.store.sqlite.places import EMBEDDERS, checked_room, place
@@ -124,17 +124,25 @@ class SqliteStore(NamingStore):
     def purge(self, namespace: str, ids: Sequence[str]) -> None:
         """Remove memories and everything derived from them, for good.
 
-        So do the relations they assert, and the declared entities that only they referred to. Deleted bytes
-        are overwritten, and the write-ahead log is emptied, so that the file holds no trace.
+        The relations they assert go with them, and the declared entities that only they referred to.
+        Afterwards the whole file is written anew, so that its bytes hold no trace: this takes time in
+        proportion to the size of the file (:mod:`.erasing`), once for all of the given memories.
+
+        Raises
+        ------
+        PurgeUnfinished
+            If the memories are gone, but others kept the file from being written anew; `vacuum` does it.
         """
+        if not ids:
+            return
         with self._lock, translated(self.path):
-            with overwriting(self._connection), transaction(self._connection, self.path):
+            with transaction(self._connection, self.path):
                 whose = (writing.find_namespace(self._connection, namespace) or _EMPTY).number
                 entities_of_these = entities.referred_to(self._connection, whose, ids)
                 writing.purge(self._connection, namespace, ids)
                 entities.remove_unreferred(self._connection, whose, entities_of_these)
-                overwrite_free_pages(self._connection)
-            empty_log(self._connection, self.path)
+                owe(self._connection)
+            erase(self._connection, self.path)
 
     def get(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
         """Return memories by id, hidden ones too; raise for an id nobody has."""
@@ -207,16 +215,6 @@ class SqliteStore(NamingStore):
                     digest: np.frombuffer(blob, np.float32).reshape(-1, dimension) for digest, blob in rows
                 }
         return found
-
-    def superseded(self, namespace: str, id_: str) -> tuple[str, ...]:
-        """Return the ids of the memories that `id_` took the place of, according to those."""
-        with self._lock, reading(self._connection, self.path):
-            rows = self._connection.execute(
-                "SELECT m.id FROM memories m JOIN namespaces n ON n.number = m.namespace "
-                "WHERE n.path = ? AND m.superseded_by = ? ORDER BY m.number",
-                (namespace, id_),
-            ).fetchall()
-        return tuple(id_ for (id_,) in rows)
 
     def changes(self, since: int, limit: int) -> list[Change]:
         """Return the changes after `since`, oldest first."""
@@ -297,10 +295,9 @@ class SqliteStore(NamingStore):
             self._connection.backup(copy, pages=4096)
 
     def vacuum(self) -> None:
-        """Give back the space of what was removed."""
+        """Write the file anew: give back the space of what was removed, and erase every trace of it."""
         with self._lock, translated(self.path):
-            self._connection.execute("VACUUM")
-            empty_log(self._connection, self.path)
+            erase(self._connection, self.path)
 
     def close(self) -> None:
         """Let go of the database."""

@@ -131,8 +131,9 @@ def set_forgotten(connection: sqlite3.Connection, path: str, ids: Sequence[str],
 
 
 def purge(connection: sqlite3.Connection, path: str, ids: Sequence[str]) -> None:
-    """Remove memories, their vectors and their words; only their slots stay, empty."""
+    """Remove memories, their vectors, words and sessions; only their slots stay, empty."""
     slots = []
+    sessions = set()
     for id_ in ids:
         namespace, number, slot, removed = find(connection, path, id_)
         slots.append(slot)
@@ -145,8 +146,10 @@ def purge(connection: sqlite3.Connection, path: str, ids: Sequence[str]) -> None
         )
         _put_record(connection, namespace, slot, gone(), "purge")
         _unlink(connection, namespace, removed)
+        sessions.add(removed.source.session)
     if not slots:
         return
+    _remove_unheld_sessions(connection, namespace.number, sessions)
     segments.rewrite_without(connection, namespace.number, slots)
 
 
@@ -287,14 +290,27 @@ def _session_numbers(connection: sqlite3.Connection, number: int, names: set[str
     known = {}
     for name in sorted(names - {""}):
         connection.execute(
-            "INSERT INTO sessions (namespace, name, number) VALUES (?1, ?2, "
-            "(SELECT count(*) FROM sessions WHERE namespace = ?1)) ON CONFLICT DO NOTHING",
+            "INSERT INTO sessions (namespace, name, number) "
+            "SELECT ?1, ?2, coalesce(max(number) + 1, 0) FROM sessions WHERE namespace = ?1 "
+            "ON CONFLICT DO NOTHING",
             (number, name),
         )
         known[name] = connection.execute(
             "SELECT number FROM sessions WHERE namespace = ? AND name = ?", (number, name)
         ).fetchone()[0]
     return known
+
+
+def _remove_unheld_sessions(connection: sqlite3.Connection, number: int, names: set[str]) -> None:
+    """Remove the sessions among these that no memory is of any more: a name can tell as much as a text."""
+    held = connection.execute(
+        "SELECT DISTINCT session FROM memories WHERE number >= ? AND number < ?",
+        (place(number, 0), place(number + 1, 0)),
+    )
+    connection.executemany(
+        "DELETE FROM sessions WHERE namespace = ? AND name = ?",
+        [(number, name) for name in names - {name for (name,) in held}],
+    )
 
 
 def _supersede(
