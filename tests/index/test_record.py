@@ -71,13 +71,13 @@ def test_a_purged_slot_keeps_nothing_but_the_fact() -> None:
     assert not any(found[name].any() for name in ("fingerprint", "confidence", "created", "event", "lengths"))
 
 
-def test_records_are_108_bytes_and_end_with_the_checksum_of_the_rest() -> None:
+def test_records_are_132_bytes_and_end_with_the_checksum_of_the_rest() -> None:
     blob = record()
-    assert len(blob) == RECORD.itemsize == 108
+    assert len(blob) == RECORD.itemsize == 132
     assert int.from_bytes(blob[-4:], "little") == zlib.crc32(blob[:-4])
 
 
-@given(st.integers(0, 107), st.integers(0, 7))
+@given(st.integers(0, 131), st.integers(0, 7))
 def test_a_flipped_bit_anywhere_is_noticed(position: int, bit: int) -> None:
     blob = bytearray(record())
     blob[position] ^= 1 << bit

@@ -14,7 +14,7 @@ from recollect.model import checks
 
 # Set on LoCoMo dev, and kept because LongMemEval-S dev, MuSiQue, Cranfield and the Russian facts agreed;
 # benchmarks/RESULTS.md has the measurements, and what happens without each of them.
-_OURS: Final[Mapping[str, Any]] = {
+_OURS: Final[dict[str, Any]] = {
     "vector_pool": 50,
     "lexical_pool": 50,
     "speaker_weight": 1.5,

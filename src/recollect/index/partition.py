@@ -202,13 +202,14 @@ class Partition:
         self.vectors.add(owners, rows)
         self._pending = None
 
-    def sight(self, now: float, as_of: float | None) -> Sight:
+    def sight(self, now: float, as_of: float | None, true_at: float | None = None) -> Sight:
         """Return what may be seen; the answer for the present is kept until something changes or expires."""
         kept = self._sight
-        if as_of is None and kept is not None and kept.since <= now < kept.until:
+        present = as_of is None and true_at is None
+        if present and kept is not None and kept.since <= now < kept.until:
             return kept
         records = self.records
-        mask = visible(records, now, as_of=as_of)
+        mask = visible(records, now, as_of=as_of, true_at=true_at)
         everything = bool(mask.all())
         averages = {}
         for field, part in zip(FIELDS, self._lengths, strict=True):
@@ -219,7 +220,7 @@ class Partition:
         since = float(turns.max(initial=-math.inf, where=turns <= now))
         until = float(turns.min(initial=math.inf, where=turns > now))
         found = Sight(None if everything else mask, int(np.count_nonzero(mask)), averages, since, until)
-        if as_of is None:
+        if present:
             self._look_again(found)
         return found
 

@@ -51,6 +51,9 @@ RECORD: Final = np.dtype(
         ("event", "<f8"),
         ("superseded", "<f8"),
         ("expires", "<f8"),
+        ("until", "<f8"),
+        ("lat", "<f8"),
+        ("lon", "<f8"),
         ("lengths", "<u4", (len(FIELDS),)),
         ("role", "<u4"),
         ("checksum", "<u4"),
@@ -58,11 +61,13 @@ RECORD: Final = np.dtype(
 )
 
 _TIER_NUMBERS: Final = {Tier(name): number for number, name in enumerate(TIERS)}
-_PACK: Final = struct.Struct(f"<BBHiiIQ6d{len(FIELDS)}II")
+_PACK: Final = struct.Struct(f"<BBHiiIQ9d{len(FIELDS)}II")
 _CHECKSUM: Final = struct.Struct("<I")
 _SOUND: Final = zlib.crc32(_CHECKSUM.pack(zlib.crc32(b"")))
 """The CRC-32 of anything followed by its own CRC-32 is always this number, so one pass checks a record."""
 _NEVER: Final = math.inf
+NOWHERE: Final = math.inf
+"""The latitude and longitude of a memory without a place; not NaN, which is not even itself."""
 
 Records = npt.NDArray[np.void]
 
@@ -107,6 +112,8 @@ def packed(
         memory.event_time.timestamp(),
         _NEVER if superseded_at is None else superseded_at,
         _NEVER if memory.expires_at is None else memory.expires_at.timestamp(),
+        _NEVER if memory.valid_to is None else memory.valid_to.timestamp(),
+        *((NOWHERE, NOWHERE) if memory.place is None else (memory.place.lat, memory.place.lon)),
         *(lengths.get(field, 0) for field in FIELDS),
         MACHINE if memory.source.speaker.casefold() in MACHINES else PERSON,
     )
@@ -115,7 +122,9 @@ def packed(
 
 def gone() -> bytes:
     """Return the record of a purged slot: nothing but the fact."""
-    return _sealed(_PACK.pack(GONE, 0, 0, -1, -1, 0, 0, *([0.0] * 6), *([0] * len(FIELDS)), PERSON))
+    return _sealed(
+        _PACK.pack(GONE, 0, 0, -1, -1, 0, 0, *([0.0] * 7), NOWHERE, NOWHERE, *([0] * len(FIELDS)), PERSON)
+    )
 
 
 def unpacked(records: Sequence[bytes]) -> Records:
@@ -150,18 +159,28 @@ def changed(record: Records, **columns: float) -> bytes:
     return _sealed(copy.tobytes()[: _PACK.size])
 
 
-def visible(records: Records, now: float, *, as_of: float | None = None) -> npt.NDArray[np.bool_]:
+def visible(
+    records: Records, now: float, *, as_of: float | None = None, true_at: float | None = None
+) -> npt.NDArray[np.bool_]:
     """Return which memories a recall at `now` may show.
 
     Not forgotten, not purged, not expired at `now`. Without `as_of` also not superseded, whatever the clock
     says: the clocks of two processes differ, and a correction counts from the moment it is written. With
-    `as_of`, known and not yet superseded then.
+    `as_of`, known and not yet superseded then. With `true_at`, only what held in the world at that instant,
+    from its event time until the end of its validity; what was superseded because it ended (it has such an
+    end) held until then and is shown, what was superseded because it was wrong never held.
     """
     mask: npt.NDArray[np.bool_] = (records["state"] == 0) & (records["expires"] > now)
     if as_of is None:
-        mask &= records["superseded"] == _NEVER
+        current = records["superseded"] == _NEVER
     else:
-        mask &= (records["created"] <= as_of) & (records["superseded"] > as_of)
+        mask &= records["created"] <= as_of
+        current = records["superseded"] > as_of
+    if true_at is None:
+        mask &= current
+        return mask
+    until = records["until"]
+    mask &= (current | (until < _NEVER)) & (records["event"] <= true_at) & (true_at < until)
     return mask
 
 

@@ -20,6 +20,8 @@ from recollect.index.record import Records
 from recollect.model.checks import FloatArray, IntArray
 from recollect.model.entity import Relation
 from recollect.model.memory import Memory
+from recollect.model.period import Period
+from recollect.model.place import Place
 from recollect.rank.combination import Combination
 from recollect.rank.context import Reading
 from recollect.store.filters import Filter
@@ -132,6 +134,14 @@ class View(Protocol):
         """
         ...
 
+    def timely(self, period: Period, limit: int) -> Found:
+        """Return the memories from about a period, the closest first, with how close each is, above 0."""
+        ...
+
+    def nearby(self, here: Place, limit: int, scale: float) -> Found:
+        """Return the memories closest to a point, with how near each is: a half at `scale` metres."""
+        ...
+
     def without(self, slots: IntArray, terms: Sequence[str]) -> IntArray:
         """Return those of the given memories that have none of the terms in their content."""
         ...
@@ -211,16 +221,20 @@ class Store(Protocol):
         *,
         as_of: datetime | None = None,
         filter: Filter | None = None,
+        true_at: datetime | None = None,
     ) -> AbstractContextManager[View]:
-        """Open a consistent look at a namespace: at `now`, as believed at `as_of`, what passes the filter."""
+        """Open a consistent look at a namespace: at `now`, as believed at `as_of`, what passes the filter.
+
+        With `true_at`, what held in the world at that instant, as far as it is known (at `as_of`, if given).
+        """
         ...
 
     def cached_vectors(self, digests: Sequence[bytes]) -> dict[bytes, Floats]:
         """Return the vectors that texts with these addresses have from the current embedder."""
         ...
 
-    def entities(self, namespace: str) -> list[EntityRecord]:
-        """Return the declared entities of a namespace, in the order in which they were declared."""
+    def entities(self, namespace: str, first: int = 0) -> list[EntityRecord]:
+        """Return the declared entities of a namespace in the order of their declaration, from one on."""
         ...
 
     def naming(self, namespace: str) -> int:

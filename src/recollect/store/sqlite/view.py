@@ -28,10 +28,13 @@ from recollect.index.partition import Partition, Sight
 from recollect.index.record import Records
 from recollect.model.checks import FloatArray, IntArray
 from recollect.model.memory import Memory
+from recollect.model.period import Period
+from recollect.model.place import Place
 from recollect.rank.bm25 import BM25
 from recollect.rank.context import Reading
 from recollect.store.filters import Filter
 from recollect.store.port import Found
+from recollect.store.situated import nearby, timely
 from recollect.store.sqlite.conditions import compiled
 from recollect.store.sqlite.lists import read_lists
 from recollect.store.sqlite.places import place, vectors_place
@@ -54,12 +57,14 @@ class SqliteView:
         now: datetime,
         as_of: datetime | None,
         filter: Filter | None,
+        true_at: datetime | None = None,
     ) -> None:
         self._connection = connection
         self._namespace = namespace
         self._partition = partition
         self._embedder = embedder
-        self._sight = partition.sight(now.timestamp(), None if as_of is None else as_of.timestamp())
+        believed, held = (None if moment is None else moment.timestamp() for moment in (as_of, true_at))
+        self._sight = partition.sight(now.timestamp(), believed, held)
         self._allowed = self._sight.mask
         if filter is not None:
             passing = self._passing(filter)
@@ -121,6 +126,14 @@ class SqliteView:
         found = np.unique(self._partition.neighbours.around(slots, reach))
         found = found[found >= 0]
         return found if self._allowed is None else found[self._allowed[found]]
+
+    def timely(self, period: Period, limit: int) -> Found:
+        """Return the memories from about a period, the closest first, with how close each is."""
+        return timely(self._partition.records, self._allowed, period, limit)
+
+    def nearby(self, here: Place, limit: int, scale: float) -> Found:
+        """Return the memories closest to a point, with how near each is."""
+        return nearby(self._partition.records, self._allowed, here, limit, scale)
 
     def without(self, slots: IntArray, terms: Sequence[str]) -> IntArray:
         """Return those of the given memories that have none of the terms in their content."""
