@@ -1,15 +1,20 @@
 """Who is who: which entity a name means, and which names a text mentions."""
 
 from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from recollect.engine.naming import NameBook, Names
-from recollect.model import Entity
+from recollect.model import Entity, InvalidArgument, Relation
 from recollect.store.naming import EntityRecord
 from recollect.store.sqlite.store import SqliteStore
 from recollect.text.entities import RuleExtractor
 
+NOW = datetime(2026, 5, 7, tzinfo=UTC)
 NAMES = Names(
     [
         EntityRecord(Entity("José Álvarez", "person", ("Pepe",))),
@@ -57,6 +62,47 @@ def test_the_book_reads_names_again_only_when_they_have_changed(
     monkeypatch.setattr("recollect.engine.naming._KEPT", 1)
     book.of("other")
     assert len(book._kept) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["declare", "relate", "alias", "merge", "undo", "unrelate"]),
+            st.sampled_from(["Anna", "ANNA", "Ben", "Cyd", "北京", "上海"]),
+            st.sampled_from(["Anna", "Ben", "Dora", "東京"]),
+        ),
+        max_size=12,
+    )
+)
+def test_names_that_catch_up_are_those_that_are_read_anew(steps: list[tuple[str, str, str]]) -> None:
+    store = SqliteStore(":memory:")
+    book = NameBook(store, RuleExtractor())
+    text = "Anna saw ben, cyd and dora in 北京 or 東京 or 上海."
+    for kind, one, other in steps:
+        with suppress(InvalidArgument):
+            if kind == "declare":
+                store.describe_entity("default", one)
+            elif kind == "relate":
+                store.relate("default", [Relation(one, "knows", other)], NOW)
+            elif kind == "alias":
+                store.describe_entity("default", one, aliases=[other])
+            elif kind == "merge":
+                store.merge_entities("default", one, other)
+            elif kind == "undo":
+                store.undo_merge("default", other)
+            else:
+                store.unrelate("default", [one.casefold()], "knows", [other.casefold()])
+        fresh = NameBook(store, RuleExtractor())
+        caught_up, anew = book.of("default"), fresh.of("default")
+        assert caught_up.declared() == anew.declared()
+        for name in ("Anna", "Ben", "Cyd", "Dora", "北京", "東京", "上海"):
+            key = anew.key(name)
+            assert caught_up.key(name) == key
+            assert caught_up.spellings(key) == anew.spellings(key)
+            assert caught_up.merged(key) == anew.merged(key)
+        assert book.mentioned(text, "default") == fresh.mentioned(text, "default")
+    store.close()
 
 
 def test_names_in_a_text_come_after_those_given_each_once(store: SqliteStore) -> None:

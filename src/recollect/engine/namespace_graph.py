@@ -40,6 +40,8 @@ _RELATION: Final = -1
 _GONE: Final = np.iinfo(np.int64).min
 """The owner of edges that were removed."""
 _NO_SESSION: Final = -1
+_NOBODY: Final = 2**62
+"""A slot after all others."""
 _BUDGET: Final = 256 * 1024**2
 _EDGE_BYTES: Final = 60
 _NODE_BYTES: Final = 150
@@ -70,7 +72,8 @@ class NamespaceGraph:
         self._slot_of_node = array("q")
         self._node_of_slot = array("q")
         self._entity_nodes: dict[str, int] = {}
-        self._spellings: dict[int, str] = {}
+        self._spellings: dict[int, tuple[int, str]] = {}
+        """By the node of an entity, the first memory that mentions it, and how that spells it."""
         self._sessions: dict[str, int] = {}
         self._session_of_slot = array("q")
         self._position_of_slot = array("q")
@@ -102,12 +105,14 @@ class NamespaceGraph:
     def name(self, key: str) -> str:
         """Return the name of an entity, given its key: as declared, else as first seen."""
         node = self._entity_nodes.get(key)
-        return self.names.entity(key, key if node is None else self._spellings[node]).name
+        return self.names.entity(key, key if node is None else self._spellings[node][1]).name
 
     def name_of(self, node: int) -> str | None:
         """Return the name of an entity's node; None for a memory's."""
-        spelt = self._spellings.get(node)
-        return None if spelt is None else self.names.entity(self.names.key(spelt), spelt).name
+        if node not in self._spellings:
+            return None
+        _, spelt = self._spellings[node]
+        return self.names.entity(self.names.key(spelt), spelt).name
 
     def nodes_of(self, slots: IntArray) -> IntArray:
         """Return the nodes of memories; -1 for one that has none."""
@@ -138,11 +143,13 @@ class NamespaceGraph:
         again = list(store.links(namespace, news.slots, sorted(changed)))
         asserted = any(link.asserts for link in again)
         whole = bool(asserted or waited or news.kinds & _UNRELATED or not self.change)
+        respelt = self._mentioned_by(changed)
         broken = self._take_out(changed, relations=whole)
         self._put_in(chain(again, store.links(namespace, self.slots)), news.slots, now, broken)
         self._relate(store, namespace, now, since=0 if whole else self.change)
         self._flush()
         self.slots, self.change = news.slots, news.change
+        self._spell(store, namespace, respelt)
         turns = [at for at in self._expiries.values() if at > now]
         turn = store.next_turn(namespace, now)
         self.since, self.until = now, min(filter(None, [*turns, turn]), default=None)
@@ -185,7 +192,7 @@ class NamespaceGraph:
             if not link.current or (link.expires_at is not None and link.expires_at <= now):
                 continue
             node = self._memory_node(link.slot)
-            for other in dict.fromkeys(self._entity(name) for name in link.entities):
+            for other in dict.fromkeys(self._entity(name, link.slot) for name in link.entities):
                 if other is not None:
                     self._add(node, other, 1.0, MENTIONS, link.slot)
             for older in link.supersedes:
@@ -227,7 +234,7 @@ class NamespaceGraph:
 
     def _relate(self, store: Store, namespace: str, now: datetime, since: int) -> None:
         for relation in store.relations(namespace, now=now, since=since):
-            source, target = self._entity(relation.source), self._entity(relation.target)
+            source, target = (self._entity(name, _NOBODY) for name in (relation.source, relation.target))
             # A declared name is never blank.
             if source is not None and target is not None:
                 self._add(source, target, relation.weight, relation.type, _RELATION)
@@ -238,14 +245,39 @@ class NamespaceGraph:
             node = self._node_of_slot[slot] = self._new_node(slot)
         return node
 
-    def _entity(self, name: str) -> int | None:
+    def _entity(self, name: str, slot: int) -> int | None:
         """Return the node of an entity, a new one if need be; None for a name with nothing visible in it."""
         key = self.names.key(name)
         node = self._entity_nodes.get(key)
         if node is None and key:
             node = self._entity_nodes[key] = self._new_node(-1)
-            self._spellings[node] = name
+            self._spellings[node] = slot, name
+        elif node is not None and slot < self._spellings[node][0]:
+            self._spellings[node] = slot, name
         return node
+
+    def _mentioned_by(self, slots: set[int]) -> list[int]:
+        """Return the entities that are spelt as one of these memories spells them."""
+        nodes = [node for node in (self._node_of_slot[slot] for slot in slots) if node >= 0]
+        found = set(self.graph.around(nodes, "out", [MENTIONS]).nodes.tolist()) if nodes else set()
+        return sorted(node for node in found if self._spellings[node][0] in slots)
+
+    def _spell(self, store: Store, namespace: str, nodes: list[int]) -> None:
+        """Find out how entities are spelt by the first memory that mentions them now."""
+        if not nodes:
+            return
+        edges = self.graph.around(nodes, "in", [MENTIONS])
+        firsts = np.full(len(nodes), _NOBODY)
+        np.minimum.at(firsts, edges.origin, self.slots_of(edges.nodes))
+        at = dict(zip(nodes, firsts.tolist(), strict=True))
+        wanted = sorted({slot for slot in at.values() if slot != _NOBODY})
+        links = {link.slot: link for link in store.links(namespace, self.slots, wanted)}
+        for node, slot in at.items():
+            spelt = self._spellings[node][1]
+            key = self.names.key(spelt)
+            names = links[slot].entities if slot in links else ()
+            same = [name for name in names if self.names.key(name) == key]
+            self._spellings[node] = slot, same[0] if same else spelt
 
     def _new_node(self, slot: int) -> int:
         self._slot_of_node.append(slot)
@@ -287,13 +319,15 @@ class Graphs:
 
     def at(self, namespace: str, now: datetime) -> NamespaceGraph:
         """Return the graph of a namespace at a moment; inside an open view it is that view's."""
-        names = self._names.of(namespace)
         found = self._kept.pop(namespace, None)
-        if found is not None:
-            found.names = names
-        if found is None or not found.catch_up(self._store, namespace, now):
-            found = NamespaceGraph(names)
-            found.catch_up(self._store, namespace, now)
+        # Names, changes and links must be of one moment.
+        with self._store.view(namespace, now):
+            names = self._names.of(namespace)
+            if found is not None:
+                found.names = names
+            if found is None or not found.catch_up(self._store, namespace, now):
+                found = NamespaceGraph(names)
+                found.catch_up(self._store, namespace, now)
         self._kept[namespace] = found
         while len(self._kept) > 1 and sum(graph.nbytes for graph in self._kept.values()) > self._budget:
             self._kept.popitem(last=False)

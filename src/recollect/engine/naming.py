@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from functools import cached_property
+from copy import copy
 from typing import Final
 
 from recollect.model.entity import Entity
@@ -19,6 +19,8 @@ from recollect.text.known_names import KnownNames
 from recollect.text.mentions import EntityExtractor
 from recollect.text.resolution import Redirects
 
+_CHANGES: Final = frozenset({"describe", "rename", "merge", "unmerge"})
+"""What can happen to names beside that there are more of them."""
 _KEPT: Final = 256
 """How many namespaces' names are kept; the least recently used go first."""
 
@@ -45,10 +47,11 @@ class Names:
     """
 
     def __init__(self, records: Sequence[EntityRecord] = ()) -> None:
-        self._records = tuple(records)
+        self._records = list(records)
         self._keys: dict[str, str] = {}
         self._entities = {folded(record.entity.name): record.entity for record in records}
         self._spellings: dict[str, list[str]] = {}
+        self._known: KnownNames | None = None
         merged = {r.entity.name: r.merged_into for r in records if r.merged_into is not None}
         self._redirects = Redirects(merged)
         for record in records:
@@ -60,13 +63,28 @@ class Names:
             if spelling != key:
                 own.append(spelling)
 
-    @cached_property
+    @property
     def known(self) -> KnownNames:
         """What a text is searched for."""
-        return KnownNames([record.entity for record in self._records])
+        if self._known is None:
+            self._known = KnownNames([record.entity for record in self._records])
+        return self._known
 
     def __len__(self) -> int:
-        return len(self._entities)
+        return len(self._records)
+
+    def added(self, records: Sequence[EntityRecord]) -> Names:
+        """Return these names and those of entities that have a name and nothing else, at little cost."""
+        more = copy(self)
+        more._records = [*self._records, *records]
+        more._keys, more._entities = dict(self._keys), dict(self._entities)
+        more._spellings = dict(self._spellings)
+        for record in records:
+            key = folded(record.entity.name)
+            more._keys[key], more._entities[key], more._spellings[key] = key, record.entity, [key]
+        if self._known is not None:
+            more._known = self._known.added([record.entity for record in records])
+        return more
 
     def key(self, name: str) -> str:
         """Return the key of the entity that a name means."""
@@ -116,12 +134,19 @@ class NameBook:
         """Return the names of a namespace."""
         change = self._store.naming(namespace)
         kept = self._kept.get(namespace)
-        if kept is None or kept[0] != change:
-            kept = change, Names(self._store.entities(namespace) if change else ())
-            self._kept[namespace] = kept
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        return kept[1]
+        if kept is not None and kept[0] == change:
+            return kept[1]
+        names = self._read(namespace, *(kept or (0, Names())))
+        self._kept[namespace] = change, names
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        return names
+
+    def _read(self, namespace: str, change: int, known: Names) -> Names:
+        """Return the names as they are now, given those of a change: often there are just more of them."""
+        if change and not self._store.graph_news(namespace, change).kinds & _CHANGES:
+            return known.added(self._store.entities(namespace, len(known)))
+        return Names(self._store.entities(namespace))
 
     def mentioned(self, text: str, namespace: str, given: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the given names and after them those that a text mentions, each entity's name once.

@@ -33,6 +33,8 @@ class NamingConformance:
         other = store.describe_entity(_HERE, "Ben")
         assert other == EntityRecord(Entity("Ben"))
         assert store.entities(_HERE) == [again, other]
+        assert store.entities(_HERE, 1) == [other]
+        assert store.entities(_HERE, 2) == []
         assert store.entities(_THERE) == []
         assert store.describe_entity(_HERE, "ZK", aliases=[]).entity.aliases == ()
         assert store.describe_entity(_HERE, "ZK").entity.name == "ZK"
@@ -83,7 +85,7 @@ class NamingConformance:
         feed = store.changes(0, 100)
         assert [(change.kind, change.memory_id) for change in feed] == [
             ("add", "m1"),
-            ("describe", ""),
+            ("declare", ""),
             ("relate", ""),
             ("merge", ""),
             ("unmerge", ""),

@@ -51,7 +51,30 @@ class KnownNames:
             raise InvalidArgument("entities", entities, "a list of entities")
         self._owners: dict[str, Entity] = {}
         self._names: dict[str, list[_Name]] = {}
-        unspaced: list[str] = []
+        self._unspaced_names: list[str] = []
+        self._unspaced: re.Pattern[str] | None = None
+        self._add(entities)
+
+    def added(self, entities: Iterable[Entity]) -> KnownNames:
+        """Return the same names and those of more entities, at the cost of a few copies.
+
+        Examples
+        --------
+        >>> first = KnownNames([Entity("Zoë")])
+        >>> first.added([Entity("Ben")]).spans("Ben met Zoe"), first.spans("Ben met Zoe")
+        ([(0, 3), (8, 11)], [(8, 11)])
+        """
+        if isinstance(entities, str | bytes) or not isinstance(entities, Iterable):
+            raise InvalidArgument("entities", entities, "a list of entities")
+        more = KnownNames()
+        more._owners, more._names = dict(self._owners), dict(self._names)
+        more._unspaced_names, more._unspaced = list(self._unspaced_names), self._unspaced
+        more._add(entities)
+        return more
+
+    def _add(self, entities: Iterable[Entity]) -> None:
+        touched: set[str] = set()
+        before = len(self._unspaced_names)
         for position, entity in enumerate(entities):
             if not isinstance(entity, Entity):
                 raise InvalidArgument(f"entities[{position}]", entity, "an Entity")
@@ -60,13 +83,18 @@ class KnownNames:
                 if key and key not in self._owners:
                     self._owners[key] = entity
                     if any(map(is_unspaced, name)):
-                        unspaced.append(name.strip())
+                        self._unspaced_names.append(name.strip())
                     elif shape := _shaped(name.strip()):
-                        self._names.setdefault(shape.words[0], []).append(shape)
-        for shapes in self._names.values():
-            shapes.sort(key=lambda shape: (-len(shape.words), -len(shape.given)))
-        longest_first = sorted(unspaced, key=len, reverse=True)
-        self._unspaced = re.compile("|".join(map(re.escape, longest_first))) if unspaced else None
+                        first = shape.words[0]
+                        # The list may be another table's as well.
+                        shapes = self._names.get(first, [])
+                        self._names[first] = [*shapes, shape]
+                        touched.add(first)
+        for first in touched:
+            self._names[first].sort(key=lambda shape: (-len(shape.words), -len(shape.given)))
+        if len(self._unspaced_names) > before:
+            longest_first = sorted(self._unspaced_names, key=len, reverse=True)
+            self._unspaced = re.compile("|".join(map(re.escape, longest_first)))
 
     def __len__(self) -> int:
         return len(self._owners)

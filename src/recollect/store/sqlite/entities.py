@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from recollect.model.entity import Entity
 from recollect.model.errors import InvalidArgument
@@ -25,24 +25,31 @@ _UNTYPED: Final = "thing"
 _AT_ONCE: Final = 500
 
 
-def all_of(connection: sqlite3.Connection, number: int) -> list[EntityRecord]:
-    """Return the declared entities of a namespace, in the order in which they were declared."""
+def all_of(connection: sqlite3.Connection, number: int, first: int = 0) -> list[EntityRecord]:
+    """Return the declared entities of a namespace in the order of their declaration, from one on."""
+    rows = connection.execute(
+        "SELECT number, type, description, merged_into FROM entities WHERE namespace = ? "
+        "ORDER BY number LIMIT -1 OFFSET ?",
+        (number, first),
+    ).fetchall()
+    if not rows:
+        return []
     names: dict[int, list[str]] = {}
     for entity, name in connection.execute(
-        "SELECT entity, name FROM names WHERE namespace = ? ORDER BY entity, position", (number,)
+        "SELECT entity, name FROM names WHERE entity >= ? AND namespace = ? ORDER BY entity, position",
+        (rows[0][0], number),
     ):
         names.setdefault(entity, []).append(name)
-    rows = connection.execute(
-        "SELECT number, type, description, merged_into FROM entities WHERE namespace = ? ORDER BY number",
-        (number,),
-    ).fetchall()
-    return [
-        EntityRecord(
-            Entity(names[entity][0], type_, tuple(names[entity][1:]), description),
-            None if into is None else names[into][0],
-        )
-        for entity, type_, description, into in rows
-    ]
+    return [_record(connection, row, names[row[0]]) for row in rows]
+
+
+def one(connection: sqlite3.Connection, entity: int) -> EntityRecord:
+    """Return a declared entity."""
+    row = connection.execute(
+        "SELECT number, type, description, merged_into FROM entities WHERE number = ?", (entity,)
+    ).fetchone()
+    names = connection.execute("SELECT name FROM names WHERE entity = ? ORDER BY position", (entity,))
+    return _record(connection, row, [name for (name,) in names])
 
 
 def declared(connection: sqlite3.Connection, number: int, argument: str, name: str) -> tuple[int, bool]:
@@ -68,8 +75,8 @@ def describe(
     type: str | None,
     aliases: Sequence[str] | None,
     description: str | None,
-) -> str:
-    """Say what is known about an entity, and return its name; None leaves a part as it is.
+) -> EntityRecord:
+    """Say what is known about an entity, and return it; None leaves a part as it is.
 
     A merged name stands for what it was merged into.
     """
@@ -83,8 +90,9 @@ def describe(
     )
     renamed = aliases is not None and _set_aliases(connection, namespace.number, entity, aliases)
     if new or renamed or before != _row(connection, entity):
-        log(connection, namespace.number, "rename" if renamed else "describe", naming=True)
-    return name_of(connection, entity)
+        kind = "rename" if renamed else "declare" if new else "describe"
+        log(connection, namespace.number, kind, naming=True)
+    return one(connection, entity)
 
 
 def merge(connection: sqlite3.Connection, namespace: Namespace, keep: str, other: str) -> None:
@@ -304,6 +312,12 @@ def _is_referred(connection: sqlite3.Connection, entity: int, mentioned: set[str
             return True
     names = connection.execute("SELECT folded FROM names WHERE entity = ?", (entity,)).fetchall()
     return any(key in mentioned for (key,) in names)
+
+
+def _record(connection: sqlite3.Connection, row: tuple[Any, ...], names: list[str]) -> EntityRecord:
+    _, type_, description, into = row
+    merged_into = None if into is None else name_of(connection, into)
+    return EntityRecord(Entity(names[0], type_, tuple(names[1:]), description), merged_into)
 
 
 def _row(connection: sqlite3.Connection, entity: int) -> tuple[object, ...]:

@@ -26,10 +26,10 @@ class NamingStore:
     _connection: sqlite3.Connection
     _lock: threading.RLock
 
-    def entities(self, namespace: str) -> list[EntityRecord]:
-        """Return the declared entities of a namespace, in the order in which they were declared."""
+    def entities(self, namespace: str, first: int = 0) -> list[EntityRecord]:
+        """Return the declared entities of a namespace in the order of their declaration, from one on."""
         with self._look(namespace) as found:
-            return [] if found is None else entities.all_of(self._connection, found.number)
+            return [] if found is None else entities.all_of(self._connection, found.number, first)
 
     def naming(self, namespace: str) -> int:
         """Return the last change of a namespace's declared names; 0 if there was none."""
@@ -53,16 +53,8 @@ class NamingStore:
         # The constructor checks what it is given.
         given = Entity(name, type or "", () if aliases is None else tuple(aliases), description or "")
         with self._write(namespace) as found:
-            known_as = entities.describe(
-                self._connection,
-                found,
-                name,
-                type,
-                None if aliases is None else given.aliases,
-                description,
-            )
-            every = entities.all_of(self._connection, found.number)
-        return next(record for record in every if record.entity.name == known_as)
+            names = None if aliases is None else given.aliases
+            return entities.describe(self._connection, found, name, type, names, description)
 
     def merge_entities(self, namespace: str, keep: str, other: str) -> None:
         """Read `other` as `keep` from now on; `undo_merge` takes it back."""
