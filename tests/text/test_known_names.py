@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recollect.model import InvalidArgument
 from recollect.model.entity import Entity
@@ -77,3 +79,27 @@ def test_owners_by_name_and_alias_first_come() -> None:
 def test_only_entities() -> None:
     with pytest.raises(InvalidArgument, match=r"entities\[0\] must be an Entity, got 'Anna'"):
         KnownNames(["Anna"])  # type: ignore[list-item]
+
+
+NAMES = ("Anna", "Anna Keller", "ANNA", "Bank of England", "Bank", "東京", "東", "Will", "@ben")
+
+
+@given(st.lists(st.lists(st.sampled_from(NAMES), max_size=3), max_size=5))
+def test_names_added_later_are_as_if_they_had_been_there(batches: list[list[str]]) -> None:
+    text = "anna keller of the Bank of England met @ben, Will and Anna in 東京; 東 it was."
+    grown, tables = KnownNames(), []
+    for batch in batches:
+        tables.append((grown, grown.spans(text)))
+        grown = grown.added([Entity(name) for name in batch])
+    whole = KnownNames([Entity(name) for batch in batches for name in batch])
+    assert grown.spans(text) == whole.spans(text)
+    assert [grown.owner(name) for name in NAMES] == [whole.owner(name) for name in NAMES]
+    assert len(grown) == len(whole)
+    # Those from before know nothing of what came after.
+    assert all(table.spans(text) == spans for table, spans in tables)
+
+
+def test_only_entities_can_be_added() -> None:
+    for bad in ("Anna", None, [5]):
+        with pytest.raises(InvalidArgument, match="entities"):
+            KnownNames().added(bad)  # type: ignore[arg-type]
