@@ -124,6 +124,18 @@ def test_nothing_is_read_when_nothing_has_happened(memory: Engine, monkeypatch: 
     assert graphs.at("default", NOW + HOUR).graph is first.graph
 
 
+def test_every_edge_both_ways_is_made_once_for_each_state(memory: Engine) -> None:
+    memory.remember("x", entities=["Anna", "Ben"])
+    graphs = Graphs(memory.store, NameBook(memory.store, None))
+    found = graphs.at("default", NOW)
+    assert found.both_ways is found.both_ways
+    assert found.both_ways.edges == 2 * found.graph.edges == 4
+    before = found.both_ways
+    memory.remember("y", entities=["Anna"])
+    assert graphs.at("default", NOW).both_ways is not before
+    assert graphs.at("default", NOW).both_ways.edges == 6
+
+
 def test_an_empty_namespace_has_an_empty_graph(memory: Engine) -> None:
     assert fresh(memory).graph.nodes == 0
     assert fresh(memory).entity_node("Anna") is None

@@ -33,9 +33,9 @@ class Structure:
     ranks: FloatArray
 
     @classmethod
-    def of(cls, graph: Graph, seed: int) -> Structure:
-        """Return the structure of a graph."""
-        ranks = pagerank(graph.undirected()).scores if graph.nodes else np.zeros(0)
+    def of(cls, graph: Graph, both_ways: Graph, seed: int) -> Structure:
+        """Return the structure of a graph, given also with every edge in both directions."""
+        ranks = pagerank(both_ways).scores if graph.nodes else np.zeros(0)
         return cls(graph, seed, communities(graph, levels=LEVELS, seed=seed), ranks)
 
 

@@ -330,7 +330,7 @@ class GraphVerbs(ABC):
             known = self._graph(look)
             structure = self._structures.get(look.path)
             if structure is None or structure.graph is not known.graph or structure.seed != seed:
-                structure = Structure.of(known.graph, seed)
+                structure = Structure.of(known.graph, known.both_ways, seed)
                 if len(self._structures) >= _KEPT_STRUCTURES:
                     self._structures.clear()
                 self._structures[look.path] = structure

@@ -82,12 +82,21 @@ class NamespaceGraph:
         self._expiries: dict[int, datetime] = {}
         # Edges on their way into the graph, column by column: tuples would be work for the collector.
         self._new: tuple[array[Any], ...] = tuple(array(kind) for kind in "qqdqq")
+        self._both_ways: tuple[Graph, Graph] | None = None
         self._types = {name: number for number, name in enumerate(self.graph.type_names)}
 
     @property
     def nbytes(self) -> int:
         """How much memory this takes, roughly."""
-        return _EDGE_BYTES * self.graph.next_edge + _NODE_BYTES * self.graph.nodes
+        turned = 0 if self._both_ways is None else 2 * self.graph.edges
+        return _EDGE_BYTES * (self.graph.next_edge + turned) + _NODE_BYTES * self.graph.nodes
+
+    @property
+    def both_ways(self) -> Graph:
+        """The graph in which every edge is there in both directions; made once for each state."""
+        if self._both_ways is None or self._both_ways[0] is not self.graph:
+            self._both_ways = self.graph, self.graph.undirected()
+        return self._both_ways[1]
 
     @property
     def entity_keys(self) -> tuple[str, ...]:
@@ -319,16 +328,16 @@ class Graphs:
 
     def at(self, namespace: str, now: datetime) -> NamespaceGraph:
         """Return the graph of a namespace at a moment; inside an open view it is that view's."""
-        found = self._kept.pop(namespace, None)
-        # Names, changes and links must be of one moment.
+        # Names, changes and links must be of one moment, and one thread at a time catches up.
         with self._store.view(namespace, now):
             names = self._names.of(namespace)
+            found = self._kept.pop(namespace, None)
             if found is not None:
                 found.names = names
             if found is None or not found.catch_up(self._store, namespace, now):
                 found = NamespaceGraph(names)
                 found.catch_up(self._store, namespace, now)
-        self._kept[namespace] = found
-        while len(self._kept) > 1 and sum(graph.nbytes for graph in self._kept.values()) > self._budget:
-            self._kept.popitem(last=False)
+            self._kept[namespace] = found
+            while len(self._kept) > 1 and sum(graph.nbytes for graph in self._kept.values()) > self._budget:
+                self._kept.popitem(last=False)
         return found

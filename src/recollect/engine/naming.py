@@ -22,7 +22,7 @@ from recollect.text.resolution import Redirects
 _CHANGES: Final = frozenset({"describe", "rename", "merge", "unmerge"})
 """What can happen to names beside that there are more of them."""
 _KEPT: Final = 256
-"""How many namespaces' names are kept; the least recently used go first."""
+"""How many namespaces' names are kept; those read longest ago go first."""
 
 
 class Names:
