@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from inspect import signature
 
 import numpy as np
@@ -7,10 +8,12 @@ import pytest
 from recollect.engine import Recipe
 from recollect.engine.candidates import Legs, fuse, search
 from recollect.engine.situation import Situation
+from recollect.model import Period, Place
 from recollect.rank import FUSIONS, Leg
 from recollect.store.port import Found
 
 Make = Callable[..., Situation]
+NONE = (np.zeros(0, np.intp), np.zeros(0))
 TEXTS = ["green tea", "black tea with milk", "coffee", "a walk in the park"]
 
 
@@ -145,3 +148,71 @@ def test_it_is_what_the_fusion_makes_of_the_legs(situation: Make, fusion: str) -
     found = fuse(recipe, asked, legs)
     assert found.slots.tolist() == expected.ids
     assert found.scores.tolist() == expected.scores.tolist()
+
+
+TALK = [
+    {
+        "content": "Where did you buy that teapot?",
+        "source": {"speaker": "Ben", "session": "s", "position": 0},
+    },
+    {"content": "In Lisbon, last year.", "source": {"speaker": "Anna", "session": "s", "position": 1}},
+    {"content": "It rained all day.", "source": {"speaker": "Anna", "session": "t", "position": 0}},
+]
+
+
+def test_an_answer_is_found_by_the_words_of_the_question_before_it(situation: Make) -> None:
+    asked = situation(TALK, "teapot")
+    alone = search(Recipe(name="x", vector_pool=0), asked)
+    assert alone.lexical.slots.tolist() == [0]
+    read = search(Recipe(name="x", vector_pool=0, context_before=0.7), asked)
+    assert read.lexical.slots.tolist() == [0, 1]
+    why = read.lexical.detail
+    assert why is not None
+    assert why(read.lexical.slots).scores.tolist() == pytest.approx(read.lexical.scores.tolist())
+
+
+def test_what_one_leg_found_is_scored_by_the_other_if_the_recipe_is_complete(situation: Make) -> None:
+    asked = situation([*TEXTS, "a teapot of green glass"], "green tea")
+    some = search(Recipe(name="x", vector_pool=1, lexical_pool=5), asked)
+    every = search(Recipe(name="x", vector_pool=1, lexical_pool=5, complete=True), asked)
+    assert some.vector.slots.size == 1
+    assert set(every.vector.slots.tolist()) == set(some.lexical.slots.tolist())
+    assert every.lexical.scores.tolist() == pytest.approx(some.lexical.scores.tolist())
+
+
+def test_what_is_excluded_does_not_come_back_as_a_neighbour(situation: Make) -> None:
+    asked = situation(TALK, "teapot -lisbon")
+    read = search(Recipe(name="x", vector_pool=0, context_before=0.7), asked)
+    assert read.lexical.slots.tolist() == [0]
+
+
+def test_a_time_that_was_asked_for_has_a_leg_of_its_own(situation: Make) -> None:
+    then = datetime(2020, 5, 7, tzinfo=UTC)
+    items = [{"content": "a walk", "valid_from": then}, {"content": "a swim"}]
+    week = Period(then - timedelta(days=3), then + timedelta(days=3))
+    asked = situation(items, "what was it", period=week, about_time=True)
+    (leg,) = search(Recipe(name="x"), asked).more
+    assert (leg.name, leg.found.slots.tolist(), leg.found.scores.tolist()) == ("time", [0], [1.0])
+    assert search(Recipe(name="x"), situation(items, "what was it", period=week)).more == ()
+
+
+def test_a_place_has_a_leg_of_its_own(situation: Make) -> None:
+    items = [
+        {"content": "a walk", "place": Place(59.9, 10.7)},
+        {"content": "a swim", "place": Place(38.7, -9.1)},
+    ]
+    (leg,) = search(Recipe(name="x"), situation(items, "what", here=Place(38.71, -9.1))).more
+    assert (leg.name, leg.found.slots.tolist()) == ("place", [1, 0])
+    fused = fuse(
+        Recipe(name="x"),
+        situation(items, "what", here=Place(38.71, -9.1)),
+        Legs(Found(*NONE), Found(*NONE), (leg,)),
+    )
+    assert fused.slots.tolist() == [1, 0]
+    assert [part.label for part in fused.explain(0).parts] == ["meaning", "words", "place"]
+
+
+def test_cyrillic_words_are_found_by_their_roots(situation: Make) -> None:
+    asked = situation(["Ты любишь чай", "Мы едем домой"], "люблю")
+    assert search(Recipe(name="x", vector_pool=0), asked).lexical.slots.tolist() == [0]
+    assert search(Recipe(name="x", vector_pool=0, roots_weight=0.0), asked).lexical.slots.size == 0

@@ -7,11 +7,13 @@ from recollect.engine import Recipe
 from recollect.engine.candidates import Evidence
 from recollect.engine.gate import gate
 from recollect.engine.situation import Situation
+from recollect.model import Place
 
 Make = Callable[..., Situation]
 ITEMS = [{"content": f"memory {number}", "confidence": 0.5 + number / 10} for number in range(4)]
 # By meaning: 0 and 1 are found. By words, of at most 10: 1 and 2. Nothing found 3.
-EVIDENCE = Evidence(np.array([0.8, 0.3, -np.inf, -np.inf]), np.array([0.0, 0.4, 5.0, 0.0]), 10.0)
+NOBODY = np.zeros(4, np.bool_)
+EVIDENCE = Evidence(np.array([0.8, 0.3, -np.inf, -np.inf]), np.array([0.0, 0.4, 5.0, 0.0]), 10.0, NOBODY)
 
 
 def passed(situation: Situation, **changes: object) -> tuple[list[bool], list[str]]:
@@ -51,3 +53,25 @@ def test_without_vectors_words_decide(situation: Make, changes: dict[str, int]) 
     vector = None if not changes else np.zeros(512, np.float32)
     asked = situation(ITEMS, "x", least_similarity=0.6, vector=vector)
     assert passed(asked, **changes)[0] == [False, False, True, False]
+
+
+def test_one_that_another_leg_speaks_for_passes_beside_others_that_pass_by_themselves(
+    situation: Make,
+) -> None:
+    spoken_for = Evidence(EVIDENCE.cosines, EVIDENCE.matches, 10.0, np.array([False, False, False, True]))
+    confidence = np.ones(4)
+    asked = situation(ITEMS, "x", least_similarity=0.6)
+    mask, _ = gate(Recipe(name="x"), asked, spoken_for, confidence)
+    assert mask.tolist() == [True, False, True, True]
+    mask, _ = gate(
+        Recipe(name="x", least_match=1.0), situation(ITEMS, "x", least_similarity=0.9), spoken_for, confidence
+    )
+    assert not mask.any()
+
+
+def test_a_time_or_place_that_was_asked_for_is_enough(situation: Make) -> None:
+    spoken_for = Evidence(EVIDENCE.cosines, EVIDENCE.matches, 10.0, np.array([False, False, False, True]))
+    for changes in ({"about_time": True}, {"here": Place(0, 0)}):
+        asked = situation(ITEMS, "x", least_similarity=0.9, **changes)
+        mask, _ = gate(Recipe(name="x", least_match=1.0), asked, spoken_for, np.ones(4))
+        assert mask.tolist() == [False, False, False, True]

@@ -23,7 +23,9 @@ def request(text: str, **changes: Any) -> Request:
         "filter": None,
         "now": NOW,
         "as_of": None,
+        "true_at": None,
         "period": None,
+        "near": None,
         "budget": None,
         "vector": None,
     }

@@ -7,7 +7,14 @@ import pytest
 
 from recollect.engine import Recipe
 from recollect.engine.situation import Situation
-from recollect.engine.steps import reranked, with_confidence, with_quality, with_temporal
+from recollect.engine.steps import (
+    reranked,
+    with_confidence,
+    with_quality,
+    with_session,
+    with_speaker,
+    with_temporal,
+)
 from recollect.model import Explanation, Period
 
 Make = Callable[..., Situation]
@@ -106,3 +113,31 @@ def test_a_reranker_reads_no_more_than_its_depth(situation: Make) -> None:
     scores, _ = reranked(Recipe(name="x", rerank_depth=1, rerank_weight=0.4), asked, SLOTS, SCORES, leaf)
     # It reads only the first, whose min-max alone is 1.
     assert scores.tolist() == pytest.approx([1.0, 0.3])
+
+
+TALK = [
+    {"content": "tea", "source": {"speaker": "Anna", "session": "s"}},
+    {"content": "coffee", "source": {"speaker": "assistant", "session": "s"}},
+]
+
+
+def test_a_session_speaks_for_its_memories_by_hand(situation: Make) -> None:
+    asked = situation(TALK, "x")
+    records = asked.view.records(SLOTS)
+    scores, explain = with_session(Recipe(name="x", session_weight=0.5), asked, records, SCORES, leaf)
+    # The three best of the session are 0.8, 0.4 and nobody.
+    assert scores.tolist() == pytest.approx([0.8 + 0.5 * 0.4, 0.4 + 0.5 * 0.4])
+    assert explain(1).value == scores[1]
+    assert [part.label for part in explain(1).parts] == ["relevance", "its session"]
+    same, _ = with_session(Recipe(name="x"), asked, records, SCORES, leaf)
+    assert same is SCORES
+
+
+def test_what_an_assistant_said_is_held_back_by_hand(situation: Make) -> None:
+    asked = situation(TALK, "x")
+    records = asked.view.records(SLOTS)
+    scores, explain = with_speaker(Recipe(name="x", machine_weight=0.5), asked, records, SCORES, leaf)
+    assert scores.tolist() == [0.8, 0.2]
+    assert explain(1).value == scores[1]
+    same, _ = with_speaker(Recipe(name="x"), asked, records, SCORES, leaf)
+    assert same is SCORES

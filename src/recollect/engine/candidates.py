@@ -42,10 +42,14 @@ _NAMED_IN_RECIPE: Final = {
     "threshold": "blend_threshold",
 }
 """By the declared parameter of a fusion, the recipe's parameter that sets it."""
+VOUCHED: Final = 0.5
+"""A leg speaks for what reaches this share of the best it found."""
 _LEADING: Final = 50
 """Of how many of the best by words the neighbours become candidates: they may answer what those ask."""
 _UNDER_NOISE: Final = 0.4
 """How far below the noise the scale of meaning starts, as a share of what lies above it."""
+_SITUATED: Final = 50
+"""How many candidates the time and place legs find."""
 _PHRASE_DEPTH: Final = 3
 """How many times deeper words are searched when a phrase may lift what lies there."""
 
@@ -60,12 +64,25 @@ class Legs:
 
     vector: Found
     lexical: Found
-    graph: Found | None = None
+    more: tuple[MoreLeg, ...] = ()
+
+    def with_leg(self, leg: MoreLeg) -> Legs:
+        """Return these legs and another; the same if it found nothing."""
+        return Legs(self.vector, self.lexical, (*self.more, leg)) if leg.found.slots.size else self
 
     def named(self) -> tuple[tuple[str, Found], ...]:
         """Return the legs by the names that explanations call them."""
         both = (("meaning", self.vector), ("words", self.lexical))
-        return both if self.graph is None else (*both, ("shared names", self.graph))
+        return (*both, *((leg.name, leg.found) for leg in self.more))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MoreLeg:
+    """What another leg found, and what it is worth beside meaning and words, which are worth 1 together."""
+
+    name: str
+    found: Found
+    weight: float
 
 
 class Candidates:
@@ -89,7 +106,10 @@ class Candidates:
     def evidence(self) -> Evidence:
         """Return what each leg said of each candidate."""
         cosines, matches = self._given("meaning", -np.inf), self._given("words", 0.0)
-        return Evidence(cosines, matches, self.legs.lexical.ceiling)
+        vouched = np.zeros(self.slots.size, np.bool_)
+        for leg in self.legs.more:
+            vouched |= self._given(leg.name, 0.0) >= VOUCHED * leg.found.scores[0]
+        return Evidence(cosines, matches, self.legs.lexical.ceiling, vouched)
 
     def explain(self, position: int) -> Explanation:
         """Tell which legs found a candidate, at which rank and by which words."""
@@ -133,15 +153,19 @@ class Evidence:
         Its BM25 score; 0 if it was not found by words.
     ceiling
         The BM25 score of a text that says everything the question asks for; 0 if nothing was asked by words.
+    vouched
+        Whether another leg speaks for it: its time or place was asked for, or it shares a rare name with one
+        that was found.
     """
 
     cosines: FloatArray
     matches: FloatArray
     ceiling: float
+    vouched: BoolArray
 
     def take(self, order: IntArray) -> Evidence:
         """Return the evidence of the candidates in `order`."""
-        return Evidence(self.cosines[order], self.matches[order], self.ceiling)
+        return Evidence(self.cosines[order], self.matches[order], self.ceiling, self.vouched[order])
 
 
 def search(recipe: Recipe, situation: Situation) -> Legs:
@@ -177,10 +201,15 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
         pool = recipe.lexical_pool * (_PHRASE_DEPTH if question.phrases else 1)
         lexical = view.lexical(query, pool)
     found = Legs(vector, lexical)
+    if situation.about_time and situation.period is not None:
+        found = found.with_leg(MoreLeg("time", view.timely(situation.period, _SITUATED), recipe.time_weight))
+    if situation.here is not None:
+        close = view.nearby(situation.here, _SITUATED, recipe.place_scale)
+        found = found.with_leg(MoreLeg("place", close, recipe.place_weight))
     if recipe.complete or recipe.context_before or recipe.context_after:
         found = _completed(recipe, situation, query, found)
     if question.phrases and found.lexical.slots.size:
-        found = Legs(found.vector, _with_phrases(recipe, situation, found.lexical))
+        found = Legs(found.vector, _with_phrases(recipe, situation, found.lexical), found.more)
     return found
 
 
@@ -188,7 +217,7 @@ def _completed(recipe: Recipe, situation: Situation, query: LexicalQuery, found:
     """Score everything that any leg found by every leg, words being read in context."""
     view = situation.view
     reading = _reading(recipe.context_before, recipe.context_after, recipe.context_words)
-    parts = [found.vector.slots, found.lexical.slots]
+    parts = [each.slots for _, each in found.named()]
     if recipe.context_before or recipe.context_after:
         around = view.neighbours(found.lexical.slots[:_LEADING], REACH)
         if query.excluded:
@@ -202,7 +231,7 @@ def _completed(recipe: Recipe, situation: Situation, query: LexicalQuery, found:
     if recipe.lexical_pool and (query.terms or situation.question.roots):
         words = view.in_context(query, slots, reading)
         lexical = _best_first(words, words.scores > 0)
-    return Legs(vector, lexical)
+    return Legs(vector, lexical, found.more)
 
 
 def _best_first(found: Found, kept: BoolArray) -> Found:
@@ -224,11 +253,11 @@ def fuse(recipe: Recipe, situation: Situation, legs: Legs) -> Candidates:
     placed = "alpha" in takes
     lists: list[tuple[str, Found]] = []
     weights: list[float] = []
-    for (name, found), used, weight in zip(
-        legs.named(),
-        (with_vectors or placed, with_words or placed, not placed),
-        (share, 1 - share, recipe.bridge_weight),
-        strict=False,
+    more = () if placed else legs.more
+    for name, found, used, weight in (
+        ("meaning", legs.vector, with_vectors or placed, share),
+        ("words", legs.lexical, with_words or placed, 1 - share),
+        *((leg.name, leg.found, True, leg.weight) for leg in more),
     ):
         if used:
             lists.append((name, found))
@@ -272,6 +301,7 @@ def _full(name: str, found: Found) -> float | None:
 def _zero(name: str, found: Found, situation: Situation) -> float:
     """Return the score at which a leg has nothing to say: no shared word, or a cosine of unrelated texts."""
     if name != "meaning" or not found.scores.size:
+        # No shared word or name, the wrong time, the other end of the world.
         return 0.0
     return min(situation.noise - _UNDER_NOISE * (1 - situation.noise), float(found.scores[-1]))
 

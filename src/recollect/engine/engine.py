@@ -26,11 +26,13 @@ from recollect.engine.recipes import recipe as shipped
 from recollect.engine.repairing import Repairing
 from recollect.engine.words import embedded_text
 from recollect.model import checks
+from recollect.model.errors import InvalidArgument
 from recollect.model.identity import memory_id
 from recollect.model.memory import Memory
 from recollect.model.namespace import DEFAULT_NAMESPACE
 from recollect.model.namespace import namespace as checked_namespace
 from recollect.model.period import Period
+from recollect.model.place import Place
 from recollect.store.filters import parse
 from recollect.store.port import Entry, Floats, Page
 from recollect.store.sqlite.store import SqliteStore
@@ -250,7 +252,9 @@ class Engine(GraphVerbs):
         filter: Mapping[str, Any] | None = None,
         now: datetime | None = None,
         as_of: datetime | None = None,
+        true_at: datetime | None = None,
         period: Period | None = None,
+        near: Place | None = None,
         budget: int | None = None,
         vector: Floats | None = None,
     ) -> Recall:
@@ -277,8 +281,12 @@ class Engine(GraphVerbs):
             The moment of asking; None for the clock's.
         as_of
             Answer with what was believed at that moment.
+        true_at
+            Answer with what held in the world at that moment, as far as it is known.
         period
-            The time the question is about, if known.
+            The time the question is about, if known; otherwise its words may name one.
+        near
+            Where to look around: memories from near there count more.
         budget
             How many tokens the hits may take together; whole memories only.
         vector
@@ -293,7 +301,9 @@ class Engine(GraphVerbs):
             filter=None if filter is None else parse(filter),
             now=self._clock() if now is None else checks.instant("now", now),
             as_of=checks.optional_instant("as_of", as_of),
-            period=period,
+            true_at=checks.optional_instant("true_at", true_at),
+            period=_of_type("period", period, Period),
+            near=_of_type("near", near, Place),
             budget=None if budget is None else checks.whole("budget", budget),
             vector=vector,
         )
@@ -354,6 +364,12 @@ class Engine(GraphVerbs):
         paths = {draft.namespace for draft in drafts}
         self._repairing.run(sorted(paths), lambda: self.store.add(entries))
         return [entry.memory for entry in entries]
+
+
+def _of_type(name: str, value: _Item | None, kind: type[_Item]) -> _Item | None:
+    if value is not None and not isinstance(value, kind):
+        raise InvalidArgument(name, value, f"a {kind.__name__}")
+    return value
 
 
 def _ids(ids: Iterable[str]) -> list[str]:

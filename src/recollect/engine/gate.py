@@ -18,7 +18,8 @@ def gate(
     """Return who is good enough, and a function that says what one who is not has missed.
 
     A memory passes by meaning (a cosine of at least the threshold) or by words (a share of the best possible
-    match), whichever it has, and must in any case be certain enough.
+    match), whichever it has, and must in any case be certain enough. One that another leg speaks for passes,
+    too, if its time or place was asked for, or beside others that pass by themselves.
     """
     cosine, match, ceiling = evidence.cosines, evidence.matches, evidence.ceiling or 1.0
     near = cosine >= situation.least_similarity
@@ -27,6 +28,8 @@ def gate(
     found = near if recipe.only_vectors_pass else near | worded
     if not recipe.vector_pool or situation.vector is None:
         found = worded
+    if situation.about_time or situation.here is not None or found.any():
+        found = found | evidence.vouched
 
     def missed(position: int) -> str:
         parts = []

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recollect.engine.bridging import bridge
-from recollect.engine.candidates import Legs, fuse, search
+from recollect.engine.candidates import MoreLeg, fuse, search
 from recollect.engine.gate import gate
 from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Explain, Situation
@@ -59,9 +59,10 @@ def run(recipe: Recipe, situation: Situation) -> Ranked:
     legs = search(recipe, situation)
     candidates = fuse(recipe, situation, legs)
     if recipe.bridge_weight:
-        graph = bridge(recipe, situation, candidates.slots, candidates.scores)
-        if graph.slots.size:
-            candidates = fuse(recipe, situation, Legs(legs.vector, legs.lexical, graph))
+        shared = bridge(recipe, situation, candidates.slots, candidates.scores)
+        if shared.slots.size:
+            linked = legs.with_leg(MoreLeg("shared names", shared, recipe.bridge_weight))
+            candidates = fuse(recipe, situation, linked)
     slots = candidates.slots
     if not slots.size:
         return Ranked(slots, np.zeros(0), lambda position: Explanation.leaf("nothing", 0.0))

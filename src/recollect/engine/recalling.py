@@ -22,6 +22,7 @@ from recollect.engine.words import Question, read_question
 from recollect.model.checks import IntArray
 from recollect.model.hit import Hit
 from recollect.model.period import Period
+from recollect.model.place import Place
 from recollect.rank.sessions import best_sessions
 from recollect.store.filters import Filter
 from recollect.store.port import Floats, View
@@ -43,7 +44,9 @@ class Request:
     filter: Filter | None
     now: datetime
     as_of: datetime | None
+    true_at: datetime | None
     period: Period | None
+    near: Place | None
     budget: int | None
     vector: Floats | None
 
@@ -88,7 +91,14 @@ class Recaller:
     def _search(self, request: Request, question: Question, vector: Floats | None) -> _Found:
         recipe, store = request.recipe, self.repairing.store
         calibrated = recipe.least_similarity == _CALIBRATED
-        with store.view(request.namespace, request.now, as_of=request.as_of, filter=request.filter) as view:
+        period, about_time = self._period(request, question)
+        with store.view(
+            request.namespace,
+            request.now,
+            as_of=request.as_of,
+            filter=request.filter,
+            true_at=request.true_at,
+        ) as view:
             situation = Situation(
                 view=view,
                 question=question,
@@ -97,7 +107,9 @@ class Recaller:
                 least_similarity=self.meaning.threshold if calibrated else recipe.least_similarity,
                 noise=self.meaning.threshold,
                 now=request.now,
-                period=self._period(request, question),
+                period=period,
+                about_time=about_time,
+                here=request.near,
                 reranker=self.reranker,
             )
             ranked = run(recipe, situation)
@@ -115,12 +127,17 @@ class Recaller:
             rejected = None if hits or not request.limit else _rejected(ranked, view)
             return _Found(hits, sessions, rejected, view.pending)
 
-    def _period(self, request: Request, question: Question) -> Period | None:
-        """Return the time the question is about: the one that was given, or the one its words name."""
-        if request.period is not None or request.recipe.temporal == "none":
-            return request.period
+    def _period(self, request: Request, question: Question) -> tuple[Period | None, bool]:
+        """Return the time the question names, given or in its words, and whether it asks for nothing else."""
+        if request.period is not None:
+            return request.period, True
+        if request.recipe.temporal == "none":
+            return None, False
         named = self.anchors.anchor(question.text, request.now)
-        return None if named is None else named.period
+        if named is None:
+            return None, False
+        rest = question.text[: named.start] + " " + question.text[named.end :]
+        return named.period, not self.repairing.analyser.tokens(rest)
 
     def _degraded(self, recipe: Recipe, wrong: str, pending: int) -> tuple[str, ...]:
         """Return what could not be done as it should, in words."""

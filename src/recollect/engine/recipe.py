@@ -63,6 +63,12 @@ class Recipe:
     bridge_weight: Annotated[float, Declared("Graph leg: worth of sharing names with the best.", 0, 2)] = 0.0
     bridge_seeds: Annotated[int, Declared("Graph leg: how many of the best are asked.", 1, 20)] = 3
 
+    time_weight: Annotated[float, Declared("Time leg: worth of being from the time asked for.", 0, 2)] = 0.5
+    place_weight: Annotated[float, Declared("Place leg: worth of being near.", 0, 2)] = 0.5
+    place_scale: Annotated[float, Declared("Place leg: metres at which near counts half.", 10, 100_000)] = (
+        1000.0
+    )
+
     fusion: Annotated[str, Declared("How the legs become one list.", choices=_FUSIONS)] = "relative"
     vector_weight: Annotated[float, Declared("Share of meaning; the rest is words.", 0, 1)] = 0.5
     legs_by_query: Annotated[bool, Declared("Let the type of question choose that share.")] = False

@@ -13,6 +13,7 @@ from recollect.engine.words import Question
 from recollect.model.checks import FloatArray
 from recollect.model.explanation import Explanation
 from recollect.model.period import Period
+from recollect.model.place import Place
 from recollect.store.port import View
 from recollect.text.query_type import QueryClassifier
 
@@ -28,7 +29,8 @@ class Situation:
     """What a run needs besides the recipe: the view, the question and the moment.
 
     `least_similarity` is the cosine that passes the gate by itself; `noise` the cosine up to which texts are
-    likely unrelated, as the embedder was calibrated.
+    likely unrelated, as the embedder was calibrated. `about_time` says that the period is what was asked for,
+    and not one detail of the question among others; `here` is the place to look around.
     """
 
     view: View
@@ -39,4 +41,6 @@ class Situation:
     noise: float
     now: datetime
     period: Period | None
+    about_time: bool = False
+    here: Place | None = None
     reranker: Reranker | None = None

@@ -1,0 +1,86 @@
+"""Recall about a time, near a place, as of then, and of what held then."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import recollect
+from recollect.model import InvalidArgument, Period, Place
+
+NOW = datetime(2026, 5, 15, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory() -> Iterator[recollect.Engine]:
+    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as engine:
+        yield engine
+
+
+def ids(found: recollect.Recall) -> list[str]:
+    return [hit.memory.id for hit in found]
+
+
+def test_a_question_that_asks_for_nothing_but_a_time_is_answered_by_it(memory: recollect.Engine) -> None:
+    memory.remember("We repaired the roof.", id="roof", valid_from=NOW - timedelta(days=1))
+    memory.remember("We painted the fence.", id="fence", valid_from=NOW - timedelta(days=60))
+    assert ids(memory.recall("What did we do yesterday?")) == ["roof"]
+    why = str(memory.recall("What did we do yesterday?").hits[0].explain())
+    assert "time" in why
+
+
+def test_a_time_among_other_things_lifts_without_letting_in(memory: recollect.Engine) -> None:
+    memory.remember("The dentist called.", id="old", created_at=NOW - timedelta(days=200))
+    memory.remember("The dentist called.", id="new", created_at=NOW - timedelta(days=1))
+    memory.remember("It rained.", id="rain", created_at=NOW - timedelta(days=1))
+    found = memory.recall("Did the dentist call yesterday?", changes={"deduplicate": False})
+    assert ids(found) == ["new", "old"]
+
+
+def test_near_a_place(memory: recollect.Engine) -> None:
+    memory.remember("Lunch by the river.", id="porto", place=Place(41.15, -8.61))
+    memory.remember("Lunch at the fjord.", id="oslo", place=Place(59.91, 10.75))
+    assert ids(memory.recall("lunch", near=Place(59.9, 10.7)))[0] == "oslo"
+    assert ids(memory.recall("lunch", near=Place(41.1, -8.6)))[0] == "porto"
+    assert "place" in str(memory.recall("lunch", near=Place(41.1, -8.6)).hits[0].explain())
+
+
+def test_what_held_at_a_time_is_not_what_was_known_then(memory: recollect.Engine) -> None:
+    year = timedelta(days=365)
+    # We learnt of the old address only after the new one.
+    memory.remember(
+        "Anna lives in Porto.",
+        id="porto",
+        created_at=NOW - year,
+        valid_from=NOW - 9 * year,
+        valid_to=NOW - 2 * year,
+    )
+    memory.remember("Anna lives in Oslo.", id="oslo", created_at=NOW - 2 * year, valid_from=NOW - 2 * year)
+    asked = "Where does Anna live?"
+    assert ids(memory.recall(asked, true_at=NOW - 3 * year)) == ["porto"]
+    assert ids(memory.recall(asked, true_at=NOW)) == ["oslo"]
+    assert ids(memory.recall(asked, as_of=NOW - timedelta(days=500))) == ["oslo"]
+    assert ids(memory.recall(asked, as_of=NOW - timedelta(days=500), true_at=NOW - 3 * year)) == []
+
+
+def test_what_ended_is_still_true_of_its_time_and_what_was_wrong_never_was(memory: recollect.Engine) -> None:
+    long_ago = NOW - timedelta(days=1000)
+    memory.remember("Ben works at Acme.", id="ended", created_at=long_ago, valid_to=NOW - timedelta(days=100))
+    memory.remember("Ben works at Umbrella.", id="now", supersedes=("ended",))
+    memory.remember("Ben plays the harp.", id="wrong", created_at=long_ago)
+    memory.remember("Ben plays the piano.", id="right", created_at=long_ago, supersedes=("wrong",))
+    then = NOW - timedelta(days=500)
+    assert ids(memory.recall("Where does Ben work?", true_at=then, limit=1)) == ["ended"]
+    assert "wrong" not in ids(memory.recall("What does Ben play?", true_at=then))
+
+
+@pytest.mark.parametrize("name", ["period", "near"])
+def test_the_wrong_kind_of_thing_is_refused(memory: recollect.Engine, name: str) -> None:
+    with pytest.raises(InvalidArgument, match=name):
+        memory.recall("tea", **{name: "yesterday"})  # type: ignore[arg-type]
+
+
+def test_a_given_period_needs_no_words(memory: recollect.Engine) -> None:
+    memory.remember("We repaired the roof.", id="roof")
+    day = Period(NOW - timedelta(hours=6), NOW)
+    assert ids(memory.recall("", period=day)) == ["roof"]
