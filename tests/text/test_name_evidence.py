@@ -1,13 +1,14 @@
 import pytest
 
 from recollect.text.name_evidence import Evidence
-from recollect.text.word_spans import word_spans
+from recollect.text.word_spans import WordSpans
 
 
 def is_name(text: str, language: str = "english") -> bool:
     """Return whether the first capitalised word is a name by its evidence."""
-    words = word_spans(text)
-    return Evidence.of(words, language).is_name(next(i for i, word in enumerate(words) if word.capital))
+    spans = WordSpans(text)
+    first = next(at for at, word in enumerate(spans.words) if word.capital)
+    return Evidence(spans, language).is_name(first)
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,27 @@
 import pytest
 
-from recollect.text.word_spans import word_spans
+from recollect.text.word_spans import WordSpans
 
 
 def test_words_stand_where_they_say() -> None:
     text = "So, naïve Zoe\u0308 has 2 cats."
-    spans = word_spans(text)
-    assert [word.text for word in spans] == ["So", "naïve", "Zoe\u0308", "has", "cats"]
-    assert all(text[word.start : word.end] == word.text for word in spans)
-    assert [word.gap for word in spans] == ["", ", ", " ", " ", " 2 "]
+    spans = WordSpans(text)
+    assert [word.text for word in spans.words] == ["So", "naïve", "Zoe\u0308", "has", "cats"]
+    for at, word in enumerate(spans.words):
+        start, end = spans.place(at, at)
+        assert text[start:end] == word.text
+    start, end = spans.place(1, 2)
+    assert text[start:end] == "naïve Zoe\u0308"
+    assert spans.gaps == ["", ", ", " ", " ", " 2 "]
+
+
+def test_a_text_without_words() -> None:
+    assert (WordSpans("1, 2!").words, WordSpans("").gaps) == ([], [])
+
+
+def starts_with_its_last_word(text: str) -> bool:
+    spans = WordSpans(text)
+    return spans.starts(len(spans.words) - 1)
 
 
 @pytest.mark.parametrize(
@@ -16,16 +29,16 @@ def test_words_stand_where_they_say() -> None:
     ["One. Two", "One! “Two", "one\nTwo", "one: Two", "one (Two)", "one - Two", 'he said "Two', "a… Two"],
 )
 def test_where_a_sentence_starts(text: str) -> None:
-    assert word_spans(text)[-1].starts
+    assert starts_with_its_last_word(text)
 
 
 @pytest.mark.parametrize("text", ["one Two", "one, Two", "J. Two", "Dr. Two", "St. Two", "one-Two", "O'Two"])
 def test_where_none_starts(text: str) -> None:
-    assert not word_spans(text)[-1].starts
+    assert not starts_with_its_last_word(text)
 
 
 def test_days_and_months_count_as_small() -> None:
-    assert [word.capital for word in word_spans("On Monday Anna May left")] == [
+    assert [word.capital for word in WordSpans("On Monday Anna May left").words] == [
         True,
         False,
         True,
@@ -35,7 +48,7 @@ def test_days_and_months_count_as_small() -> None:
 
 
 def test_a_brand_may_have_its_capital_second() -> None:
-    assert [word.capital for word in word_spans("iPhone eBay Anna apple aB")] == [
+    assert [word.capital for word in WordSpans("iPhone eBay Anna apple aB").words] == [
         True,
         True,
         True,

@@ -10,7 +10,7 @@ same port (:class:`~recollect.text.mentions.EntityExtractor`).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
@@ -19,8 +19,8 @@ from recollect.text.known_names import KnownNames
 from recollect.text.language import detect
 from recollect.text.mentions import Extraction, Mention, apart
 from recollect.text.names import capitalised_names
+from recollect.text.quoted_titles import quoted_titles
 
-_NOBODY = KnownNames()
 _EMBEDDED = re.compile(r"(?:data:[\w/+.-]*;)?base64,[A-Za-z0-9+/=]+")
 """A file inside the text: nobody's name, and long."""
 
@@ -72,14 +72,19 @@ class RuleExtractor:
         if known is not None and not isinstance(known, KnownNames):
             raise InvalidArgument("known", known, "KnownNames")
         readable = _EMBEDDED.sub(lambda data: "\0" * len(data.group()), text) if "base64," in text else text
-        found = [(start, end, "known") for start, end in (known or _NOBODY).spans(readable)]
+        found = [(start, end, "known") for start, end in known.spans(readable)] if known else []
         by_form = list(machine_names(readable))
         found += by_form
-        running = _without(readable, by_form)
+        running = _without(readable, by_form) if by_form else readable
         if any(map(str.isalpha, running)):
-            language = detect(running, self._default)
-            found += [(start, end, "name") for start, end in capitalised_names(running, language)]
-        return apart(text, found)
+            found += [(start, end, "name") for start, end in self._names(running)]
+        return apart(text, found) if found else ()
+
+    def _names(self, text: str) -> Iterator[tuple[int, int]]:
+        # Without a capital, a name can only stand in quotation marks, in whatever language.
+        if text.islower():
+            return quoted_titles(text)
+        return capitalised_names(text, detect(text, self._default))
 
 
 def _without(text: str, spans: list[tuple[int, int, str]]) -> str:

@@ -51,9 +51,13 @@ _FORMS = rf"""
                | (?<![\w-])(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{{7,40}}(?![\w-]) )
     """
 _HINT = re.compile(
-    r"[@#_/\\`(]|[\w:][.:][\w:]|[A-Z0-9]-[A-Z0-9]|[a-z]-0|[a-z]{2}[A-Z]|--\w|localhost|[0-9a-f]{7}"
+    r"[@#_/\\`(.:A-Z0-9-](?:(?<=[@#_/\\`(])|(?<=[\w:][.:])[\w:]|(?<=[A-Z0-9]-)[A-Z0-9]|(?<=[a-z]-)0|(?<=-)-\w"
+    r"|(?<=[a-z]{2}[A-Z]))"
 )
-"""One of these is in every text that has such a name; most texts have none, and are not read further."""
+_DIGIT = re.compile(r"[0-9]")
+_HASH = re.compile(r"[0-9a-f]{7}")
+"""Such hints are in every text that has such a name; most texts have none, and are not read further. All of
+the first begin with one set of characters, which lets the search pass over the letters between."""
 _TRAILING = ".,;:!?'\"’”»…"
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 _HEX_COLOUR = re.compile(r"#(?=.*\d)(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
@@ -70,7 +74,7 @@ def machine_names(text: str) -> Iterator[tuple[int, int, str]]:
     >>> [(text[start:end], kind) for start, end, kind in machine_names(text)]
     [('ops@example.org', 'email'), ('db-01.prod.internal', 'host'), ('10.0.0.7', 'ip'), ('UAV-001', 'id')]
     """
-    if _HINT.search(text) is None:
+    if not (_HINT.search(text) or "localhost" in text or (_DIGIT.search(text) and _HASH.search(text))):
         return
     at = 0
     while (match := _pattern().search(text, at)) is not None:

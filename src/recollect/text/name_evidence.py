@@ -8,14 +8,13 @@ German writes every noun with a capital, so there a word must also stand where a
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Final
 
 from recollect.text.ordinary_words import NOT_NAMES, TITLES, has_list, is_ordinary, listed
 from recollect.text.stopwords import stop_words
-from recollect.text.word_spans import WordSpan
+from recollect.text.word_spans import Word, WordSpans
 
 _SUBJECT_VERBS: Final = {
     "english": listed(
@@ -53,72 +52,88 @@ _TELLING: Final = 3
 """A verb of more letters than this is hardly a word of another language."""
 
 
-@dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a whole text says about its capitalised words."""
+    """What a whole text says about its capitalised words.
 
-    words: list[WordSpan]
-    language: str
-    elsewhere: frozenset[str]
-    """Words that have a capital in the middle of a sentence; in German, those that do so repeatedly and never
-    behind an article."""
-    plain: frozenset[str]
-    """Words that also stand without a capital."""
+    Parameters
+    ----------
+    spans
+        The words of the text.
+    language
+        Its language.
+    """
 
-    @classmethod
-    def of(cls, words: list[WordSpan], language: str) -> Evidence:
-        """Return the evidence of a text's words."""
-        counts = Counter(word.lower for word in words)
-        elsewhere = {word.lower for word in words if word.capital and not word.starts}
-        if language == "german":
+    def __init__(self, spans: WordSpans, language: str) -> None:
+        self._spans = spans
+        self._language = language
+
+    @cached_property
+    def _elsewhere(self) -> frozenset[str]:
+        """Words that have a capital in the middle of a sentence.
+
+        In German, those that do so repeatedly and never behind an article.
+        """
+        words, starts = self._spans.words, self._spans.starts
+        found = {word.lower for at, word in enumerate(words) if word.capital and not starts(at)}
+        if self._language == "german":
+            counts = Counter(word.lower for word in words)
             nouns = {after.lower for word, after in pairwise(words) if _is_article(word)}
-            elsewhere = {word for word in elsewhere if counts[word] > 1} - nouns
-        plain = frozenset(word.lower for word in words if not word.capital)
-        return cls(words, language, frozenset(elsewhere), plain)
+            found = {word for word in found if counts[word] > 1} - nouns
+        return frozenset(found)
+
+    @cached_property
+    def _plain(self) -> frozenset[str]:
+        """Words that also stand without a capital."""
+        return frozenset(word.lower for word in self._spans.words if not word.capital)
 
     def is_name(self, at: int) -> bool:
         """Return whether the word at this place, which no other word of its name stands beside, is a name."""
-        word = self.words[at]
+        word, gap = self._spans.words[at], self._spans.gaps[at]
         if len(word.text) < 2 or word.lower in NOT_NAMES or word.lower in TITLES:
             return False
         if word.text[1:] != word.text[1:].lower():
             # NASA, GitHub, iPhone, McDonald; a key or a hash is longer, or mixes digits in.
             return len(word.text) <= _LONGEST_MIXED and (word.text.isalpha() or word.text.isupper())
-        if at and self.words[at - 1].lower in TITLES and word.gap in (" ", ". "):
+        if at and self._spans.words[at - 1].lower in TITLES and gap in (" ", ". "):
             return True
-        if self.language == "german":
+        if self._language == "german":
             return self._is_german_name(at)
-        if not word.starts:
-            return word.lower not in stop_words(self.language)
-        if word.lower in self.elsewhere:
+        if not self._spans.starts(at):
+            return word.lower not in stop_words(self._language)
+        if word.lower in self._elsewhere:
             return True
-        if word.lower in self.plain or is_ordinary(word.lower, self.language) or not has_list(self.language):
+        if (
+            word.lower in self._plain
+            or is_ordinary(word.lower, self._language)
+            or not has_list(self._language)
+        ):
             return False
         return self._is_subject(at)
 
     def _is_subject(self, at: int) -> bool:
         """Return whether what follows treats the word as somebody: a verb, 's, or another name."""
-        if at + 1 >= len(self.words):
+        words = self._spans.words
+        if at + 1 >= len(words):
             return False
-        after = self.words[at + 1]
-        if after.gap in ("'", "’"):
+        after, gap = words[at + 1], self._spans.gaps[at + 1]
+        if gap in ("'", "’"):
             return after.lower in ("s", "ll", "d")
-        listing = after.gap in (", ", " & ")
-        if listing or (after.gap == " " and after.lower in _AND):
-            other = self.words[at + 1 + (not listing) : at + 2 + (not listing)]
+        listing = gap in (", ", " & ")
+        if listing or (gap == " " and after.lower in _AND):
+            other = words[at + 1 + (not listing) : at + 2 + (not listing)]
             return bool(other) and other[0].capital and len(other[0].text) > 1
-        return after.gap == " " and _is_verb(after.lower, self.language)
+        return gap == " " and _is_verb(after.lower, self._language)
 
     def _is_german_name(self, at: int) -> bool:
-        word = self.words[at]
+        word = self._spans.words[at]
         if is_ordinary(word.lower, "german"):
             return False
-        if word.lower in self.elsewhere:
+        if word.lower in self._elsewhere:
             return True
-        if word.starts:
+        if self._spans.starts(at):
             return self._is_subject(at)
-        before = self.words[at - 1]
-        if word.gap != " " or before.capital:
+        before = self._spans.words[at - 1]
+        if self._spans.gaps[at] != " " or before.capital:
             return False
         # Cities end like plurals (Bremen, Hannover); only behind a word of place are they likelier.
         plural = word.lower.endswith(_GERMAN_PLURALS)
@@ -135,7 +150,7 @@ def _is_verb(word: str, language: str) -> bool:
     return built and not word.endswith("ss") and word not in _NOT_VERBS
 
 
-def _is_article(word: WordSpan) -> bool:
+def _is_article(word: Word) -> bool:
     return word.lower in _german_articles()
 
 

@@ -16,12 +16,10 @@ from recollect.text.name_evidence import Evidence
 from recollect.text.ordinary_words import KEPT_BEFORE_A_NAME, TITLES, is_ordinary, listed
 from recollect.text.quoted_titles import quoted_titles
 from recollect.text.stopwords import stop_words
-from recollect.text.word_spans import ABBREVIATIONS, WordSpan, word_spans
+from recollect.text.word_spans import ABBREVIATIONS, WordSpans
 
 _JOINERS: Final = listed("of de da di do dos das del della van von der den du la le las los y e zu zur")
 _ARTICLES: Final = listed("the la los las der den")
-_PARTICLES: Final = listed("van von de da di du der den ter ibn bin")
-"""Lower-case words that a family name can begin with: van Gogh, von Neumann, da Vinci."""
 _DETERMINERS: Final = listed("the my your his her our their this that")
 
 
@@ -35,73 +33,82 @@ def capitalised_names(text: str, language: str) -> Iterator[tuple[int, int]]:
     ['Anna Keller', 'Bank of England']
     """
     yield from quoted_titles(text)
-    words = word_spans(text)
-    if not any(word.capital for word in words) or _says_nothing(words, language):
+    spans = WordSpans(text)
+    # Most words have no capital; only these few are looked at.
+    marked = [at for at, word in enumerate(spans.words) if word.of_name]
+    if not marked:
         return
-    evidence = Evidence.of(words, language)
-    for run in _chains(words, language):
-        kept = _kept(words, *run, language)
-        if kept is not None and (kept[0] < kept[1] or evidence.is_name(kept[0])):
-            yield words[kept[0]].start, words[kept[1]].end
-
-
-def _says_nothing(words: list[WordSpan], language: str) -> bool:
-    """Return whether capitals carry no meaning: all shouted, or a headline with capitals on every word."""
-    letters = [word for word in words if len(word.text) > 1]
-    if len(letters) > 2 and all(word.text.isupper() for word in letters):
-        return True
-    stops = stop_words("english" if language == "none" else language) - {"i"}
-    small = [word for word in letters if word.capital and not word.starts and word.lower in stops]
-    return len(small) > 1
-
-
-def _chains(words: list[WordSpan], language: str) -> Iterator[tuple[int, int]]:
-    """Yield the first and last word of each run of capitalised words, with what joins them."""
     stops = stop_words(language)
-    at = 0
-    while at < len(words):
+    if _says_nothing(spans, marked, stop_words("english") if language == "none" else stops):
+        return
+    evidence = Evidence(spans, language)
+    for run in _chains(spans, marked, stops):
+        kept = _kept(spans, *run, language, stops)
+        if kept is not None and (kept[0] < kept[1] or evidence.is_name(kept[0])):
+            yield spans.place(*kept)
+
+
+def _says_nothing(spans: WordSpans, marked: list[int], stops: frozenset[str]) -> bool:
+    """Return whether capitals carry no meaning: all shouted, or a headline with capitals on every word."""
+    words = spans.words
+    shouted = all(word.text.isupper() for word in words if len(word.text) > 1)
+    if shouted and sum(len(word.text) > 1 for word in words) > 2:
+        return True
+    small = 0
+    for at in marked:
+        word = words[at]
+        if word.capital and word.lower in stops and word.lower != "i" and len(word.text) > 1:
+            small += not spans.starts(at)
+    return small > 1
+
+
+def _chains(spans: WordSpans, marked: list[int], stops: frozenset[str]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last word of each run of capitalised words, with what joins them."""
+    words = spans.words
+    last = -1
+    for at in marked:
+        if at <= last:
+            continue
         word = words[at]
         particle = (
-            word.lower in _PARTICLES
+            not word.capital
             and word.lower not in stops
-            and not word.capital
             and not (at and words[at - 1].lower in _DETERMINERS)
-            and _follows(words, at + 1)
+            and _follows(spans, at + 1)
         )
         if not word.capital and not particle:
-            at += 1
             continue
         last = at
-        while (following := _joined(words, last)) is not None:
+        while (following := _joined(spans, last)) is not None:
             last = following
         if words[last].capital:
             yield at, last
-        at = last + 1
 
 
-def _joined(words: list[WordSpan], at: int) -> int | None:
+def _joined(spans: WordSpans, at: int) -> int | None:
     """Return the word that goes on with the name that `at` belongs to."""
-    if not _touches(words, at + 1):
+    words = spans.words
+    if not _touches(spans, at + 1):
         return None
     if words[at + 1].capital:
         return at + 1
-    if words[at + 1].lower not in _JOINERS or words[at + 1].gap != " ":
+    if words[at + 1].lower not in _JOINERS or spans.gaps[at + 1] != " ":
         return None
-    if _follows(words, at + 2):
+    if _follows(spans, at + 2):
         return at + 2
     article = at + 2 < len(words) and words[at + 2].lower in _ARTICLES
-    return at + 3 if article and _follows(words, at + 3) else None
+    return at + 3 if article and _follows(spans, at + 3) else None
 
 
-def _follows(words: list[WordSpan], at: int) -> bool:
-    return at < len(words) and words[at].capital and words[at].gap == " "
+def _follows(spans: WordSpans, at: int) -> bool:
+    return at < len(spans.words) and spans.words[at].capital and spans.gaps[at] == " "
 
 
-def _touches(words: list[WordSpan], at: int) -> bool:
+def _touches(spans: WordSpans, at: int) -> bool:
     """Return whether a word belongs to the one before: a blank, hyphen, apostrophe, & or initial between."""
-    if at >= len(words):
+    if at >= len(spans.words):
         return False
-    gap, before, here = words[at].gap, words[at - 1], words[at]
+    gap, before, here = spans.gaps[at], spans.words[at - 1], spans.words[at]
     if gap == " ":
         return True
     if gap in ("-", "‑", "'", "’", " & ", "&"):
@@ -110,26 +117,33 @@ def _touches(words: list[WordSpan], at: int) -> bool:
     return gap in (". ", ".") and abbreviated and before.capital and here.capital
 
 
-def _kept(words: list[WordSpan], first: int, last: int, language: str) -> tuple[int, int] | None:
+def _kept(
+    spans: WordSpans, first: int, last: int, language: str, stops: frozenset[str]
+) -> tuple[int, int] | None:
     """Return the run without what is no part of the name: ordinary words and titles in front of it."""
-    stops = stop_words(language)
-    while first <= last:
-        word = words[first]
-        leads = word.starts and (
-            is_ordinary(word.lower, language) and (first == last or word.lower not in KEPT_BEFORE_A_NAME)
-        )
-        # German nouns stand in front of others as measures of them: Tasse Kaffee, Glas Wasser.
-        measures = language == "german" and first < last and is_ordinary(word.lower, language)
-        letter = len(word.text) == 1 and first < last and words[first + 1].gap == " "
-        # The US Navy is not ours.
-        stop = word.capital and word.lower in stops and not (len(word.text) > 1 and word.text.isupper())
-        # Of the two, Lord Byron is Byron, and the Lord of the Rings is not of anything.
-        title = word.lower in TITLES and (first == last or words[first + 1].capital)
-        if not (title or leads or measures or letter or stop):
-            break
+    words = spans.words
+    while first <= last and _only_leads(spans, first, last, language, stops):
         first += 1
-        if first <= last and not words[first].capital and words[first].lower not in _PARTICLES:
+        if first <= last and not words[first].of_name:
             return None
     while last >= first and words[last].lower in stops and not words[last].text.isupper():
         last -= 1
     return (first, last) if first <= last and words[last].capital else None
+
+
+def _only_leads(spans: WordSpans, at: int, last: int, language: str, stops: frozenset[str]) -> bool:
+    """Return whether a word stands in front of the name without being part of it."""
+    word = spans.words[at]
+    # The US Navy is not ours.
+    if word.capital and word.lower in stops and not (len(word.text) > 1 and word.text.isupper()):
+        return True
+    # Of the two, Lord Byron is Byron, and the Lord of the Rings is not of anything.
+    if word.lower in TITLES and (at == last or spans.words[at + 1].capital):
+        return True
+    if len(word.text) == 1 and at < last and spans.gaps[at + 1] == " ":
+        return True
+    if not is_ordinary(word.lower, language):
+        return False
+    # German nouns stand in front of others as measures of them: Tasse Kaffee, Glas Wasser.
+    measures = language == "german" and at < last
+    return measures or ((at == last or word.lower not in KEPT_BEFORE_A_NAME) and spans.starts(at))

@@ -1,4 +1,8 @@
-"""The words of a text where they stand, with their capitals: what names are made of."""
+"""The words of a text where they stand, with their capitals: what names are made of.
+
+What a word is by itself (its lower case, its capital) is found out once and remembered in a bounded table;
+where it stands, and whether a sentence starts there, is found out only for the few words that are asked for.
+"""
 
 from __future__ import annotations
 
@@ -10,46 +14,85 @@ from recollect.text.ordinary_words import CALENDAR, TITLES, listed
 
 WORD: Final = re.compile(r"[^\W\d_][\w\u0300-\u036f]*")
 ABBREVIATIONS: Final = listed("st mt ft jr sr no")
+PARTICLES: Final = listed("van von de da di du der den ter ibn bin")
+"""Lower-case words that a family name can begin with: van Gogh, von Neumann, da Vinci."""
 
+_APART = re.compile(f"({WORD.pattern})")
 _STARTS = re.compile(r"[.!?…。！？]['\"’”»)\]]*\s+|\n|[:;]\s|[\"“„«(\[]\s*$|[-*•–—]\s+$|^\s*\d+[.)]\s")
+_REMEMBERED_WORDS = 50_000
+_LONGEST_REMEMBERED = 64
 
 
-@dataclass(slots=True)
-class WordSpan:
-    """A word, what lies between it and the word before it, and whether a sentence starts here."""
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word, wherever it stands.
 
-    start: int
-    end: int
+    A brand like iPhone counts as capitalised; a month or a day of the week does not. What may belong to a
+    name has a capital, or is a particle of one.
+    """
+
     text: str
     lower: str
     capital: bool
-    gap: str
-    starts: bool
+    of_name: bool
 
 
-def word_spans(text: str) -> list[WordSpan]:
-    """Return the words of `text` that begin with a letter, in order.
+class WordSpans:
+    """The words of a text that begin with a letter, in order.
 
-    A brand like iPhone counts as capitalised; a month or a day of the week does not.
+    Attributes
+    ----------
+    words
+        The words.
+    gaps
+        What lies between each word and the word before it.
 
     Examples
     --------
-    >>> [(word.text, word.capital, word.starts) for word in word_spans("So did I. Bye")]
+    >>> spans = WordSpans("So did I. Bye")
+    >>> [(word.text, word.capital, spans.starts(at)) for at, word in enumerate(spans.words)]
     [('So', True, True), ('did', False, False), ('I', True, False), ('Bye', True, False)]
+    >>> spans.place(0, 1)
+    (0, 6)
     """
-    found: list[WordSpan] = []
-    end = 0
-    for match in WORD.finditer(text):
-        start, word = match.start(), match.group()
-        gap = text[end:start]
-        lower = word.lower()
-        capital = word[0].isupper() or (len(word) > 2 and word[0].islower() and word[1].isupper())
-        starts = not found or (gap != " " and _STARTS.search(gap) is not None)
-        if starts and gap[:1] == "." and found and found[-1].capital:
+
+    __slots__ = ("_pieces", "gaps", "words")
+
+    def __init__(self, text: str) -> None:
+        self._pieces = _APART.split(text)
+        self.words: list[Word] = list(map(_TABLE.__getitem__, self._pieces[1::2]))
+        self.gaps: list[str] = self._pieces[:-1:2]
+
+    def starts(self, at: int) -> bool:
+        """Return whether a sentence starts with the word at this place."""
+        gap = self.gaps[at]
+        if at == 0:
+            return True
+        if gap == " " or _STARTS.search(gap) is None:
+            return False
+        before = self.words[at - 1]
+        if gap[0] == "." and before.capital:
             # An initial or an abbreviation ends with a full stop, too.
-            starts = len(found[-1].text) > 1 and found[-1].lower not in ABBREVIATIONS | TITLES
-        found.append(
-            WordSpan(start, match.end(), word, lower, capital and lower not in CALENDAR, gap, starts)
-        )
-        end = match.end()
-    return found
+            return len(before.text) > 1 and before.lower not in ABBREVIATIONS and before.lower not in TITLES
+        return True
+
+    def place(self, first: int, last: int) -> tuple[int, int]:
+        """Return where the first of some words begins, and where the last of them ends."""
+        start = sum(map(len, self._pieces[: 2 * first + 1]))
+        return start, start + sum(map(len, self._pieces[2 * first + 1 : 2 * last + 2]))
+
+
+class _Table(dict[str, Word]):
+    def __missing__(self, text: str) -> Word:
+        lower = text.lower()
+        capital = text[0].isupper() or (len(text) > 2 and text[0].islower() and text[1].isupper())
+        capital = capital and lower not in CALENDAR
+        word = Word(text, lower, capital, capital or lower in PARTICLES)
+        if len(text) <= _LONGEST_REMEMBERED:
+            if len(self) >= _REMEMBERED_WORDS:
+                self.clear()
+            self[text] = word
+        return word
+
+
+_TABLE: Final = _Table()
