@@ -1,7 +1,7 @@
 """Entities, relations, paths, communities, places and times, as a person asks about them."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,6 +15,8 @@ from recollect.engine.graph_answers import KnownEntity
 from recollect.model import Entity, InvalidArgument, Relation
 from recollect.model.errors import EntityNotFound, MemoryNotFound, RecollectError
 from recollect.place import haversine
+from recollect.text.known_names import KnownNames
+from recollect.text.mentions import Extraction, Mention
 from recollect.text.resolution import Redirects
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -61,6 +63,40 @@ def test_names_do_not_change_what_words_find(memory: Engine) -> None:
         for question in ("Anna tea", "what does Ben do", "Anna"):
             one, other = (e.recall(question, recipe="bm25").hits for e in (memory, plain))
             assert [(h.memory.content, h.score) for h in one] == [(h.memory.content, h.score) for h in other]
+
+
+class Model:
+    """Reads a relation in every text that has three words, and fails over the others."""
+
+    name = "three words"
+
+    def extract(self, texts: Sequence[str], known: KnownNames | None = None) -> list[Extraction]:
+        return [self._read(text) for text in texts]
+
+    def _read(self, text: str) -> Extraction:
+        if len(text.split()) != 3:
+            return Extraction(failure="not three words")
+        source, kind, target = text.split()
+        mention = Mention(source, "person", 0, len(source))
+        return Extraction((mention,), (Relation(source, kind, target, weight=2),))
+
+
+def test_relations_that_an_extractor_reads_rest_on_the_memory(caplog: pytest.LogCaptureFixture) -> None:
+    with recollect.open(":memory:", embedder=None, extract_entities=Model(), clock=lambda: NOW) as memory:
+        said = memory.remember("Anna knows Ben")
+        assert said.entities == ("Anna",)
+        expected = Relation("Anna", "knows", "Ben", 2.0, said.id, created_at=NOW)
+        assert memory.relations() == (expected,)
+        others = memory.remember_many(["Ben knows Cyd", "a text of more words", "Cyd next Dora"])
+        assert len(others) == 3
+        assert "was not read for names: not three words" in caplog.text
+        assert told(memory.relations()) == [("Anna", "knows", "Ben"), ("Ben", "knows", "Cyd")]
+        memory.draft("Dora knows Eve")
+        assert len(memory.relations()) == 2
+        memory.correct(said.id, "Anna left Ben")
+        assert told(memory.relations("Anna")) == [("Anna", "left", "Ben")]
+    with pytest.raises(InvalidArgument, match="extract_entities must be true, false or an extractor"):
+        recollect.open(":memory:", embedder=None, extract_entities="yes")  # type: ignore[arg-type]
 
 
 # --- entities -----------------------------------------------------------------------------------------

@@ -363,7 +363,9 @@ class Engine(GraphVerbs):
             entries.append(Entry(memory, self._repairing.words_of(memory), rows, digest))
         paths = {draft.namespace for draft in drafts}
         self._repairing.run(sorted(paths), lambda: self.store.add(entries))
-        return [entry.memory for entry in entries]
+        added = [entry.memory for entry in entries]
+        self._relate_what_was_read(added)
+        return added
 
 
 def _of_type(name: str, value: _Item | None, kind: type[_Item]) -> _Item | None:

@@ -433,6 +433,17 @@ class GraphVerbs(ABC):
     def _summaries(self) -> dict[str, Summary]:
         return {}
 
+    def _relate_what_was_read(self, memories: Sequence[Memory]) -> None:
+        """Write down the relations that an extractor read in what was just remembered."""
+        found: dict[str, list[Relation]] = {}
+        for memory in memories:
+            for relation in self._names.relations_in(memory):
+                # What a model calls by a word of the graph's own, or by nothing, is no relation.
+                if relation.type not in _OWN_TYPES and folded(relation.source) and folded(relation.target):
+                    found.setdefault(memory.namespace, []).append(relation)
+        for path, relations in found.items():
+            self.store.relate(path, relations, self._clock())
+
     def _look(self, namespace: str | None, look: Callable[[_Look], _Answer]) -> _Answer:
         path, now = self._namespace(namespace), self._clock()
 

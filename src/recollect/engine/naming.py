@@ -6,12 +6,15 @@ use whether it has changed since: one number is compared.
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Final
 
-from recollect.model.entity import Entity
+from recollect.model.entity import Entity, Relation
+from recollect.model.memory import Memory
 from recollect.store.naming import EntityRecord
 from recollect.store.port import Store
 from recollect.text.folding import folded
@@ -21,6 +24,9 @@ from recollect.text.resolution import Redirects
 
 _CHANGES: Final = frozenset({"describe", "rename", "merge", "unmerge"})
 """What can happen to names beside that there are more of them."""
+_LOG: Final = logging.getLogger(__name__)
+_KEPT_RELATIONS: Final = 4_096
+"""Of how many texts the relations are kept between reading and writing; batches are smaller."""
 _KEPT: Final = 256
 """How many namespaces' names are kept; those read longest ago go first."""
 
@@ -129,6 +135,7 @@ class NameBook:
         self._store = store
         self._extractor = extractor
         self._kept: OrderedDict[str, tuple[int, Names]] = OrderedDict()
+        self._read_relations: OrderedDict[tuple[str, str], tuple[Relation, ...]] = OrderedDict()
 
     def of(self, namespace: str) -> Names:
         """Return the names of a namespace."""
@@ -142,6 +149,15 @@ class NameBook:
             self._kept.popitem(last=False)
         return names
 
+    def relations_in(self, memory: Memory) -> list[Relation]:
+        """Return the relations that were read in a memory's text, as said by that memory.
+
+        Only an extractor that reads relations finds any. They are kept from the reading of a text until it is
+        written down, or until many others have been read.
+        """
+        found = self._read_relations.get((memory.namespace, memory.content), ())
+        return [replace(relation, asserted_by=memory.id, created_at=None) for relation in found]
+
     def _read(self, namespace: str, change: int, known: Names) -> Names:
         """Return the names as they are now, given those of a change: often there are just more of them."""
         if change and not self._store.graph_news(namespace, change).kinds & _CHANGES:
@@ -151,13 +167,21 @@ class NameBook:
     def mentioned(self, text: str, namespace: str, given: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the given names and after them those that a text mentions, each entity's name once.
 
-        A declared name is spelt as it was declared, others as the text spells them.
+        A declared name is spelt as it was declared, others as the text spells them. A text that could not be
+        read mentions nobody, and the log says why.
         """
         if self._extractor is None:
             return tuple(given)
         known = self.of(namespace).known
         found = {folded(name): name for name in reversed(given)}
-        for mention in self._extractor.extract([text], known)[0].mentions:
+        read = self._extractor.extract([text], known)[0]
+        if read.failure:
+            _LOG.warning("a text in %s was not read for names: %s", namespace, read.failure)
+        if read.relations:
+            self._read_relations[namespace, text] = read.relations
+            while len(self._read_relations) > _KEPT_RELATIONS:
+                self._read_relations.popitem(last=False)
+        for mention in read.mentions:
             key = folded(mention.text)
             if key and key not in found:
                 owner = known.owner(mention.text)

@@ -26,6 +26,7 @@ from recollect.model.namespace import DEFAULT_NAMESPACE
 from recollect.store.sqlite.store import SqliteStore
 from recollect.text.analysers import ANALYSERS, Analyser, analyser
 from recollect.text.entities import RuleExtractor
+from recollect.text.mentions import EntityExtractor
 
 _EMBEDDER = "embedder"
 _ANALYSER = "analyser"
@@ -41,7 +42,7 @@ def open(
     recipe: Recipe | str = "balanced",
     analyser_name: str | None = None,
     language: str | None = None,
-    extract_entities: bool = True,
+    extract_entities: EntityExtractor | bool = True,
     durable: bool = True,
     must_exist: bool = False,
     resources: Resources | None = None,
@@ -67,7 +68,8 @@ def open(
         How words are read; fixed when the store is made. None for what it was made with, or ``"snowball"``
         with the language detected text by text.
     extract_entities
-        Whether what is remembered is read for the names it mentions, by rules and without a network.
+        Whether what is remembered is read for the names it mentions, by rules and without a network; or an
+        extractor that reads it in another way, for relations too.
     durable
         Whether an acknowledged write survives a power cut.
     must_exist
@@ -98,7 +100,7 @@ def open(
             recipe=recipe,
             namespace=namespace,
             reranker=_reranker(reranker, given),
-            extractor=RuleExtractor() if checks.flag("extract_entities", extract_entities) else None,
+            extractor=_extractor(extract_entities),
             notes=notes,
             **options,
         )
@@ -148,6 +150,14 @@ def _reranker(wanted: Reranker | str | None, resources: Resources) -> Reranker |
         return open_reranker(wanted, resources)
     if not isinstance(wanted, Reranker):
         raise InvalidArgument("reranker", wanted, "a re-ranker, the name of one, or None")
+    return wanted
+
+
+def _extractor(wanted: EntityExtractor | bool) -> EntityExtractor | None:
+    if isinstance(wanted, bool):
+        return RuleExtractor() if wanted else None
+    if not isinstance(wanted, EntityExtractor):
+        raise InvalidArgument("extract_entities", wanted, "true, false or an extractor")
     return wanted
 
 
