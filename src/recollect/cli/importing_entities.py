@@ -75,7 +75,7 @@ class EntityImporter:
         return True
 
     def _take_relation(self, relation: Relation, whose: str) -> bool:
-        from recollect.engine.graph_verbs import relation_type
+        from recollect.engine.entity_verbs import relation_type
         from recollect.model.entity import Entity
         from recollect.model.errors import MemoryNotFound
         from recollect.store.naming import EntityRecord

@@ -1,29 +1,21 @@
-"""The verbs about who and what memories speak of, what hangs together, where it was and when.
-
-Names follow aliases and merges everywhere. Whatever is asked about must be known: an entity is known once it
-was declared (described, related or merged) or a memory that may be seen mentions it.
-"""
+"""The verbs about what hangs together, where it was and when: paths, communities, near, timeline."""
 
 from __future__ import annotations
 
-import difflib
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property
 from time import monotonic
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 
 from recollect.engine.community_groups import LEVELS, Structure, told
-from recollect.engine.graph_answers import Communities, FoundPath, KnownEntity, Nearby, Paths, PathStep
-from recollect.engine.namespace_graph import MENTIONS, NEXT, SUPERSEDES, Graphs, NamespaceGraph
-from recollect.engine.naming import NameBook, Names
+from recollect.engine.entity_verbs import EntityVerbs, Look
+from recollect.engine.graph_answers import Communities, FoundPath, Nearby, Paths, PathStep
+from recollect.engine.namespace_graph import NamespaceGraph
 from recollect.engine.place_index import PlaceIndex
-from recollect.engine.repairing import Repairing
 from recollect.graph.adjacency import Graph
 from recollect.graph.paths import Path, find_paths
 from recollect.graph.summaries import Summary
@@ -31,216 +23,19 @@ from recollect.index.lexical import LexicalQuery
 from recollect.index.record import visible
 from recollect.model import checks
 from recollect.model.checks import IntArray
-from recollect.model.entity import Entity, Relation
-from recollect.model.errors import EntityNotFound, InvalidArgument
-from recollect.model.identity import memory_id
+from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
 from recollect.model.place import Place
 from recollect.rank.bm25 import BM25
 from recollect.store.port import View
-from recollect.store.sqlite.store import SqliteStore
-from recollect.text.folding import folded
 
-_OWN_TYPES: Final = (MENTIONS, NEXT, SUPERSEDES)
-_NEAREST: Final = 3
 _KEPT_SUMMARIES: Final = 4_096
 _KEPT_STRUCTURES: Final = 16
 _AT_ONCE: Final = 500
-_Answer = TypeVar("_Answer")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Look:
-    """One consistent look at a namespace."""
-
-    path: str
-    now: datetime
-    view: View
-    names: Names
-
-
-class GraphVerbs(ABC):
-    """The part of the engine that knows entities, relations, places and times."""
-
-    store: SqliteStore
-    _clock: Callable[[], datetime]
-    _names: NameBook
-    _repairing: Repairing
-
-    @abstractmethod
-    def _namespace(self, given: str | None) -> str:
-        """Return the namespace that a call means."""
-
-    # --- say ------------------------------------------------------------------------------------------
-
-    def relate(
-        self,
-        subject: str,
-        type: str,
-        object: str,
-        *,
-        weight: float = 1.0,
-        memory: str | None = None,
-        valid_from: datetime | None = None,
-        valid_to: datetime | None = None,
-        namespace: str | None = None,
-    ) -> Relation:
-        """Say that one entity has a relation to another.
-
-        Said again, it gets the new weight and end. It stops holding when the memory that asserts it is
-        forgotten or superseded, and is gone when that is purged.
-
-        Parameters
-        ----------
-        subject, type, object
-            ``"Anna", "works_at", "Bank of England"``. Names nobody has yet become entities.
-        weight
-            How strong it is, above 0.
-        memory
-            The id of the memory that says so; None if a person does.
-        valid_from, valid_to
-            Since and until when it holds.
-        namespace
-            Whose; None for the engine's.
-        """
-        for argument, name in (("subject", subject), ("object", object)):
-            _checked_name(argument, name)
-        relation_type(type)
-        if memory is not None:
-            memory_id("memory", memory)
-        said = Relation(subject, type, object, weight, memory, valid_from, valid_to)
-        return self.store.relate(self._namespace(namespace), [said], self._clock())[0]
-
-    def unrelate(self, subject: str, type: str, object: str, *, namespace: str | None = None) -> int:
-        """Take back every relation of a type from one entity to another; return how many there were."""
-        for argument, name in (("subject", subject), ("object", object)):
-            _checked_name(argument, name)
-        path = self._namespace(namespace)
-        names = self._names.of(path)
-        ends = [names.spellings(names.key(name)) for name in (subject, object)]
-        removed = self.store.unrelate(path, ends[0], checks.writable("type", type), ends[1])
-        if not removed:
-            raise InvalidArgument("type", type, f"that of a relation from {subject!r} to {object!r}")
-        return removed
-
-    def describe_entity(
-        self,
-        name: str,
-        *,
-        type: str | None = None,
-        aliases: Sequence[str] | None = None,
-        description: str | None = None,
-        namespace: str | None = None,
-    ) -> Entity:
-        """Say what an entity is; None leaves a part as it is. A name nobody has yet becomes an entity.
-
-        Parameters
-        ----------
-        name
-            The entity.
-        type
-            What kind of thing it is: ``"person"``, ``"company"``, … any word.
-        aliases
-            All its other names; each may be the name of nobody else.
-        description
-            A few words about it.
-        namespace
-            Whose; None for the engine's.
-        """
-        _checked_name("name", name)
-        for position, alias in enumerate(() if aliases is None else checks.texts("aliases", aliases)):
-            _checked_name(f"aliases[{position}]", alias)
-        for argument, said in (("type", type), ("description", description)):
-            if said is not None:
-                checks.writable(argument, said)
-        path = self._namespace(namespace)
-        described = self.store.describe_entity(
-            path, name, type=type, aliases=aliases, description=description
-        )
-        return described.entity
-
-    def merge_entities(self, keep: str, other: str, *, namespace: str | None = None) -> KnownEntity:
-        """Read one name as another from now on, wherever it stands; `undo_merge` takes it back."""
-
-        def known(look: _Look) -> None:
-            for argument, name in (("keep", keep), ("other", other)):
-                self._key(look, argument, name)
-
-        self._look(namespace, known)
-        self.store.merge_entities(self._namespace(namespace), keep, other)
-        return self.entity(keep, namespace=namespace)
-
-    def undo_merge(self, name: str, *, namespace: str | None = None) -> None:
-        """Let a merged name stand for itself again."""
-        _checked_name("name", name)
-        self.store.undo_merge(self._namespace(namespace), name)
-
-    # --- ask ------------------------------------------------------------------------------------------
-
-    def entities(
-        self, *, prefix: str = "", limit: int = 50, namespace: str | None = None
-    ) -> tuple[KnownEntity, ...]:
-        """Return who and what is known, those that most memories mention first.
-
-        Parameters
-        ----------
-        prefix
-            Only those with a name that begins so, whatever its case and accents.
-        limit
-            How many at most.
-        namespace
-            Whose; None for the engine's.
-        """
-        begins = folded(checks.writable("prefix", prefix))
-        checks.whole("limit", limit)
-
-        def answer(look: _Look) -> tuple[KnownEntity, ...]:
-            known = self._graph(look)
-            wanted = [
-                (-count, known.name(key), key)
-                for key, count in self._counted(known)
-                if any(name.startswith(begins) for name in look.names.spellings(key))
-            ]
-            return tuple(self._known(known, key) for _, _, key in sorted(wanted)[:limit])
-
-        return self._look(namespace, answer)
-
-    def entity(self, name: str, *, namespace: str | None = None) -> KnownEntity:
-        """Return what is known about one entity, by any of its names."""
-        return self._look(
-            namespace, lambda look: self._known(self._graph(look), self._key(look, "name", name))
-        )
-
-    def relations(
-        self, entity: str | None = None, *, as_of: datetime | None = None, namespace: str | None = None
-    ) -> tuple[Relation, ...]:
-        """Return the relations that hold, in the order in which they were said.
-
-        Parameters
-        ----------
-        entity
-            Only those of this one, at either end; None for all.
-        as_of
-            Those that held at that moment, as it was believed then.
-        namespace
-            Whose; None for the engine's.
-        """
-        then = checks.optional_instant("as_of", as_of)
-
-        def answer(look: _Look) -> tuple[Relation, ...]:
-            names = look.names
-            ends = None if entity is None else names.spellings(self._key(look, "entity", entity))
-            found = self.store.relations(look.path, now=look.now, as_of=then, names=ends)
-            return tuple(
-                replace(
-                    relation,
-                    source=names.entity(names.key(relation.source), relation.source).name,
-                    target=names.entity(names.key(relation.target), relation.target).name,
-                )
-                for relation in found
-            )
-
-        return self._look(namespace, answer)
+class GraphVerbs(EntityVerbs):
+    """The part of the engine that knows the graph of a namespace, places and times."""
 
     def paths(
         self,
@@ -279,7 +74,7 @@ class GraphVerbs(ABC):
             Whose; None for the engine's.
         """
 
-        def answer(look: _Look) -> Paths:
+        def answer(look: Look) -> Paths:
             known = self._graph(look)
             keys = [self._key(look, "start", start)]
             if to is not None:
@@ -326,7 +121,7 @@ class GraphVerbs(ABC):
             raise InvalidArgument("level", level, f"a whole number from 0 to {LEVELS - 1}")
         checks.whole("limit", limit)
 
-        def answer(look: _Look) -> Communities:
+        def answer(look: Look) -> Communities:
             known = self._graph(look)
             structure = self._structures.get(look.path)
             if structure is None or structure.graph is not known.graph or structure.seed != seed:
@@ -368,7 +163,7 @@ class GraphVerbs(ABC):
         reach = None if radius is None else checks.at_least("radius", radius, 0)
         checks.whole("limit", limit)
 
-        def answer(look: _Look) -> tuple[Nearby, ...]:
+        def answer(look: Look) -> tuple[Nearby, ...]:
             slots, metres = self._places.near(
                 look.path, look.view, look.now.timestamp(), point.lat, point.lon, reach, limit
             )
@@ -403,7 +198,7 @@ class GraphVerbs(ABC):
             raise InvalidArgument("end", end, f"at or after start ({since.isoformat()})")
         checks.whole("limit", limit)
 
-        def answer(look: _Look) -> tuple[Memory, ...]:
+        def answer(look: Look) -> tuple[Memory, ...]:
             slots = self._slots(look, entity)
             records = look.view.records(slots)
             events = records["event"]
@@ -418,10 +213,6 @@ class GraphVerbs(ABC):
     # --- inside ---------------------------------------------------------------------------------------
 
     @cached_property
-    def _graphs(self) -> Graphs:
-        return Graphs(self.store, self._names)
-
-    @cached_property
     def _places(self) -> PlaceIndex:
         return PlaceIndex(self.store)
 
@@ -433,52 +224,7 @@ class GraphVerbs(ABC):
     def _summaries(self) -> dict[str, Summary]:
         return {}
 
-    def _relate_what_was_read(self, memories: Sequence[Memory]) -> None:
-        """Write down the relations that an extractor read in what was just remembered."""
-        found: dict[str, list[Relation]] = {}
-        for memory in memories:
-            for relation in self._names.relations_in(memory):
-                # What a model calls by a word of the graph's own, or by nothing, is no relation.
-                if relation.type not in _OWN_TYPES and folded(relation.source) and folded(relation.target):
-                    found.setdefault(memory.namespace, []).append(relation)
-        for path, relations in found.items():
-            self.store.relate(path, relations, self._clock())
-
-    def _look(self, namespace: str | None, look: Callable[[_Look], _Answer]) -> _Answer:
-        path, now = self._namespace(namespace), self._clock()
-
-        def action() -> _Answer:
-            with self.store.view(path, now) as view:
-                return look(_Look(path, now, view, self._names.of(path)))
-
-        return self._repairing.run([path], action)
-
-    def _graph(self, look: _Look) -> NamespaceGraph:
-        return self._graphs.at(look.path, look.now)
-
-    def _key(self, look: _Look, argument: str, name: str) -> str:
-        """Return the key of a known entity, or raise with the names that are most like it."""
-        _checked_name(argument, name)
-        key = look.names.key(name)
-        if look.names.is_declared(key):
-            return key
-        _, mentioned = look.view.document_frequencies(look.names.spellings(key), field="names")
-        if any(mentioned.values()):
-            return key
-        known = self._graph(look)
-        alike = difflib.get_close_matches(key, [each for each, _ in self._counted(known)], _NEAREST)
-        raise EntityNotFound(name, look.path, tuple(map(known.name, alike)))
-
-    def _counted(self, known: NamespaceGraph) -> list[tuple[str, int]]:
-        """Return the keys of all known entities and how many memories mention each."""
-        counts = known.mention_counts()
-        found = dict.fromkeys(known.names.declared(), 0)
-        for key, node in zip(known.entity_keys, known.entity_nodes().tolist(), strict=True):
-            if counts[node] or key in found:
-                found[key] = int(counts[node])
-        return sorted(found.items())
-
-    def _slots(self, look: _Look, entity: str | None) -> IntArray:
+    def _slots(self, look: Look, entity: str | None) -> IntArray:
         """Return the slots of the memories that mention an entity; None for all slots."""
         if entity is None:
             return np.arange(self.store.graph_news(look.path, 0).slots)
@@ -486,19 +232,7 @@ class GraphVerbs(ABC):
         query = LexicalQuery(dict.fromkeys(spellings, 1.0), {"names": 1.0}, (), BM25())
         return look.view.lexical(query, max(1, look.view.count)).slots
 
-    def _known(self, known: NamespaceGraph, key: str) -> KnownEntity:
-        entity = known.names.entity(key, known.name(key))
-        node = known.entity_node(key)
-        if node is None:
-            return KnownEntity(entity, 0, 0, known.names.merged(key))
-        edges = known.graph.around([node], "both")
-        types = np.array(known.graph.type_names)[edges.types]
-        mentions = int(np.count_nonzero(types == MENTIONS))
-        # A relation of an entity to itself is found from both of its ends.
-        related = np.unique(edges.numbers).size - mentions
-        return KnownEntity(entity, mentions, related, known.names.merged(key))
-
-    def _told(self, look: _Look, known: NamespaceGraph, paths: Sequence[Path]) -> tuple[FoundPath, ...]:
+    def _told(self, look: Look, known: NamespaceGraph, paths: Sequence[Path]) -> tuple[FoundPath, ...]:
         nodes = np.array(sorted({step.node for path in paths for step in path.steps}), np.intp)
         slots = known.slots_of(nodes)
         memories = _memories(look.view, slots[slots >= 0])
@@ -516,25 +250,6 @@ class GraphVerbs(ABC):
             )
             for path in paths
         )
-
-
-def relation_type(type: str) -> str:
-    """Return a type that a relation may have: a word that is not one of the graph's own.
-
-    Examples
-    --------
-    >>> relation_type("works_at")
-    'works_at'
-    """
-    if checks.writable("type", type).strip() in ("", *_OWN_TYPES):
-        own = ", ".join(_OWN_TYPES)
-        raise InvalidArgument("type", type, f"a word of your own (the graph itself uses {own})")
-    return type
-
-
-def _checked_name(argument: str, name: str) -> None:
-    if not folded(checks.writable(argument, name)):
-        raise InvalidArgument(argument, name, "a name that is not blank")
 
 
 def _cut(paths: Sequence[Path], goal: int | None) -> list[Path]:
