@@ -55,7 +55,7 @@ def parts_of(documents: list[Document], query: dict[str, float], scorer: BM25 = 
             found = TermList(
                 np.array(slots, np.int32), np.array([documents[slot][term] for slot in slots], np.uint16)
             )
-            worth = saturated(found, lengths, average, scorer)
+            (worth,) = saturated([found], [lengths], [average], scorer)
             parts.append(Part("content", term, worth, weight, lengths, average, len(slots)))
     return parts
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index.neighbours import Neighbours
+from recollect.index.neighbours import Neighbours, distinct
 from recollect.index.record import GONE, RECORD, Records
 
 turns = st.lists(
@@ -54,3 +54,22 @@ def test_an_empty_namespace_has_no_neighbours() -> None:
     links = Neighbours()
     links.grow(np.zeros(0, RECORD))
     assert links.around(np.zeros(0, np.intp), 2).shape == (4, 0)
+
+
+@given(turns)
+def test_pauses_are_seconds_between_a_slot_and_its_neighbours(
+    rows: list[tuple[int, int, int, bool]],
+) -> None:
+    links = Neighbours()
+    links.grow(records_of(rows))
+    slots = np.arange(len(rows))
+    around = links.around(slots, 2)
+    pauses = links.pauses(slots, around)
+    for step, slot in zip(*np.nonzero(around >= 0), strict=True):
+        assert pauses[step, slot] == abs(rows[slot][2] - rows[around[step, slot]][2])
+    assert bool(links) == bool((around >= 0).any())
+
+
+@given(st.lists(st.integers(0, 9)))
+def test_distinct_is_each_once_ascending(slots: list[int]) -> None:
+    assert distinct(np.array(slots, np.intp)).tolist() == sorted(set(slots))

@@ -54,6 +54,8 @@ def bridge(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
         return _NOTHING
     seeds = slots[: recipe.bridge_seeds]
     alone = view.records(seeds)["session"] < 0
+    if not alone.any():
+        return _NOTHING
     seeds, weight_of = seeds[alone], scores[: recipe.bridge_seeds][alone] / best
     asked = folded(situation.question.text)
     weights: dict[str, float] = {}

@@ -14,6 +14,7 @@ from recollect.duplicates.fingerprint import folded
 from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Situation
 from recollect.index.lexical import LexicalQuery
+from recollect.index.neighbours import distinct
 from recollect.model.checks import BoolArray, FloatArray, IntArray
 from recollect.model.explanation import Explanation
 from recollect.model.parameter import parameters_of
@@ -223,7 +224,7 @@ def _completed(recipe: Recipe, situation: Situation, query: LexicalQuery, found:
         if query.excluded:
             around = view.without(around, query.excluded)
         parts.append(around)
-    slots = np.unique(np.concatenate(parts))
+    slots = distinct(np.concatenate(parts))
     vector, lexical = found.vector, found.lexical
     if recipe.vector_pool and situation.vector is not None:
         cosines = view.cosines(situation.vector, slots)

@@ -26,7 +26,7 @@ from recollect.rank import (
     proximity,
 )
 from recollect.rank.quality import record_quality
-from recollect.rank.sessions import session_means
+from recollect.rank.sessions import means
 from recollect.rank.temporal import boosted_additive, boosted_multiplicative
 
 _DAY: Final = 86_400.0
@@ -58,7 +58,7 @@ def with_session(
     if not recipe.session_weight:
         return scores, explain
     relevant, base = _not_negative(scores, explain)
-    shared = recipe.session_weight * session_means(records["session"], relevant)
+    shared = recipe.session_weight * means(records["session"], relevant)
     both = _Mixed("sum", ("relevance", "its session"), relevant, shared)
     return both.scores, _chained(both, "with session", "relevance", base)
 
@@ -67,8 +67,10 @@ def with_speaker(
     recipe: Recipe, situation: Situation, records: Records, scores: FloatArray, explain: Explain
 ) -> Step:
     """Hold back what an assistant said: what people tell of themselves is what they ask for later."""
+    if recipe.machine_weight == 1:
+        return scores, explain
     said_by_machine = records["role"] == MACHINE
-    if recipe.machine_weight == 1 or not said_by_machine.any():
+    if not said_by_machine.any():
         return scores, explain
     relevant, base = _not_negative(scores, explain)
     factor = np.where(said_by_machine, recipe.machine_weight, 1.0)

@@ -10,14 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from recollect.index.lexical import Mask, Part, scale
+from recollect.index.lexical import Mask, Part, Saturated, scale
 from recollect.index.neighbours import Neighbours
-from recollect.index.record import Records
 from recollect.model.checks import FloatArray, IntArray
 from recollect.rank.bm25 import BM25
 from recollect.rank.combination import Combination
 from recollect.rank.context import REACH, Reading, windows
+
+Columns = npt.NDArray[np.int32]
 
 _HOUR = 3_600.0
 READ = "content"
@@ -59,11 +61,11 @@ def in_context(
     parts: Sequence[Part],
     slots: IntArray,
     neighbours: Neighbours,
-    records: Records,
     seen: Mask | None,
     count: int,
     scorer: BM25,
     reading: Reading,
+    columns: Columns,
 ) -> InContext:
     """Score candidates by the question's terms, reading each with its neighbours.
 
@@ -73,7 +75,7 @@ def in_context(
         The lists of the question's terms, without memories that may not be seen.
     slots
         The candidates, each once.
-    neighbours, records
+    neighbours
         Those of the whole namespace.
     seen
         Which memories may be seen; the words of others are not read.
@@ -83,47 +85,55 @@ def in_context(
         BM25's parameters.
     reading
         How much of the neighbours is read.
+    columns
+        An array over all slots and one more, all of it -1, and left so.
     """
-    around = neighbours.around(slots, REACH)
+    around = neighbours.around(slots, REACH) if neighbours else np.zeros((0, slots.size), np.intp)
     if seen is not None:
         around = np.where((around >= 0) & seen[around], around, -1)
-    there = around >= 0
-    created = records["created"]
-    pauses = np.where(there, np.abs(created[around] - created[slots]) / _HOUR, np.inf)
-    everyone = np.concatenate([slots[np.newaxis], around])
-    # Position of a slot among those that are looked at; the last column of the table stays empty.
-    unique, at = np.unique(everyone, return_inverse=True)
-    at = at.reshape(everyone.shape)
-    frequencies = _frequencies(parts, unique, len(records))
-    names = [f"{part.term} in {part.field}" for part in parts]
+    # The candidates come last, so that each keeps its own column if it is also somebody's neighbour. Those
+    # who are not there, -1, have the column of one more than all slots, which nobody writes to.
+    everyone = np.concatenate([around.ravel(), slots])
+    first = around.size
+    columns[everyone] = np.arange(everyone.size, dtype=columns.dtype)
+    at = columns[around]
+    scales = np.array([scale(part, count) for part in parts])
     table = np.zeros((len(parts), slots.size))
-    for field in dict.fromkeys(part.field for part in parts):
-        rows = [row for row, part in enumerate(parts) if part.field == field]
-        first = parts[rows[0]]
-        scales = np.array([scale(parts[row], count) for row in rows])
-        tf = frequencies[rows][:, at]
-        if field == READ:
-            lengths = np.where(everyone >= 0, first.lengths[everyone], 0.0)
-            weights = np.where(there, reading.weigh(lengths[0], pauses), 0.0)
-        else:
-            lengths, weights = first.lengths[slots][np.newaxis], np.zeros((0, slots.size))
-            tf = tf[:, :1]
-        table[rows] = windows(
-            tf, lengths.astype(np.float64), weights, scales, first.average_length, scorer.k1, scorer.b
+    read = [row for row, part in enumerate(parts) if part.field == READ and around.size]
+    plain = [row for row, part in enumerate(parts) if part.field != READ or not around.size]
+    if plain:
+        # What a posting is worth on its own is known already.
+        row, column, postings = _hits([parts[row].list for row in plain], columns, first)
+        values = np.concatenate([parts[row].list.saturation for row in plain])[postings]
+        rows = np.array(plain)[row]
+        table[rows, column - first] = scales[rows] * values
+    if read:
+        row, column, postings = _hits([parts[row].list for row in read], columns, 0)
+        tf = np.zeros((len(read), everyone.size))
+        tf[row, column] = np.concatenate([parts[row].list.frequencies for row in read])[postings]
+        lengths = parts[read[0]].lengths
+        own = lengths[slots].astype(np.float64)
+        weights = reading.weigh(own, neighbours.pauses(slots, around) / _HOUR)
+        weights *= around >= 0
+        table[read] = windows(
+            tf[:, first:],
+            (tf.take(each, axis=1) for each in at),
+            own,
+            lengths[around],
+            weights,
+            scales[read],
+            parts[read[0]].average_length,
+            scorer.k1,
+            scorer.b,
         )
+    columns[everyone] = -1
+    names = [f"{part.term} in {part.field}" for part in parts]
     return InContext(slots, names, table)
 
 
-def _frequencies(parts: Sequence[Part], unique: IntArray, capacity: int) -> FloatArray:
-    """Return how often each part's term occurs in each of the slots; -1 among them has none."""
-    place = np.full(capacity, -1, np.intp)
-    known = unique >= 0
-    place[unique[known]] = np.flatnonzero(known)
-    sizes = [part.list.slots.size for part in parts]
-    at = place[np.concatenate([part.list.slots for part in parts])]
-    wanted = at >= 0
-    row = np.repeat(np.arange(len(parts)), sizes)[wanted]
-    tf = np.concatenate([part.list.frequencies for part in parts])[wanted]
-    flat = np.bincount(row * unique.size + at[wanted], tf, len(parts) * unique.size)
-    # With nothing to count, bincount answers in whole numbers.
-    return flat.astype(np.float64, copy=False).reshape(len(parts), unique.size)
+def _hits(lists: Sequence[Saturated], columns: Columns, first: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the postings in a column from `first` on: the list and the column of each, and which it is."""
+    column = columns[np.concatenate([each.slots for each in lists])]
+    postings = (column >= first).nonzero()[0]
+    ends = np.array([each.slots.size for each in lists]).cumsum()
+    return ends.searchsorted(postings, "right"), column[postings], postings

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Final
 
 import numpy as np
@@ -108,26 +109,37 @@ class Part:
 
 
 def saturated(
-    found: TermList, lengths: npt.NDArray[np.float32], average_length: float, scorer: BM25
-) -> Saturated:
-    """Return how much a term says in each memory of a list.
+    found: Sequence[TermList],
+    lengths: Sequence[npt.NDArray[np.float32]],
+    average_lengths: Sequence[float],
+    scorer: BM25,
+) -> list[Saturated]:
+    """Return how much each term says in each memory of its list.
 
     Parameters
     ----------
     found
-        The list, already without memories that may not be seen.
+        The lists, already without memories that may not be seen.
     lengths
-        The number of terms each slot has in the field.
-    average_length
-        The mean of those over the memories that may be seen and have the field.
+        For each, the number of terms every slot has in the field.
+    average_lengths
+        For each, the mean of those over the memories that may be seen and have the field.
     scorer
         BM25's parameters.
     """
-    tf = found.frequencies.astype(np.float64)
-    relative = lengths[found.slots].astype(np.float64) / average_length
+    if not found:
+        return []
+    sizes = [each.slots.size for each in found]
+    tf = np.concatenate([each.frequencies for each in found]).astype(np.float64)
+    own = [of_field[each.slots] for of_field, each in zip(lengths, found, strict=True)]
+    relative = np.concatenate(own).astype(np.float64) / np.repeat(np.array(average_lengths), sizes)
     room = scorer.k1 * (1 - scorer.b) + (scorer.k1 * scorer.b) * relative
     values = tf * (scorer.k1 + 1) / (tf + room)
-    return Saturated(found.slots.astype(np.intp), found.frequencies, values)
+    # Copies, so that one list that is kept does not keep the others.
+    return [
+        Saturated(each.slots.astype(np.intp), each.frequencies, values[end - size : end].copy())
+        for each, size, end in zip(found, sizes, accumulate(sizes), strict=True)
+    ]
 
 
 def impacts(parts: Sequence[Part], count: int) -> tuple[IntArray, FloatArray]:

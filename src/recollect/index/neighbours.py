@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from recollect.index.growing import Growing
 from recollect.index.record import GONE, Records
-from recollect.model.checks import IntArray
+from recollect.model.checks import FloatArray, IntArray
 
 NOBODY: Final = -1
 LINKED: Final = ("session", "position", "created", "state")
@@ -28,14 +28,21 @@ class Neighbours:
     def __init__(self) -> None:
         self._before = Growing(np.int32, ())
         self._after = Growing(np.int32, ())
+        # The records have this, too, but a hundred bytes apart.
+        self._learnt = Growing(np.float64, ())
+        self._linked = False
 
     def __len__(self) -> int:
         return len(self._before)
 
+    def __bool__(self) -> bool:
+        """Return whether anybody has a neighbour."""
+        return self._linked
+
     @property
     def nbytes(self) -> int:
         """How much memory this takes."""
-        return self._before.nbytes + self._after.nbytes
+        return self._before.nbytes + self._after.nbytes + self._learnt.nbytes
 
     def grow(self, records: Records) -> None:
         """Link the slots that are new in `records`, which are those of the whole namespace.
@@ -48,6 +55,7 @@ class Neighbours:
             return
         for links in (self._before, self._after):
             links.extend(np.full(new, NOBODY, np.int32))
+        self._learnt.extend(records["created"][start:])
         sessions = records["session"]
         touched = np.unique(sessions[start:])
         touched = touched[touched >= 0]
@@ -74,14 +82,22 @@ class Neighbours:
         >>> links.around(np.array([1]), 2).tolist()
         [[0], [-1], [2], [-1]]
         """
-        rows = []
-        for links in (self._before.view, self._after.view):
-            at = slots
-            for _ in range(reach):
-                # A slot of -1 looks up the last one, whose answer is then thrown away.
-                at = np.where(at >= 0, links[at], NOBODY)
-                rows.append(at)
-        return np.array(rows, np.intp).reshape(2 * reach, slots.size)
+        rows = np.full((2 * reach, slots.size), NOBODY, np.intp)
+        if self._linked:
+            for first, links in ((0, self._before.view), (reach, self._after.view)):
+                at = slots
+                for row in rows[first : first + reach]:
+                    row[:] = links[at]
+                    # A slot of -1 looked up the last one, whose answer is thrown away.
+                    row[at < 0] = NOBODY
+                    at = row
+        return rows
+
+    def pauses(self, slots: IntArray, around: IntArray) -> FloatArray:
+        """Return the seconds between some slots and their neighbours; anything where there is none."""
+        learnt = self._learnt.view
+        result: FloatArray = np.abs(learnt[around] - learnt[slots])
+        return result
 
     def _link(self, members: IntArray, records: Records) -> None:
         members = members[records["state"][members] != GONE]
@@ -93,3 +109,20 @@ class Neighbours:
         before[1:][same] = inside[:-1][same]
         after[:-1][same] = inside[1:][same]
         self._before.view[inside], self._after.view[inside] = before, after
+        self._linked |= bool(same.any())
+
+
+def distinct(slots: IntArray) -> IntArray:
+    """Return each slot once, ascending: ``numpy.unique`` of a few numbers in a third of the time.
+
+    Examples
+    --------
+    >>> distinct(np.array([7, 3, 7]))
+    array([3, 7])
+    """
+    ordered = slots.copy()
+    ordered.sort()
+    new = np.ones(ordered.size, np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    found: IntArray = ordered[new]
+    return found

@@ -31,6 +31,7 @@ _CACHED_LIST_BYTES: Final = 64 * 1024 * 1024
 """How many bytes of lists may be kept, and as many again of what their postings are worth."""
 _ENTRY_BYTES: Final = 200
 """About what a term costs in a table, besides its list; terms that nobody said are kept there too."""
+_NUMBER_OF: Final = {field: number for number, field in enumerate(FIELDS)}
 _NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
 
@@ -82,6 +83,7 @@ class Partition:
         self._sight: Sight | None = None
         self._pending: int | None = None
         self._neighbours = Neighbours()
+        self._columns = np.full(1, -1, np.int32)
 
     def __len__(self) -> int:
         return len(self._records)
@@ -96,8 +98,9 @@ class Partition:
         """How much memory this takes, roughly."""
         lengths = sum(part.nbytes for part in self._lengths)
         tail = _ENTRY_BYTES * len(self._tail)
+        beside = self._neighbours.nbytes + self._columns.nbytes
         kept = self._lists.nbytes + self._saturated.nbytes + self._passing.nbytes
-        return self._records.nbytes + lengths + self.vectors.nbytes + kept + tail + self._neighbours.nbytes
+        return self._records.nbytes + lengths + self.vectors.nbytes + kept + tail + beside
 
     @property
     def neighbours(self) -> Neighbours:
@@ -105,9 +108,16 @@ class Partition:
         self._neighbours.grow(self.records)
         return self._neighbours
 
+    @property
+    def columns(self) -> npt.NDArray[np.int32]:
+        """An array over all slots and one more, all of it -1; who writes to it puts that back."""
+        if self._columns.size != len(self) + 1:
+            self._columns = np.full(len(self) + 1, -1, np.int32)
+        return self._columns
+
     def lengths(self, field: str) -> npt.NDArray[np.float32]:
         """Return the number of terms each slot has in `field`."""
-        view: npt.NDArray[np.float32] = self._lengths[FIELDS.index(field)].view
+        view: npt.NDArray[np.float32] = self._lengths[_NUMBER_OF[field]].view
         return view
 
     def append(self, records: Records) -> None:

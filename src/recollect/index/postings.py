@@ -32,6 +32,7 @@ PLACES: Final = 2**20
 _VERSION: Final = 2
 _HEAD: Final = Struct("<BxxxI")
 _COUNTS: Final = Struct("<II")
+_ENDS: Final = Struct("<II")
 _LONG: Final = 512
 _BLOCK_BYTES: Final = 1_024
 _HALF: Final = PLACES // 2
@@ -114,19 +115,21 @@ class Lists:
         by_key = np.argsort(rank[self.owners], kind="stable")
         slots = self.slots[by_key].astype(_TWO_BYTES).tobytes()
         frequencies = self.frequencies[by_key].astype(_TWO_BYTES).tobytes()
-        lengths = sizes[order].astype(_FOUR_BYTES).tobytes()
+        ends = np.cumsum(sizes[order])
         keys = [self.keys[position] for position in order.tolist()]
-        ends = [0, *(2 * np.cumsum(sizes[order])).tolist()]
+        bounds = [0, *(2 * ends).tolist()]
         places = place[order]
-        starts = np.flatnonzero(np.diff(places, prepend=-1, append=-1)).tolist()
+        starts = np.flatnonzero(np.diff(places, prepend=-1, append=-1))
+        before = np.repeat((ends - sizes[order])[starts[:-1]], np.diff(starts))
+        within = (ends - before).astype(_FOUR_BYTES).tobytes()
         found = []
-        for first, last in pairwise(starts):
+        for first, last in pairwise(starts.tolist()):
             names = _END.join(keys[first:last])
-            span = slice(ends[first], ends[last])
+            span = slice(bounds[first], bounds[last])
             body = b"".join(
                 (
                     _COUNTS.pack(last - first, len(names)),
-                    lengths[4 * first : 4 * last],
+                    within[4 * first : 4 * last],
                     names,
                     slots[span],
                     frequencies[span],
@@ -209,9 +212,10 @@ def opened(block: bytes) -> Block:
     """Return what a block holds, or raise :class:`IndexCorrupt`."""
     count, names, lists = _checked(block)
     postings = (len(block) - lists) // 4
+    ends = np.frombuffer(block, _FOUR_BYTES, count, names - 4 * count)
     return (
         block[names:lists].split(_END),
-        np.frombuffer(block, _FOUR_BYTES, count, names - 4 * count),
+        np.diff(ends, prepend=_FOUR_BYTES.type(0)),
         np.frombuffer(block, _TWO_BYTES, postings, lists),
         np.frombuffer(block, _TWO_BYTES, postings, lists + 2 * postings),
     )
@@ -230,19 +234,19 @@ def found(block: bytes, term: str) -> dict[str, tuple[Slots, Frequencies]]:
     """
     count, names, lists = _checked(block)
     # Cutting the names apart would take longer than looking for one in all of them.
-    listed = block[names:lists] + _END
+    listed = _END + block[names:lists] + _END
     wanted = _BETWEEN + term.encode() + _END
     result = {}
     at = listed.find(wanted)
     while at >= 0:
-        begins = listed.rfind(_END, 0, at) + 1
+        begins = listed.rfind(_END, 0, at)
         position = listed.count(_END, 0, begins)
-        lengths = np.frombuffer(block, _FOUR_BYTES, position + 1, names - 4 * count)
-        size = int(lengths[position])
-        start = lists + 2 * (int(np.add.reduce(lengths, dtype=np.int64)) - size)
-        result[listed[begins:at].decode()] = (
-            np.frombuffer(block, _TWO_BYTES, size, start),
-            np.frombuffer(block, _TWO_BYTES, size, start + (len(block) - lists) // 2),
+        # Before the first end stands how long the names are; the first list begins at 0.
+        start, end = _ENDS.unpack_from(block, names - 4 * (count - position + 1))
+        first, size = lists + 2 * (start if position else 0), end - (start if position else 0)
+        result[listed[begins + 1 : at].decode()] = (
+            np.frombuffer(block, _TWO_BYTES, size, first),
+            np.frombuffer(block, _TWO_BYTES, size, first + (len(block) - lists) // 2),
         )
         at = listed.find(wanted, at + len(wanted))
     return result

@@ -102,7 +102,7 @@ class Vectors:
             places = self._shortlist(query, max(RESCORED, 2 * limit), allowed)
             if self._several:
                 places = self._widened(query, places, 2 * limit, allowed)
-            rough = Quantised(self._bytes.view[places], self._scales.view[places]).dot(query)
+            rough = self._compared(query, places)
             # A quarter more than the limit leaves room for the small error of bytes.
             places = self._best_slots(places, rough.astype(np.float64), limit + max(20, limit // 4))
             scores = fetch(places) @ query
@@ -119,6 +119,11 @@ class Vectors:
         From float32 rows where those are in memory, else from their bytes, which are off by a thousandth.
         """
         owners = self.owners.view
+        if not len(owners) or not slots.size:
+            return np.zeros(slots.size)
+        if not self._several and owners[-1] == len(owners) - 1 and slots.max() < len(owners):
+            # Everybody up to the last has exactly one.
+            return self._compared(query, slots).astype(np.float64)
         first, last = np.searchsorted(owners, slots), np.searchsorted(owners, slots, "right")
         having = np.flatnonzero(last > first)
         result = np.zeros(slots.size)
@@ -127,12 +132,14 @@ class Vectors:
         sizes = (last - first)[having]
         starts = np.cumsum(sizes) - sizes
         places = np.repeat(first[having] - starts, sizes) + np.arange(sizes.sum())
-        if self.exact:
-            products = self._products(query)[places]
-        else:
-            products = Quantised(self._bytes.view[places], self._scales.view[places]).dot(query)
-        result[having] = np.maximum.reduceat(products.astype(np.float64), starts)
+        result[having] = np.maximum.reduceat(self._compared(query, places).astype(np.float64), starts)
         return result
+
+    def _compared(self, query: Floats, places: npt.NDArray[np.intp]) -> Floats:
+        """Return the products of some vectors with the query, from rows if there are any, else from bytes."""
+        if self.exact:
+            return self._products(query)[places]
+        return Quantised(self._bytes.view[places], self._scales.view[places]).dot(query)
 
     def _products(self, query: Floats) -> Floats:
         """Return the product of every row with the query; the last answer is kept for the next leg to ask."""

@@ -12,8 +12,10 @@ between it and its neighbour.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Final
+from functools import lru_cache
+from typing import Annotated, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -64,7 +66,7 @@ class Reading:
     @property
     def bases(self) -> tuple[float, ...]:
         """The weight of each neighbour of `STEPS`, before lengths and pauses."""
-        return tuple(float((self.before if step < 0 else self.after) ** abs(step)) for step in STEPS)
+        return tuple(_bases(self.before, self.after)[:, 0].tolist())
 
     def weights(self, lengths: Numbers, pauses: npt.ArrayLike) -> FloatArray:
         """Return the weight of each neighbour: ``base · min(1, words/length) · 0.5^(pause/hours)``.
@@ -87,7 +89,7 @@ class Reading:
     def weigh(self, lengths: FloatArray, pauses: FloatArray) -> FloatArray:
         """Do the work of :meth:`weights` on values that are known to be good."""
         lean = np.minimum(1.0, self.words / np.maximum(lengths, 1.0))
-        result: FloatArray = np.array(self.bases)[:, np.newaxis] * lean * np.exp2(-pauses / self.hours)
+        result: FloatArray = _bases(self.before, self.after) * lean * np.exp2(-pauses / self.hours)
         return result
 
 
@@ -141,25 +143,55 @@ def window_bm25(
         if not np.isfinite(values).all() or (values < 0).any():
             raise InvalidArgument(name, values, "finite numbers of at least 0")
     average = checks.above("average_length", average_length, 0)
-    return windows(tf, size, weight, scale, average, checks.at_least("k1", k1, 0), checks.probability("b", b))
+    others = [tf[:, neighbour] for neighbour in range(1, tf.shape[1])]
+    return windows(
+        tf[:, 0],
+        others,
+        size[0],
+        size[1:],
+        weight,
+        scale,
+        average,
+        checks.at_least("k1", k1, 0),
+        checks.probability("b", b),
+    )
 
 
 def windows(
-    tf: FloatArray,
+    own: FloatArray,
+    others: Iterable[FloatArray],
     lengths: FloatArray,
+    other_lengths: npt.NDArray[np.floating[Any]],
     weights: FloatArray,
     scales: FloatArray,
     average_length: float,
     k1: float,
     b: float,
 ) -> FloatArray:
-    """Do the work of :func:`window_bm25` on values that are known to be good."""
-    together = tf[:, 0] + np.einsum("tkc,kc->tc", tf[:, 1:], weights)
-    length = lengths[0] + (weights * lengths[1:]).sum(axis=0)
-    average = average_length * (1.0 + float(weights.sum(axis=0).mean()) if weights.size else 1.0)
+    """Do the work of :func:`window_bm25` on values that are known to be good.
+
+    Texts and neighbours come apart: first the frequencies of either, then the lengths of either. What is said
+    of a neighbour of weight 0 makes no difference.
+    """
+    together, length, average = own, lengths, average_length
+    if weights.size:
+        around = np.zeros(own.shape)
+        for weight, tf in zip(weights, others, strict=True):
+            around += weight * tf
+        together = own + around
+        length = lengths + (weights * other_lengths).sum(axis=0)
+        average = average_length * (1.0 + float(weights.sum(axis=0).mean()))
     room = k1 * (1 - b + b * (length / average))
-    with np.errstate(invalid="ignore"):
-        # A term that does not occur adds nothing, also where k1 = 0 makes the fraction 0/0.
-        gained = np.where(together > 0, together * (k1 + 1) / (together + room), 0.0)
-    result: FloatArray = scales[:, np.newaxis] * gained
-    return result
+    gained = np.zeros(together.shape)
+    # A term that does not occur adds nothing, also where k1 = 0 would make the fraction 0/0.
+    np.divide(together * (k1 + 1), together + room, out=gained, where=together > 0)
+    gained *= scales[:, np.newaxis]
+    return gained
+
+
+@lru_cache(maxsize=64)
+def _bases(before: float, after: float) -> FloatArray:
+    """Return the weight of each neighbour of `STEPS` as a column."""
+    column = np.array([[(before if step < 0 else after) ** abs(step)] for step in STEPS])
+    column.flags.writeable = False
+    return column

@@ -40,14 +40,18 @@ def session_means(sessions: npt.ArrayLike, scores: Numbers, *, best: int = BEST)
     >>> session_means([7, 7, 8, -1], [0.9, 0.3, 0.6, 0.6])
     array([0.4, 0.4, 0.2, 0.2])
     """
-    score, own = _checked(sessions, scores)
-    few = checks.whole("best", best, 1)
-    if not score.size:
-        return score
-    order, starts, sizes, rank = _by_session(own, score)
-    sums = np.add.reduceat(np.where(rank < few, score[order], 0.0), starts)
-    result = np.empty(score.size)
-    result[order] = np.repeat(sums / few, sizes)
+    score, number = _checked(sessions, scores)
+    return means(number, score, checks.whole("best", best, 1))
+
+
+def means(sessions: IntArray, scores: FloatArray, best: int = BEST) -> FloatArray:
+    """Do the work of :func:`session_means` on values that are known to be good."""
+    if not (sessions >= 0).any():
+        return scores / best
+    order, starts, rank, group = _by_session(sessions, scores)
+    sums = np.add.reduceat(np.where(rank < best, scores[order], 0.0), starts)
+    result = np.empty(scores.size)
+    result[order] = (sums / best)[group]
     return result
 
 
@@ -71,12 +75,12 @@ def best_sessions(
     >>> [(round(score, 2), who.tolist()) for score, who in found]
     [(0.4, [0, 2]), (0.3, [1])]
     """
-    score, own = _checked(sessions, scores)
+    score, number = _checked(sessions, scores)
     few = checks.whole("best", best, 1)
     count = checks.whole("limit", limit)
     if not score.size or not count:
         return []
-    order, starts, _, rank = _by_session(own, score)
+    order, starts, rank, _ = _by_session(number, score)
     kept = rank < few
     sums = np.add.reduceat(np.where(kept, score[order], 0.0), starts) / few
     ends = np.append(starts[1:], order.size)
@@ -92,14 +96,17 @@ def _checked(sessions: npt.ArrayLike, scores: Numbers) -> tuple[FloatArray, IntA
     number = np.asarray(sessions)
     if number.shape != score.shape or not np.issubdtype(number.dtype, np.integer):
         raise InvalidArgument("sessions", sessions, f"{score.size} whole numbers, one for each score")
+    return score, number.astype(np.intp, copy=False)
+
+
+def _by_session(sessions: IntArray, scores: FloatArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Return an order by session, best first in each; where each begins; in that order, ranks and groups."""
+    count = np.arange(scores.size)
     # A memory of no session gets a number that nobody else has.
-    return score, np.where(number < 0, -1 - np.arange(number.size), number).astype(np.intp)
-
-
-def _by_session(own: IntArray, score: FloatArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Return an order by session, best first in each; where each begins, its size, and the rank in it."""
-    order = np.lexsort((-score, own))
+    own = np.where(sessions < 0, -1 - count, sessions)
+    order = np.lexsort((-scores, own))
     ordered = own[order]
-    starts = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))
-    sizes = np.diff(starts, append=ordered.size)
-    return order, starts, sizes, np.arange(ordered.size) - np.repeat(starts, sizes)
+    new = np.ones(scores.size, np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    starts, group = new.nonzero()[0], new.cumsum() - 1
+    return order, starts, count - starts[group], group

@@ -53,14 +53,12 @@ def read_lists(
                 for field, listed in found(blocks[number], term).items():
                     if (field, term) in lists:
                         lists[field, term].append((first, *listed))
-    return {key: _joined(each) for key, each in lists.items()}
+    return {key: _joined(each) if each else _NO_SLOTS for key, each in lists.items()}
 
 
 def _joined(lists: Sequence[tuple[int, Slots, Frequencies]]) -> TermList:
     """Return the lists of neighbouring segments as one, given the first slot of each."""
-    if not lists:
-        return _NO_SLOTS
-    slots = [relative.astype(np.int32) + np.int32(first) for first, relative, _ in lists]
+    slots = [np.add(relative, first, dtype=np.int32) for first, relative, _ in lists]
     frequencies = [times for _, _, times in lists]
     if len(lists) == 1:
         return TermList(slots[0], frequencies[0])

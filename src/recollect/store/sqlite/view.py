@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ from recollect.index.lexical import (
     impacts,
     saturated,
 )
+from recollect.index.neighbours import distinct
 from recollect.index.partition import Partition, Sight
 from recollect.index.record import Records
 from recollect.model.checks import FloatArray, IntArray
@@ -42,7 +43,6 @@ from recollect.store.sqlite.rows import OWN, marks, memory
 from recollect.store.sqlite.segments import Namespace
 
 _NOTHING: Final = Found(np.zeros(0, np.intp), np.zeros(0))
-_NOWHERE: Final = Saturated(np.zeros(0, np.intp), np.zeros(0, np.uint16), np.zeros(0))
 
 
 class SqliteView:
@@ -63,6 +63,8 @@ class SqliteView:
         self._namespace = namespace
         self._partition = partition
         self._embedder = embedder
+        self._asked: tuple[LexicalQuery, list[Part]] | None = None
+        self._memories: dict[int, Memory] = {}
         believed, held = (None if moment is None else moment.timestamp() for moment in (as_of, true_at))
         self._sight = partition.sight(now.timestamp(), believed, held)
         self._allowed = self._sight.mask
@@ -90,7 +92,7 @@ class SqliteView:
 
     def lexical(self, query: LexicalQuery, limit: int) -> Found:
         """Return the memories with the highest BM25 scores; only those that share a term."""
-        parts = self._parts(query, self._sight)
+        parts = self._parts(query)
         if not parts or limit == 0:
             return _NOTHING
         count = self._sight.count
@@ -105,7 +107,7 @@ class SqliteView:
 
     def in_context(self, query: LexicalQuery, slots: IntArray, reading: Reading) -> Found:
         """Return the BM25 scores of the given memories, each read with its neighbours in the session."""
-        parts = self._parts(query, self._sight)
+        parts = self._parts(query)
         if not parts or not slots.size:
             return Found(slots, np.zeros(slots.size))
         partition, count = self._partition, self._sight.count
@@ -113,18 +115,18 @@ class SqliteView:
             parts,
             slots,
             partition.neighbours,
-            partition.records,
             self._sight.mask,
             count,
             query.scorer,
             reading,
+            partition.columns,
         )
         return Found(slots, scored.scores, scored.detail, ceiling(query, parts, count))
 
     def neighbours(self, slots: IntArray, reach: int) -> IntArray:
         """Return the memories said around the given ones that may be returned, each once, ascending."""
-        found = np.unique(self._partition.neighbours.around(slots, reach))
-        found = found[found >= 0]
+        around = self._partition.neighbours.around(slots, reach)
+        found = distinct(around[around >= 0])
         return found if self._allowed is None else found[self._allowed[found]]
 
     def timely(self, period: Period, limit: int) -> Found:
@@ -149,6 +151,7 @@ class SqliteView:
     ) -> tuple[int, dict[str, int]]:
         """Return how many memories may be seen and how many of those have each term in a field."""
         sight = self._sight
+        self._read_lists([(field, term) for term in terms])
         return sight.count, {term: _seen(self._list(field, term), sight).slots.size for term in terms}
 
     def records(self, slots: IntArray) -> Records:
@@ -164,12 +167,16 @@ class SqliteView:
 
     def memories(self, slots: IntArray) -> list[Memory]:
         """Return the given memories, in the same order."""
-        rows = self._connection.execute(
-            f"SELECT m.slot, {OWN} FROM memories m WHERE m.number IN ({marks(slots)})",
-            (slots + place(self._namespace.number, 0)).tolist(),
-        ).fetchall()
-        found = {row[0]: memory((*row[1:], self._namespace.path)) for row in rows}
-        return [found[slot] for slot in slots.tolist()]
+        wanted, known = slots.tolist(), self._memories
+        unread = [slot for slot in wanted if slot not in known]
+        if unread:
+            start, path = place(self._namespace.number, 0), self._namespace.path
+            for slot, *row in self._connection.execute(
+                f"SELECT m.slot, {OWN} FROM memories m WHERE m.number IN ({marks(unread)})",
+                [start + slot for slot in unread],
+            ):
+                known[slot] = memory((*row, path))
+        return [known[slot] for slot in wanted]
 
     def _without(self, terms: Sequence[str]) -> Mask | None:
         """Return which memories may be returned and have none of the terms in their content."""
@@ -195,46 +202,48 @@ class SqliteView:
         key = condition, tuple((type(value), value) for value in values)
         return self._partition.passing(key, read)
 
-    def _parts(self, query: LexicalQuery, sight: Sight) -> list[Part]:
-        lists: list[tuple[str, str, float, Saturated]] = []
-        most: dict[str, int] = {}
+    def _parts(self, query: LexicalQuery) -> list[Part]:
+        """Return the lists of a question's terms; those of the last question are kept for the next to ask."""
+        if self._asked is None or self._asked[0] is not query:
+            self._asked = query, self._looked_up(query)
+        return self._asked[1]
+
+    def _looked_up(self, query: LexicalQuery) -> list[Part]:
+        partition, sight, scorer = self._partition, self._sight, query.scorer
         wanted = [each for each in query.wanted() if sight.average_lengths[each[0]]]
-        known = self._partition
-        unread = [
-            (field, term)
-            for field, term, _ in wanted
-            if known.cached_saturated(sight, field, term, query.scorer) is None
-            and known.cached_list(field, term) is None
-        ]
-        if unread:
-            self._read_lists(unread)
+        worth = {
+            (field, term): partition.cached_saturated(sight, field, term, scorer) for field, term, _ in wanted
+        }
+        unknown = [key for key, found in worth.items() if found is None]
+        if unknown:
+            self._read_lists(unknown)
+            worth |= self._saturated(unknown, scorer)
+        parts: list[tuple[str, str, float, Saturated]] = []
+        most: dict[str, int] = {}
         for field, term, weight in wanted:
-            found = self._saturated(field, term, query.scorer, sight)
-            if found.slots.size:
-                lists.append((field, term, weight, found))
+            found = worth[field, term]
+            if found is not None and found.slots.size:
+                parts.append((field, term, weight, found))
                 most[term] = max(most.get(term, 0), found.slots.size)
+        fields = {field: (partition.lengths(field), sight.average_lengths[field]) for field, *_ in parts}
         return [
-            Part(
-                field,
-                term,
-                found,
-                weight,
-                self._partition.lengths(field),
-                sight.average_lengths[field],
-                most[term],
-            )
-            for field, term, weight, found in lists
+            Part(field, term, found, weight, *fields[field], most[term])
+            for field, term, weight, found in parts
         ]
 
-    def _saturated(self, field: str, term: str, scorer: BM25, sight: Sight) -> Saturated:
-        known = self._partition.cached_saturated(sight, field, term, scorer)
-        if known is None:
-            seen = _seen(self._list(field, term), sight)
-            if not seen.slots.size:
-                return _NOWHERE
-            known = saturated(seen, self._partition.lengths(field), sight.average_lengths[field], scorer)
-            self._partition.cache_saturated(sight, field, term, scorer, known)
-        return known
+    def _saturated(self, keys: Sequence[tuple[str, str]], scorer: BM25) -> dict[tuple[str, str], Saturated]:
+        """Compute, and keep, what terms say in the memories that may be seen."""
+        partition, sight = self._partition, self._sight
+        seen = [_seen(self._list(*key), sight) for key in keys]
+        worth = saturated(
+            seen,
+            [partition.lengths(field) for field, _ in keys],
+            [sight.average_lengths[field] for field, _ in keys],
+            scorer,
+        )
+        for (field, term), found in zip(keys, worth, strict=True):
+            partition.cache_saturated(sight, field, term, scorer, found)
+        return dict(zip(keys, worth, strict=True))
 
     def _list(self, field: str, term: str) -> TermList:
         """Return the whole list of a term: what the segments hold, and the tail."""
@@ -248,8 +257,12 @@ class SqliteView:
             np.concatenate([old.slots, new.slots]), np.concatenate([old.frequencies, new.frequencies])
         )
 
-    def _read_lists(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], TermList]:
-        read = read_lists(self._connection, self._namespace.number, keys)
+    def _read_lists(self, keys: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], TermList]:
+        """Read those of the lists that are not in memory yet, all at once."""
+        unread = [key for key in keys if self._partition.cached_list(*key) is None]
+        if not unread:
+            return {}
+        read = read_lists(self._connection, self._namespace.number, unread)
         for (field, term), found in read.items():
             self._partition.cache_list(field, term, found)
         return read

@@ -1,0 +1,155 @@
+"""BM25 of candidates that are read with their neighbours in the session."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.index.context import in_context
+from recollect.index.lexical import Part, TermList, saturated
+from recollect.index.neighbours import Neighbours
+from recollect.index.record import RECORD
+from recollect.rank.bm25 import BM25
+from recollect.rank.context import Reading, window_bm25
+
+TERMS = ("tea", "milk", "cup")
+FIELDS = ("content", "speaker")
+turn = st.tuples(
+    st.integers(-1, 2),
+    st.integers(0, 3),
+    st.booleans(),
+    st.fixed_dictionaries({field: st.lists(st.sampled_from(TERMS), max_size=5) for field in FIELDS}),
+)
+Turn = tuple[int, int, bool, dict[str, list[str]]]
+
+
+def seen_lengths(turns: list[Turn], field: str) -> list[int]:
+    return [len(fields[field]) for _, _, seen, fields in turns if seen and fields[field]]
+
+
+def parts_of(turns: list[Turn], scorer: BM25) -> list[Part]:
+    """The lists of every term in every field, with nothing that may not be seen."""
+    parts = []
+    for field in FIELDS:
+        lengths = np.array([len(fields[field]) for *_, fields in turns], np.float32)
+        for weight, term in enumerate(TERMS, 1):
+            times = {slot: fields[field].count(term) for slot, (*_, fields) in enumerate(turns)}
+            slots = [slot for slot, count in times.items() if count and turns[slot][2]]
+            if not slots:
+                continue
+            average = float(np.mean(seen_lengths(turns, field)))
+            listed = TermList(np.array(slots, np.int32), np.array([times[slot] for slot in slots], np.uint16))
+            (worth,) = saturated([listed], [lengths], [average], scorer)
+            parts.append(Part(field, term, worth, float(weight), lengths, average, len(slots)))
+    return parts
+
+
+def neighbour(turns: list[Turn], slot: int, steps: int) -> int | None:
+    """Who was said so many steps after a memory, if they may be seen."""
+    session = turns[slot][0]
+    members = [other for other, (where, *_) in enumerate(turns) if where == session and session >= 0]
+    at = members.index(slot) + steps if slot in members else -1
+    other = members[at] if 0 <= at < len(members) else None
+    return other if other is not None and turns[other][2] else None
+
+
+def slow(
+    turns: list[Turn], slots: list[int], part: Part, count: int, scorer: BM25, reading: Reading
+) -> object:
+    """What a part adds to every candidate, each looked at by itself."""
+    idf = math.log((count - part.frequency + 0.5) / (part.frequency + 0.5) + 1)
+    steps = (-1, -2, 1, 2) if part.field == "content" else ()
+    who = [[neighbour(turns, slot, step) for slot in slots] for step in steps]
+    said = [[turns[slot][3][part.field] for slot in slots]]
+    said += [[[] if other is None else turns[other][3][part.field] for other in row] for row in who]
+    hours = [
+        [
+            math.inf if other is None else abs(turns[other][1] - turns[slot][1])
+            for other, slot in zip(row, slots, strict=True)
+        ]
+        for row in who
+    ]
+    own = [len(words) for words in said[0]]
+    weights = reading.weights(own, hours) if steps else np.zeros((0, len(slots)))
+    tf = [[[float(words.count(part.term)) for words in row] for row in said]]
+    lengths = [[float(len(words)) for words in row] for row in said]
+    return window_bm25(
+        tf,
+        lengths,
+        weights,
+        [part.weight * idf],
+        average_length=part.average_length,
+        k1=scorer.k1,
+        b=scorer.b,
+    )[0]
+
+
+@given(
+    st.lists(turn, min_size=1, max_size=14), st.data(), st.sampled_from([BM25(), BM25(0, 0), BM25(1.2, 1)])
+)
+def test_candidates_score_as_if_each_window_were_read_by_itself(
+    turns: list[Turn], data: st.DataObject, scorer: BM25
+) -> None:
+    parts = parts_of(turns, scorer)
+    visible = [slot for slot, (_, _, seen, _) in enumerate(turns) if seen]
+    slots = data.draw(st.lists(st.sampled_from(visible), unique=True)) if visible else []
+    if not parts or not slots:
+        return
+    records = np.zeros(len(turns), RECORD)
+    for slot, (session, hour, _, _) in enumerate(turns):
+        records[slot]["session"], records[slot]["position"], records[slot]["created"] = (
+            session,
+            slot,
+            3600 * hour,
+        )
+    neighbours = Neighbours()
+    neighbours.grow(records)
+    mask = np.array([seen for _, _, seen, _ in turns])
+    columns = np.full(len(turns) + 1, -1, np.int32)
+    reading = Reading(before=0.7, after=0.3, words=2)
+    found = in_context(
+        parts,
+        np.array(slots),
+        neighbours,
+        None if mask.all() else mask,
+        len(visible),
+        scorer,
+        reading,
+        columns,
+    )
+    assert (columns == -1).all()
+    assert found.names == [f"{part.term} in {part.field}" for part in parts]
+    for row, part in zip(found.table, parts, strict=True):
+        assert row.tolist() == pytest.approx(slow(turns, slots, part, len(visible), scorer, reading))
+    assert found.scores.tolist() == found.table.sum(axis=0).tolist()
+    detail = found.detail(np.array(slots[::-1]))
+    assert detail.scores.tolist() == found.scores[::-1].tolist()
+
+
+def test_an_answer_is_found_by_the_words_of_the_question_before_it() -> None:
+    turns: list[Turn] = [
+        (0, 0, True, {"content": ["tea"], "speaker": []}),
+        (0, 0, True, {"content": ["milk"], "speaker": []}),
+        (-1, 0, True, {"content": ["milk"], "speaker": []}),
+    ]
+    records = np.zeros(3, RECORD)
+    records["session"], records["position"] = [0, 0, -1], [0, 1, 0]
+    neighbours = Neighbours()
+    neighbours.grow(records)
+    scorer = BM25(1.0, 0.0)
+    (tea,) = [part for part in parts_of(turns, scorer) if part.term == "tea"]
+    found = in_context(
+        [tea],
+        np.arange(3),
+        neighbours,
+        None,
+        3,
+        scorer,
+        Reading(before=0.5, after=0.0),
+        np.full(4, -1, np.int32),
+    )
+    # idf = ln(2.5/1.5 + 1); with tf = 1 it counts once, with half of a neighbour's 0.5 · 2 / 1.5.
+    idf = math.log(2.5 / 1.5 + 1)
+    assert found.scores.tolist() == pytest.approx([idf, idf * 2 / 3, 0.0])
