@@ -51,7 +51,7 @@ def test_nothing_found_is_code_1_and_says_what_was_nearest(cli: Run, tea: str) -
     nothing = cli("recall", "zebra crossing")
     assert (nothing.code, nothing.out) == (1, "")
     assert nothing.err.startswith("Nothing ")
-    refused = cli("recall", "Bob", "--set", "least_match=1", "--set", "least_similarity=1")
+    refused = cli("recall", "Bob zebra", "--set", "least_match=1", "--set", "least_similarity=1")
     assert refused.code == 1
     assert refused.err.startswith("Nothing is close enough. The nearest is “")
 
@@ -172,3 +172,46 @@ def test_signals_are_read_from_the_explanation() -> None:
 def test_the_shell_completes_recipes_and_parameters() -> None:
     assert recipe_names("bal") == ["balanced"]
     assert "vector_weight=" in parameter_names("vector_")
+
+
+def test_sessions_are_shown_with_their_memories(cli: Run, tea: str) -> None:
+    for session, text in (
+        ("monday", "green tea with Carl"),
+        ("monday", "tea again"),
+        ("friday", "tea at last"),
+    ):
+        cli("remember", text, "--session", session)
+    found = cli("recall", "green tea", "--sessions", "--limit", "2")
+    rows = [line.split("\t") for line in found.lines]
+    assert rows[0][0] == "monday"
+    assert {row[0] for row in rows} == {"monday", ""}
+    assert [row[3] for row in rows if row[0] == ""] == ["Anna prefers green tea"]
+    assert f"2 sessions, {len(rows)} hits" in found.err
+    data = cli("recall", "green tea", "--sessions", "--limit", "2", "--json").json
+    assert [each["session"] for each in data["sessions"]] == ["monday", ""]
+    assert [id_ for each in data["sessions"] for id_ in each["hits"]] == [row[2] for row in rows]
+    shown = cli("recall", "green tea", "--sessions", "--limit", "2", terminal=True).out
+    assert shown.index("monday") < shown.index("green tea with Carl")
+    assert shown.index("no session") < shown.index("Anna prefers green tea")
+
+
+def test_a_period_brings_what_happened_then_to_the_front(cli: Run) -> None:
+    for day in ("2026-04-30", "2026-05-31", "2026-06-01"):
+        cli("remember", f"tea with Anna {day[5:7]}", "--valid-from", f"{day}T18:00Z", "--id", f"on-{day}")
+
+    def first(period: str) -> str:
+        about = ("--period", period, "--set", "temporal_weight=1")
+        return str(cli("recall", "tea with Anna", *about, "--json").json["hits"][0]["id"])
+
+    assert first("2026-05-01..2026-05-31") == "on-2026-05-31"
+    assert first("2026-06-01") == "on-2026-06-01"
+    assert first("2026-04-01T00:00Z .. 2026-04-30T19:00Z") == "on-2026-04-30"
+
+
+@pytest.mark.parametrize(
+    "period", ["yesterday", "2026-05-02..2026-05-01", "..", "2026-05-01..", "2026-13-01"]
+)
+def test_a_period_that_is_none_is_refused(cli: Run, tea: str, period: str) -> None:
+    refused = cli("recall", "tea", "--period", period)
+    assert refused.code == 2
+    assert "--period must be" in refused.err

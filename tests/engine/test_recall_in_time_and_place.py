@@ -63,9 +63,11 @@ def test_what_held_at_a_time_is_not_what_was_known_then(memory: recollect.Engine
     assert ids(memory.recall(asked, as_of=NOW - timedelta(days=500), true_at=NOW - 3 * year)) == []
 
 
-def test_what_ended_is_still_true_of_its_time_and_what_was_wrong_never_was(memory: recollect.Engine) -> None:
+def test_what_was_replaced_held_until_then_and_what_was_wrong_from_the_start_never_did(
+    memory: recollect.Engine,
+) -> None:
     long_ago = NOW - timedelta(days=1000)
-    memory.remember("Ben works at Acme.", id="ended", created_at=long_ago, valid_to=NOW - timedelta(days=100))
+    memory.remember("Ben works at Acme.", id="ended", created_at=long_ago)
     memory.remember("Ben works at Umbrella.", id="now", supersedes=("ended",))
     memory.remember("Ben plays the harp.", id="wrong", created_at=long_ago)
     memory.remember("Ben plays the piano.", id="right", created_at=long_ago, supersedes=("wrong",))

@@ -30,11 +30,14 @@ class Drafts:
     mentioned
         Given a text, a namespace and names, returns these and the names that the text mentions; None to
         leave names as they were given.
+    dated
+        Returns a memory with the time it happened, if its text names it; None to leave times as given.
     """
 
     clock: Callable[[], datetime]
     random_bits: Callable[[int], int]
     mentioned: Callable[[str, str, tuple[str, ...]], tuple[str, ...]] | None = None
+    dated: Callable[[Memory], Memory] | None = None
 
     def draft(self, content: str, namespace: str, details: Mapping[str, Any]) -> Memory:
         """Return a memory; a source and a place may be plain mappings, as JSON holds them."""
@@ -48,7 +51,7 @@ class Drafts:
         for name, kind in (("source", Source), ("place", Place)):
             if name in given and isinstance(given[name], Mapping):
                 given[name] = _built(name, kind, given[name])
-        return self._named(Memory(content=content, namespace=namespace, **given))
+        return self._read(Memory(content=content, namespace=namespace, **given))
 
     def from_item(self, item: Memory | Mapping[str, Any] | str, namespace: str) -> Memory:
         """Return the memory that an item of a batch stands for; `namespace` is for items that do not say.
@@ -56,7 +59,7 @@ class Drafts:
         One that is a memory already and names entities is left as it is.
         """
         if isinstance(item, Memory):
-            return item if item.entities else self._named(item)
+            return item if item.entities else self._read(item)
         if isinstance(item, str):
             return self.draft(item, namespace, {})
         if not isinstance(item, Mapping) or "content" not in item:
@@ -64,7 +67,9 @@ class Drafts:
         details = {name: value for name, value in item.items() if name not in ("content", "namespace")}
         return self.draft(item["content"], item.get("namespace") or namespace, details)
 
-    def _named(self, memory: Memory) -> Memory:
+    def _read(self, memory: Memory) -> Memory:
+        if self.dated is not None:
+            memory = self.dated(memory)
         if self.mentioned is None:
             return memory
         names = self.mentioned(memory.content, memory.namespace, memory.entities)

@@ -24,6 +24,7 @@ from recollect.engine.recalling import Recaller, Request
 from recollect.engine.recipe import Recipe
 from recollect.engine.recipes import recipe as shipped
 from recollect.engine.repairing import Repairing
+from recollect.engine.times import dated
 from recollect.engine.words import embedded_text
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
@@ -76,6 +77,8 @@ class Engine(GraphVerbs):
         Reads the best candidates again, for recipes that ask for it.
     extractor
         Reads what is remembered for names; None to take only the names that are given.
+    read_dates
+        Whether a day that a text names becomes the time it happened.
     notes
         What a person should know about how this was opened.
     """
@@ -94,6 +97,7 @@ class Engine(GraphVerbs):
         anchors: AnchorExtractor | None = None,
         reranker: Reranker | None = None,
         extractor: EntityExtractor | None = None,
+        read_dates: bool = True,
         notes: Sequence[str] = (),
     ) -> None:
         self.store = store
@@ -105,7 +109,8 @@ class Engine(GraphVerbs):
         self._clock = clock
         self.extractor = extractor
         self._names = NameBook(store, extractor)
-        self._drafts = Drafts(clock, random_bits, None if extractor is None else self._names.mentioned)
+        mentioned = None if extractor is None else self._names.mentioned
+        self._drafts = Drafts(clock, random_bits, mentioned, dated if read_dates else None)
         self._repairing = Repairing(store, analyser)
         self.reranker = reranker
         self._classifier = RuleClassifier() if classifier is None else classifier
@@ -145,6 +150,7 @@ class Engine(GraphVerbs):
         *,
         namespace: str | None = None,
         progress: Callable[[int], None] = lambda count: None,
+        verbatim: bool = False,
     ) -> _Memories:
         """Remember many things, a thousand per transaction.
 
@@ -159,12 +165,20 @@ class Engine(GraphVerbs):
             Whose memories, for items that do not say; None for the engine's.
         progress
             Called after every transaction with the number of items done so far.
+        verbatim
+            Whether to take items that are memories already as they are, without reading their texts for names
+            and days.
         """
+        checks.flag("verbatim", verbatim)
         remembered: _Memories = []
         whose = self._namespace(namespace)
         done = 0
         for batch in _batches(items, BATCH):
-            drafts = [self._drafts.from_item(item, whose) for item in batch]
+            with self._names.steady():
+                drafts = [
+                    item if verbatim and isinstance(item, Memory) else self._drafts.from_item(item, whose)
+                    for item in batch
+                ]
             # Only an item that brought its own id can be known already.
             named = [draft for draft, item in zip(drafts, batch, strict=True) if has_id(item)]
             known = self.store.known([(draft.namespace, draft.id) for draft in named])

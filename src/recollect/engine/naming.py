@@ -7,8 +7,10 @@ use whether it has changed since: one number is compared.
 from __future__ import annotations
 
 import logging
+import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from typing import Final
@@ -135,10 +137,31 @@ class NameBook:
         self._store = store
         self._extractor = extractor
         self._kept: OrderedDict[str, tuple[int, Names]] = OrderedDict()
+        self._steady = threading.local()
         self._read_relations: OrderedDict[tuple[str, str], tuple[Relation, ...]] = OrderedDict()
+
+    @contextmanager
+    def steady(self) -> Iterator[None]:
+        """Inside the block, and in its thread, ask the store only once for the names of a namespace.
+
+        A batch is read by the names there were when it began.
+        """
+        self._steady.names = {}
+        try:
+            yield
+        finally:
+            self._steady.names = None
 
     def of(self, namespace: str) -> Names:
         """Return the names of a namespace."""
+        steady: dict[str, Names] | None = getattr(self._steady, "names", None)
+        if steady is None:
+            return self._current(namespace)
+        if namespace not in steady:
+            steady[namespace] = self._current(namespace)
+        return steady[namespace]
+
+    def _current(self, namespace: str) -> Names:
         change = self._store.naming(namespace)
         kept = self._kept.get(namespace)
         if kept is not None and kept[0] == change:

@@ -43,6 +43,7 @@ def open(
     analyser_name: str | None = None,
     language: str | None = None,
     extract_entities: EntityExtractor | bool = True,
+    read_dates: bool = True,
     durable: bool = True,
     must_exist: bool = False,
     resources: Resources | None = None,
@@ -70,6 +71,8 @@ def open(
     extract_entities
         Whether what is remembered is read for the names it mentions, by rules and without a network; or an
         extractor that reads it in another way, for relations too.
+    read_dates
+        Whether a day that a text names ("yesterday") becomes the time it happened.
     durable
         Whether an acknowledged write survives a power cut.
     must_exist
@@ -101,6 +104,7 @@ def open(
             namespace=namespace,
             reranker=_reranker(reranker, given),
             extractor=_extractor(extract_entities),
+            read_dates=checks.flag("read_dates", read_dates),
             notes=notes,
             **options,
         )

@@ -30,7 +30,7 @@ _OURS: Final[dict[str, Any]] = {
     "quality_weight": 0.05,
     "temporal": "multiplicative",
     "temporal_boost": 0.2,
-    "least_match": 0.25,
+    "least_match": 0.18,
 }
 
 _ALL: Final = (

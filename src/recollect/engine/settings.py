@@ -42,6 +42,7 @@ _EXPECTED: Final = {
     "embedder": "the name of an embedder, such as 'auto' or 'lexical'",
     "reranker": "the name of a re-ranker, or 'none'",
     "extract_entities": "true or false",
+    "read_dates": "true or false",
     "durable": "true or false",
     "models": "the path of a folder",
     "hub_cache": "the path of a folder",
@@ -110,6 +111,9 @@ class Settings(BaseSettings):
     extract_entities: bool = Field(
         default=True, description="Whether what is remembered is read for the names it mentions."
     )
+    read_dates: bool = Field(
+        default=True, description="Whether what is remembered is read for the day it happened."
+    )
     durable: bool = Field(default=True, description="Whether an acknowledged write survives a power cut.")
     models: Path = Field(
         default_factory=lambda: models_folder(os.environ, sys.platform, Path.home()),
@@ -167,6 +171,7 @@ class Settings(BaseSettings):
             namespace=self.namespace,
             recipe=self.recipe,
             extract_entities=self.extract_entities,
+            read_dates=self.read_dates,
             durable=self.durable,
             must_exist=must_exist,
             resources=self.resources,

@@ -10,8 +10,10 @@ from datetime import date
 from functools import lru_cache
 from typing import Final
 
+from recollect.engine.times import named_times
 from recollect.model.memory import Memory
 from recollect.text.analysers import Analyser
+from recollect.text.date_terms import date_terms
 from recollect.text.folding import folded
 from recollect.text.roots import roots
 
@@ -23,11 +25,11 @@ _EXCLUDED: Final = re.compile(r"(?<!\S)-(\w\S*)")
 def words_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
     """Return the analysed words of a memory: by field, each term and how often it occurs.
 
-    The date words are those of the day it happened, such as "7 May 2023 Sunday", so that a question that
-    names a date finds what was said on it. The names are the entities it mentions, each of them one term, the
-    whole name folded: that is how what mentions an entity is found. The words of a name are also listed as
-    words of entities, unless the name stands in the content, whose words are listed anyway. Cyrillic words
-    are listed by their roots, too.
+    The date words are those of the day it happened, such as "7 May 2023 Sunday", and of the times that its
+    text names ("last summer"), so that a question that names a date finds what was said on it or of it. The
+    names are the entities it mentions, each of them one term, the whole name folded: that is how what
+    mentions an entity is found. The words of a name are also listed as words of entities, unless the name stands in
+    the content, whose words are listed anyway. Cyrillic words are listed by their roots, too.
 
     Examples
     --------
@@ -52,7 +54,7 @@ def words_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
         found["names"] = {folded(name): 1 for name in memory.entities if folded(name)}
     if beginnings := roots(memory.content):
         found["roots"] = _counted(beginnings)
-    found["dates"] = _date_terms(memory.event_time.date(), analyser)
+    found["dates"] = _dates(memory, analyser)
     return found
 
 
@@ -79,6 +81,19 @@ def _counted(terms: list[str]) -> dict[str, int]:
     for term in terms:
         counts[term] = counts.get(term, 0) + 1
     return counts
+
+
+def _dates(memory: Memory, analyser: Analyser) -> dict[str, int]:
+    own = _date_terms(memory.event_time.date(), analyser)
+    named = named_times(memory.content, memory.created_at)
+    if not named:
+        return own
+    terms = dict(own)
+    for each in named:
+        for term in analyser.tokens(date_terms(each.period)):
+            # A date that is named twice is still one date.
+            terms.setdefault(term, 1)
+    return terms
 
 
 @lru_cache(maxsize=4096)

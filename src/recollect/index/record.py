@@ -167,8 +167,8 @@ def visible(
     Not forgotten, not purged, not expired at `now`. Without `as_of` also not superseded, whatever the clock
     says: the clocks of two processes differ, and a correction counts from the moment it is written. With
     `as_of`, known and not yet superseded then. With `true_at`, only what held in the world at that instant,
-    from its event time until the end of its validity; what was superseded because it ended (it has such an
-    end) held until then and is shown, what was superseded because it was wrong never held.
+    from its event time until the end of its validity; what was superseded held until what took its place
+    began.
     """
     mask: npt.NDArray[np.bool_] = (records["state"] == 0) & (records["expires"] > now)
     if as_of is None:

@@ -21,10 +21,10 @@ from recollect.index.record import FIELDS, FORGOTTEN, Records, gone, packed, unp
 from recollect.index.record import changed as changed_record
 from recollect.model.errors import DimensionMismatch, InvalidArgument, MemoryNotFound, VersionConflict
 from recollect.model.memory import Memory
-from recollect.store.port import Entry
+from recollect.store.port import Entry, Hidden
 from recollect.store.sqlite import segments
 from recollect.store.sqlite.places import NAMESPACES, SLOTS, checked_room, place, vectors_place
-from recollect.store.sqlite.rows import COLUMNS, SELECTED, SOURCE, memory, microseconds, row
+from recollect.store.sqlite.rows import COLUMNS, SELECTED, SOURCE, instant, memory, microseconds, row
 from recollect.store.sqlite.segments import TAIL, Namespace
 
 _ADD_MEMORY: Final = (
@@ -128,6 +128,24 @@ def set_forgotten(connection: sqlite3.Connection, path: str, ids: Sequence[str],
             connection.execute("UPDATE memories SET forgotten_at = ? WHERE number = ?", (when, number))
             kind = "restore" if at is None else "forget"
             _put_record(connection, namespace, slot, changed_record(record, state=wanted), kind)
+
+
+def hide(connection: sqlite3.Connection, path: str, hidden: Hidden) -> None:
+    """Say since when a memory has been hidden, for one that comes from another database."""
+    namespace, number, slot, current = find(connection, path, hidden.memory_id)
+    if hidden.superseded_at is not None:
+        if current.superseded_by is None:
+            raise InvalidArgument("superseded_at", hidden.superseded_at, "left out for a current memory")
+        connection.execute(
+            "UPDATE memories SET superseded_at = ? WHERE number = ?",
+            (microseconds(hidden.superseded_at), number),
+        )
+        record = changed_record(
+            _record(connection, namespace, slot), superseded=hidden.superseded_at.timestamp()
+        )
+        _put_record(connection, namespace, slot, record, "supersede")
+    if hidden.forgotten_at is not None:
+        set_forgotten(connection, path, [hidden.memory_id], hidden.forgotten_at)
 
 
 def purge(connection: sqlite3.Connection, path: str, ids: Sequence[str]) -> None:
@@ -333,7 +351,11 @@ def _supersede(
         "WHERE number = ?",
         (new.id, microseconds(new.created_at), microseconds(ended), number),
     )
-    record = changed_record(_record(connection, namespace, slot), superseded=new.created_at.timestamp())
+    record = changed_record(
+        _record(connection, namespace, slot),
+        superseded=new.created_at.timestamp(),
+        until=ended.timestamp(),
+    )
     return _put_record(connection, namespace, slot, record, "supersede")
 
 
@@ -358,12 +380,14 @@ def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memor
             )
             _put_record(connection, namespace, slot, record.tobytes(), "supersede")
         else:
-            connection.execute(
+            (ended,) = connection.execute(
                 "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, "
-                "valid_to = nullif(valid_to, ?), version = version + 1 WHERE number = ?",
+                "valid_to = nullif(valid_to, ?), version = version + 1 WHERE number = ? RETURNING valid_to",
                 (microseconds(removed.event_time), number),
-            )
-            record_now = changed_record(record, superseded=math.inf)
+            ).fetchone()
+            held = instant(ended)
+            until = math.inf if held is None else held.timestamp()
+            record_now = changed_record(record, superseded=math.inf, until=until)
             _put_record(connection, namespace, slot, record_now, "reinstate")
     if heir is not None:
         _, number, slot, newer = find(connection, namespace.path, heir)
