@@ -2,8 +2,11 @@
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+import recollect
 
 Run = Callable[..., Any]
 
@@ -24,13 +27,57 @@ def test_an_export_comes_back_as_it_was(cli: Run, tea: str, home: Path) -> None:
     cli("restore", newest.out.strip())
     rows = exported(cli, "--all-namespaces")
     assert len(rows) == 7
-    assert [row["id"] for row in rows if row["forgotten"]] == [gone]
+    assert [row["id"] for row in rows if row["forgotten_at"]] == [gone]
     (home / "all.jsonl").write_text("\n".join(map(json.dumps, rows)))
     assert cli("--db", "copy.db", "import", "all.jsonl").out == "imported 7 memories\n"
     assert exported(cli, "--db", "copy.db", "--all-namespaces") == rows
     assert cli("--db", "copy.db", "check").out == "sound\n"
     assert cli("--db", "copy.db", "import", "all.jsonl").out == "imported 0 memories, 7 known already\n"
     assert cli("recall", "tea").out == cli("--db", "copy.db", "recall", "tea").out
+
+
+def test_everything_comes_back_exactly_with_its_times(cli: Run, home: Path) -> None:
+    days = iter(range(1, 1000))
+
+    def clock() -> datetime:
+        return datetime(2026, 1, 1, 12, 30, 15, 123456, tzinfo=UTC) + timedelta(days=next(days))
+
+    with recollect.open(home / "memories.db", embedder="lexical", clock=clock) as memory:
+        first = memory.remember(
+            "Anna lives in Bern", source={"session": "s", "position": 3, "speaker": "Anna"}
+        )
+        second = memory.correct(first.id, "Anna lives in Basel", confidence=0.25)
+        third = memory.correct(second.id, "Anna lives in Biel", metadata={"π": [1.5, None, {"a": "🍵"}]})
+        # What stood between them is gone: the first has been superseded since before the third was said.
+        memory.purge(second.id)
+        gone, back = memory.remember("to be forgotten"), memory.remember("to be restored")
+        memory.forget(gone.id, back.id)
+        memory.restore(back.id)
+        memory.forget(first.id)
+        memory.remember("short-lived", expires_at=datetime(2026, 1, 9, 1, 2, 3, 4, tzinfo=UTC))
+        memory.remember("true for a while", valid_from=third.created_at, valid_to=clock(), namespace="ada")
+        memory.remember("Yesterday Carl met Dora in Oslo", place={"lat": 1.5, "lon": 2.25, "name": "Oslo"})
+        memory.describe_entity("Anna", type="person", aliases=["Annie"], description="of Biel")
+        memory.relate("Anna", "lives_in", "Biel", weight=0.5, memory=third.id, valid_from=third.created_at)
+        memory.relate("x", "knows", "y", namespace="ada")
+        told = {path: memory.store.hidden(path) for path in memory.store.namespaces()}
+    assert [each.memory_id for each in told["default"]] == [first.id, gone.id]
+    assert told["default"][0].superseded_at == second.created_at < third.created_at
+    with recollect.open(
+        home / "memories.db", embedder="lexical", extract_entities=False, read_dates=False
+    ) as memory:
+        # Nobody has read this one, and nobody will.
+        memory.remember("Yesterday Carl met Dora in Oslo", id="unread")
+    before = cli("export", "--all-namespaces").lines
+    (home / "all.jsonl").write_text("\n".join(before), encoding="utf-8")
+    assert cli("--db", "copy.db", "import", "all.jsonl").code == 0
+    assert sorted(cli("--db", "copy.db", "export", "--all-namespaces").lines) == sorted(before)
+    with recollect.open(home / "copy.db", embedder="lexical") as memory:
+        assert {path: memory.store.hidden(path) for path in memory.store.namespaces()} == told
+        assert memory.get("unread").entities == ()
+        assert memory.check() == []
+        assert [said.content for said in memory.history(third.id)] == [first.content, third.content]
+    assert cli("--db", "copy.db", "import", "all.jsonl").out.startswith("imported 0 memories")
 
 
 def test_entities_and_relations_come_back_as_they_were(cli: Run, tea: str, home: Path) -> None:

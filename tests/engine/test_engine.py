@@ -1,6 +1,7 @@
 """The verbs, end to end, on a store in memory with the lexical embedder."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 import recollect
 from recollect import Engine
 from recollect.embed import LexicalEmbedder
-from recollect.model import InvalidArgument, Place, Source, Tier
+from recollect.model import InvalidArgument, Memory, Place, Source, Tier
 from recollect.model.errors import EmbedderError, MemoryNotFound
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -110,6 +111,16 @@ def test_running_an_import_again_adds_nothing(memory: Engine) -> None:
     assert done == [1_000, 1_500]
     assert memory.remember_many(items) == []
     assert memory.store.statistics()["memories"] == 1_500
+
+
+def test_memories_can_be_taken_as_they_are(memory: Engine) -> None:
+    made = Memory(id="m1", content="Yesterday Anna saw Ben", created_at=START)
+    (kept,) = memory.remember_many([made], verbatim=True)
+    assert (kept.entities, kept.valid_from, dict(kept.metadata)) == ((), None, {})
+    (read,) = memory.remember_many([replace(made, id="m2")])
+    assert read.entities == ("Anna", "Ben")
+    with pytest.raises(InvalidArgument, match="verbatim"):
+        memory.remember_many([made], verbatim=1)  # type: ignore[arg-type]
 
 
 def test_a_correction_takes_the_place_and_the_old_stays_readable(memory: Engine, clock: Clock) -> None:

@@ -1,5 +1,6 @@
 """Who is who: which entity a name means, and which names a text mentions."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -113,3 +114,18 @@ def test_names_in_a_text_come_after_those_given_each_once(store: SqliteStore) ->
     assert book.mentioned(text, "other")[0] == "Ben"
     assert book.mentioned("i like tea", "default") == ()
     assert NameBook(store, None).mentioned(text, "default", ("X",)) == ("X",)
+
+
+def test_inside_a_batch_the_names_are_asked_for_once(store: SqliteStore) -> None:
+    book = NameBook(store, RuleExtractor())
+    with book.steady():
+        assert book.mentioned("ask zyx", "default") == ()
+        store.describe_entity("default", "Zyx")
+        assert book.mentioned("ask zyx", "default") == ()
+        # Another thread is not inside.
+        found: list[tuple[str, ...]] = []
+        other = threading.Thread(target=lambda: found.append(book.mentioned("ask zyx", "default")))
+        other.start()
+        other.join()
+        assert found == [("Zyx",)]
+    assert book.mentioned("ask zyx", "default") == ("Zyx",)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
@@ -18,8 +18,6 @@ from recollect.cli.session import Session
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
-
-_PAGE: Final = 10_000
 
 File = Annotated[str, typer.Argument(metavar="[FILE]", help="Where to write; - is standard output.")]
 All = Annotated[bool, typer.Option("--all-namespaces", help="Every namespace, not only this one.")]
@@ -33,17 +31,17 @@ def register(app: typer.Typer) -> None:
 
 def export(session: Session, file: File = "-", all_namespaces: All = False, force: Force = False) -> None:
     """Write memories, entities and relations as JSONL, forgotten and superseded ones too."""
-    from recollect.cli.memory_json import as_json
+    from recollect.cli.memory_json import as_json, hidden_as_json
 
     output = session.output
     with session.memory() as engine, _target(file, force=force) as target:
-        forgotten = forgotten_ids(engine)
+        paths = sorted(engine.store.namespaces()) if all_namespaces else [engine.namespace]
+        hidden = {(path, each.memory_id): each for path in paths for each in engine.store.hidden(path)}
         count = 0
         for memory in engine.store.export(None if all_namespaces else engine.namespace):
-            row = as_json(memory) | {"forgotten": (memory.namespace, memory.id) in forgotten}
+            row = as_json(memory) | hidden_as_json(hidden.get((memory.namespace, memory.id)))
             target.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
             count += 1
-        paths = sorted(engine.store.namespaces()) if all_namespaces else [engine.namespace]
         declared = {"entities": 0, "relations": 0}
         for path in paths:
             for kind, row in _declarations(engine, path):
@@ -67,21 +65,6 @@ def _declarations(engine: Engine, path: str) -> Iterator[tuple[str, dict[str, An
         yield "entities", entity_as_json(record, path)
     for relation in engine.store.relations(path):
         yield "relations", relation_as_json(relation, path)
-
-
-def forgotten_ids(engine: Engine) -> set[tuple[str, str]]:
-    """Return the namespace and id of every forgotten memory, as the change feed tells it."""
-    forgotten: set[tuple[str, str]] = set()
-    since = 0
-    while changes := engine.store.changes(since, _PAGE):
-        for change in changes:
-            key = (change.namespace, change.memory_id)
-            if change.kind == "forget":
-                forgotten.add(key)
-            elif change.kind == "restore":
-                forgotten.discard(key)
-        since = changes[-1].number
-    return forgotten
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -24,10 +25,13 @@ from recollect.cli.session import Session
 if TYPE_CHECKING:
     from recollect.engine import Engine
     from recollect.model.memory import Memory
+    from recollect.store.port import Hidden
 
 _CHUNK: Final = 200
 """Memories per transaction: few enough that the progress moves, enough that batches are fast."""
 _SHOWN: Final = 20
+_READ: Final = ("entities", "valid_from", "valid_to", "metadata")
+"""What reading a text for names and days can fill in."""
 
 Files = Annotated[list[str], typer.Argument(metavar="FILE", help="Files to read; - is standard input.")]
 Format = Annotated[str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}; otherwise by suffix.")]
@@ -89,6 +93,7 @@ class _Importer:
         self._namespace = namespace
         self._dry_run = dry_run
         self._seen: set[tuple[str, str]] = set()
+        self._superseded: dict[tuple[str, str], datetime] = {}
         self._entities = EntityImporter(engine, namespace, self._is_there, dry_run=dry_run)
 
     def take(self, name: str, records: Iterator[Record]) -> Iterator[int]:
@@ -99,7 +104,7 @@ class _Importer:
         from recollect.model.errors import RecollectError
 
         while chunk := list(islice(records, _CHUNK)):
-            drafts: list[tuple[Memory, bool]] = []
+            drafts: list[tuple[Memory, Hidden]] = []
             # Relations need the memories that assert them, so these are written first.
             for declared in (False, True):
                 for record in chunk:
@@ -123,27 +128,25 @@ class _Importer:
         else:
             self._tally.known += 1
 
-    def _draft(self, record: Record) -> tuple[Memory, bool]:
-        """Return the memory of a record and whether it had been forgotten, or raise."""
-        from recollect.cli.memory_json import from_json
+    def _draft(self, record: Record) -> tuple[Memory, Hidden]:
+        """Return the memory of a record and since when it has been hidden, or raise."""
+        from recollect.cli.memory_json import HIDDEN, from_json, hidden_from_json
         from recollect.model.errors import InvalidArgument, RecollectError
 
         if record.problem:
             raise RecollectError(record.problem)
-        fields = dict(record.fields)
-        forgotten = fields.pop("forgotten", False)
-        if not isinstance(forgotten, bool):
-            raise InvalidArgument("forgotten", forgotten, "true or false")
-        fields = from_json(fields)
+        given = dict(record.fields)
+        hidden = {name: given.pop(name, None) for name in HIDDEN}
+        fields = from_json(given)
         if self._namespace is not None:
             fields["namespace"] = self._namespace
         if fields.pop("superseded_by", None) is not None and isinstance(fields.get("version"), int):
             # The store marks it again, and counts that as a change, when what supersedes it comes in.
             fields["version"] = max(1, fields["version"] - 1)
         memory = self._engine.draft(**fields)
-        if fields.get("entities"):
-            # What was exported had been read for names already, and comes back as it was.
-            memory = replace(memory, entities=fields["entities"])
+        # What was exported had been read already, whatever was found in it, and comes back as it was.
+        read = {name: fields[name] for name in _READ if name in fields}
+        memory = replace(memory, **read)
         if not _is_unicode(memory.content):
             raise InvalidArgument("content", memory.content, "text without lone surrogates")
         key = (memory.namespace, memory.id)
@@ -152,18 +155,33 @@ class _Importer:
         for older in memory.supersedes:
             if not self._is_there(older, memory.namespace):
                 raise InvalidArgument("supersedes", older, "a memory that is there or comes earlier")
+        since = hidden_from_json(hidden, memory.id)
         self._seen.add(key)
-        return memory, forgotten
+        if since.superseded_at is not None:
+            self._superseded[key] = since.superseded_at
+        return memory, since
 
-    def _write(self, drafts: list[tuple[Memory, bool]]) -> None:
-        new = [(memory, gone) for memory, gone in drafts if not self._known(memory.id, memory.namespace)]
+    def _write(self, drafts: list[tuple[Memory, Hidden]]) -> None:
+        new = [(memory, since) for memory, since in drafts if not self._known(memory.id, memory.namespace)]
         self._tally.known += len(drafts) - len(new)
         if not self._dry_run:
-            self._engine.remember_many([memory for memory, _ in new])
-            for memory, gone in new:
-                if gone:
-                    self._engine.forget(memory.id, namespace=memory.namespace)
+            self._engine.remember_many([memory for memory, _ in new], verbatim=True)
+            for memory, since in new:
+                self._hide(memory, since)
         self._tally.imported += len(new)
+
+    def _hide(self, memory: Memory, since: Hidden) -> None:
+        """Say since when a memory just written has been forgotten, and those it supersedes superseded."""
+        from recollect.store.port import Hidden
+
+        hidden = [] if since.forgotten_at is None else [Hidden(memory.id, since.forgotten_at, None)]
+        for older in memory.supersedes:
+            ended = self._superseded.pop((memory.namespace, older), memory.created_at)
+            # One that was between them may have been purged since.
+            if ended != memory.created_at:
+                hidden.append(Hidden(older, None, ended))
+        if hidden:
+            self._engine.store.hide(memory.namespace, hidden)
 
     def _is_there(self, id_: str, namespace: str) -> bool:
         return (namespace, id_) in self._seen or self._known(id_, namespace)

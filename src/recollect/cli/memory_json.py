@@ -1,6 +1,7 @@
 """A memory as a JSON object and back, exactly: one line of an export, one item of ``--json``.
 
 Every field of :class:`~recollect.model.memory.Memory` has the key of its own name. Times are ISO 8601 in UTC.
+An export also says since when a memory has been hidden, which the store knows and the memory does not.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from recollect.cli.arguments import instant, nearest
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory, Source
 from recollect.model.place import Place
+from recollect.store.port import Hidden
 
 FIELDS: Final = tuple(each.name for each in fields(Memory))
+HIDDEN: Final = ("forgotten_at", "superseded_at")
 _TIMES: Final = ("created_at", "valid_from", "valid_to", "expires_at", "last_accessed_at")
 
 
@@ -61,6 +64,27 @@ def from_json(data: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(found.get("place"), Mapping):
         found["place"] = _made(Place, "place", found["place"])
     return found
+
+
+def hidden_as_json(hidden: Hidden | None) -> dict[str, Any]:
+    """Return since when a memory has been forgotten and superseded; None for one that is neither."""
+    return {name: None if hidden is None else _written(getattr(hidden, name)) for name in HIDDEN}
+
+
+def hidden_from_json(data: Mapping[str, Any], memory_id: str) -> Hidden:
+    """Return since when a memory has been hidden.
+
+    Examples
+    --------
+    >>> hidden_from_json({"forgotten_at": "2026-05-07T00:00:00Z"}, "m1").forgotten_at
+    datetime.datetime(2026, 5, 7, 0, 0, tzinfo=datetime.timezone.utc)
+    """
+    times = {name: data.get(name) for name in HIDDEN}
+    return Hidden(memory_id, **{n: None if v is None else _instant(n, v) for n, v in times.items()})
+
+
+def _written(time: datetime | None) -> str | None:
+    return None if time is None else time.isoformat()
 
 
 def _instant(name: str, value: object) -> datetime | None:

@@ -30,7 +30,7 @@ from recollect.model.place import Place
 from recollect.rank.bm25 import BM25
 from recollect.store.filters import parse
 from recollect.store.naming_conformance import NamingConformance
-from recollect.store.port import Entry, Floats, Found, Store, View
+from recollect.store.port import Entry, Floats, Found, Hidden, Store, View
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 EMBEDDER = "conformance"
@@ -256,6 +256,24 @@ class StoreConformance(NamingConformance):
         with pytest.raises(MemoryNotFound):
             store.restore(HERE, ["a", "nobody"])
         assert _recalled(store) == (["a", "b"], ["a", "b"])
+
+    def test_since_when_something_is_hidden_can_be_told_and_said_again(self, store: Store) -> None:
+        """Check the times of forgetting and superseding, and a memory that comes from another database."""
+        later, before = NOW + timedelta(days=1), NOW - timedelta(days=1)
+        store.add([entry("a", "tea"), entry("b", "tea", supersedes=("a",)), entry("c", "tea")])
+        store.forget(HERE, ["c"], later)
+        said = store.get(HERE, ["b"])[0].created_at
+        assert store.hidden(HERE) == [Hidden("a", None, said), Hidden("c", later, None)]
+        assert store.hidden("elsewhere") == []
+        store.hide(HERE, [Hidden("a", before, before), Hidden("b", None, None)])
+        assert store.hidden(HERE) == [Hidden("a", before, before), Hidden("c", later, None)]
+        with pytest.raises(InvalidArgument, match="superseded_at must be left out for a current memory"):
+            store.hide(HERE, [Hidden("b", NOW, None), Hidden("c", None, NOW)])
+        with pytest.raises(MemoryNotFound):
+            store.hide(HERE, [Hidden("b", NOW, None), Hidden("nobody", NOW, None)])
+        assert store.hidden(HERE) == [Hidden("a", before, before), Hidden("c", later, None)]
+        store.hide(HERE, [Hidden("b", NOW, None)])
+        assert list(_pages(store, 5)) == []
 
     def test_what_is_purged_is_gone_everywhere(self, store: Store) -> None:
         """Check rows, words, vectors, the cache and the feed."""

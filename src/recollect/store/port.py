@@ -55,6 +55,15 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class Hidden:
+    """Since when a memory has been hidden: forgotten, or superseded, or both."""
+
+    memory_id: str
+    forgotten_at: datetime | None
+    superseded_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """One entry of the change feed; `memory_id` is empty for what is about entities."""
 
@@ -194,6 +203,17 @@ class Store(Protocol):
 
     def restore(self, namespace: str, ids: Sequence[str]) -> None:
         """Show forgotten memories again."""
+        ...
+
+    def hidden(self, namespace: str) -> list[Hidden]:
+        """Return since when the hidden memories of a namespace have been so, in the order they were added."""
+        ...
+
+    def hide(self, namespace: str, hidden: Sequence[Hidden]) -> None:
+        """Hide memories as :meth:`hidden` told it elsewhere; None leaves a part as it is.
+
+        Only what was superseded can be said to have been so since another time than the store noted.
+        """
         ...
 
     def purge(self, namespace: str, ids: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ import recollect
 from recollect.engine.engine import Engine
 from recollect.model.errors import PurgeUnfinished, StoreUnavailable
 from recollect.store.sqlite import segments, writing
-from recollect.store.sqlite.erasing import is_owed
+from recollect.store.sqlite.erasing import erase, is_owed
 
 WORDS = [f"w{n}" for n in range(500)]
 SECRET = re.compile(r"zqsecret\d+x\d+y")
@@ -145,7 +145,6 @@ def test_a_writer_that_comes_between_leaves_the_purge_to_be_finished(
         writer = sqlite3.connect(path, isolation_level=None)
         memory.store._connection.execute("PRAGMA busy_timeout = 10")
         # The lock is taken in the moment between the removal and the erasing.
-        erase = recollect.store.sqlite.store.erase
 
         def slow_erase(connection: sqlite3.Connection, name: str) -> None:
             writer.execute("BEGIN IMMEDIATE")

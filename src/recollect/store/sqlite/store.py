@@ -16,7 +16,7 @@ from recollect.index.partition import Partition
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
 from recollect.store.filters import Filter
-from recollect.store.port import Change, Entry, Floats, Page, Terms
+from recollect.store.port import Change, Entry, Floats, Hidden, Page, Terms
 from recollect.store.sqlite import check, conditions, entities, writing
 from recollect.store.sqlite.connection import connect, reading, translated
 from recollect.store.sqlite.connection import writing as transaction
@@ -24,7 +24,7 @@ from recollect.store.sqlite.erasing import erase, owe
 from recollect.store.sqlite.loading import caught_up
 from recollect.store.sqlite.naming import NamingStore
 from recollect.store.sqlite.places import EMBEDDERS, checked_room, place
-from recollect.store.sqlite.rows import SELECTED, SOURCE, marks, memory
+from recollect.store.sqlite.rows import SELECTED, SOURCE, instant, marks, memory
 from recollect.store.sqlite.segments import Namespace
 from recollect.store.sqlite.view import SqliteView
 
@@ -121,6 +121,23 @@ class SqliteStore(NamingStore):
         with self._lock, transaction(self._connection, self.path):
             writing.set_forgotten(self._connection, namespace, ids, None)
 
+    def hidden(self, namespace: str) -> list[Hidden]:
+        """Return since when the hidden memories of a namespace have been so, in the order they were added."""
+        with self._lock, reading(self._connection, self.path):
+            whose = (writing.find_namespace(self._connection, namespace) or _EMPTY).number
+            rows = self._connection.execute(
+                "SELECT id, forgotten_at, superseded_at FROM memories WHERE number >= ? AND number < ? "
+                "AND (forgotten_at IS NOT NULL OR superseded_at IS NOT NULL) ORDER BY number",
+                (place(whose, 0), place(whose + 1, 0)),
+            ).fetchall()
+        return [Hidden(id_, instant(forgotten), instant(superseded)) for id_, forgotten, superseded in rows]
+
+    def hide(self, namespace: str, hidden: Sequence[Hidden]) -> None:
+        """Hide memories as :meth:`hidden` told it elsewhere; None leaves a part as it is."""
+        with self._lock, transaction(self._connection, self.path):
+            for each in hidden:
+                writing.hide(self._connection, namespace, each)
+
     def purge(self, namespace: str, ids: Sequence[str]) -> None:
         """Remove memories and everything derived from them, for good.
 
@@ -190,12 +207,13 @@ class SqliteStore(NamingStore):
         *,
         as_of: datetime | None = None,
         filter: Filter | None = None,
+        true_at: datetime | None = None,
     ) -> Iterator[SqliteView]:
-        """Open a consistent look at a namespace: at `now`, as believed at `as_of`, what passes the filter."""
+        """Open a consistent look at a namespace: see :meth:`recollect.store.port.Store.view`."""
         with self._lock, reading(self._connection, self.path):
             row = writing.find_namespace(self._connection, namespace) or _EMPTY
             partition = self._partition(row) if row is not _EMPTY else self._nothing()
-            yield SqliteView(self._connection, row, partition, self._embedder, now, as_of, filter)
+            yield SqliteView(self._connection, row, partition, self._embedder, now, as_of, filter, true_at)
 
     def cached_vectors(self, digests: Sequence[bytes]) -> dict[bytes, Floats]:
         """Return the vectors that texts with these addresses have from the current embedder."""
