@@ -1,3 +1,4 @@
+import http.client
 import random
 import socket
 from collections.abc import Callable
@@ -34,6 +35,25 @@ def test_an_answer_is_decoded(service: Any, reply: Callable[..., Any]) -> None:
     assert service.paths == ["/x?y=1"]
     assert service.headers[0]["X-Key"] == "k"
     assert service.headers[0]["Content-Type"] == "application/json"
+
+
+@pytest.mark.parametrize("headers", [{}, {"Connection": "close"}])
+def test_no_socket_stays_open(
+    service: Any, reply: Callable[..., Any], headers: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers: list[http.client.HTTPResponse] = []
+
+    class Kept(http.client.HTTPResponse):
+        def __init__(self, *arguments: Any, **settings: Any) -> None:
+            super().__init__(*arguments, **settings)
+            answers.append(self)
+
+    monkeypatch.setattr(http.client.HTTPConnection, "response_class", Kept)
+    service.says(reply({"ok": 1}, headers=headers), reply(status=500, headers=headers), reply({}, cut=True))
+    assert post_json(service.address, {}, {}, Patience()) == {"ok": 1}
+    with pytest.raises(ServiceUnreachable):
+        post_json(service.address, {}, {}, Waiting(attempts=2).patience)
+    assert [answer.isclosed() for answer in answers] == [True] * 3
 
 
 def test_a_service_that_recovers_is_asked_again(service: Any, reply: Callable[..., Any]) -> None:

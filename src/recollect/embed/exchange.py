@@ -142,8 +142,9 @@ def _attempt(address: str, payload: bytes, headers: Mapping[str, str], patience:
     try:
         target = parts.path + (f"?{parts.query}" if parts.query else "")
         connection.request("POST", target or "/", payload, {"Content-Type": "application/json", **headers})
-        answer = connection.getresponse()
-        content = _read(answer, deadline, patience)
+        # Where the server is to close, the connection hands its socket to the answer and forgets it.
+        with connection.getresponse() as answer:
+            content = _read(answer, deadline, patience)
     except TimeoutError as error:
         raise _PassingError(f"did not answer within {patience.timeout:g} s") from error
     except ConnectionRefusedError as error:
