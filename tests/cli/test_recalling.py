@@ -200,7 +200,7 @@ def test_a_period_brings_what_happened_then_to_the_front(cli: Run) -> None:
         cli("remember", f"tea with Anna {day[5:7]}", "--valid-from", f"{day}T18:00Z", "--id", f"on-{day}")
 
     def first(period: str) -> str:
-        about = ("--period", period, "--set", "temporal_weight=1")
+        about = ("--period", period, "--set", "temporal=additive")
         return str(cli("recall", "tea with Anna", *about, "--json").json["hits"][0]["id"])
 
     assert first("2026-05-01..2026-05-31") == "on-2026-05-31"

@@ -7,13 +7,14 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
     from recollect.model.memory import Memory
     from recollect.model.parameter import Parameter
+    from recollect.model.period import Period
     from recollect.model.place import Place
 
 _YES: Final = ("true", "yes", "on", "1")
@@ -89,6 +90,31 @@ def instant(option: str, text: str | None) -> datetime | None:
             option, text, "a time with its zone: add Z for UTC, or an offset such as +02:00"
         )
     return found
+
+
+def period_of(option: str, text: str | None) -> Period | None:
+    """Return a period given as ``FROM..TO``, or as one day; a day at its end counts whole.
+
+    Examples
+    --------
+    >>> may = period_of("--period", "2026-05-01..2026-05-31")
+    >>> may.start.isoformat(), may.end.isoformat()
+    ('2026-05-01T00:00:00+00:00', '2026-05-31T23:59:59.999999+00:00')
+    """
+    from recollect.model.errors import InvalidArgument
+    from recollect.model.period import Period
+
+    if text is None:
+        return None
+    first, _, last = text.partition("..") if ".." in text else (text, "", text)
+    start, end = instant(option, first.strip()), instant(option, last.strip())
+    assert start is not None  # only no text gives no time
+    assert end is not None
+    if _DAY.fullmatch(last.strip()):
+        end += timedelta(days=1, microseconds=-1)
+    if end < start:
+        raise InvalidArgument(option, text, "FROM..TO with TO at or after FROM")
+    return Period(start, end)
 
 
 def place_of(option: str, text: str | None) -> Place | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from recollect.cli.arguments import changes, chosen, instant, json_object, words
+from recollect.cli.arguments import changes, chosen, instant, json_object, period_of, words
 from recollect.cli.command import command
 from recollect.cli.failures import NOTHING
 from recollect.cli.output import counted, one_line
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from recollect.engine import Engine, Recall
+    from recollect.engine.outcome import SessionHit
     from recollect.model.explanation import Explanation
     from recollect.model.hit import Hit
 
@@ -59,6 +61,12 @@ FilterText = Annotated[
     str | None, typer.Option("--filter", "-f", metavar="JSON", help="Only memories that meet this.")
 ]
 AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="What was believed at that time.")]
+PeriodText = Annotated[
+    str | None, typer.Option("--period", metavar="FROM..TO", help="The time the question is about.")
+]
+Sessions = Annotated[
+    bool, typer.Option("--sessions", help="Rank whole sessions, each with its best memories.")
+]
 Budget = Annotated[
     int | None, typer.Option("--budget", metavar="TOKENS", help="At most so many tokens of text.")
 ]
@@ -81,6 +89,8 @@ def recall(
     set: Changes = None,
     filter: FilterText = None,
     as_of: AsOf = None,
+    period: PeriodText = None,
+    sessions: Sessions = False,
     budget: Budget = None,
     reranker: Reranker = None,
     explain: Explain = False,
@@ -93,6 +103,7 @@ def recall(
     if reranker is not None and not wanted.rerank_depth:
         changed.setdefault("rerank_depth", _RERANKED)
     condition, moment = json_object("--filter", filter), instant("--as-of", as_of)
+    about = period_of("--period", period)
     text = words(question)
     with session.memory(embed=True, reranker=reranker) as engine:
         found = engine.recall(
@@ -102,6 +113,8 @@ def recall(
             changes=changed,
             filter=condition,
             as_of=moment,
+            period=about,
+            sessions=sessions,
             budget=budget,
         )
         _report(session, engine, found, explain=explain)
@@ -146,8 +159,8 @@ def explanation_tree(why: Explanation) -> Tree:
     return tree
 
 
-def hits_table(hits: tuple[Hit, ...]) -> Table:
-    """Return the hits as a table: score, a bar for each signal, the memory."""
+def hits_table(hits: tuple[Hit, ...], sessions: tuple[SessionHit, ...] = ()) -> Table:
+    """Return the hits as a table, under their sessions if asked: score, a bar for each signal, the memory."""
     from rich.table import Table
     from rich.text import Text
 
@@ -155,6 +168,7 @@ def hits_table(hits: tuple[Hit, ...]) -> Table:
 
     parts = [signals(hit.explanation) for hit in hits]
     most = max((value for part in parts for value in part.values()), default=0.0)
+    heads = _first_hits(sessions)
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("", justify="right", style="dim", no_wrap=True)
     table.add_column("score", justify="right", no_wrap=True)
@@ -162,10 +176,19 @@ def hits_table(hits: tuple[Hit, ...]) -> Table:
         table.add_column(name, style=colour, width=_WIDTH, no_wrap=True)
     table.add_column("memory", ratio=1, overflow="fold")
     for place, (hit, part) in enumerate(zip(hits, parts, strict=True), 1):
+        if place in heads:
+            title = Text(one_line(heads[place].session) or "no session", "bold")
+            table.add_row("", Text(f"{heads[place].score:.4f}", "bold"), "", "", title)
         said = Text(one_line(hit.memory.content, 400)).append(f"\n{byline(hit.memory)}", "dim")
         bars = [bar(part[name], most) for name in SIGNALS]
         table.add_row(str(place), f"{hit.score:.4f}", *bars, said)
     return table
+
+
+def _first_hits(sessions: tuple[SessionHit, ...]) -> dict[int, SessionHit]:
+    """Return the sessions by the place of their first hit, counted from 1 through all of them."""
+    ends = accumulate((len(each.hits) for each in sessions), initial=1)
+    return dict(zip(ends, sessions, strict=False))
 
 
 def _report(session: Session, engine: Engine, found: Recall, *, explain: bool) -> None:
@@ -173,13 +196,14 @@ def _report(session: Session, engine: Engine, found: Recall, *, explain: bool) -
     if output.json:
         output.data(_as_json(found, explain=explain))
     elif output.terminal and found.hits:
-        output.show(hits_table(found.hits))
+        output.show(hits_table(found.hits, found.sessions))
         for place, hit in enumerate(found.hits if explain else (), 1):
             output.show(f"\n{place}. {one_line(hit.memory.content, 80)}")
             output.show(explanation_tree(hit.explanation))
     else:
-        for hit in found.hits:
-            output.line(f"{hit.score:.4f}\t{hit.memory.id}\t{one_line(hit.memory.content)}")
+        names = [f"{one_line(each.session)}\t" for each in found.sessions for _ in each.hits]
+        for hit, name in zip(found.hits, names or [""] * len(found.hits), strict=True):
+            output.line(f"{name}{hit.score:.4f}\t{hit.memory.id}\t{one_line(hit.memory.content)}")
             if explain:
                 output.line(
                     "\n".join(f"  {one_line_kept(line)}" for line in str(hit.explanation).splitlines())
@@ -217,6 +241,8 @@ def _summary(session: Session, found: Recall) -> str:
     from recollect.cli.show_memory import embedder_name
 
     parts = [counted(len(found.hits), "hit")]
+    if found.sessions:
+        parts = [f"{counted(len(found.sessions), 'session')}, {parts[0]}"]
     if found.omitted:
         parts.append(f"{found.omitted} left out by the budget")
     parts.append(f"recipe {found.recipe}")
