@@ -147,8 +147,8 @@ def test_a_cut_is_noticed(cut: int) -> None:
 
 
 def test_an_unknown_version_is_said() -> None:
-    with pytest.raises(IndexCorrupt, match="unknown version 3"):
-        opened(b"\x03" + BLOCK[1:])
+    with pytest.raises(IndexCorrupt, match="unknown version 4"):
+        opened(b"\x04" + BLOCK[1:])
 
 
 def test_nothing_merges_to_nothing() -> None:

@@ -2,7 +2,7 @@
 
 The sign of each component of a unit vector says which side of a hyperplane it lies on, so the number of equal
 signs estimates the angle (Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002).
-Scanning bits reads 1/32 of the memory that floats take; the best thousand are then re-scored from bytes, and
+Scanning bits reads 1/32 of the memory that floats take; the best few thousand are then re-scored from bytes, and
 the caller re-scores the few it wants from the stored float32. Nothing has to be trained, and adding or
 removing a vector costs nothing.
 """
@@ -30,6 +30,8 @@ _SAMPLED: Final = 16
 """From this many vectors for each that is wanted, a sample is looked at first,"""
 _SAMPLE: Final = 8
 """which has this many for each that is wanted,"""
+_LARGEST_SAMPLE: Final = 8_192
+"""though no more than this in all,"""
 _MARGIN: Final = 2
 """and is asked for this many times as many, so that it hardly ever promises too little."""
 
@@ -101,7 +103,7 @@ def closest(distance: npt.NDArray[np.uint16], count: int, largest: int) -> npt.N
     if count >= len(distance):
         return np.arange(len(distance))
     if len(distance) >= _SAMPLED * count:
-        sample = distance[:: len(distance) // (_SAMPLE * count) or 1]
+        sample = distance[:: len(distance) // min(_SAMPLE * count, _LARGEST_SAMPLE) or 1]
         share = -(-_MARGIN * count * len(sample) // len(distance))
         guess = np.partition(sample, share)[share]
         within = (distance <= guess).nonzero()[0]

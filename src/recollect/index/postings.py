@@ -29,7 +29,7 @@ MOST: Final = 65_535
 PLACES: Final = 2**20
 """Blocks of a segment have places below this; the upper half is for long lists."""
 
-_VERSION: Final = 2
+_VERSION: Final = 3
 _HEAD: Final = Struct("<BxxxI")
 _COUNTS: Final = Struct("<II")
 _ENDS: Final = Struct("<II")

@@ -1,8 +1,10 @@
 """The vectors of one namespace, ready to be searched.
 
 Up to `EXACT` vectors the search is one matrix product over float32. Above it, sign bits are scanned and the
-best `RESCORED` re-scored (see :mod:`recollect.index.codes`), which measured recall@10 of 1.0 and needs no
-training, so it is always up to date. A filter is applied before anything is selected: a filtered search
+best `RESCORED` re-scored (see :mod:`recollect.index.codes`), which needs no training, so it is always up to
+date. Measured with questions about 35,000 texts by arctic-embed-s, whose vectors all point much the same way:
+re-scoring 3,000 finds .998 of the ten closest (and .994 of the fifty), 2,000 would find .972, 1,000 only .883;
+among 21,000 it is .999. A filter is applied before anything is selected: a filtered search
 never starves, and one that leaves few vectors is computed over all of those.
 """
 
@@ -19,7 +21,7 @@ from recollect.index.growing import Growing, GrowingColumns
 from recollect.rank.order import ranked
 
 EXACT: Final = 20_000
-RESCORED: Final = 1_000
+RESCORED: Final = 3_000
 
 Exact = Callable[[npt.NDArray[np.intp]], Floats]
 """Given positions of vectors, returns their float32 rows from the store."""
