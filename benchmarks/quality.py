@@ -165,7 +165,7 @@ def report(name: str, data: Path, cache: Path, *, ablation: bool, everything: bo
         yield from by_kind(first, found, [each.name for each in peers][:4])
         yield ""
     if turned:
-        yield "`balanced` with one lever turned; in brackets the difference, 95 % interval (paired bootstrap):"
+        yield "`balanced` with one lever turned; in brackets the difference with its 95 % interval:"
         yield ""
         shown = {"balanced": found["balanced"]} | {each.name: found[each.name] for each in turned}
         yield from rows(chosen, shown, "balanced", ablation=True)
