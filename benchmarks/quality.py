@@ -160,10 +160,10 @@ def report(name: str, data: Path, cache: Path, *, ablation: bool, everything: bo
     yield ""
     yield from rows(chosen, {each.name: found[each.name] for each in peers}, "balanced", ablation=False)
     yield ""
-    first = chosen.measures[0]
     if len(found["balanced"].kinds) > 1:
-        yield from by_kind(first, found, [each.name for each in peers][:4])
-        yield ""
+        for measure in chosen.measures:
+            yield from by_kind(measure, found, [each.name for each in peers][:4])
+            yield ""
     if turned:
         yield "`balanced` with one lever turned; in brackets the difference with its 95 % interval:"
         yield ""

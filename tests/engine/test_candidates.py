@@ -5,6 +5,8 @@ from inspect import signature
 import numpy as np
 import pytest
 
+import recollect
+from recollect.embed.lexical import LexicalEmbedder
 from recollect.engine import Recipe
 from recollect.engine.candidates import Legs, fuse, search
 from recollect.engine.situation import Situation
@@ -216,3 +218,16 @@ def test_cyrillic_words_are_found_by_their_roots(situation: Make) -> None:
     asked = situation(["Ты любишь чай", "Мы едем домой"], "люблю")
     assert search(Recipe(name="x", vector_pool=0), asked).lexical.slots.tolist() == [0]
     assert search(Recipe(name="x", vector_pool=0, roots_weight=0.0), asked).lexical.slots.size == 0
+
+
+def test_words_stand_in_for_the_meaning_of_what_waits_for_its_vector() -> None:
+    now = datetime(2026, 5, 7, tzinfo=UTC)
+    with recollect.open(":memory:", embedder="lexical", clock=lambda: now) as memory:
+        memory.remember_many([f"green tea number {number}" for number in range(30)])
+        memory.embedder = None
+        memory.remember("green tea with milk from Assam", id="waits")
+        memory.embedder = LexicalEmbedder()
+        best = memory.recall("green tea with milk from Assam").hits[0]
+    assert best.memory.id == "waits"
+    assert "no vector of this embedder yet; its words stand in" in str(best.explain())
+    assert best.explain().value == best.score

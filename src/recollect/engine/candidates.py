@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from inspect import signature
 from typing import Any, Final
@@ -61,15 +61,19 @@ _reading = lru_cache(maxsize=64)(Reading)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Legs:
-    """What the searches found, before anything was decided."""
+    """What the searches found, before anything was decided.
+
+    `unread` are memories that wait for their vector; in the list of meaning their words stand in.
+    """
 
     vector: Found
     lexical: Found
     more: tuple[MoreLeg, ...] = ()
+    unread: IntArray = field(default_factory=lambda: np.zeros(0, np.intp))
 
     def with_leg(self, leg: MoreLeg) -> Legs:
         """Return these legs and another; the same if it found nothing."""
-        return Legs(self.vector, self.lexical, (*self.more, leg)) if leg.found.slots.size else self
+        return replace(self, more=(*self.more, leg)) if leg.found.slots.size else self
 
     def named(self) -> tuple[tuple[str, Found], ...]:
         """Return the legs by the names that explanations call them."""
@@ -107,6 +111,8 @@ class Candidates:
     def evidence(self) -> Evidence:
         """Return what each leg said of each candidate."""
         cosines, matches = self._given("meaning", -np.inf), self._given("words", 0.0)
+        if self.legs.unread.size:
+            cosines[np.isin(self.slots, self.legs.unread)] = -np.inf
         vouched = np.zeros(self.slots.size, np.bool_)
         for leg in self.legs.more:
             vouched |= self._given(leg.name, 0.0) >= VOUCHED * leg.found.scores[0]
@@ -123,7 +129,9 @@ class Candidates:
             value = float(parts.parts[parts.names.index(name), position])
             where = np.flatnonzero(found.slots == slot[0])
             note = "not found by this leg"
-            if where.size:
+            if name == "meaning" and slot[0] in self.legs.unread:
+                note = "no vector of this embedder yet; its words stand in"
+            elif where.size:
                 note = f"rank {int(where[0]) + 1} of {found.slots.size}, score {found.scores[where[0]]:.4f}"
                 if found.detail is not None:
                     note += f": {_words(found.detail(slot))}"
@@ -210,7 +218,7 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
     if recipe.complete or recipe.context_before or recipe.context_after:
         found = _completed(recipe, situation, query, found)
     if question.phrases and found.lexical.slots.size:
-        found = Legs(found.vector, _with_phrases(recipe, situation, found.lexical), found.more)
+        found = replace(found, lexical=_with_phrases(recipe, situation, found.lexical))
     return found
 
 
@@ -225,14 +233,35 @@ def _completed(recipe: Recipe, situation: Situation, query: LexicalQuery, found:
             around = view.without(around, query.excluded)
         parts.append(around)
     slots = distinct(np.concatenate(parts))
-    vector, lexical = found.vector, found.lexical
+    vector, lexical, unread = found.vector, found.lexical, slots[:0]
     if recipe.vector_pool and situation.vector is not None:
         cosines = view.cosines(situation.vector, slots)
-        vector = _best_first(Found(slots, cosines), cosines != 0)
+        compared = (cosines != 0) | np.isin(slots, found.vector.slots)
+        vector, unread = _best_first(Found(slots, cosines), compared), slots[~compared]
     if recipe.lexical_pool and (query.terms or situation.question.roots):
         words = view.in_context(query, slots, reading)
         lexical = _best_first(words, words.scores > 0)
-    return Legs(vector, lexical, found.more)
+    found = Legs(vector, lexical, found.more)
+    return _with_unread(found, unread, situation) if unread.size and vector.slots.size else found
+
+
+def _with_unread(legs: Legs, unread: IntArray, situation: Situation) -> Legs:
+    """Let words stand in for the meaning of memories that wait for a vector, which nobody has compared yet.
+
+    Otherwise what was said during a change of embedder would count half until it is read again.
+    """
+    words = legs.lexical
+    waiting = np.isin(words.slots, unread)
+    if not waiting.any():
+        return legs
+    slots, vector = words.slots[waiting], legs.vector
+    low, high = _zero("meaning", vector, situation), float(vector.scores[0])
+    share = words.scores[waiting] / (_full("words", words) or 1.0)
+    together = Found(
+        np.concatenate([vector.slots, slots]), np.concatenate([vector.scores, low + share * (high - low)])
+    )
+    everyone = np.ones(together.slots.size, np.bool_)
+    return replace(legs, vector=_best_first(together, everyone), unread=slots)
 
 
 def _best_first(found: Found, kept: BoolArray) -> Found:

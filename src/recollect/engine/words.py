@@ -28,8 +28,8 @@ def words_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
     The date words are those of the day it happened, such as "7 May 2023 Sunday", and of the times that its
     text names ("last summer"), so that a question that names a date finds what was said on it or of it. The
     names are the entities it mentions, each of them one term, the whole name folded: that is how what
-    mentions an entity is found. The words of a name are also listed as words of entities, unless the name stands in
-    the content, whose words are listed anyway. Cyrillic words are listed by their roots, too.
+    mentions an entity is found. The words of a name are also listed as words of entities, unless the name
+    stands in the content, whose words are listed anyway. Cyrillic words are listed by their roots, too.
 
     Examples
     --------
