@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -172,11 +173,12 @@ def test_what_a_posting_is_worth_is_kept_while_the_same_may_be_seen() -> None:
     partition.cache_saturated(partition.sight(NOW, NOW), "content", "milk", scorer, worth)
     assert partition.cached_saturated(partition.sight(NOW, None), "content", "milk", scorer) is None
     assert known(NOW + 10) is None
-    for change in (
+    changes: tuple[Callable[[], None], ...] = (
         lambda: partition.append(unpacked([record()])),
         lambda: partition.replace(0, unpacked([record()])),
         lambda: partition.start_generation(1, 0),
-    ):
+    )
+    for change in changes:
         partition.cache_saturated(partition.sight(NOW, None), "content", "tea", scorer, worth)
         assert known(NOW) is worth
         change()
