@@ -1,6 +1,8 @@
 """Recall on the command line: the table, the tree, plain lines, JSON, and every mistake."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -215,3 +217,29 @@ def test_a_period_that_is_none_is_refused(cli: Run, tea: str, period: str) -> No
     refused = cli("recall", "tea", "--period", period)
     assert refused.code == 2
     assert "--period must be" in refused.err
+
+
+def test_what_held_at_a_time_and_what_was_near(cli: Run, tmp_path: Path) -> None:
+    lines = [
+        {
+            "content": "Anna lives in Porto.",
+            "valid_from": "2015-01-01T00:00:00Z",
+            "valid_to": "2020-01-01T00:00:00Z",
+        },
+        {"content": "Anna lives in Oslo.", "valid_from": "2020-01-01T00:00:00Z"},
+        {"content": "Lunch at the fjord.", "place": {"lat": 59.91, "lon": 10.75}},
+        {"content": "Lunch by the river.", "place": {"lat": 41.15, "lon": -8.61}},
+    ]
+    file = tmp_path / "said.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    assert cli("import", str(file)).code == 0
+    assert "Porto" in cli("recall", "Where does Anna live?", "--true-at", "2018-05-01", "-l", "1").out
+    assert "Oslo" in cli("recall", "Where does Anna live?", "--true-at", "2024-05-01", "-l", "1").out
+    assert "fjord" in cli("recall", "lunch", "--near", "59.9,10.7", "-l", "1").out
+    assert "river" in cli("recall", "lunch", "--near", "41.1,-8.6", "-l", "1").out
+
+
+@pytest.mark.parametrize("where", ["north", "59.9", "91,0", "0,181"])
+def test_a_place_that_is_none_is_refused(cli: Run, tea: str, where: str) -> None:
+    refused = cli("recall", "tea", "--near", where)
+    assert refused.code == 2

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from recollect.cli.arguments import changes, chosen, instant, json_object, period_of, words
+from recollect.cli.arguments import changes, chosen, instant, json_object, period_of, place_of, words
 from recollect.cli.command import command
 from recollect.cli.failures import NOTHING
 from recollect.cli.output import counted, one_line
@@ -61,6 +61,10 @@ FilterText = Annotated[
     str | None, typer.Option("--filter", "-f", metavar="JSON", help="Only memories that meet this.")
 ]
 AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="What was believed at that time.")]
+TrueAt = Annotated[str | None, typer.Option("--true-at", metavar="TIME", help="What held at that time.")]
+Near = Annotated[
+    str | None, typer.Option("--near", metavar="LAT,LON", help="Memories from near there count more.")
+]
 PeriodText = Annotated[
     str | None, typer.Option("--period", metavar="FROM..TO", help="The time the question is about.")
 ]
@@ -89,6 +93,8 @@ def recall(
     set: Changes = None,
     filter: FilterText = None,
     as_of: AsOf = None,
+    true_at: TrueAt = None,
+    near: Near = None,
     period: PeriodText = None,
     sessions: Sessions = False,
     budget: Budget = None,
@@ -103,7 +109,7 @@ def recall(
     if reranker is not None and not wanted.rerank_depth:
         changed.setdefault("rerank_depth", _RERANKED)
     condition, moment = json_object("--filter", filter), instant("--as-of", as_of)
-    about = period_of("--period", period)
+    held, about, here = instant("--true-at", true_at), period_of("--period", period), place_of("--near", near)
     text = words(question)
     with session.memory(embed=True, reranker=reranker) as engine:
         found = engine.recall(
@@ -113,6 +119,8 @@ def recall(
             changes=changed,
             filter=condition,
             as_of=moment,
+            true_at=held,
+            near=here,
             period=about,
             sessions=sessions,
             budget=budget,
