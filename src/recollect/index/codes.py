@@ -2,8 +2,8 @@
 
 The sign of each component of a unit vector says which side of a hyperplane it lies on, so the number of equal
 signs estimates the angle (Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002).
-Scanning bits reads 1/32 of the memory that floats take; the best few thousand are then re-scored from bytes, and
-the caller re-scores the few it wants from the stored float32. Nothing has to be trained, and adding or
+Scanning bits reads 1/32 of the memory that floats take; the best few thousand are then re-scored from bytes,
+and the caller re-scores the few it wants from the stored float32. Nothing has to be trained, and adding or
 removing a vector costs nothing.
 """
 

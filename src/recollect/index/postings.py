@@ -234,21 +234,23 @@ def found(block: bytes, term: str) -> dict[str, tuple[Slots, Frequencies]]:
     """
     count, names, lists = _checked(block)
     # Cutting the names apart would take longer than looking for one in all of them.
-    listed = _END + block[names:lists] + _END
-    wanted = _BETWEEN + term.encode() + _END
+    wanted = _BETWEEN + term.encode()
     result = {}
-    at = listed.find(wanted)
+    at = block.find(wanted, names, lists)
     while at >= 0:
-        begins = listed.rfind(_END, 0, at)
-        position = listed.count(_END, 0, begins)
-        # Before the first end stands how long the names are; the first list begins at 0.
-        start, end = _ENDS.unpack_from(block, names - 4 * (count - position + 1))
-        first, size = lists + 2 * (start if position else 0), end - (start if position else 0)
-        result[listed[begins + 1 : at].decode()] = (
-            np.frombuffer(block, _TWO_BYTES, size, first),
-            np.frombuffer(block, _TWO_BYTES, size, first + (len(block) - lists) // 2),
-        )
-        at = listed.find(wanted, at + len(wanted))
+        after = at + len(wanted)
+        # Otherwise it is only the beginning of a longer term.
+        if after == lists or block.startswith(_END, after):
+            begins = max(names, block.rfind(_END, names, at) + 1)
+            position = block.count(_END, names, begins)
+            # Before the first end stands how long the names are; the first list begins at 0.
+            start, end = _ENDS.unpack_from(block, names - 4 * (count - position + 1))
+            first, size = lists + 2 * (start if position else 0), end - (start if position else 0)
+            result[block[begins:at].decode()] = (
+                np.frombuffer(block, _TWO_BYTES, size, first),
+                np.frombuffer(block, _TWO_BYTES, size, first + (len(block) - lists) // 2),
+            )
+        at = block.find(wanted, after, lists)
     return result
 
 

@@ -3,9 +3,9 @@
 Up to `EXACT` vectors the search is one matrix product over float32. Above it, sign bits are scanned and the
 best `RESCORED` re-scored (see :mod:`recollect.index.codes`), which needs no training, so it is always up to
 date. Measured with questions about 35,000 texts by arctic-embed-s, whose vectors all point much the same way:
-re-scoring 3,000 finds .998 of the ten closest (and .994 of the fifty), 2,000 would find .972, 1,000 only .883;
-among 21,000 it is .999. A filter is applied before anything is selected: a filtered search
-never starves, and one that leaves few vectors is computed over all of those.
+re-scoring 3,000 finds .998 of the ten closest (and .994 of the fifty), 2,000 would find .972 and 1,000 only
+.883. A filter is applied before anything is selected: a filtered search never starves, and one that leaves
+few vectors is computed over all of those.
 """
 
 from __future__ import annotations

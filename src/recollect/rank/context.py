@@ -182,9 +182,9 @@ def windows(
         length = lengths + (weights * other_lengths).sum(axis=0)
         average = average_length * (1.0 + float(weights.sum(axis=0).mean()))
     room = k1 * (1 - b + b * (length / average))
-    gained = np.zeros(together.shape)
-    # A term that does not occur adds nothing, also where k1 = 0 would make the fraction 0/0.
-    np.divide(together * (k1 + 1), together + room, out=gained, where=together > 0)
+    gained: FloatArray = together * (k1 + 1)
+    # A term that does not occur adds nothing, also where there is no room and the fraction would be 0/0.
+    np.divide(gained, together + room, out=gained, where=True if k1 * (1 - b) > 0 else together > 0)
     gained *= scales[:, np.newaxis]
     return gained
 

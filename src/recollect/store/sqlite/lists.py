@@ -58,8 +58,8 @@ def read_lists(
 
 def _joined(lists: Sequence[tuple[int, Slots, Frequencies]]) -> TermList:
     """Return the lists of neighbouring segments as one, given the first slot of each."""
-    slots = [np.add(relative, first, dtype=np.int32) for first, relative, _ in lists]
-    frequencies = [times for _, _, times in lists]
+    firsts, relative, frequencies = zip(*lists, strict=True)
     if len(lists) == 1:
-        return TermList(slots[0], frequencies[0])
-    return TermList(np.concatenate(slots), np.concatenate(frequencies))
+        return TermList(np.add(relative[0], firsts[0], dtype=np.int32), frequencies[0])
+    start = np.repeat(np.array(firsts, np.int32), [each.size for each in relative])
+    return TermList(np.add(np.concatenate(relative), start, dtype=np.int32), np.concatenate(frequencies))
