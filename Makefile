@@ -6,7 +6,7 @@ ENV := $(VENV)/.installed
 BENCH_ENV := $(VENV)/.installed-bench
 MODELS := $(VENV)/.models
 # A package that names its public things shows only those; its rooms are named here.
-DOCUMENTED := recollect recollect.aio $(addprefix recollect.,model text rank duplicates embed index store engine)
+DOCUMENTED := recollect recollect.aio $(addprefix recollect.,model text rank graph place duplicates embed index store engine evaluate learn)
 export RECOLLECT_MODELS := $(CURDIR)/$(VENV)/models
 
 .PHONY: help demo test serve lint typecheck bench docs clean

@@ -39,7 +39,7 @@ WITHOUT: Mapping[str, Mapping[str, Any]] = {
     "no context after": {"context_after": 0.0},
     "no session": {"session_weight": 0.0},
     "assistants count fully": {"machine_weight": 1.0},
-    "no shared names": {"bridge_weight": 0.0},
+    "no shared names": {"graph": "none"},
     "no time": {"temporal": "none"},
     "no date words": {"dates_weight": 0.0},
     "no speaker": {"speaker_weight": 0.0},

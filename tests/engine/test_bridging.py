@@ -8,7 +8,7 @@ from recollect.engine.bridging import bridge
 from recollect.engine.situation import Situation
 
 Make = Callable[..., Situation]
-RECIPE = Recipe(name="x", bridge_weight=0.25, bridge_seeds=1)
+RECIPE = Recipe(name="x", graph="names", graph_seeds=1)
 BEST, SCORES = np.array([0]), np.array([0.9])
 
 

@@ -1,4 +1,4 @@
-"""The graph leg: from the best memories over the names they mention to others that mention them.
+"""The names leg: from the best memories over the names they mention to others that mention them.
 
 "Where was the author of that song born?" needs two memories, and the second shares no word with the question;
 what it shares, with the first, is a name. So the best candidates of the other legs are asked whom and what
@@ -52,11 +52,11 @@ def bridge(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
     best = float(scores[0]) if scores.size else 0.0
     if best <= 0:
         return _NOTHING
-    seeds = slots[: recipe.bridge_seeds]
+    seeds = slots[: recipe.graph_seeds]
     alone = view.records(seeds)["session"] < 0
     if not alone.any():
         return _NOTHING
-    seeds, weight_of = seeds[alone], scores[: recipe.bridge_seeds][alone] / best
+    seeds, weight_of = seeds[alone], scores[: recipe.graph_seeds][alone] / best
     asked = folded(situation.question.text)
     weights: dict[str, float] = {}
     for memory, worth in zip(view.memories(seeds), weight_of.tolist(), strict=True):

@@ -88,6 +88,8 @@ class MoreLeg:
     name: str
     found: Found
     weight: float
+    origins: IntArray = field(default_factory=lambda: np.zeros(0, np.intp))
+    """The candidates it started from: it cannot vouch for what it took on trust."""
 
 
 class Candidates:
@@ -115,7 +117,8 @@ class Candidates:
             cosines[np.isin(self.slots, self.legs.unread)] = -np.inf
         vouched = np.zeros(self.slots.size, np.bool_)
         for leg in self.legs.more:
-            vouched |= self._given(leg.name, 0.0) >= VOUCHED * leg.found.scores[0]
+            spoken_for = self._given(leg.name, 0.0) >= VOUCHED * leg.found.scores[0]
+            vouched |= spoken_for & ~np.isin(self.slots, leg.origins) if leg.origins.size else spoken_for
         return Evidence(cosines, matches, self.legs.lexical.ceiling, vouched)
 
     def explain(self, position: int) -> Explanation:

@@ -322,7 +322,7 @@ class Engine(GraphVerbs):
             vector=vector,
         )
         return Recaller(
-            self._repairing, self._meaning(), self._classifier, self.reranker, self._anchors
+            self._repairing, self._meaning(), self._classifier, self.reranker, self._anchors, self._graphs.at
         ).answer(request)
 
     # --- forget ---------------------------------------------------------------------------------------

@@ -22,8 +22,9 @@ import numpy as np
 
 from recollect.engine.naming import NameBook, Names
 from recollect.graph.adjacency import Graph
+from recollect.graph.pagerank import pagerank
 from recollect.index.growing import Growing
-from recollect.model.checks import IntArray
+from recollect.model.checks import FloatArray, IntArray
 from recollect.store.naming import Link
 from recollect.store.port import Store
 
@@ -83,6 +84,7 @@ class NamespaceGraph:
         # Edges on their way into the graph, column by column: tuples would be work for the collector.
         self._new: tuple[array[Any], ...] = tuple(array(kind) for kind in "qqdqq")
         self._both_ways: tuple[Graph, Graph] | None = None
+        self._ranks: tuple[Graph, FloatArray] | None = None
         self._types = {name: number for number, name in enumerate(self.graph.type_names)}
 
     @property
@@ -97,6 +99,13 @@ class NamespaceGraph:
         if self._both_ways is None or self._both_ways[0] is not self.graph:
             self._both_ways = self.graph, self.graph.undirected()
         return self._both_ways[1]
+
+    @property
+    def ranks(self) -> FloatArray:
+        """The PageRank of every node, edges being followed both ways; computed once for each state."""
+        if self._ranks is None or self._ranks[0] is not self.graph:
+            self._ranks = self.graph, pagerank(self.both_ways).scores
+        return self._ranks[1]
 
     @property
     def entity_keys(self) -> tuple[str, ...]:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from recollect.engine.bridging import bridge
 from recollect.engine.candidates import MoreLeg, fuse, search
 from recollect.engine.gate import gate
+from recollect.engine.path_expansion import expand
 from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Explain, Situation
 from recollect.engine.steps import (
@@ -23,10 +25,14 @@ from recollect.engine.steps import (
     with_speaker,
     with_temporal,
 )
+from recollect.engine.walking import walk
 from recollect.model.checks import FloatArray, IntArray
 from recollect.model.explanation import Explanation
 from recollect.rank import adaptive_mmr, group_coverage, mmr
 from recollect.rank.order import first_of_each
+
+
+_GRAPH_LEGS: Final = {"names": ("shared names", bridge), "walk": ("walk", walk), "paths": ("paths", expand)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,10 +64,12 @@ def run(recipe: Recipe, situation: Situation) -> Ranked:
     """Run a recipe and return every candidate that passed, best first."""
     legs = search(recipe, situation)
     candidates = fuse(recipe, situation, legs)
-    if recipe.bridge_weight:
-        shared = bridge(recipe, situation, candidates.slots, candidates.scores)
-        if shared.slots.size:
-            linked = legs.with_leg(MoreLeg("shared names", shared, recipe.bridge_weight))
+    if recipe.graph != "none" and recipe.graph_weight:
+        name, leg = _GRAPH_LEGS[recipe.graph]
+        found = leg(recipe, situation, candidates.slots, candidates.scores)
+        if found.slots.size:
+            origins = candidates.slots[: recipe.graph_seeds]
+            linked = legs.with_leg(MoreLeg(name, found, recipe.graph_weight, origins))
             candidates = fuse(recipe, situation, linked)
     slots = candidates.slots
     if not slots.size:

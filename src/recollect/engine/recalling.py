@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from time import perf_counter
@@ -13,6 +13,7 @@ import numpy as np
 from recollect.embed.reranker import Reranker
 from recollect.engine.budget import within_budget
 from recollect.engine.meaning import Meaning
+from recollect.engine.namespace_graph import NamespaceGraph
 from recollect.engine.outcome import Recall, Rejected, SessionHit
 from recollect.engine.pipeline import Ranked, run
 from recollect.engine.recipe import Recipe
@@ -60,6 +61,7 @@ class Recaller:
     classifier: QueryClassifier
     reranker: Reranker | None
     anchors: AnchorExtractor
+    graphs: Callable[[str, datetime], NamespaceGraph]
 
     def answer(self, request: Request) -> Recall:
         """Return the right few memories for a question."""
@@ -111,6 +113,7 @@ class Recaller:
                 about_time=about_time,
                 here=request.near,
                 reranker=self.reranker,
+                graph=lambda: self.graphs(request.namespace, request.now),
             )
             ranked = run(recipe, situation)
             sessions: tuple[SessionHit, ...] = ()

@@ -19,6 +19,7 @@ from recollect.rank.weights import PRESETS
 from recollect.text.analysers import ANALYSERS
 
 FORMS: Final = ("none", "additive", "multiplicative")
+GRAPHS: Final = ("none", "names", "walk", "paths")
 WEIGHTINGS: Final = (*PRESETS, "query")
 _FUSIONS: Final = tuple(FUSIONS)
 _NORMALISERS: Final = tuple(NORMALISERS)
@@ -60,8 +61,17 @@ class Recipe:
     context_words: Annotated[float, Declared("Longer texts lean on that less.", 1, 1000)] = 30.0
     complete: Annotated[bool, Declared("Score what one leg found by the others, too.")] = False
 
-    bridge_weight: Annotated[float, Declared("Graph leg: worth of sharing names with the best.", 0, 2)] = 0.0
-    bridge_seeds: Annotated[int, Declared("Graph leg: how many of the best are asked.", 1, 20)] = 3
+    graph: Annotated[
+        str,
+        Declared(
+            "Graph leg: one step over shared names, a walk from the best, or paths from what is named.",
+            choices=GRAPHS,
+        ),
+    ] = "none"
+    graph_weight: Annotated[float, Declared("Graph leg: its worth; meaning and words have 1.", 0, 2)] = 0.25
+    graph_seeds: Annotated[
+        int, Declared("Graph leg: how many of the best, or of the named, it starts from.", 1, 20)
+    ] = 3
 
     time_weight: Annotated[float, Declared("Time leg: worth of being from the time asked for.", 0, 2)] = 0.5
     place_weight: Annotated[float, Declared("Place leg: worth of being near.", 0, 2)] = 0.5

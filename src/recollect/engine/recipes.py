@@ -1,7 +1,4 @@
-"""The shipped recipes: ours, and the published formulas of others, to be compared on the same data.
-
-Where a published recipe has a leg that does not exist here yet, its `doc` says so.
-"""
+"""The shipped recipes: ours, and the published formulas of others, to be compared on the same data."""
 
 from __future__ import annotations
 
@@ -38,7 +35,8 @@ _ALL: Final = (
         name="balanced",
         doc="Our default: meaning, words in context, shared names, session, time; a gate, no repeats.",
         **_OURS,
-        bridge_weight=0.25,
+        graph="names",
+        graph_weight=0.25,
     ),
     Recipe(
         name="fast",
@@ -58,10 +56,13 @@ _ALL: Final = (
     ),
     Recipe(
         name="memento",
-        doc="Aligned fusion 0.7/0.3 with leg coverage and adaptive MMR; its graph leg comes with ours.",
+        doc="Aligned fusion 0.7/0.3 with leg coverage, 30% for a walk over the graph, adaptive MMR.",
         fusion="aligned",
         coverage="leg",
         vector_weight=0.7,
+        graph="walk",
+        graph_weight=3 / 7,
+        graph_seeds=10,
         diversity="adaptive",
         k1=1.5,
         b=0.75,
@@ -103,9 +104,11 @@ _ALL: Final = (
     ),
     Recipe(
         name="semstreams",
-        doc="Plain words and BM25 with vectors; its path expansion and PageRank come with the graph leg.",
+        doc="Plain words and BM25 with vectors, paths from what is named with PageRank, in one RRF.",
         analyser="plain",
         fusion="rrf",
+        graph="paths",
+        graph_weight=0.5,
         k1=1.2,
         b=0.75,
     ),

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from recollect.embed.port import Vectors
 from recollect.embed.reranker import Reranker
+from recollect.engine.namespace_graph import NamespaceGraph
 from recollect.engine.words import Question
 from recollect.model.checks import FloatArray
 from recollect.model.explanation import Explanation
@@ -31,6 +32,7 @@ class Situation:
     `least_similarity` is the cosine that passes the gate by itself; `noise` the cosine up to which texts are
     likely unrelated, as the embedder was calibrated. `about_time` says that the period is what was asked for,
     and not one detail of the question among others; `here` is the place to look around.
+    `graph` returns the graph of the namespace, which may take a while to build: only a leg that needs it asks.
     """
 
     view: View
@@ -44,3 +46,4 @@ class Situation:
     about_time: bool = False
     here: Place | None = None
     reranker: Reranker | None = None
+    graph: Callable[[], NamespaceGraph] | None = None

@@ -152,7 +152,7 @@ class View(Protocol):
         ...
 
     def without(self, slots: IntArray, terms: Sequence[str]) -> IntArray:
-        """Return those of the given memories that have none of the terms in their content."""
+        """Return the given memories that may be returned and have none of the terms in their content."""
         ...
 
     def cosines(self, query: Floats, slots: IntArray) -> FloatArray:
