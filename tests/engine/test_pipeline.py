@@ -3,6 +3,8 @@ from collections.abc import Callable
 import pytest
 
 from recollect.engine import RECIPES, Recipe
+from recollect.engine.bridging import bridge
+from recollect.engine.candidates import MoreLeg, fuse, search
 from recollect.engine.pipeline import run
 from recollect.engine.situation import Situation
 
@@ -70,3 +72,50 @@ def test_one_session_may_be_kept_from_filling_the_list(situation: Make) -> None:
     sessions = ["s1", "s1", "s1", "s2", "s2", None]
     assert [sessions[slot] for slot in ranked.slots.tolist()][:3] != ["s1", "s1", "s1"]
     assert sorted(ranked.slots.tolist()) == [0, 1, 2, 3, 4, 5]
+
+
+NAMED = [
+    {"content": "The song was written by Maria Silva", "entities": ["Maria Silva"]},
+    {"content": "Maria Silva was born in Porto", "entities": ["Maria Silva", "Porto"]},
+    {"content": "Porto has a bridge", "entities": ["Porto"]},
+    {"content": "A song about rain"},
+]
+
+
+def test_the_names_leg_of_the_default_is_a_quarter_beside_meaning_and_words(situation: Make) -> None:
+    recipe, asked = RECIPES["balanced"], situation(NAMED, "who wrote the song", least_similarity=-1.0)
+    legs = search(recipe, asked)
+    first = fuse(recipe, asked, legs)
+    shared = bridge(recipe, asked, first.slots, first.scores)
+    assert shared.slots.size
+    by_hand = fuse(recipe, asked, legs.with_leg(MoreLeg("shared names", shared, 0.25)))
+    plain = {"session_weight": 0.0, "machine_weight": 1.0, "quality": "none", "temporal": "none"}
+    ranked = run(recipe.changed(plain), asked)
+    assert ranked.slots.tolist() == by_hand.slots.tolist()
+    assert ranked.scores.tolist() == by_hand.scores.tolist()
+
+
+@pytest.mark.parametrize("graph", ["names", "walk", "paths"])
+def test_a_graph_leg_brings_in_what_shares_no_word_and_explains_it_exactly(
+    situation: Make, graph: str
+) -> None:
+    recipe = Recipe(name="x", vector_pool=0, graph=graph, graph_seeds=1)
+    asked = situation(NAMED, "written song")
+    if graph == "paths":
+        told = [NAMED[0], {"content": "It rains a lot", "entities": ["Porto"]}]
+        asked = situation(told, "the song of Maria Silva", [("Maria Silva", "born_in", "Porto")])
+    without, ranked = run(recipe.changed({"graph": "none"}), asked), run(recipe, asked)
+    brought = set(ranked.slots.tolist()) - set(without.slots.tolist())
+    assert brought
+    for position, score in enumerate(ranked.scores.tolist()):
+        why = ranked.explain(position)
+        assert why.value == score
+        assert why.adds_up()
+    assert run(recipe.changed({"graph_weight": 0.0}), asked).scores.tolist() == without.scores.tolist()
+
+
+def test_the_walk_does_not_vouch_for_where_it_started(situation: Make) -> None:
+    recipe = Recipe(name="x", graph="walk", graph_seeds=1, only_vectors_pass=True)
+    ranked = run(recipe, situation(NAMED[:1], "written song", least_similarity=1.0))
+    assert ranked.slots.size == 0
+    assert ranked.refused == 0

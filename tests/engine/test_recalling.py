@@ -5,6 +5,8 @@ import pytest
 
 import recollect
 from recollect.engine.meaning import Meaning
+from recollect.engine.namespace_graph import Graphs
+from recollect.engine.naming import NameBook
 from recollect.engine.recalling import Recaller, Request
 from recollect.engine.recipes import recipe
 from recollect.engine.repairing import Repairing
@@ -34,7 +36,9 @@ def request(text: str, **changes: Any) -> Request:
 
 def recaller(memory: recollect.Engine) -> Recaller:
     meaning = Meaning(memory.embedder, memory.store)
-    return Recaller(Repairing(memory.store, memory.analyser), meaning, RuleClassifier(), None, RuleAnchors())
+    graphs = Graphs(memory.store, NameBook(memory.store, None))
+    repairing = Repairing(memory.store, memory.analyser)
+    return Recaller(repairing, meaning, RuleClassifier(), None, RuleAnchors(), graphs.at)
 
 
 def test_it_is_what_the_engine_answers() -> None:

@@ -31,7 +31,6 @@ from recollect.model.explanation import Explanation
 from recollect.rank import adaptive_mmr, group_coverage, mmr
 from recollect.rank.order import first_of_each
 
-
 _GRAPH_LEGS: Final = {"names": ("shared names", bridge), "walk": ("walk", walk), "paths": ("paths", expand)}
 
 
@@ -68,7 +67,8 @@ def run(recipe: Recipe, situation: Situation) -> Ranked:
         name, leg = _GRAPH_LEGS[recipe.graph]
         found = leg(recipe, situation, candidates.slots, candidates.scores)
         if found.slots.size:
-            origins = candidates.slots[: recipe.graph_seeds]
+            # Only the walk comes back to where it started.
+            origins = candidates.slots[: recipe.graph_seeds if recipe.graph == "walk" else 0]
             linked = legs.with_leg(MoreLeg(name, found, recipe.graph_weight, origins))
             candidates = fuse(recipe, situation, linked)
     slots = candidates.slots

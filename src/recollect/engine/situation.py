@@ -32,7 +32,7 @@ class Situation:
     `least_similarity` is the cosine that passes the gate by itself; `noise` the cosine up to which texts are
     likely unrelated, as the embedder was calibrated. `about_time` says that the period is what was asked for,
     and not one detail of the question among others; `here` is the place to look around.
-    `graph` returns the graph of the namespace, which may take a while to build: only a leg that needs it asks.
+    `graph` returns the graph of the namespace; building it may take seconds, so only legs that need it ask.
     """
 
     view: View

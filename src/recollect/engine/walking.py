@@ -1,0 +1,134 @@
+"""The walk leg: from what the best memories mention over the whole graph of the namespace, many steps.
+
+The graph retrieval of Memento, after HippoRAG (Gutiérrez et al., 2024): the entities of the best memories
+are seeds, each weighted by how much the question is about it (:func:`~recollect.graph.seeds.seed_weights`);
+a reader who starts at a seed and follows edges, and starts again with probability 0.25 at every step, comes
+by every memory with some probability. That, divided by the greatest, counts for a half, and the cosine with
+the question for the other. The seeds' share is what :mod:`~recollect.engine.bridging` takes one step of.
+
+Entities have no vectors of their own here: one is as close to the question as the mean of its memories is.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from recollect.engine.leg_notes import NOTHING, noted
+from recollect.engine.namespace_graph import MENTIONS, NamespaceGraph
+from recollect.engine.recipe import Recipe
+from recollect.engine.situation import Situation
+from recollect.graph.personalised import local_push, personalised_pagerank
+from recollect.graph.seeds import seed_weights
+from recollect.model.checks import FloatArray, IntArray
+from recollect.store.port import Floats, Found
+
+DAMPING: Final = 0.75
+ITERATIONS: Final = 25
+_SHARE: Final = 0.5
+"""What the walk counts for; the cosine counts for the rest."""
+_POOL: Final = 100
+"""How many memories the leg finds at most."""
+_READ: Final = 20
+"""From how many of its memories the vector of an entity is made."""
+_LARGE: Final = 50_000
+"""From so many edges on only the neighbourhood of the seeds is walked."""
+_EPSILON: Final = 1e-6
+
+
+def walk(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatArray) -> Found:
+    """Return the memories that a walk from the best candidates' entities comes by.
+
+    Parameters
+    ----------
+    recipe
+        Says how many of the best are asked what they mention.
+    situation
+        The view, the question, and where the graph is to be had.
+    slots, scores
+        The candidates so far, best first.
+    """
+    if situation.graph is None or not slots.size or scores[0] <= 0:
+        return NOTHING
+    known = situation.graph()
+    nodes = known.nodes_of(slots[: recipe.graph_seeds])
+    seeds = np.unique(known.graph.around(nodes[nodes >= 0], "out", [MENTIONS]).nodes)
+    if not seeds.size:
+        return NOTHING
+    walked = _walked(known, seeds, _weights(known, situation, seeds))
+    reached = np.flatnonzero(walked)
+    owners = known.slots_of(reached)
+    memories = situation.view.without(owners[owners >= 0], situation.question.excluded)
+    if not memories.size:
+        return NOTHING
+    come_by = walked[known.nodes_of(memories)]
+    nearest = np.lexsort((memories, -come_by))[:_POOL]
+    memories, come_by = memories[nearest], come_by[nearest] / come_by.max()
+    close = _cosines(situation, memories)
+    total = _SHARE * come_by + (1 - _SHARE) * close
+    order = (-total).argsort(kind="stable")
+    found = memories[order]
+    notes = _notes(known, walked, found, _SHARE * come_by[order], (1 - _SHARE) * close[order])
+    return Found(found, total[order], noted(notes))
+
+
+def _weights(known: NamespaceGraph, situation: Situation, seeds: IntArray) -> FloatArray:
+    """Return how much of the walk begins at each seed."""
+    mentions = known.graph.around(seeds, "in", [MENTIONS])
+    own, of_memories = np.zeros(seeds.size), np.zeros(seeds.size)
+    if situation.vector is not None:
+        for at in range(seeds.size):
+            slots = np.sort(known.slots_of(mentions.nodes[mentions.origin == at]))[:_READ]
+            slots = situation.view.without(slots, ())
+            if slots.size:
+                own[at] = _cosine(situation.view.vectors(slots).mean(axis=0), situation.vector)
+                of_memories[at] = _cosines(situation, slots).mean()
+    around = known.both_ways.around(seeds)
+    return seed_weights(own, of_memories, np.bincount(around.origin, minlength=seeds.size))
+
+
+def _walked(known: NamespaceGraph, seeds: IntArray, weights: FloatArray) -> FloatArray:
+    """Return for every node how likely the walk is there."""
+    graph = known.both_ways
+    if graph.edges <= _LARGE:
+        return personalised_pagerank(graph, seeds, weights, damping=DAMPING, iterations=ITERATIONS).scores
+    near = local_push(graph, seeds, weights, damping=DAMPING, epsilon=_EPSILON)
+    scores = np.zeros(graph.nodes)
+    scores[near.nodes] = near.scores
+    return scores
+
+
+def _notes(
+    known: NamespaceGraph, walked: FloatArray, slots: IntArray, shares: FloatArray, close: FloatArray
+) -> dict[int, dict[str, float]]:
+    """Return what each memory's score is made of: closeness, and the entities that the walk came through.
+
+    The walk's part is told by entity in proportion to what each passes on to a neighbour.
+    """
+    edges = known.graph.around(known.nodes_of(slots), "out", [MENTIONS])
+    ends, back = np.unique(edges.nodes, return_inverse=True)
+    degrees = np.bincount(known.both_ways.around(ends).origin, minlength=ends.size)
+    passed = (walked[ends] / np.maximum(degrees, 1))[back] if ends.size else np.zeros(0)
+    totals = np.bincount(edges.origin, passed, minlength=slots.size)
+    notes: dict[int, dict[str, float]] = {
+        slot: {"closeness": value} for slot, value in zip(slots.tolist(), close.tolist(), strict=True)
+    }
+    for at, node, value in zip(edges.origin.tolist(), edges.nodes.tolist(), passed.tolist(), strict=True):
+        if value:
+            name = f"by way of {known.name_of(node)}"
+            notes[int(slots[at])][name] = float(shares[at]) * value / float(totals[at])
+    for at in np.flatnonzero(totals == 0).tolist():
+        notes[int(slots[at])]["by way of its neighbours"] = float(shares[at])
+    return notes
+
+
+def _cosines(situation: Situation, slots: IntArray) -> FloatArray:
+    if situation.vector is None:
+        return np.zeros(slots.size)
+    return np.clip(situation.view.cosines(situation.vector, slots), -1.0, 1.0)
+
+
+def _cosine(one: Floats, other: Floats) -> float:
+    size = float(np.linalg.norm(one)) * float(np.linalg.norm(other))
+    return max(-1.0, min(1.0, float(one @ other) / size)) if size > 0 else 0.0
