@@ -214,3 +214,19 @@ def test_catching_up_gives_what_building_anew_gives(steps: list[tuple[Any, ...]]
                     do(memory, ids, step)
             assert edges(graphs.at("default", now)) == edges(fresh(memory, now))
         assert memory.check() == []
+
+
+def test_ranks_are_computed_once_for_each_state() -> None:
+    with recollect.open(":memory:", embedder="lexical") as memory:
+        memory.remember("Anna met Ben", entities=["Anna", "Ben"])
+        known = memory._graphs.at("default", memory._clock())
+        before = known.ranks
+        # Anna - memory - Ben: the middle of three is ranked above its ends, which are alike.
+        assert before is known.ranks
+        assert before.sum() == pytest.approx(1)
+        anna, ben = known.entity_node("Anna"), known.entity_node("Ben")
+        assert before[anna] == pytest.approx(before[ben])
+        assert before.max() > before[anna]
+        memory.remember("Anna sang", entities=["Anna"])
+        known = memory._graphs.at("default", memory._clock())
+        assert known.ranks[known.entity_node("Anna")] > known.ranks[known.entity_node("Ben")]
