@@ -46,6 +46,23 @@ def test_the_walk_is_personalised_pagerank_and_half_of_the_score(situation: Make
         assert score == pytest.approx(0.5 * exact[f"m{slot}"] / most + 0.5 * cosine, abs=2e-3)
 
 
+def test_seeds_are_weighted_by_closeness_and_connections(situation: Make) -> None:
+    asked = situation(NOTES, ASKED)
+    assert asked.graph is not None
+    assert asked.vector is not None
+    known = asked.graph()
+    seeds = np.array([known.entity_node(name) for name in ("Maria Silva", "Porto", "Nobody")])
+    raw = []
+    for slots, degree in (([0, 1], 2), ([1, 2], 2), ([3], 1)):
+        rows = asked.view.vectors(np.array(slots))
+        mean = rows.mean(axis=0)
+        own = float(mean @ asked.vector) / float(np.linalg.norm(mean) * np.linalg.norm(asked.vector))
+        memories = float(asked.view.cosines(asked.vector, np.array(slots)).mean())
+        raw.append(0.5 * own + 0.3 * memories + 0.2 * np.log(1 + degree) / np.log(3))
+    weights = walking._weights(known, asked, seeds)
+    assert weights == pytest.approx(np.array(raw) / sum(raw), abs=1e-6)
+
+
 def test_a_large_graph_is_walked_near_the_seeds_to_the_same_scores(
     situation: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,7 +22,7 @@ from recollect.engine.situation import Situation
 from recollect.graph.personalised import local_push, personalised_pagerank
 from recollect.graph.seeds import seed_weights
 from recollect.model.checks import FloatArray, IntArray
-from recollect.store.port import Floats, Found
+from recollect.store.port import Found
 
 DAMPING: Final = 0.75
 ITERATIONS: Final = 25
@@ -75,15 +75,26 @@ def walk(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatArr
 
 def _weights(known: NamespaceGraph, situation: Situation, seeds: IntArray) -> FloatArray:
     """Return how much of the walk begins at each seed."""
-    mentions = known.graph.around(seeds, "in", [MENTIONS])
     own, of_memories = np.zeros(seeds.size), np.zeros(seeds.size)
     if situation.vector is not None:
-        for at in range(seeds.size):
-            slots = np.sort(known.slots_of(mentions.nodes[mentions.origin == at]))[:_READ]
-            slots = situation.view.without(slots, ())
-            if slots.size:
-                own[at] = _cosine(situation.view.vectors(slots).mean(axis=0), situation.vector)
-                of_memories[at] = _cosines(situation, slots).mean()
+        mentions = known.graph.around(seeds, "in", [MENTIONS])
+        owners, slots = mentions.origin, known.slots_of(mentions.nodes)
+        seen = np.isin(slots, situation.view.without(np.unique(slots), ()))
+        owners, slots = owners[seen], slots[seen]
+        order = np.lexsort((slots, owners))
+        owners, slots = owners[order], slots[order]
+        read = np.arange(owners.size) - np.searchsorted(owners, owners) < _READ
+        owners, (slots, back) = owners[read], np.unique(slots[read], return_inverse=True)
+        counts = np.maximum(np.bincount(owners, minlength=seeds.size), 1)
+        close = _cosines(situation, slots)
+        of_memories = np.bincount(owners, close[back], minlength=seeds.size) / counts
+        sums = np.zeros((seeds.size, situation.vector.size))
+        if owners.size:
+            present, starts = np.unique(owners, return_index=True)
+            sums[present] = np.add.reduceat(situation.view.vectors(slots)[back], starts, axis=0)
+        sizes = np.linalg.norm(sums, axis=1) * np.linalg.norm(situation.vector)
+        np.divide(sums @ situation.vector, sizes, out=own, where=sizes > 0)
+        own, of_memories = np.clip(own, -1.0, 1.0), np.clip(of_memories, -1.0, 1.0)
     around = known.both_ways.around(seeds)
     return seed_weights(own, of_memories, np.bincount(around.origin, minlength=seeds.size))
 
@@ -111,13 +122,13 @@ def _notes(
     degrees = np.bincount(known.both_ways.around(ends).origin, minlength=ends.size)
     passed = (walked[ends] / np.maximum(degrees, 1))[back] if ends.size else np.zeros(0)
     totals = np.bincount(edges.origin, passed, minlength=slots.size)
+    names = {node: f"by way of {known.name_of(node)}" for node in ends.tolist()}
     notes: dict[int, dict[str, float]] = {
         slot: {"closeness": value} for slot, value in zip(slots.tolist(), close.tolist(), strict=True)
     }
     for at, node, value in zip(edges.origin.tolist(), edges.nodes.tolist(), passed.tolist(), strict=True):
         if value:
-            name = f"by way of {known.name_of(node)}"
-            notes[int(slots[at])][name] = float(shares[at]) * value / float(totals[at])
+            notes[int(slots[at])][names[node]] = float(shares[at]) * value / float(totals[at])
     for at in np.flatnonzero(totals == 0).tolist():
         notes[int(slots[at])]["by way of its neighbours"] = float(shares[at])
     return notes
@@ -127,8 +138,3 @@ def _cosines(situation: Situation, slots: IntArray) -> FloatArray:
     if situation.vector is None:
         return np.zeros(slots.size)
     return np.clip(situation.view.cosines(situation.vector, slots), -1.0, 1.0)
-
-
-def _cosine(one: Floats, other: Floats) -> float:
-    size = float(np.linalg.norm(one)) * float(np.linalg.norm(other))
-    return max(-1.0, min(1.0, float(one @ other) / size)) if size > 0 else 0.0
