@@ -71,7 +71,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Counts:
-    """Statistics of one field of some memories, counted one by one; a term's are those of any field's most."""
+    """Statistics of one field of some memories, counted one by one; a term is as frequent as in any field."""
 
     texts: list[list[str]]
     fields: list[list[list[str]]]
