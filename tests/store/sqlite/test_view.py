@@ -1,0 +1,78 @@
+"""A look at a namespace: who stands around whom, words in context, and what may be seen of it."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+import recollect
+from recollect.index.lexical import LexicalQuery
+from recollect.model import Period, Place
+from recollect.rank.context import Reading
+
+NOW = datetime(2026, 5, 7, tzinfo=UTC)
+FIELDS = {"content": 1.0}
+READING = Reading(before=0.7, after=0.3)
+
+
+@pytest.fixture
+def memory() -> Iterator[recollect.Engine]:
+    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as engine:
+        engine.remember_many(
+            [
+                {"id": "a", "content": "the teapot", "source": {"session": "s", "position": 0}},
+                {"id": "b", "content": "bought abroad", "source": {"session": "s", "position": 1}},
+                {"id": "c", "content": "on holiday", "source": {"session": "s", "position": 2}},
+                {
+                    "id": "d",
+                    "content": "elsewhere",
+                    "place": Place(1, 2),
+                    "valid_from": NOW - timedelta(days=9),
+                },
+            ]
+        )
+        yield engine
+
+
+def test_neighbours_are_those_that_may_be_returned(memory: recollect.Engine) -> None:
+    with memory.store.view("default", NOW) as view:
+        assert view.neighbours(np.array([0]), 2).tolist() == [1, 2]
+    memory.forget("b")
+    with memory.store.view("default", NOW) as view:
+        assert view.neighbours(np.array([0]), 2).tolist() == [2]
+    with memory.store.view("default", NOW, filter=None) as view:
+        assert view.without(np.array([0, 2, 3]), ["teapot"]).tolist() == [2, 3]
+
+
+def test_the_words_of_a_neighbour_that_was_forgotten_are_not_read(memory: recollect.Engine) -> None:
+    query = LexicalQuery({"teapot": 1.0}, FIELDS)
+    slots = np.array([1, 3])
+    with memory.store.view("default", NOW) as view:
+        read = view.in_context(query, slots, READING)
+        assert read.scores[0] > 0
+        assert read.scores[1] == 0
+        assert read.detail is not None
+        assert read.detail(slots).scores.tolist() == read.scores.tolist()
+        # The same question again is answered alike, from what was looked up before.
+        assert view.in_context(query, slots, READING).scores.tolist() == read.scores.tolist()
+    memory.forget("a")
+    with memory.store.view("default", NOW) as view:
+        assert view.in_context(query, slots, READING).scores.tolist() == [0.0, 0.0]
+
+
+def test_cosines_of_some_are_those_of_the_search(memory: recollect.Engine) -> None:
+    assert memory.embedder is not None
+    aim = memory.embedder.embed_query("the teapot")
+    with memory.store.view("default", NOW) as view:
+        found = view.nearest(aim, 4)
+        assert view.cosines(aim, found.slots).tolist() == pytest.approx(found.scores.tolist(), abs=1e-6)
+
+
+def test_time_and_place(memory: recollect.Engine) -> None:
+    then = Period(NOW - timedelta(days=10), NOW - timedelta(days=8))
+    with memory.store.view("default", NOW) as view:
+        assert view.timely(then, 5).slots.tolist() == [3]
+        assert view.nearby(Place(1, 2), 5, 1_000.0).scores.tolist() == [1.0]
+    with memory.store.view("default", NOW, true_at=NOW - timedelta(days=9)) as view:
+        assert view.count == 1
