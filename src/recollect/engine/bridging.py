@@ -21,7 +21,7 @@ from recollect.engine.situation import Situation
 from recollect.index.lexical import LexicalQuery
 from recollect.model.checks import FloatArray, IntArray
 from recollect.rank.bm25 import BM25, inverse_document_frequency
-from recollect.store.port import Found
+from recollect.store.port import NOTHING, Found
 from recollect.text.folding import folded
 
 NAMES: Final = "names"
@@ -33,7 +33,6 @@ _ALWAYS: Final = 10
 """A name that so few mention leads somewhere however small the namespace is."""
 # A name is there or not, however long the list of names is.
 _PLAIN: Final = BM25(k1=1.0, b=0.0)
-_NOTHING: Final = Found(np.zeros(0, np.intp), np.zeros(0))
 
 
 def bridge(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatArray) -> Found:
@@ -51,11 +50,11 @@ def bridge(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
     view = situation.view
     best = float(scores[0]) if scores.size else 0.0
     if best <= 0:
-        return _NOTHING
+        return NOTHING
     seeds = slots[: recipe.graph_seeds]
     alone = view.records(seeds)["session"] < 0
     if not alone.any():
-        return _NOTHING
+        return NOTHING
     seeds, weight_of = seeds[alone], scores[: recipe.graph_seeds][alone] / best
     asked = folded(situation.question.text)
     weights: dict[str, float] = {}
@@ -65,7 +64,7 @@ def bridge(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
             if key and key not in asked:
                 weights[key] = max(weights.get(key, 0.0), worth)
     if not weights:
-        return _NOTHING
+        return NOTHING
     count, frequencies = view.document_frequencies(tuple(weights), field=NAMES)
     most = max(_ALWAYS, _COMMON * count)
     leading = {
@@ -74,7 +73,7 @@ def bridge(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
         if 2 <= frequencies[key] <= most and weight > 0
     }
     if not leading:
-        return _NOTHING
+        return NOTHING
     query = LexicalQuery(leading, {NAMES: 1.0}, situation.question.excluded, _PLAIN)
     found = view.lexical(query, _POOL + seeds.size)
     others = ~np.isin(found.slots, seeds)

@@ -31,7 +31,7 @@ from recollect.rank import (
 )
 from recollect.rank.context import REACH, Reading
 from recollect.rank.fusion.legs import Aligned, align_slots
-from recollect.store.port import Found
+from recollect.store.port import NOTHING, Found
 
 _HOUR: Final = 3_600.0
 _NAMED_IN_RECIPE: Final = {
@@ -183,8 +183,7 @@ class Evidence:
 def search(recipe: Recipe, situation: Situation) -> Legs:
     """Ask every leg of the recipe for its candidates."""
     view, question = situation.view, situation.question
-    nothing = Found(np.zeros(0, np.intp), np.zeros(0))
-    vector = nothing
+    vector = NOTHING
     if recipe.vector_pool and situation.vector is not None:
         vector = view.nearest(situation.vector, recipe.vector_pool, question.excluded)
     terms: dict[str, float] = dict(question.terms)
@@ -208,7 +207,7 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
         _bm25(recipe.k1, recipe.b),
         {"roots": question.roots},
     )
-    lexical = nothing
+    lexical = NOTHING
     if recipe.lexical_pool and (query.terms or question.roots):
         pool = recipe.lexical_pool * (_PHRASE_DEPTH if question.phrases else 1)
         lexical = view.lexical(query, pool)

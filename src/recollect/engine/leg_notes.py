@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
 
 import numpy as np
 
 from recollect.model.checks import IntArray
 from recollect.rank import Combination
-from recollect.store.port import Found
-
-NOTHING: Final = Found(np.zeros(0, np.intp), np.zeros(0))
-"""What a leg finds that has nowhere to start from."""
 
 
 def noted(notes: Mapping[int, Mapping[str, float]]) -> Callable[[IntArray], Combination]:

@@ -13,13 +13,13 @@ from typing import Final
 
 import numpy as np
 
-from recollect.engine.leg_notes import NOTHING, noted
+from recollect.engine.leg_notes import noted
 from recollect.engine.namespace_graph import MENTIONS, NEXT, SUPERSEDES, NamespaceGraph
 from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Situation
 from recollect.graph.paths import Path, find_paths
 from recollect.model.checks import FloatArray, IntArray
-from recollect.store.port import Found
+from recollect.store.port import NOTHING, Found
 
 DECAY: Final = 0.8
 _DEPTH: Final = 2

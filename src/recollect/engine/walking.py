@@ -15,14 +15,14 @@ from typing import Final
 
 import numpy as np
 
-from recollect.engine.leg_notes import NOTHING, noted
+from recollect.engine.leg_notes import noted
 from recollect.engine.namespace_graph import MENTIONS, NamespaceGraph
 from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Situation
 from recollect.graph.personalised import local_push, personalised_pagerank
 from recollect.graph.seeds import seed_weights
 from recollect.model.checks import FloatArray, IntArray
-from recollect.store.port import Found
+from recollect.store.port import NOTHING, Found
 
 DAMPING: Final = 0.75
 ITERATIONS: Final = 25

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -100,6 +100,10 @@ class Found:
     scores: FloatArray
     detail: Callable[[IntArray], Combination] | None = None
     ceiling: float = 0.0
+
+
+NOTHING: Final = Found(np.zeros(0, np.intp), np.zeros(0))
+"""What a leg finds that has nothing to look for, or nowhere to start from."""
 
 
 class View(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,15 +34,13 @@ from recollect.model.place import Place
 from recollect.rank.bm25 import BM25
 from recollect.rank.context import Reading
 from recollect.store.filters import Filter
-from recollect.store.port import Found
+from recollect.store.port import NOTHING, Found
 from recollect.store.situated import nearby, timely
 from recollect.store.sqlite.conditions import compiled
 from recollect.store.sqlite.lists import read_lists
 from recollect.store.sqlite.places import place, vectors_place
 from recollect.store.sqlite.rows import OWN, marks, memory
 from recollect.store.sqlite.segments import Namespace
-
-_NOTHING: Final = Found(np.zeros(0, np.intp), np.zeros(0))
 
 
 class SqliteView:
@@ -94,7 +92,7 @@ class SqliteView:
         """Return the memories with the highest BM25 scores; only those that share a term."""
         parts = self._parts(query)
         if not parts or limit == 0:
-            return _NOTHING
+            return NOTHING
         count = self._sight.count
         slots, values = impacts(parts, count)
         chosen, scores = best(slots, values, len(self._partition), limit, self._without(query.excluded))
