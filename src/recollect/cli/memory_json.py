@@ -19,7 +19,9 @@ from recollect.store.port import Hidden
 
 FIELDS: Final = tuple(each.name for each in fields(Memory))
 HIDDEN: Final = ("forgotten_at", "superseded_at")
-_TIMES: Final = ("created_at", "valid_from", "valid_to", "expires_at", "last_accessed_at")
+_TIMES: Final = (
+    "created_at", "valid_from", "valid_to", "expires_at", "supported_at", "last_accessed_at",
+)  # fmt: skip
 
 
 def as_json(memory: Memory) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class Drafts:
             given["id"] = uuid7(now, self.random_bits(74))
         for name, kind in (("source", Source), ("place", Place)):
             if name in given and isinstance(given[name], Mapping):
-                given[name] = _built(name, kind, given[name])
+                given[name] = built(name, kind, given[name])
         return self._read(Memory(content=content, namespace=namespace, **given))
 
     def from_item(self, item: Memory | Mapping[str, Any] | str, namespace: str) -> Memory:
@@ -81,7 +81,8 @@ def has_id(item: Memory | Mapping[str, Any] | str) -> bool:
     return isinstance(item, Memory) or (isinstance(item, Mapping) and "id" in item)
 
 
-def _built(name: str, kind: type[Source] | type[Place], values: Mapping[str, Any]) -> Source | Place:
+def built(name: str, kind: type[Source] | type[Place], values: Mapping[str, Any]) -> Source | Place:
+    """Return the source or place that a plain mapping, as JSON holds it, describes."""
     for key in values:
         checks.one_of(name, key, tuple(field.name for field in fields(kind)))
     if kind is Place and not {"lat", "lon"} <= set(values):

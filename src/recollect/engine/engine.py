@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from recollect.duplicates.fingerprint import fingerprint
 from recollect.embed.port import Embedder
 from recollect.embed.reranker import Reranker
+from recollect.engine.changing_verbs import ChangingVerbs
 from recollect.engine.drafts import Drafts, has_id
 from recollect.engine.graph_verbs import GraphVerbs
 from recollect.engine.meaning import Meaning
@@ -52,7 +53,7 @@ _Memories: TypeAlias = list[Memory]
 _Texts: TypeAlias = list[str]
 
 
-class Engine(GraphVerbs):
+class Engine(ChangingVerbs, GraphVerbs):
     """Memory: remember, recall, correct, forget.
 
     Made by :func:`recollect.open`; close it, or use it in a ``with`` statement.

@@ -208,6 +208,52 @@ def merged(parts: Iterable[tuple[int, bytes]], first: int, dropped: npt.NDArray[
     )
 
 
+def amended(block: bytes | None, changes: Mapping[Key, Mapping[int, int]]) -> bytes | None:
+    """Return a block with some postings changed, or None when none are left.
+
+    Parameters
+    ----------
+    block
+        The block as it is; None for one that is not there yet.
+    changes
+        By key, relative slots and how often each has the term; 0 takes the posting out.
+
+    Examples
+    --------
+    >>> tea = key_of("tags", "tea")
+    >>> block = amended(None, {tea: {3: 1, 9: 2}})
+    >>> found(block, "tea")
+    {'tags': (array([3, 9], dtype=uint16), array([1, 2], dtype=uint16))}
+    >>> amended(block, {tea: {3: 0, 9: 0}}) is None
+    True
+    """
+    lists: dict[Key, dict[int, int]] = {}
+    if block is not None:
+        keys, lengths, slots, frequencies = opened(block)
+        ends = np.cumsum(lengths)[:-1]
+        for key, at, times in zip(keys, np.split(slots, ends), np.split(frequencies, ends), strict=True):
+            lists[key] = dict(zip(at.tolist(), times.tolist(), strict=True))
+    for key, changed in changes.items():
+        merged_list = {**lists.get(key, {}), **changed}
+        lists[key] = {slot: min(times, MOST) for slot, times in sorted(merged_list.items()) if times}
+    kept = {key: postings for key, postings in lists.items() if postings}
+    if not kept:
+        return None
+    names = _END.join(kept)
+    ends = np.cumsum([len(postings) for postings in kept.values()])
+    every = [posting for postings in kept.values() for posting in postings.items()]
+    body = b"".join(
+        (
+            _COUNTS.pack(len(kept), len(names)),
+            ends.astype(_FOUR_BYTES).tobytes(),
+            names,
+            np.array([slot for slot, _ in every], _TWO_BYTES).tobytes(),
+            np.array([times for _, times in every], _TWO_BYTES).tobytes(),
+        )
+    )
+    return _HEAD.pack(_VERSION, zlib.crc32(body)) + body
+
+
 def opened(block: bytes) -> Block:
     """Return what a block holds, or raise :class:`IndexCorrupt`."""
     count, names, lists = _checked(block)

@@ -55,16 +55,19 @@ RECORD: Final = np.dtype(
         ("lat", "<f8"),
         ("lon", "<f8"),
         ("lengths", "<u4", (len(FIELDS),)),
-        ("role", "<u4"),
+        ("role", "u1"),
+        ("pinned", "u1"),
+        ("supported", "<u2"),
         ("checksum", "<u4"),
     ]
 )
 
 _TIER_NUMBERS: Final = {Tier(name): number for number, name in enumerate(TIERS)}
-_PACK: Final = struct.Struct(f"<BBHiiIQ9d{len(FIELDS)}II")
+_PACK: Final = struct.Struct(f"<BBHiiIQ9d{len(FIELDS)}IBBH")
 _CHECKSUM: Final = struct.Struct("<I")
 _SOUND: Final = zlib.crc32(_CHECKSUM.pack(zlib.crc32(b"")))
 """The CRC-32 of anything followed by its own CRC-32 is always this number, so one pass checks a record."""
+_MOST_DAYS: Final = 2**16 - 1
 _NEVER: Final = math.inf
 NOWHERE: Final = math.inf
 """The latitude and longitude of a memory without a place; not NaN, which is not even itself."""
@@ -116,14 +119,28 @@ def packed(
         *((NOWHERE, NOWHERE) if memory.place is None else (memory.place.lat, memory.place.lon)),
         *(lengths.get(field, 0) for field in FIELDS),
         MACHINE if memory.source.speaker.casefold() in MACHINES else PERSON,
+        memory.pinned,
+        supported_days(memory),
     )
     return _sealed(body)
+
+
+def supported_days(memory: Memory) -> int:
+    """Return how many whole days after it was learnt a memory was last supported; 0 for never.
+
+    Support counts at most once a day, so days are all that anybody needs to know.
+    """
+    if memory.supported_at is None:
+        return 0
+    return min(max(0, (memory.supported_at - memory.created_at).days), _MOST_DAYS)
 
 
 def gone() -> bytes:
     """Return the record of a purged slot: nothing but the fact."""
     return _sealed(
-        _PACK.pack(GONE, 0, 0, -1, -1, 0, 0, *([0.0] * 7), NOWHERE, NOWHERE, *([0] * len(FIELDS)), PERSON)
+        _PACK.pack(
+            GONE, 0, 0, -1, -1, 0, 0, *([0.0] * 7), NOWHERE, NOWHERE, *([0] * len(FIELDS)), PERSON, 0, 0
+        )
     )
 
 

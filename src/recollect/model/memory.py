@@ -51,7 +51,8 @@ class Memory:
     """One thing remembered.
 
     Everything is checked on construction; times become UTC, collections become immutable. `fingerprint` and
-    `embedder` are filled in by the engine, which knows how.
+    `embedder` are filled in by the engine, which knows how. One that is `pinned` does not fade, and no upkeep
+    touches it. `supported_at` is when it was last said again or confirmed, if ever.
 
     Examples
     --------
@@ -70,6 +71,7 @@ class Memory:
     tier: Tier = Tier.SEMANTIC
     confidence: float = 1.0
     importance: float = 0.5
+    pinned: bool = False
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
     source: Source = Source()
@@ -81,6 +83,7 @@ class Memory:
     supersedes: tuple[str, ...] = ()
     superseded_by: str | None = None
     mentions: int = 1
+    supported_at: datetime | None = None
     access_count: int = 0
     last_accessed_at: datetime | None = None
     version: int = 1
@@ -104,6 +107,7 @@ class Memory:
             raise InvalidArgument("source", self.source, "a Source")
         if self.place is not None and not isinstance(self.place, Place):
             raise InvalidArgument("place", self.place, "a Place or None")
+        checks.flag("pinned", self.pinned)
         checks.whole("mentions", self.mentions, 1)
         checks.whole("access_count", self.access_count)
         checks.whole("version", self.version, 1)
@@ -118,7 +122,7 @@ class Memory:
                 for index, each in enumerate(texts):
                     checks.writable(f"{argument}[{index}]", each)
                 put(self, argument, texts)
-        for argument in ("expires_at", "last_accessed_at"):
+        for argument in ("expires_at", "supported_at", "last_accessed_at"):
             put(self, argument, checks.optional_instant(argument, getattr(self, argument)))
         if self.valid_from is not None or self.valid_to is not None:
             checks.validity(self)

@@ -111,7 +111,9 @@ class StoreConformance(NamingConformance):
             valid_to=datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
             expires_at=NOW + timedelta(days=1),
             mentions=2,
+            pinned=True,
             access_count=3,
+            supported_at=NOW - timedelta(days=2),
             last_accessed_at=NOW,
             version=4,
             fingerprint="ab" * 16,
@@ -239,6 +241,48 @@ class StoreConformance(NamingConformance):
         assert store.get(HERE, ["a"]) == [read]
 
     def test_what_is_forgotten_is_hidden_until_it_is_restored(self, store: Store) -> None:
+    def test_an_update_with_words_is_found_by_the_new_ones(self, store: Store) -> None:
+        """Check that tags are searched as they are now, among few memories and among many."""
+
+        def terms_of(memory: Memory) -> Mapping[str, Mapping[str, int]]:
+            return entry(memory.id, memory.content, tags=memory.tags).terms
+
+        def tagged(term: str) -> list[str]:
+            with store.view(HERE, NOW) as view:
+                return found_ids(view, view.lexical(query(term, tags=1.0), 9))
+
+        store.add([entry("a", "tea", tags=("drink",)), entry("b", "milk", tags=("drink",))])
+        for round_ in range(2):
+            version = store.get(HERE, ["a"])[0].version
+            (read,) = store.get(HERE, ["a"])
+            written = store.update(replace(read, tags=("leaf", "leaf"), confidence=0.5), version, terms_of)
+            assert (written.tags, written.version) == (("leaf", "leaf"), version + 1)
+            assert (tagged("leaf"), tagged("drink")) == (["a"], ["b"])
+            store.update(replace(written, tags=()), written.version, terms_of)
+            assert (tagged("leaf"), tagged("drink")) == ([], ["b"])
+            (bare,) = store.get(HERE, ["a"])
+            store.update(replace(bare, tags=("drink",)), bare.version, terms_of)
+            assert sorted(tagged("drink")) == ["a", "b"]
+            with pytest.raises(InvalidArgument):
+                store.update(replace(bare, content="coffee"), bare.version + 1, terms_of)
+            if not round_:
+                store.add([entry(f"m{number}", "something else") for number in range(600)])
+
+    def test_a_use_is_counted_with_its_time(self, store: Store) -> None:
+        """Check that uses add up, that the latest one is kept, and that all are counted or none."""
+        later = NOW + timedelta(days=1)
+        store.add([entry("a", "tea"), entry("b", "milk")])
+        store.use(HERE, ["a", "b"], later)
+        store.use(HERE, ["a"], NOW)
+        used, once = store.get(HERE, ["a", "b"])
+        assert (used.access_count, used.last_accessed_at, used.version) == (2, later, 3)
+        assert (once.access_count, once.last_accessed_at, once.version) == (1, later, 2)
+        with pytest.raises(MemoryNotFound):
+            store.use(HERE, ["a", "nobody"], later)
+        assert store.get(HERE, ["a"]) == [used]
+        with store.view(HERE, NOW) as view:
+            assert view.records(view.lexical(query("tea"), 1).slots)["accesses"].tolist() == [2]
+
         """Check forget and restore, twice each."""
         store.use_embedder(EMBEDDER, DIMENSION)
         store.add([entry("a", "tea", direction(1)), entry("b", "tea", direction(1, 1))])

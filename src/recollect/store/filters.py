@@ -10,8 +10,8 @@ a mapping of operators that must all hold. ``"and"``, ``"or"`` and ``"not"`` com
 - **id, content, category, speaker, session, link, embedder** are texts:
   ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``not in``, ``exists``, ``contains``.
 - **confidence, importance, position, mentions, access_count** are numbers, **created_at, valid_from,
-  valid_to, expires_at, last_accessed_at** are times: the same without ``contains``.
-- **tier** is one of four names: ``=``, ``!=``, ``in``, ``not in``, ``exists``.
+  valid_to, expires_at, supported_at, last_accessed_at** are times: the same without ``contains``.
+- **tier** is one of four names, **pinned** is true or false: ``=``, ``!=``, ``in``, ``not in``, ``exists``.
 - **tags, entities** are lists of texts: ``any``, ``all``, ``none``, ``exists``; a bare text asks for it.
 - **place** is there or not: ``exists``.
 - **metadata.room, metadata.a.b** are JSON: the operators of a text. In a key ``\.`` is a dot and ``\\`` a
@@ -104,6 +104,7 @@ class _Sort(StrEnum):
 
     TEXT = "text"
     TIER = "tier"
+    FLAG = "flag"
     NUMBER = "number"
     TIME = "time"
     LIST = "list"
@@ -114,6 +115,7 @@ class _Sort(StrEnum):
 _OPERATORS: Final[Mapping[_Sort, tuple[str, ...]]] = {
     _Sort.TEXT: (*_ORDERED, "contains"),
     _Sort.TIER: _EQUALITY,
+    _Sort.FLAG: _EQUALITY,
     _Sort.NUMBER: _ORDERED,
     _Sort.TIME: _ORDERED,
     _Sort.LIST: ("any", "all", "none", "exists"),
@@ -124,8 +126,11 @@ _METADATA: Final = "metadata"
 _SORTS: Final[Mapping[str, _Sort]] = {
     **dict.fromkeys(("id", "content", "category", "speaker", "session", "link", "embedder"), _Sort.TEXT),
     "tier": _Sort.TIER,
+    "pinned": _Sort.FLAG,
     **dict.fromkeys(("confidence", "importance", "position", "mentions", "access_count"), _Sort.NUMBER),
-    **dict.fromkeys(("created_at", "valid_from", "valid_to", "expires_at", "last_accessed_at"), _Sort.TIME),
+    **dict.fromkeys(
+        ("created_at", "valid_from", "valid_to", "expires_at", "supported_at", "last_accessed_at"), _Sort.TIME
+    ),
     **dict.fromkeys(("tags", "entities"), _Sort.LIST),
     "place": _Sort.PLACE,
 }
@@ -275,6 +280,8 @@ def _scalar(sort: _Sort, at: str, value: object) -> tuple[Kind, Scalar]:
             return Kind.TEXT, _text(at, value)
         case _Sort.TIER:
             return Kind.TEXT, str(Tier(checks.one_of(at, value, [tier.value for tier in Tier])))
+        case _Sort.FLAG:
+            return Kind.FLAG, checks.flag(at, value)
         case _Sort.NUMBER:
             return Kind.NUMBER, _number(at, value)
         case _Sort.TIME:

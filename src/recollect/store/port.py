@@ -197,8 +197,18 @@ class Store(Protocol):
         """
         ...
 
-    def update(self, memory: Memory, expected_version: int) -> Memory:
-        """Replace what is known about a memory, if it is at that version; return it at the next one."""
+    def update(
+        self, memory: Memory, expected_version: int, terms_of: Callable[[Memory], Terms] | None = None
+    ) -> Memory:
+        """Replace what is known about a memory, if it is at that version; return it at the next one.
+
+        Tags, entities and the time it happened are searched by their words: they can change only where
+        `terms_of` tells the words of a memory, as they were read when it was added.
+        """
+        ...
+
+    def use(self, namespace: str, ids: Sequence[str], now: datetime) -> None:
+        """Count that memories were of use at `now`, all or none; each is at its next version then."""
         ...
 
     def forget(self, namespace: str, ids: Sequence[str], now: datetime) -> None:

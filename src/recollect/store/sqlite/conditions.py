@@ -82,13 +82,15 @@ _COLUMNS: Final = {
     for name in (
         "id", "content", "category", "tier", "confidence", "importance", "tags", "entities", "speaker",
         "session", "position", "link", "created_at", "valid_from", "valid_to", "expires_at", "mentions",
-        "access_count", "last_accessed_at", "embedder",
+        "access_count", "last_accessed_at", "embedder", "pinned", "supported_at",
     )
 }  # fmt: skip
-_NULLABLE: Final = frozenset({"position", "valid_from", "valid_to", "expires_at", "last_accessed_at"})
+_NULLABLE: Final = frozenset(
+    {"position", "valid_from", "valid_to", "expires_at", "supported_at", "last_accessed_at"}
+)
 _PRESENT: Final = {
     **{name: f"({column} <> '')" for name, column in _COLUMNS.items()},
-    **dict.fromkeys(("confidence", "importance", "created_at", "mentions", "access_count"), "1"),
+    **dict.fromkeys(("confidence", "importance", "created_at", "mentions", "access_count", "pinned"), "1"),
     **{name: f"({_COLUMNS[name]} IS NOT NULL)" for name in _NULLABLE},
     **{name: f"({_COLUMNS[name]} <> '[]')" for name in ("tags", "entities")},
     "place": "(m.lat IS NOT NULL)",

@@ -15,7 +15,7 @@ COLUMNS: Final = (
     "id", "content", "category", "tier", "confidence", "importance", "tags", "metadata", "speaker", "session",
     "position", "link", "entities", "lat", "lon", "place", "created_at", "valid_from", "valid_to",
     "expires_at", "supersedes", "superseded_by", "mentions", "access_count", "last_accessed_at", "version",
-    "fingerprint", "embedder",
+    "fingerprint", "embedder", "pinned", "supported_at",
 )  # fmt: skip
 
 OWN: Final = ", ".join(f"m.{column}" for column in COLUMNS)
@@ -95,6 +95,8 @@ def row(memory: Memory) -> tuple[Any, ...]:
         memory.version,
         memory.fingerprint,
         memory.embedder,
+        int(memory.pinned),
+        microseconds(memory.supported_at),
     )
 
 
@@ -107,7 +109,8 @@ def memory(values: Sequence[Any]) -> Memory:
     (
         id_, content, category, tier, confidence, importance, tags, metadata, speaker, session, position,
         link, entities, lat, lon, place, created_at, valid_from, valid_to, expires_at, supersedes,
-        superseded_by, mentions, access_count, last_accessed_at, version, fingerprint, embedder, namespace,
+        superseded_by, mentions, access_count, last_accessed_at, version, fingerprint, embedder, pinned,
+        supported_at, namespace,
     ) = values  # fmt: skip
     known = object.__new__(Memory)
     put = object.__setattr__
@@ -119,6 +122,7 @@ def memory(values: Sequence[Any]) -> Memory:
     put(known, "tier", _TIERS[tier])
     put(known, "confidence", confidence)
     put(known, "importance", importance)
+    put(known, "pinned", bool(pinned))
     put(known, "tags", _tuple(tags))
     put(known, "metadata", MappingProxyType(json.loads(metadata) if metadata != "{}" else {}))
     plain = position is None and not speaker and not session and not link
@@ -131,6 +135,7 @@ def memory(values: Sequence[Any]) -> Memory:
     put(known, "supersedes", _tuple(supersedes))
     put(known, "superseded_by", superseded_by)
     put(known, "mentions", mentions)
+    put(known, "supported_at", instant(supported_at))
     put(known, "access_count", access_count)
     put(known, "last_accessed_at", instant(last_accessed_at))
     put(known, "version", version)

@@ -178,4 +178,9 @@ MIGRATIONS: Final[tuple[str, ...]] = (
 
     CREATE INDEX memories_with_a_place ON memories (namespace, slot) WHERE lat IS NOT NULL;
     """,
+    """
+    -- pinned: does not fade, and no upkeep touches it. supported_at: when it was last said again.
+    ALTER TABLE memories ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE memories ADD COLUMN supported_at INTEGER;
+    """,
 )

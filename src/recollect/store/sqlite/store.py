@@ -106,10 +106,17 @@ class SqliteStore(NamingStore):
         with self._lock, transaction(self._connection, self.path):
             return writing.add(self._connection, entries, self._embedder)
 
-    def update(self, memory: Memory, expected_version: int) -> Memory:
+    def update(
+        self, memory: Memory, expected_version: int, terms_of: Callable[[Memory], Terms] | None = None
+    ) -> Memory:
         """Replace what is known about a memory, if it is at that version; return it at the next one."""
         with self._lock, transaction(self._connection, self.path):
-            return writing.update(self._connection, memory, expected_version)
+            return writing.update(self._connection, memory, expected_version, terms_of)
+
+    def use(self, namespace: str, ids: Sequence[str], now: datetime) -> None:
+        """Count that memories were of use at `now`, all or none; each is at its next version then."""
+        with self._lock, transaction(self._connection, self.path):
+            writing.use(self._connection, namespace, ids, now)
 
     def forget(self, namespace: str, ids: Sequence[str], now: datetime) -> None:
         """Hide memories; `restore` brings them back."""

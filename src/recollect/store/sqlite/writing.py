@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
@@ -21,8 +21,8 @@ from recollect.index.record import FIELDS, FORGOTTEN, Records, gone, packed, unp
 from recollect.index.record import changed as changed_record
 from recollect.model.errors import DimensionMismatch, InvalidArgument, MemoryNotFound, VersionConflict
 from recollect.model.memory import Memory
-from recollect.store.port import Entry, Hidden
-from recollect.store.sqlite import segments
+from recollect.store.port import Entry, Hidden, Terms
+from recollect.store.sqlite import rewording, segments
 from recollect.store.sqlite.places import NAMESPACES, SLOTS, checked_room, place, vectors_place
 from recollect.store.sqlite.rows import COLUMNS, SELECTED, SOURCE, instant, memory, microseconds, row
 from recollect.store.sqlite.segments import TAIL, Namespace
@@ -38,10 +38,11 @@ _ADD_VECTORS: Final = (
     "INSERT INTO vectors (number, namespace, embedder, slot, digest, vectors) VALUES (?, ?, ?, ?, ?, ?)"
 )
 _FIXED: Final = (
-    "content", "tags", "entities", "source", "created_at", "valid_from", "supersedes", "superseded_by",
-    "fingerprint", "embedder",
+    "content", "source", "created_at", "supersedes", "superseded_by", "fingerprint", "embedder",
 )  # fmt: skip
-"""What an update leaves alone: the words that are searched, the moment, and what the store itself keeps."""
+"""What an update leaves alone: what was said, by whom and when, and what the store itself keeps."""
+_WORDED: Final = ("tags", "entities", "valid_from")
+"""What is searched by its words, so that a change of it is a change of those."""
 _MOST_PASSAGES: Final = 2**16 - 1
 _LIMITS: Final = {"position": 2**31, "access_count": 2**32, "mentions": 2**63, "version": 2**63}
 _SMALLEST_LIMIT: Final = min(_LIMITS.values())
@@ -92,18 +93,39 @@ def add(
     return change or _last_change(connection)
 
 
-def update(connection: sqlite3.Connection, changed: Memory, expected_version: int) -> Memory:
-    """Replace what is known about a memory, except what is searched: its words and its place in time."""
+def update(
+    connection: sqlite3.Connection,
+    changed: Memory,
+    expected_version: int,
+    terms_of: Callable[[Memory], Terms] | None = None,
+) -> Memory:
+    """Replace what is known about a memory, except what was said.
+
+    Parameters
+    ----------
+    connection
+        Inside a write transaction.
+    changed
+        The memory as it should be.
+    expected_version
+        The version it was read at.
+    terms_of
+        Tells the words of a memory; None to leave alone what is searched by words.
+    """
     namespace, number, slot, current = find(connection, changed.namespace, changed.id)
     if current.version != expected_version:
         raise VersionConflict(changed.id, expected_version, current.version)
-    for fixed in _FIXED:
+    for fixed in _FIXED if terms_of else (*_FIXED, *_WORDED):
         if getattr(changed, fixed) != getattr(current, fixed):
             raise InvalidArgument(fixed, getattr(changed, fixed), "unchanged; to say something new, correct")
     following = replace(_checked_numbers(changed), version=current.version + 1)
     connection.execute(_SET_MEMORY, (*row(following), number))
     old = _record(connection, namespace, slot)
     lengths = dict(zip(FIELDS, old["lengths"][0].tolist(), strict=True))
+    if terms_of is not None and any(getattr(changed, name) != getattr(current, name) for name in _WORDED):
+        terms = terms_of(following)
+        rewording.reword(connection, namespace, slot, terms_of(current), terms)
+        lengths = {field: sum(words.values()) for field, words in terms.items()}
     record = packed(
         following,
         state=int(old["state"][0]),
@@ -114,6 +136,21 @@ def update(connection: sqlite3.Connection, changed: Memory, expected_version: in
     )
     _put_record(connection, namespace, slot, record, "update")
     return following
+
+
+def use(connection: sqlite3.Connection, path: str, ids: Sequence[str], now: datetime) -> None:
+    """Count that memories were of use; the last use is the latest, whatever the order they are told in."""
+    for id_ in ids:
+        namespace, number, slot, current = find(connection, path, id_)
+        latest = now if current.last_accessed_at is None else max(now, current.last_accessed_at)
+        used = _checked_numbers(replace(current, access_count=current.access_count + 1))
+        connection.execute(
+            "UPDATE memories SET access_count = ?, last_accessed_at = ?, version = version + 1 "
+            "WHERE number = ?",
+            (used.access_count, microseconds(latest), number),
+        )
+        record = changed_record(_record(connection, namespace, slot), accesses=used.access_count)
+        _put_record(connection, namespace, slot, record, "use")
 
 
 def set_forgotten(connection: sqlite3.Connection, path: str, ids: Sequence[str], at: datetime | None) -> None:
