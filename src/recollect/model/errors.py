@@ -7,6 +7,8 @@
     ├── MissingExtra                  a package that is not installed (also an ImportError)
     ├── DatasetError                  a data set, run or qrels file that cannot be read as what it should be
     ├── NotEnoughData                 too little was observed to learn from
+    ├── AccessDenied                  whoever asks may not do that
+    │   └── NotAdmitted               no key was shown, or one that is not good
     ├── StoreError                    the database cannot do what was asked
     │   ├── StoreCorrupt              its file is damaged, or is no Recollect database
     │   ├── StoreTooNew               its file was written by a newer Recollect
@@ -15,6 +17,7 @@
     │   ├── IndexCorrupt              derived data that does not check; it can be rebuilt
     │   ├── MemoryNotFound            no memory has that id
     │   ├── EntityNotFound            nobody and nothing has that name
+    │   ├── ReplyErased               a request was carried out, but its answer is gone
     │   └── VersionConflict           someone else changed the memory first
     └── EmbedderError                 a text could not be turned into a vector
         ├── ModelNotInstalled         the model's files are not on this machine
@@ -184,6 +187,14 @@ class NotEnoughData(RecollectError):
         return type(self), (self.what, self.found, self.needed)
 
 
+class AccessDenied(RecollectError):
+    """Whoever asks may not do that; the message is the same whether or not what they asked about exists."""
+
+
+class NotAdmitted(AccessDenied):
+    """No key was shown where one is needed, or one that is unknown, revoked or expired."""
+
+
 class EmbedderError(RecollectError):
     """A text could not be turned into a vector."""
 
@@ -342,6 +353,10 @@ class EntityNotFound(StoreError, LookupError):
     def __reduce__(self) -> tuple[type[EntityNotFound], tuple[str, str, tuple[str, ...]]]:
         """Pickle by the constructor's arguments."""
         return type(self), (self.name, self.namespace, self.nearest)
+
+
+class ReplyErased(StoreError):
+    """A request of that name was carried out, but a purge has erased its answer; it is not done again."""
 
 
 class VersionConflict(StoreError):

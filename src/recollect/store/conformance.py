@@ -28,6 +28,7 @@ from recollect.model.errors import DimensionMismatch, InvalidArgument, MemoryNot
 from recollect.model.memory import Memory, Source, Tier
 from recollect.model.place import Place
 from recollect.rank.bm25 import BM25
+from recollect.store.access_conformance import AccessConformance
 from recollect.store.filters import parse
 from recollect.store.naming_conformance import NamingConformance
 from recollect.store.port import Entry, Floats, Found, Hidden, Store, View
@@ -86,7 +87,7 @@ def found_ids(view: View, found: Found) -> list[str]:
     return [memory.id for memory in view.memories(found.slots)]
 
 
-class StoreConformance(NamingConformance):
+class StoreConformance(NamingConformance, AccessConformance):
     """The suite."""
 
     # --- what goes in comes out -----------------------------------------------------------------------

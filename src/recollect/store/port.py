@@ -24,6 +24,7 @@ from recollect.model.period import Period
 from recollect.model.place import Place
 from recollect.rank.combination import Combination
 from recollect.rank.context import Reading
+from recollect.store.access import ApiKey, Reply
 from recollect.store.filters import Filter
 from recollect.store.naming import EntityRecord, GraphNews, Link, Points
 
@@ -345,6 +346,41 @@ class Store(Protocol):
 
     def points(self, namespace: str, first: int) -> Points:
         """Return the places of memories, from the slot `first` on."""
+        ...
+
+    def add_key(self, key: ApiKey) -> None:
+        """Keep a key; its id must be new."""
+        ...
+
+    def keys(self) -> list[ApiKey]:
+        """Return every key, revoked ones too, in the order they were made."""
+        ...
+
+    def find_key(self, id: str) -> ApiKey | None:
+        """Return a key by its id, or None if nobody has it."""
+        ...
+
+    def revoke_key(self, id: str, now: datetime) -> None:
+        """End a key; one that was revoked already stays revoked since then."""
+        ...
+
+    def together(self) -> AbstractContextManager[None]:
+        """Make everything that this thread writes in the block one transaction: all of it, or nothing."""
+        ...
+
+    def reply(self, caller: str, key: str) -> Reply | None:
+        """Return what a caller's request of that name was answered with, if it was."""
+        ...
+
+    def remember_reply(self, reply: Reply) -> None:
+        """Keep an answer, in place of an older one to a request of the same name.
+
+        A purge in its namespace empties its body.
+        """
+        ...
+
+    def remove_replies(self, before: datetime) -> int:
+        """Remove the answers that were given before a moment; return how many there were."""
         ...
 
     def changes(self, since: int, limit: int) -> list[Change]:

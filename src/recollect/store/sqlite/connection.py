@@ -15,6 +15,8 @@ from recollect.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
 IN_MEMORY: Final = ":memory:"
 
 _BUSY_SECONDS: Final = 30.0
+_WHOLE: Final = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
+_PART: Final = ("SAVEPOINT part", "RELEASE part", "ROLLBACK TO part")
 _RETRY_SECONDS: Final = 0.01
 
 
@@ -42,8 +44,9 @@ def connect(path: str | Path, *, durable: bool = True, must_exist: bool = False)
             raise StoreUnavailable(f"the folder {file.parent} does not exist; create it or name another path")
     with translated(name):
         connection = sqlite3.connect(
-            name, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
-        )
+            name, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256,
+            factory=_Connection,
+        )  # fmt: skip
         try:
             _prepare(connection, name, durable=durable)
         except BaseException:
@@ -54,16 +57,20 @@ def connect(path: str | Path, *, durable: bool = True, must_exist: bool = False)
 
 @contextmanager
 def writing(connection: sqlite3.Connection, name: str) -> Iterator[None]:
-    """Run the block as one transaction that either happens or does not."""
+    """Run the block as one transaction that either happens or does not; in `together`, a part of it."""
+    inside = isinstance(connection, _Connection) and connection.joined
+    begin, end, undo = _PART if inside else _WHOLE
     try:
-        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(begin)
         try:
             yield
-            connection.execute("COMMIT")
+            connection.execute(end)
         except BaseException:
             # A full disk or a lost lock may have ended the transaction already.
             if connection.in_transaction:
-                connection.execute("ROLLBACK")
+                connection.execute(undo)
+                if inside:
+                    connection.execute(end)
             raise
     except sqlite3.DatabaseError as error:
         raise _ours(error, name) from error
@@ -82,6 +89,24 @@ def reading(connection: sqlite3.Connection, name: str) -> Iterator[None]:
         finally:
             if connection.in_transaction:
                 connection.execute("COMMIT")
+
+class _Connection(sqlite3.Connection):
+    """A connection that knows whether what is written belongs together."""
+
+    joined = False
+
+
+@contextmanager
+def together(connection: sqlite3.Connection, name: str) -> Iterator[None]:
+    """Run the block as one transaction of which every other transaction in it is a part."""
+    assert isinstance(connection, _Connection)  # as `connect` makes them
+    with writing(connection, name):
+        before, connection.joined = connection.joined, True
+        try:
+            yield
+        finally:
+            connection.joined = before
+
 
 
 @contextmanager

@@ -183,4 +183,33 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     ALTER TABLE memories ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE memories ADD COLUMN supported_at INTEGER;
     """,
+    """
+    -- Who may come in. digest: of the token, which nobody keeps. namespaces: patterns, as JSON, since a key
+    -- may be for namespaces that are not there yet; scopes: JSON.
+    CREATE TABLE access_keys (
+        number INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        name TEXT NOT NULL,
+        digest BLOB NOT NULL,
+        namespaces TEXT NOT NULL,
+        scopes TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        expires_at INTEGER,
+        revoked_at INTEGER
+    );
+
+    -- What requests under a name of the caller's own were answered with; a purge empties the bodies.
+    CREATE TABLE replies (
+        caller TEXT NOT NULL,
+        key TEXT NOT NULL,
+        namespace TEXT NOT NULL,
+        request BLOB NOT NULL,
+        status INTEGER NOT NULL,
+        body BLOB,
+        created_at INTEGER NOT NULL,
+        PRIMARY KEY (caller, key)
+    ) WITHOUT ROWID;
+    CREATE INDEX replies_by_time ON replies (created_at);
+    CREATE INDEX replies_by_namespace ON replies (namespace);
+    """,
 )

@@ -18,6 +18,7 @@ from recollect.model.memory import Memory
 from recollect.store.filters import Filter
 from recollect.store.port import Change, Entry, Floats, Hidden, Page, Terms
 from recollect.store.sqlite import check, conditions, entities, writing
+from recollect.store.sqlite.access import AccessStore, erase_replies
 from recollect.store.sqlite.connection import connect, reading, translated
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.erasing import erase, owe
@@ -36,7 +37,7 @@ _AT_ONCE: Final = 500
 """How many values one statement is asked for."""
 
 
-class SqliteStore(NamingStore):
+class SqliteStore(NamingStore, AccessStore):
     """A :class:`~recollect.store.port.Store` on one file; any number of processes may open it.
 
     Parameters
@@ -179,6 +180,7 @@ class SqliteStore(NamingStore):
             rows = [
                 (path, id_)
                 for path, id_ in memories
+                erase_replies(self._connection, namespace)
                 if self._connection.execute(_IS_KNOWN, (path, id_)).fetchone() is not None
             ]
         return set(rows)
