@@ -111,10 +111,10 @@ class StoreConformance(NamingConformance, AccessConformance):
             valid_from=datetime(1, 1, 1, tzinfo=UTC),
             valid_to=datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
             expires_at=NOW + timedelta(days=1),
-            mentions=2,
             pinned=True,
-            access_count=3,
+            mentions=2,
             supported_at=NOW - timedelta(days=2),
+            access_count=3,
             last_accessed_at=NOW,
             version=4,
             fingerprint="ab" * 16,
@@ -241,7 +241,6 @@ class StoreConformance(NamingConformance, AccessConformance):
                 store.update(replace(read, **change), read.version)
         assert store.get(HERE, ["a"]) == [read]
 
-    def test_what_is_forgotten_is_hidden_until_it_is_restored(self, store: Store) -> None:
     def test_an_update_with_words_is_found_by_the_new_ones(self, store: Store) -> None:
         """Check that tags are searched as they are now, among few memories and among many."""
 
@@ -284,6 +283,7 @@ class StoreConformance(NamingConformance, AccessConformance):
         with store.view(HERE, NOW) as view:
             assert view.records(view.lexical(query("tea"), 1).slots)["accesses"].tolist() == [2]
 
+    def test_what_is_forgotten_is_hidden_until_it_is_restored(self, store: Store) -> None:
         """Check forget and restore, twice each."""
         store.use_embedder(EMBEDDER, DIMENSION)
         store.add([entry("a", "tea", direction(1)), entry("b", "tea", direction(1, 1))])
