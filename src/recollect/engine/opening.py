@@ -46,6 +46,7 @@ def open(
     read_dates: bool = True,
     durable: bool = True,
     must_exist: bool = False,
+    migration_backup: bool = True,
     resources: Resources | None = None,
     clock: Callable[[], datetime] | None = None,
 ) -> Engine:
@@ -77,6 +78,8 @@ def open(
         Whether an acknowledged write survives a power cut.
     must_exist
         Whether a missing file is an error.
+    migration_backup
+        Whether a file that an older Recollect wrote is copied, beside it, before it is brought up to date.
     resources
         Where models are and what services may be used.
     clock
@@ -90,7 +93,8 @@ def open(
     ['Anna prefers green tea.']
     >>> memory.close()
     """
-    store = SqliteStore(path, durable=durable, must_exist=must_exist)
+    backup = checks.flag("migration_backup", migration_backup)
+    store = SqliteStore(path, durable=durable, must_exist=must_exist, migration_backup=backup)
     try:
         reader = _analyser(store, analyser_name, language)
         given = _usual_resources() if resources is None else resources
@@ -105,12 +109,21 @@ def open(
             reranker=_reranker(reranker, given),
             extractor=_extractor(extract_entities),
             read_dates=checks.flag("read_dates", read_dates),
-            notes=notes,
+            notes=[*_migrated(store), *notes],
             **options,
         )
     except BaseException:
         store.close()
         raise
+
+
+def _migrated(store: SqliteStore) -> list[str]:
+    """Return what a person should know about a file that was brought up to date."""
+    done = store.migration
+    if done is None:
+        return []
+    kept = "no copy of it was kept" if done.backup is None else f"the file as it was is kept at {done.backup}"
+    return [f"the file was brought from schema {done.found} to {done.reached}; {kept}"]
 
 
 def _analyser(store: SqliteStore, name: str | None, language: str | None) -> Analyser:

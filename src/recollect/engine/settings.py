@@ -44,6 +44,7 @@ _EXPECTED: Final = {
     "extract_entities": "true or false",
     "read_dates": "true or false",
     "durable": "true or false",
+    "migration_backup": "true or false",
     "models": "the path of a folder",
     "hub_cache": "the path of a folder",
     "threads": "a whole number of at least 1",
@@ -115,6 +116,9 @@ class Settings(BaseSettings):
         default=True, description="Whether what is remembered is read for the day it happened."
     )
     durable: bool = Field(default=True, description="Whether an acknowledged write survives a power cut.")
+    migration_backup: bool = Field(
+        default=True, description="Whether a file of an older schema is copied before it is migrated."
+    )
     models: Path = Field(
         default_factory=lambda: models_folder(os.environ, sys.platform, Path.home()),
         description="The folder of installed models.",
@@ -174,6 +178,7 @@ class Settings(BaseSettings):
             read_dates=self.read_dates,
             durable=self.durable,
             must_exist=must_exist,
+            migration_backup=self.migration_backup,
             resources=self.resources,
         )
 

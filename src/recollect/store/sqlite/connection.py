@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Final
 
 from recollect.model.errors import StoreCorrupt, StoreError, StoreTooNew, StoreUnavailable
+from recollect.store.sqlite.migrating import Migration, migrate
 from recollect.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
 
 IN_MEMORY: Final = ":memory:"
 
-_BUSY_SECONDS: Final = 30.0
 _WHOLE: Final = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
 _PART: Final = ("SAVEPOINT part", "RELEASE part", "ROLLBACK TO part")
+_BUSY_SECONDS: Final = 30.0
 _RETRY_SECONDS: Final = 0.01
 
 
-def connect(path: str | Path, *, durable: bool = True, must_exist: bool = False) -> sqlite3.Connection:
+def connect(
+    path: str | Path,
+    *,
+    durable: bool = True,
+    must_exist: bool = False,
+    backup: bool = True,
+    migrated: Callable[[Migration], None] = lambda migration: None,
+) -> sqlite3.Connection:
     """Open a database, creating and migrating it as needed.
 
     Parameters
@@ -32,6 +40,10 @@ def connect(path: str | Path, *, durable: bool = True, must_exist: bool = False)
         though not a crash of the process, can lose the last writes; the file stays whole either way.
     must_exist
         Whether a missing file is an error rather than a new database.
+    backup
+        Whether a file of an older schema is copied before it is migrated.
+    migrated
+        Told what was done, if the file was of an older schema.
     """
     name = str(path)
     if name != IN_MEMORY:
@@ -48,10 +60,12 @@ def connect(path: str | Path, *, durable: bool = True, must_exist: bool = False)
             factory=_Connection,
         )  # fmt: skip
         try:
-            _prepare(connection, name, durable=durable)
+            migration = _prepare(connection, name, durable=durable, backup=backup)
         except BaseException:
             connection.close()
             raise
+    if migration is not None:
+        migrated(migration)
     return connection
 
 
@@ -76,20 +90,6 @@ def writing(connection: sqlite3.Connection, name: str) -> Iterator[None]:
         raise _ours(error, name) from error
 
 
-@contextmanager
-def reading(connection: sqlite3.Connection, name: str) -> Iterator[None]:
-    """Run the block on one consistent view of the database; inside a transaction it is that one's view."""
-    with translated(name):
-        if connection.in_transaction:
-            yield
-            return
-        connection.execute("BEGIN")
-        try:
-            yield
-        finally:
-            if connection.in_transaction:
-                connection.execute("COMMIT")
-
 class _Connection(sqlite3.Connection):
     """A connection that knows whether what is written belongs together."""
 
@@ -107,6 +107,20 @@ def together(connection: sqlite3.Connection, name: str) -> Iterator[None]:
         finally:
             connection.joined = before
 
+
+@contextmanager
+def reading(connection: sqlite3.Connection, name: str) -> Iterator[None]:
+    """Run the block on one consistent view of the database; inside a transaction it is that one's view."""
+    with translated(name):
+        if connection.in_transaction:
+            yield
+            return
+        connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            if connection.in_transaction:
+                connection.execute("COMMIT")
 
 
 @contextmanager
@@ -137,7 +151,7 @@ def _ours(error: sqlite3.DatabaseError, name: str) -> StoreError:
     return StoreError(f"{name}: {error}")
 
 
-def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool) -> None:
+def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool, backup: bool) -> Migration | None:
     with reading(connection, name):
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -157,16 +171,11 @@ def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool) -> Non
     connection.execute("PRAGMA wal_autocheckpoint = 4000")
     connection.execute("PRAGMA mmap_size = 268435456")
     if version == len(MIGRATIONS):
-        return
+        return None
     _use_log(connection)
     with writing(connection, name):
-        # Another process may have migrated while this one waited for the lock.
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        for number, script in enumerate(MIGRATIONS[version:], version + 1):
-            for statement in _statements(script):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {number}")
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        copied = Path(name) if backup and name != IN_MEMORY else None
+        return migrate(connection, MIGRATIONS, APPLICATION_ID, copied)
 
 
 def _use_log(connection: sqlite3.Connection) -> None:
@@ -180,13 +189,3 @@ def _use_log(connection: sqlite3.Connection) -> None:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > until:
                 raise
         sleep(_RETRY_SECONDS)
-
-
-def _statements(script: str) -> Iterator[str]:
-    """Yield the statements of a script one by one, for `executescript` would commit first."""
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""

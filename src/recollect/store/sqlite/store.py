@@ -23,6 +23,7 @@ from recollect.store.sqlite.connection import connect, reading, translated
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.erasing import erase, owe
 from recollect.store.sqlite.loading import caught_up
+from recollect.store.sqlite.migrating import Migration
 from recollect.store.sqlite.naming import NamingStore
 from recollect.store.sqlite.places import EMBEDDERS, checked_room, place
 from recollect.store.sqlite.rows import SELECTED, SOURCE, instant, marks, memory
@@ -48,6 +49,15 @@ class SqliteStore(NamingStore, AccessStore):
         Whether an acknowledged write survives a power cut; see :func:`.connection.connect`.
     memory_budget
         About how many bytes of namespaces to keep in memory; the least recently used go first.
+    must_exist
+        Whether a missing file is an error.
+    migration_backup
+        Whether a file of an older schema is copied before it is migrated.
+
+    Attributes
+    ----------
+    migration
+        What was done to the file when it was opened, if it was of an older schema.
     """
 
     def __init__(
@@ -57,9 +67,13 @@ class SqliteStore(NamingStore, AccessStore):
         durable: bool = True,
         memory_budget: int = _MEMORY_BUDGET,
         must_exist: bool = False,
+        migration_backup: bool = True,
     ) -> None:
         self.path = str(path)
-        self._connection = connect(path, durable=durable, must_exist=must_exist)
+        self.migration: Migration | None = None
+        self._connection = connect(
+            path, durable=durable, must_exist=must_exist, backup=migration_backup, migrated=self._note
+        )
         conditions.register(self._connection)
         self._lock = threading.RLock()
         self._partitions: OrderedDict[str, tuple[Partition, int]] = OrderedDict()
@@ -331,6 +345,9 @@ class SqliteStore(NamingStore, AccessStore):
         with self._lock:
             self._forget_partitions()
             self._connection.close()
+
+    def _note(self, migration: Migration) -> None:
+        self.migration = migration
 
     def _partition(self, namespace: Namespace) -> Partition:
         known, size = self._partitions.pop(namespace.path, (None, 0))
