@@ -21,8 +21,8 @@ from typing import Any
 from rich.console import Console
 
 from recollect.embed import Resources, open_embedder
+from recollect.embed.folder import models_folder
 from recollect.embed.hub import hub_cache
-from recollect.embed.install import models_folder
 from recollect.engine import RECIPES, Recipe
 from recollect.evaluate.cached_embedder import CachedEmbedder
 from recollect.evaluate.collection import Dataset, Question

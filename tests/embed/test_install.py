@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from recollect.embed import catalogue, install
-from recollect.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource
+from recollect.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource, available
 from recollect.embed.cross_encoder import OnnxReranker
 from recollect.embed.description import ModelDescription, read_description
 from recollect.embed.fetch import FetchFailed
+from recollect.embed.folder import installed
 from recollect.embed.onnx import OnnxEmbedder
 from recollect.embed.reranker_description import read_any_description
 from recollect.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
@@ -87,7 +88,7 @@ def test_a_model_is_installed_ready_to_use(world: World, tmp_path: Path) -> None
     )
     assert everything(tmp_path / "models") == WHOLE
     assert OnnxEmbedder(found.folder).embed_query("red").any()
-    assert install.installed(tmp_path / "models") == ("tiny",)
+    assert installed(tmp_path / "models") == ("tiny",)
     sizes = {file: (found.folder / file).stat().st_size for file in ("model.onnx", "tokenizer.json")}
     assert seen == [step for file, size in sizes.items() for step in ((file, 0, None), (file, size, size))]
     install.verify("tiny", tmp_path / "models")
@@ -153,7 +154,7 @@ def test_what_a_killed_installation_left_is_cleared_by_the_next(world: World, tm
     # A recent one may belong to an installation that is still going on.
     assert not old.exists()
     assert recent.exists()
-    assert install.installed(tmp_path) == ("tiny",)
+    assert installed(tmp_path) == ("tiny",)
 
 
 def test_a_model_that_is_there_is_not_fetched_again(world: World, tmp_path: Path) -> None:
@@ -207,12 +208,12 @@ def test_models_are_listed_by_what_they_are_for(tmp_path: Path) -> None:
     for name in ("potion-base-8M", "mini-reranker"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "model.toml").write_text(CATALOGUE[name].description.as_toml(), encoding="utf-8")
-    assert install.installed(tmp_path) == ("potion-base-8M", "mini-reranker")
-    assert install.installed(tmp_path, "embedder") == ("potion-base-8M",)
-    assert install.installed(tmp_path, "reranker") == ("mini-reranker",)
-    assert {entry.kind for entry in install.available("embedder")} == {"embedder"}
-    assert install.available("embedder") + install.available("reranker") == install.available()
-    for verb in (install.available, lambda kind: install.installed(tmp_path, kind)):
+    assert installed(tmp_path) == ("potion-base-8M", "mini-reranker")
+    assert installed(tmp_path, "embedder") == ("potion-base-8M",)
+    assert installed(tmp_path, "reranker") == ("mini-reranker",)
+    assert {entry.kind for entry in available("embedder")} == {"embedder"}
+    assert available("embedder") + available("reranker") == available()
+    for verb in (available, lambda kind: installed(tmp_path, kind)):
         with pytest.raises(InvalidArgument, match="kind"):
             verb("onnx")
 
@@ -230,14 +231,14 @@ def test_a_re_ranker_is_installed_like_any_model(
     found = install.install("judge", tmp_path / "models", fetch=served.fetch)
     assert OnnxReranker(found.folder).score("red", ["red", "blue"]).tolist() == [1, 0]
     assert install.install("judge", tmp_path / "models", fetch=served.fetch).source == "already installed"
-    assert install.installed(tmp_path / "models", "reranker") == ("judge",)
+    assert installed(tmp_path / "models", "reranker") == ("judge",)
 
 
 def test_a_model_can_be_removed(world: World, tmp_path: Path) -> None:
     install.install("tiny", tmp_path, fetch=world.fetch)
     install.remove("tiny", tmp_path)
     assert everything(tmp_path) == set()
-    assert install.installed(tmp_path) == ()
+    assert installed(tmp_path) == ()
     for verb in (install.remove, install.verify):
         with pytest.raises(ModelNotInstalled, match="tiny is not installed"):
             verb("tiny", tmp_path)
@@ -253,23 +254,6 @@ def test_the_catalogue_s_models_are_installed_and_whole(models: Path) -> None:
     for name in ("arctic-embed-s", "potion-base-8M"):
         install.verify(name, models)
         assert read_description(models / name) == CATALOGUE[name].description
-
-
-@pytest.mark.parametrize(
-    ("environment", "platform", "expected"),
-    [
-        ({}, "linux", "/home/ada/.local/share/recollect/models"),
-        ({"XDG_DATA_HOME": "/data"}, "linux", "/data/recollect/models"),
-        ({}, "darwin", "/home/ada/Library/Application Support/recollect/models"),
-        ({}, "win32", "/home/ada/AppData/Local/recollect/models"),
-        ({"LOCALAPPDATA": "/local"}, "win32", "/local/recollect/models"),
-        ({"RECOLLECT_MODELS": "/mine"}, "win32", "/mine"),
-    ],
-)
-def test_models_live_where_the_platform_keeps_data(
-    environment: dict[str, str], platform: str, expected: str
-) -> None:
-    assert install.models_folder(environment, platform, Path("/home/ada")).as_posix() == expected
 
 
 def test_a_second_installation_at_the_same_time_finds_the_first_one_s(

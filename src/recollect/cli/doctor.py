@@ -57,7 +57,8 @@ def _version(package: str) -> str | None:
 
 
 def _models(settings: Settings, advice: list[str]) -> dict[str, str]:
-    from recollect.embed.install import installed, verify
+    from recollect.embed.folder import installed
+    from recollect.embed.install import verify
     from recollect.embed.select import RECOMMENDED
     from recollect.model.errors import EmbedderError
 
@@ -93,7 +94,7 @@ def _database(settings: Settings, advice: list[str]) -> dict[str, Any]:
 
 def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
     """Return the embedder a command would use now; a database that is there decides, unless settings do."""
-    from recollect.embed.install import installed
+    from recollect.embed.folder import installed
     from recollect.embed.select import RECOMMENDED, choose
     from recollect.model.errors import RecollectError
 

@@ -46,7 +46,8 @@ def register(app: typer.Typer) -> None:
 
 def list_(session: Session) -> None:
     """List the models that can be installed, and those that are."""
-    from recollect.embed.install import available, installed
+    from recollect.embed.catalogue import available
+    from recollect.embed.folder import installed
 
     here = installed(session.settings.models)
     rows: list[dict[str, Any]] = [
@@ -104,7 +105,7 @@ def install(session: Session, name: Wanted = _RECOMMENDED) -> None:
 def verify(session: Session, name: Which = None) -> None:
     """Check the files of installed models against their pinned hashes."""
     from recollect.embed.catalogue import CATALOGUE
-    from recollect.embed.install import installed
+    from recollect.embed.folder import installed
     from recollect.embed.install import verify as verified
     from recollect.model.errors import EmbedderError
 

@@ -11,9 +11,9 @@ what an embedder is pays for nothing else.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from recollect._on_demand import on_demand
 from recollect.embed.port import Embedder, Prompts, Vectors
 from recollect.embed.reranker import Reranker
 
@@ -26,6 +26,20 @@ if TYPE_CHECKING:
     from recollect.embed.select import Choice, Resources, choose, open_embedder
     from recollect.embed.select_reranker import open_reranker
     from recollect.embed.static import StaticEmbedder
+
+__getattr__, __dir__ = on_demand(
+    __name__,
+    {
+        ".builtin": ("BuiltinEmbedder",),
+        ".cross_encoder": ("OnnxReranker",),
+        ".http": ("OllamaEmbedder", "OpenAIEmbedder"),
+        ".lexical": ("LexicalEmbedder",),
+        ".onnx": ("OnnxEmbedder",),
+        ".select": ("Choice", "Resources", "choose", "open_embedder"),
+        ".select_reranker": ("open_reranker",),
+        ".static": ("StaticEmbedder",),
+    },
+)
 
 __all__ = [
     "BuiltinEmbedder",
@@ -45,27 +59,3 @@ __all__ = [
     "open_embedder",
     "open_reranker",
 ]
-
-_HOMES = {
-    "BuiltinEmbedder": "builtin",
-    "Choice": "select",
-    "LexicalEmbedder": "lexical",
-    "OllamaEmbedder": "http",
-    "OnnxEmbedder": "onnx",
-    "OnnxReranker": "cross_encoder",
-    "OpenAIEmbedder": "http",
-    "Resources": "select",
-    "StaticEmbedder": "static",
-    "choose": "select",
-    "open_embedder": "select",
-    "open_reranker": "select_reranker",
-}
-
-
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the file defines
-    """Import the file of a public name when the name is first used (PEP 562)."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value

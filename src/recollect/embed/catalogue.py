@@ -20,6 +20,7 @@ from types import MappingProxyType
 from recollect.embed.description import TOKENIZER, ModelDescription
 from recollect.embed.port import Prompts
 from recollect.embed.reranker_description import RERANKER, Description, RerankerDescription
+from recollect.model.checks import one_of
 from recollect.model.errors import ModelNotInstalled
 
 EMBEDDER = "embedder"
@@ -306,3 +307,23 @@ def entry_of(name: str) -> Entry:
             f"there is no model {name!r} in the catalogue, which has: {', '.join(CATALOGUE)}"
         )
     return CATALOGUE[name]
+
+
+def available(kind: str | None = None) -> tuple[Entry, ...]:
+    """Return every model that can be installed, the recommended one first.
+
+    Parameters
+    ----------
+    kind
+        ``"embedder"`` or ``"reranker"``; None for both.
+
+    Examples
+    --------
+    >>> [entry.name for entry in available()][0]
+    'arctic-embed-s'
+    >>> [entry.name for entry in available("reranker")]
+    ['minilm-reranker', 'mini-reranker']
+    """
+    if kind is not None:
+        one_of("kind", kind, ENTRY_KINDS)
+    return tuple(entry for entry in CATALOGUE.values() if kind in (None, entry.kind))

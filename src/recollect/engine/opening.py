@@ -11,13 +11,11 @@ import sys
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from recollect.embed.install import models_folder
+from recollect.embed.folder import models_folder
 from recollect.embed.port import Embedder
 from recollect.embed.reranker import Reranker
-from recollect.embed.select import Resources, choose
-from recollect.embed.select_reranker import open_reranker
 from recollect.engine.engine import Engine
 from recollect.engine.recipe import Recipe
 from recollect.model import checks
@@ -25,8 +23,10 @@ from recollect.model.errors import EmbedderError, InvalidArgument, MissingExtra
 from recollect.model.namespace import DEFAULT_NAMESPACE
 from recollect.store.sqlite.store import SqliteStore
 from recollect.text.analysers import ANALYSERS, Analyser, analyser
-from recollect.text.entities import RuleExtractor
 from recollect.text.mentions import EntityExtractor
+
+if TYPE_CHECKING:
+    from recollect.embed.select import Resources
 
 _EMBEDDER = "embedder"
 _ANALYSER = "analyser"
@@ -97,8 +97,7 @@ def open(
     store = SqliteStore(path, durable=durable, must_exist=must_exist, migration_backup=backup)
     try:
         reader = _analyser(store, analyser_name, language)
-        given = _usual_resources() if resources is None else resources
-        measure, notes = _embedder(store, embedder, given)
+        measure, notes = _embedder(store, embedder, resources)
         options: dict[str, Any] = {} if clock is None else {"clock": clock}
         return Engine(
             store,
@@ -106,7 +105,7 @@ def open(
             reader,
             recipe=recipe,
             namespace=namespace,
-            reranker=_reranker(reranker, given),
+            reranker=_reranker(reranker, resources),
             extractor=_extractor(extract_entities),
             read_dates=checks.flag("read_dates", read_dates),
             notes=[*_migrated(store), *notes],
@@ -142,16 +141,19 @@ def _analyser(store: SqliteStore, name: str | None, language: str | None) -> Ana
 
 
 def _embedder(
-    store: SqliteStore, wanted: Embedder | str | None, resources: Resources
+    store: SqliteStore, wanted: Embedder | str | None, resources: Resources | None
 ) -> tuple[Embedder | None, list[str]]:
     if wanted is None:
         return None, []
     if not isinstance(wanted, str):
         return wanted, []
+    # Not before it is needed: it knows every kind of embedder.
+    from recollect.embed.select import choose
+
     recorded = store.setting(_EMBEDDER)
     specification = recorded if wanted == "auto" and recorded is not None else wanted
     try:
-        choice = choose(specification, resources)
+        choice = choose(specification, resources or _usual_resources())
     except (EmbedderError, MissingExtra) as error:
         if wanted != "auto":
             raise
@@ -162,9 +164,13 @@ def _embedder(
     return choice.embedder, [choice.note] if choice.note else []
 
 
-def _reranker(wanted: Reranker | str | None, resources: Resources) -> Reranker | None:
-    if wanted is None or isinstance(wanted, str):
-        return open_reranker(wanted, resources)
+def _reranker(wanted: Reranker | str | None, resources: Resources | None) -> Reranker | None:
+    if wanted is None:
+        return None
+    if isinstance(wanted, str):
+        from recollect.embed.select_reranker import open_reranker
+
+        return open_reranker(wanted, resources or _usual_resources())
     if not isinstance(wanted, Reranker):
         raise InvalidArgument("reranker", wanted, "a re-ranker, the name of one, or None")
     return wanted
@@ -172,6 +178,8 @@ def _reranker(wanted: Reranker | str | None, resources: Resources) -> Reranker |
 
 def _extractor(wanted: EntityExtractor | bool) -> EntityExtractor | None:
     if isinstance(wanted, bool):
+        from recollect.text.entities import RuleExtractor
+
         return RuleExtractor() if wanted else None
     if not isinstance(wanted, EntityExtractor):
         raise InvalidArgument("extract_entities", wanted, "true, false or an extractor")
@@ -179,4 +187,6 @@ def _extractor(wanted: EntityExtractor | bool) -> EntityExtractor | None:
 
 
 def _usual_resources() -> Resources:
+    from recollect.embed.select import Resources
+
     return Resources(models=models_folder(os.environ, sys.platform, Path.home()))

@@ -24,7 +24,7 @@ from pydantic_settings import (
 )
 
 from recollect.embed.hub import hub_cache
-from recollect.embed.install import models_folder
+from recollect.embed.folder import models_folder
 from recollect.embed.select import Resources
 from recollect.engine.engine import Engine
 from recollect.engine.opening import open as open_engine

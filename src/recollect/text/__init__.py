@@ -9,26 +9,63 @@ the people and things it names (:mod:`~recollect.text.entities`), and whom those
 (:mod:`~recollect.text.resolution`). Everything is pure: the same text gives the same answer, anywhere.
 """
 
-from recollect.text.analysers import ANALYSERS, Analyser, analyser
+from typing import TYPE_CHECKING
+
+from recollect._on_demand import on_demand
+
+# Loaded at once: a function that is called like its module would be hidden by it.
 from recollect.text.date_terms import date_terms
-from recollect.text.dates import (
-    DATE_LANGUAGES,
-    AnchorExtractor,
-    RuleAnchors,
-    TimeExpression,
-    anchor,
-    time_expressions,
-)
-from recollect.text.entities import RuleExtractor
-from recollect.text.folding import folded
-from recollect.text.known_names import KnownNames
-from recollect.text.language import DETECTED_LANGUAGES, detect
-from recollect.text.mentions import MENTION_KINDS, EntityExtractor, Extraction, Mention
-from recollect.text.query_type import QUERY_TYPES, Classification, QueryClassifier, QueryType, RuleClassifier
-from recollect.text.resolution import Redirects, resolve, united
 from recollect.text.stems import STEMMED_LANGUAGES, stem, stems
-from recollect.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
-from recollect.text.tokens import words
+
+if TYPE_CHECKING:
+    from recollect.text.analysers import ANALYSERS, Analyser, analyser
+    from recollect.text.dates import (
+        DATE_LANGUAGES,
+        AnchorExtractor,
+        RuleAnchors,
+        TimeExpression,
+        anchor,
+        time_expressions,
+    )
+    from recollect.text.entities import RuleExtractor
+    from recollect.text.folding import folded
+    from recollect.text.known_names import KnownNames
+    from recollect.text.language import DETECTED_LANGUAGES, detect
+    from recollect.text.mentions import MENTION_KINDS, EntityExtractor, Extraction, Mention
+    from recollect.text.query_type import (
+        QUERY_TYPES,
+        Classification,
+        QueryClassifier,
+        QueryType,
+        RuleClassifier,
+    )
+    from recollect.text.resolution import Redirects, resolve, united
+    from recollect.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
+    from recollect.text.tokens import words
+
+__getattr__, __dir__ = on_demand(
+    __name__,
+    {
+        ".analysers": ("ANALYSERS", "Analyser", "analyser"),
+        ".dates": (
+            "DATE_LANGUAGES",
+            "AnchorExtractor",
+            "RuleAnchors",
+            "TimeExpression",
+            "anchor",
+            "time_expressions",
+        ),
+        ".entities": ("RuleExtractor",),
+        ".folding": ("folded",),
+        ".known_names": ("KnownNames",),
+        ".language": ("DETECTED_LANGUAGES", "detect"),
+        ".mentions": ("MENTION_KINDS", "EntityExtractor", "Extraction", "Mention"),
+        ".query_type": ("QUERY_TYPES", "Classification", "QueryClassifier", "QueryType", "RuleClassifier"),
+        ".resolution": ("Redirects", "resolve", "united"),
+        ".stopwords": ("STOP_WORD_LANGUAGES", "negations", "stop_words"),
+        ".tokens": ("words",),
+    },
+)
 
 __all__ = [
     "ANALYSERS",

@@ -1,0 +1,46 @@
+"""Where installed models live, and which are there.
+
+Apart from the installer, which a process that only recalls can do without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from recollect.embed.catalogue import available
+from recollect.embed.description import DESCRIPTION
+
+
+def models_folder(environment: Mapping[str, str], platform: str, home: Path) -> Path:
+    """Return where a person's models live, unless settings say otherwise.
+
+    Examples
+    --------
+    >>> models_folder({}, "linux", Path("/home/ada")).as_posix()
+    '/home/ada/.local/share/recollect/models'
+    >>> models_folder({"RECOLLECT_MODELS": "/srv/models"}, "linux", Path("/home/ada")).as_posix()
+    '/srv/models'
+    """
+    if environment.get("RECOLLECT_MODELS"):
+        return Path(environment["RECOLLECT_MODELS"])
+    if platform == "win32":
+        base = Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif platform == "darwin":
+        base = home / "Library" / "Application Support"
+    else:
+        base = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share")
+    return base / "recollect" / "models"
+
+
+def installed(folder: Path, kind: str | None = None) -> tuple[str, ...]:
+    """Return the names of the catalogue's models that are in `folder`; their hashes are not checked.
+
+    Parameters
+    ----------
+    folder
+        Where models live.
+    kind
+        ``"embedder"`` or ``"reranker"``; None for both.
+    """
+    return tuple(entry.name for entry in available(kind) if (folder / entry.name / DESCRIPTION).is_file())
