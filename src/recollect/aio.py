@@ -78,6 +78,7 @@ class AsyncEngine:
     communities = _threaded(Engine.communities)
     near = _threaded(Engine.near)
     timeline = _threaded(Engine.timeline)
+    once = _threaded(Engine.once)
     check = _threaded(Engine.check)
     close = _threaded(Engine.close)
 

@@ -20,6 +20,7 @@ from recollect.engine.drafts import Drafts, has_id
 from recollect.engine.graph_verbs import GraphVerbs
 from recollect.engine.meaning import Meaning
 from recollect.engine.naming import NameBook
+from recollect.engine.once_verbs import OnceVerbs
 from recollect.engine.outcome import Recall
 from recollect.engine.recalling import Recaller, Request
 from recollect.engine.recipe import Recipe
@@ -53,7 +54,7 @@ _Memories: TypeAlias = list[Memory]
 _Texts: TypeAlias = list[str]
 
 
-class Engine(ChangingVerbs, GraphVerbs):
+class Engine(ChangingVerbs, GraphVerbs, OnceVerbs):
     """Memory: remember, recall, correct, forget.
 
     Made by :func:`recollect.open`; close it, or use it in a ``with`` statement.

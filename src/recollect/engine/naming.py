@@ -152,6 +152,10 @@ class NameBook:
         finally:
             self._steady.names = None
 
+    def clear(self) -> None:
+        """Let go of all that was read; it is read anew when somebody asks."""
+        self._kept.clear()
+
     def of(self, namespace: str) -> Names:
         """Return the names of a namespace."""
         steady: dict[str, Names] | None = getattr(self._steady, "names", None)

@@ -1,0 +1,119 @@
+"""The verb that does a thing once, however often it is asked for under the same name.
+
+The name is what the IETF's draft calls an idempotency key. What is done and what it was answered with are one
+transaction: either both are there after a crash, or neither. An error is no answer: whoever meets one may ask
+again under the same name.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from recollect.engine.naming import NameBook
+from recollect.model import checks
+from recollect.model.errors import InvalidArgument, ReplyErased
+from recollect.store.access import Reply
+from recollect.store.sqlite.store import SqliteStore
+
+KEPT_FOR: Final = timedelta(hours=24)
+"""For how long an answer is kept."""
+_NAME: Final = re.compile(r"[\x21-\x7e]{1,200}")
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What something was answered with, and whether that was an earlier answer."""
+
+    status: int
+    body: bytes
+    again: bool
+
+
+class OnceVerbs(ABC):
+    """The part of the engine that remembers what it has done already."""
+
+    store: SqliteStore
+    _clock: Callable[[], datetime]
+    _names: NameBook
+
+    @abstractmethod
+    def _namespace(self, given: str | None) -> str:
+        """Return the namespace that a call means."""
+
+    def once(
+        self,
+        key: str,
+        request: bytes,
+        work: Callable[[], tuple[int, bytes]],
+        *,
+        caller: str = "",
+        namespace: str | None = None,
+        apart: bool = False,
+    ) -> Answered:
+        """Do the work and keep its answer; if it was done already, return the answer it had.
+
+        Parameters
+        ----------
+        key
+            The caller's name for this request: 1 to 200 visible ASCII characters.
+        request
+            A digest of what is asked. The same name with another one is refused.
+        work
+            Does it, in this thread, and returns the status and the body of the answer. Nobody else uses the
+            store meanwhile.
+        caller
+            Whose name it is; two callers may use the same.
+        namespace
+            Whose memories it is about; None for the engine's.
+        apart
+            For work that cannot be a part of a transaction, as a purge: its answer is kept after it.
+
+        Raises
+        ------
+        InvalidArgument
+            If the name was given to another request.
+        ReplyErased
+            If it was done already, and a purge has erased the answer.
+        """
+        if not isinstance(key, str) or _NAME.fullmatch(key) is None:
+            raise InvalidArgument("key", key, "1 to 200 visible ASCII characters")
+        path, now = self._namespace(namespace), self._clock()
+        checks.flag("apart", apart)
+
+        def done() -> Answered:
+            known = self.store.reply(caller, key)
+            if known is not None and known.created_at > now - KEPT_FOR:
+                return _again(known, request)
+            status, body = work()
+            self.store.remove_replies(now - KEPT_FOR)
+            self.store.remember_reply(Reply(caller, key, path, request, status, body, now))
+            return Answered(status, body, again=False)
+
+        if apart:
+            return done()
+        before = self.store.rollbacks
+        try:
+            with self.store.together():
+                return done()
+        finally:
+            if self.store.rollbacks != before:
+                self._forget_what_never_was()
+
+    def _forget_what_never_was(self) -> None:
+        """Let go of what was read while something was being written that was undone."""
+        self._names.clear()
+        for cache in ("_graphs", "_places"):
+            vars(self).pop(cache, None)
+
+
+def _again(known: Reply, request: bytes) -> Answered:
+    if known.request != request:
+        raise InvalidArgument("key", known.key, "one that was not given to another request")
+    if known.body is None:
+        raise ReplyErased(f"the request {known.key!r} was carried out, but a purge has erased its answer")
+    return Answered(known.status, known.body, again=True)

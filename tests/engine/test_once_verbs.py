@@ -1,0 +1,111 @@
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import recollect
+from recollect import Engine
+from recollect.engine.once_verbs import KEPT_FOR, Answered
+from recollect.model.errors import InvalidArgument, MemoryNotFound, ReplyErased, StoreUnavailable
+
+START = datetime(2026, 5, 7, 12, tzinfo=UTC)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = START
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def memory(clock: Clock) -> Iterator[Engine]:
+    with recollect.open(":memory:", embedder="lexical", clock=clock) as engine:
+        yield engine
+
+
+def remembering(memory: Engine, text: str = "Anna likes tea") -> tuple[int, bytes]:
+    return 201, memory.remember(text).id.encode()
+
+
+def test_what_was_done_is_not_done_again(memory: Engine) -> None:
+    first = memory.once("a", b"tea", lambda: remembering(memory))
+    again = memory.once("a", b"tea", lambda: remembering(memory))
+    assert not first.again
+    assert again == Answered(201, first.body, again=True)
+    assert len(memory.list().memories) == 1
+
+
+def test_two_callers_may_use_one_name(memory: Engine) -> None:
+    for caller in ("k1", "k2"):
+        assert not memory.once("a", b"tea", lambda: remembering(memory), caller=caller).again
+    assert len(memory.list().memories) == 2
+
+
+def test_one_name_does_not_stand_for_two_requests(memory: Engine) -> None:
+    memory.once("a", b"tea", lambda: remembering(memory))
+    with pytest.raises(InvalidArgument, match="not given to another request"):
+        memory.once("a", b"coffee", lambda: remembering(memory, "Anna likes coffee"))
+    assert len(memory.list().memories) == 1
+
+
+def test_an_error_is_no_answer_and_undoes_what_came_before_it(memory: Engine) -> None:
+    def half() -> tuple[int, bytes]:
+        memory.describe_entity("Anna", type="person")
+        memory.remember("Anna likes tea")
+        assert memory.entity("Anna").memories == 1
+        raise StoreUnavailable("the disk is full")
+
+    with pytest.raises(StoreUnavailable):
+        memory.once("a", b"tea", half)
+    assert memory.list().memories == ()
+    assert memory.entities() == ()
+    # The same numbers of changes are given out again, to other things: nothing may be known of the first.
+    memory.describe_entity("Ben", type="person")
+    memory.remember("Ben likes coffee")
+    assert [known.entity.name for known in memory.entities()] == ["Ben"]
+    assert not memory.once("a", b"tea", lambda: remembering(memory)).again
+
+
+def test_an_error_before_anything_was_written_costs_nothing(memory: Engine) -> None:
+    memory.entities()
+    kept = memory._graphs
+    with pytest.raises(MemoryNotFound):
+        memory.once("a", b"x", lambda: (200, memory.get("nobody").content.encode()))
+    assert memory._graphs is kept
+
+
+def test_an_answer_is_kept_for_a_day(memory: Engine, clock: Clock) -> None:
+    memory.once("a", b"tea", lambda: remembering(memory))
+    clock.now = START + KEPT_FOR - timedelta(seconds=1)
+    assert memory.once("a", b"tea", lambda: remembering(memory)).again
+    clock.now = START + KEPT_FOR
+    assert not memory.once("a", b"tea", lambda: remembering(memory)).again
+    assert len(memory.list().memories) == 2
+
+
+def test_a_purge_is_done_once_and_erases_answers_but_not_that_they_were_given(memory: Engine) -> None:
+    said = memory.once("a", b"tea", lambda: remembering(memory)).body.decode()
+
+    def purging() -> tuple[int, bytes]:
+        memory.purge(said)
+        return 200, b"gone"
+
+    assert memory.once("b", b"purge", purging, apart=True) == Answered(200, b"gone", again=False)
+    assert memory.once("b", b"purge", purging, apart=True) == Answered(200, b"gone", again=True)
+    with pytest.raises(ReplyErased, match="a purge has erased its answer"):
+        memory.once("a", b"tea", lambda: remembering(memory))
+    assert memory.list(hidden=True).memories == ()
+
+
+@pytest.mark.parametrize("key", ["", " ", "a b", "é", "x" * 201, None])
+def test_a_name_that_cannot_be_one_is_refused(memory: Engine, key: str) -> None:
+    with pytest.raises(InvalidArgument, match="visible ASCII"):
+        memory.once(key, b"", lambda: remembering(memory))
+    assert memory.list().memories == ()
