@@ -14,7 +14,8 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from recollect.engine.drafts import built
+from recollect.engine.drafts import Drafts, built
+from recollect.engine.redacting import cleaned
 from recollect.engine.repairing import Repairing
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument, VersionConflict
@@ -36,6 +37,7 @@ class ChangingVerbs(ABC):
     store: SqliteStore
     _clock: Callable[[], datetime]
     _repairing: Repairing
+    _drafts: Drafts
 
     @abstractmethod
     def _namespace(self, given: str | None) -> str:
@@ -70,7 +72,7 @@ class ChangingVerbs(ABC):
         path, wanted = self._namespace(namespace), memory_id("id", id)
         if expected_version is not None:
             checks.whole("expected_version", expected_version, 1)
-        given = _checked(fields)
+        given = _checked(cleaned(fields) if self._drafts.redact else fields)
         while True:
             current = self.store.get(path, [wanted])[0]
             version = current.version if expected_version is None else expected_version

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, Final
 
+from recollect.engine.redacting import without_secrets
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.identity import uuid7
@@ -32,12 +33,15 @@ class Drafts:
         leave names as they were given.
     dated
         Returns a memory with the time it happened, if its text names it; None to leave times as given.
+    redact
+        Whether secrets are taken out before anything reads a text.
     """
 
     clock: Callable[[], datetime]
     random_bits: Callable[[int], int]
     mentioned: Callable[[str, str, tuple[str, ...]], tuple[str, ...]] | None = None
     dated: Callable[[Memory], Memory] | None = None
+    redact: bool = False
 
     def draft(self, content: str, namespace: str, details: Mapping[str, Any]) -> Memory:
         """Return a memory; a source and a place may be plain mappings, as JSON holds them."""
@@ -51,7 +55,7 @@ class Drafts:
         for name, kind in (("source", Source), ("place", Place)):
             if name in given and isinstance(given[name], Mapping):
                 given[name] = built(name, kind, given[name])
-        return self._read(Memory(content=content, namespace=namespace, **given))
+        return self._read(self.clean(Memory(content=content, namespace=namespace, **given)))
 
     def from_item(self, item: Memory | Mapping[str, Any] | str, namespace: str) -> Memory:
         """Return the memory that an item of a batch stands for; `namespace` is for items that do not say.
@@ -59,6 +63,7 @@ class Drafts:
         One that is a memory already and names entities is left as it is.
         """
         if isinstance(item, Memory):
+            item = self.clean(item)
             return item if item.entities else self._read(item)
         if isinstance(item, str):
             return self.draft(item, namespace, {})
@@ -66,6 +71,10 @@ class Drafts:
             raise InvalidArgument("items", item, "memories, mappings with a content, or texts")
         details = {name: value for name, value in item.items() if name not in ("content", "namespace")}
         return self.draft(item["content"], item.get("namespace") or namespace, details)
+
+    def clean(self, memory: Memory) -> Memory:
+        """Return a memory without the secrets in it, if they are to be taken out."""
+        return without_secrets(memory) if self.redact else memory
 
     def _read(self, memory: Memory) -> Memory:
         if self.dated is not None:

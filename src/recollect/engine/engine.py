@@ -81,6 +81,8 @@ class Engine(ChangingVerbs, GraphVerbs, OnceVerbs):
         Reads what is remembered for names; None to take only the names that are given.
     read_dates
         Whether a day that a text names becomes the time it happened.
+    redact
+        Whether keys, tokens, card numbers and passwords are taken out of what is remembered.
     notes
         What a person should know about how this was opened.
     """
@@ -100,6 +102,7 @@ class Engine(ChangingVerbs, GraphVerbs, OnceVerbs):
         reranker: Reranker | None = None,
         extractor: EntityExtractor | None = None,
         read_dates: bool = True,
+        redact: bool = False,
         notes: Sequence[str] = (),
     ) -> None:
         self.store = store
@@ -112,7 +115,7 @@ class Engine(ChangingVerbs, GraphVerbs, OnceVerbs):
         self.extractor = extractor
         self._names = NameBook(store, extractor)
         mentioned = None if extractor is None else self._names.mentioned
-        self._drafts = Drafts(clock, random_bits, mentioned, dated if read_dates else None)
+        self._drafts = Drafts(clock, random_bits, mentioned, dated if read_dates else None, redact)
         self._repairing = Repairing(store, analyser)
         self.reranker = reranker
         self._classifier = RuleClassifier() if classifier is None else classifier
@@ -178,7 +181,9 @@ class Engine(ChangingVerbs, GraphVerbs, OnceVerbs):
         for batch in _batches(items, BATCH):
             with self._names.steady():
                 drafts = [
-                    item if verbatim and isinstance(item, Memory) else self._drafts.from_item(item, whose)
+                    self._drafts.clean(item)
+                    if verbatim and isinstance(item, Memory)
+                    else self._drafts.from_item(item, whose)
                     for item in batch
                 ]
             # Only an item that brought its own id can be known already.

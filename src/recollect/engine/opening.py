@@ -44,6 +44,7 @@ def open(
     language: str | None = None,
     extract_entities: EntityExtractor | bool = True,
     read_dates: bool = True,
+    redact: bool = False,
     durable: bool = True,
     must_exist: bool = False,
     migration_backup: bool = True,
@@ -74,6 +75,9 @@ def open(
         extractor that reads it in another way, for relations too.
     read_dates
         Whether a day that a text names ("yesterday") becomes the time it happened.
+    redact
+        Whether keys, tokens, card numbers and passwords are taken out of what is remembered, each with a
+        marker in its place.
     durable
         Whether an acknowledged write survives a power cut.
     must_exist
@@ -108,6 +112,7 @@ def open(
             reranker=_reranker(reranker, resources),
             extractor=_extractor(extract_entities),
             read_dates=checks.flag("read_dates", read_dates),
+            redact=checks.flag("redact", redact),
             notes=[*_migrated(store), *notes],
             **options,
         )

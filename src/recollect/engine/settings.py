@@ -43,6 +43,7 @@ _EXPECTED: Final = {
     "reranker": "the name of a re-ranker, or 'none'",
     "extract_entities": "true or false",
     "read_dates": "true or false",
+    "redact": "true or false",
     "durable": "true or false",
     "migration_backup": "true or false",
     "models": "the path of a folder",
@@ -115,6 +116,10 @@ class Settings(BaseSettings):
     read_dates: bool = Field(
         default=True, description="Whether what is remembered is read for the day it happened."
     )
+    redact: bool = Field(
+        default=False,
+        description="Whether keys, tokens, card numbers and passwords are taken out of what is remembered.",
+    )
     durable: bool = Field(default=True, description="Whether an acknowledged write survives a power cut.")
     migration_backup: bool = Field(
         default=True, description="Whether a file of an older schema is copied before it is migrated."
@@ -176,6 +181,7 @@ class Settings(BaseSettings):
             recipe=self.recipe,
             extract_entities=self.extract_entities,
             read_dates=self.read_dates,
+            redact=self.redact,
             durable=self.durable,
             must_exist=must_exist,
             migration_backup=self.migration_backup,
