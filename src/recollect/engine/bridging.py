@@ -76,5 +76,5 @@ def bridge(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
         return NOTHING
     query = LexicalQuery(leading, {NAMES: 1.0}, situation.question.excluded, _PLAIN)
     found = view.lexical(query, _POOL + seeds.size)
-    others = ~np.isin(found.slots, seeds)
+    others = (found.slots != seeds[:, np.newaxis]).all(axis=0)
     return Found(found.slots[others][:_POOL], found.scores[others][:_POOL], found.detail)

@@ -238,7 +238,9 @@ def _completed(recipe: Recipe, situation: Situation, query: LexicalQuery, found:
     vector, lexical, unread = found.vector, found.lexical, slots[:0]
     if recipe.vector_pool and situation.vector is not None:
         cosines = view.cosines(situation.vector, slots)
-        compared = (cosines != 0) | np.isin(slots, found.vector.slots)
+        compared = cosines != 0
+        # The slots ascend, and what the leg found is among them.
+        compared[slots.searchsorted(found.vector.slots)] = True
         vector, unread = _best_first(Found(slots, cosines), compared), slots[~compared]
     if recipe.lexical_pool and (query.terms or situation.question.roots):
         words = view.in_context(query, slots, reading)

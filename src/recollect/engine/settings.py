@@ -23,8 +23,8 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from recollect.embed.hub import hub_cache
 from recollect.embed.folder import models_folder
+from recollect.embed.hub import hub_cache
 from recollect.embed.select import Resources
 from recollect.engine.engine import Engine
 from recollect.engine.opening import open as open_engine

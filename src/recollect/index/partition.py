@@ -31,6 +31,8 @@ _CACHED_LIST_BYTES: Final = 64 * 1024 * 1024
 """How many bytes of lists may be kept, and as many again of what their postings are worth."""
 _ENTRY_BYTES: Final = 200
 """About what a term costs in a table, besides its list; terms that nobody said are kept there too."""
+_BESIDE_BYTES: Final = 20
+"""What the neighbours and the columns take for each slot, once somebody asked for them."""
 _NUMBER_OF: Final = {field: number for number, field in enumerate(FIELDS)}
 _NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
@@ -80,6 +82,7 @@ class Partition:
         self._lists: _Kept[tuple[str, str], TermList] = _Kept()
         self._saturated: _Kept[tuple[str, str, float, float], Saturated] = _Kept()
         self._passing: _Kept[Hashable, Mask] = _Kept()
+        self._sized = -1, 0
         self._sight: Sight | None = None
         self._pending: int | None = None
         self._neighbours = Neighbours()
@@ -96,11 +99,13 @@ class Partition:
     @property
     def nbytes(self) -> int:
         """How much memory this takes, roughly."""
-        lengths = sum(part.nbytes for part in self._lengths)
-        tail = _ENTRY_BYTES * len(self._tail)
-        beside = self._neighbours.nbytes + self._columns.nbytes
-        kept = self._lists.nbytes + self._saturated.nbytes + self._passing.nbytes
-        return self._records.nbytes + lengths + self.vectors.nbytes + kept + tail + beside
+        # Asked at every look, when mostly nothing but what is kept of the last ones has changed.
+        if self._sized[0] != self.change:
+            lengths = sum(part.nbytes for part in self._lengths)
+            tail = _ENTRY_BYTES * len(self._tail)
+            beside = len(self) * _BESIDE_BYTES
+            self._sized = self.change, self._records.nbytes + lengths + self.vectors.nbytes + tail + beside
+        return self._sized[1] + self._lists.nbytes + self._saturated.nbytes + self._passing.nbytes
 
     @property
     def neighbours(self) -> Neighbours:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence, Sized
+from collections.abc import Mapping, Sequence, Sized
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final
 
-from recollect.model.memory import Memory, Source, Tier
+from recollect.model.memory import Memory, Source, Tier, trusted
 from recollect.model.place import Place
 
 COLUMNS: Final = (
@@ -33,7 +33,10 @@ _ABSENT: Final = "[]"
 _NO_SOURCE: Final = Source()
 _TIERS: Final = {tier.value: tier for tier in Tier}
 _TIER_NAMES: Final = {tier: tier.value for tier in Tier}
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _written: Final = json.JSONEncoder(ensure_ascii=False).encode
+_read: Final = json.JSONDecoder().raw_decode
+"""What we wrote has no white space around it to look for."""
 
 
 def microseconds(instant: datetime | None) -> int | None:
@@ -101,47 +104,44 @@ def row(memory: Memory) -> tuple[Any, ...]:
 
 
 def memory(values: Sequence[Any]) -> Memory:
-    """Return the memory of a row selected as `SELECTED`.
-
-    What is in the table was checked on its way in, so the checks are not run again: building ten results
-    must not cost more than finding them.
-    """
+    """Return the memory of a row selected as `SELECTED`; its fields are not checked again."""
     (
         id_, content, category, tier, confidence, importance, tags, metadata, speaker, session, position,
         link, entities, lat, lon, place, created_at, valid_from, valid_to, expires_at, supersedes,
         superseded_by, mentions, access_count, last_accessed_at, version, fingerprint, embedder, pinned,
         supported_at, namespace,
     ) = values  # fmt: skip
-    known = object.__new__(Memory)
-    put = object.__setattr__
-    put(known, "id", id_)
-    put(known, "content", content)
-    put(known, "created_at", instant(created_at))
-    put(known, "namespace", namespace)
-    put(known, "category", category)
-    put(known, "tier", _TIERS[tier])
-    put(known, "confidence", confidence)
-    put(known, "importance", importance)
-    put(known, "pinned", bool(pinned))
-    put(known, "tags", _tuple(tags))
-    put(known, "metadata", MappingProxyType(json.loads(metadata) if metadata != "{}" else {}))
     plain = position is None and not speaker and not session and not link
-    put(known, "source", _NO_SOURCE if plain else Source(speaker, session, position, link))
-    put(known, "entities", _tuple(entities))
-    put(known, "place", None if lat is None else Place(lat, lon, place))
-    put(known, "valid_from", instant(valid_from))
-    put(known, "valid_to", instant(valid_to))
-    put(known, "expires_at", instant(expires_at))
-    put(known, "supersedes", _tuple(supersedes))
-    put(known, "superseded_by", superseded_by)
-    put(known, "mentions", mentions)
-    put(known, "supported_at", instant(supported_at))
-    put(known, "access_count", access_count)
-    put(known, "last_accessed_at", instant(last_accessed_at))
-    put(known, "version", version)
-    put(known, "fingerprint", fingerprint)
-    put(known, "embedder", embedder)
-    return known
+    return trusted(
+        (
+            id_,
+            content,
+            _EPOCH + timedelta(microseconds=created_at),
+            namespace,
+            category,
+            _TIERS[tier],
+            confidence,
+            importance,
+            bool(pinned),
+            _tuple(tags),
+            _NOTHING if metadata == "{}" else MappingProxyType(_read(metadata)[0]),
+            _NO_SOURCE if plain else Source(speaker, session, position, link),
+            _tuple(entities),
+            None if lat is None else Place(lat, lon, place),
+            None if valid_from is None else instant(valid_from),
+            None if valid_to is None else instant(valid_to),
+            None if expires_at is None else instant(expires_at),
+            _tuple(supersedes),
+            superseded_by,
+            mentions,
+            None if supported_at is None else instant(supported_at),
+            access_count,
+            None if last_accessed_at is None else instant(last_accessed_at),
+            version,
+            fingerprint,
+            embedder,
+        )
+    )
 
 
 def _json(values: tuple[str, ...]) -> str:
@@ -149,4 +149,4 @@ def _json(values: tuple[str, ...]) -> str:
 
 
 def _tuple(text: str) -> tuple[str, ...]:
-    return () if text == _ABSENT else tuple(json.loads(text))
+    return () if text == _ABSENT else tuple(_read(text)[0])
