@@ -79,6 +79,8 @@ class AsyncEngine:
     near = _threaded(Engine.near)
     timeline = _threaded(Engine.timeline)
     once = _threaded(Engine.once)
+    embed_pending = _threaded(Engine.embed_pending)
+    reembed = _threaded(Engine.reembed)
     check = _threaded(Engine.check)
     close = _threaded(Engine.close)
 

@@ -25,6 +25,7 @@ from recollect.engine.outcome import Recall
 from recollect.engine.recalling import Recaller, Request
 from recollect.engine.recipe import Recipe
 from recollect.engine.recipes import recipe as shipped
+from recollect.engine.reembedding_verbs import ReembeddingVerbs
 from recollect.engine.repairing import Repairing
 from recollect.engine.times import dated
 from recollect.engine.words import embedded_text
@@ -54,7 +55,7 @@ _Memories: TypeAlias = list[Memory]
 _Texts: TypeAlias = list[str]
 
 
-class Engine(ChangingVerbs, GraphVerbs, OnceVerbs):
+class Engine(ChangingVerbs, GraphVerbs, OnceVerbs, ReembeddingVerbs):
     """Memory: remember, recall, correct, forget.
 
     Made by :func:`recollect.open`; close it, or use it in a ``with`` statement.
@@ -85,6 +86,8 @@ class Engine(ChangingVerbs, GraphVerbs, OnceVerbs):
         Whether keys, tokens, card numbers and passwords are taken out of what is remembered.
     notes
         What a person should know about how this was opened.
+    specification
+        What opens the same embedder another day; None for one that cannot be named.
     """
 
     def __init__(
@@ -104,9 +107,11 @@ class Engine(ChangingVerbs, GraphVerbs, OnceVerbs):
         read_dates: bool = True,
         redact: bool = False,
         notes: Sequence[str] = (),
+        specification: str | None = None,
     ) -> None:
         self.store = store
         self.embedder = embedder
+        self.specification = specification
         self.analyser = analyser
         self.recipe = shipped(recipe) if isinstance(recipe, str) else recipe
         self.namespace = checked_namespace("namespace", namespace)
@@ -122,6 +127,7 @@ class Engine(ChangingVerbs, GraphVerbs, OnceVerbs):
         self._anchors = RuleAnchors() if anchors is None else anchors
         if embedder is not None:
             store.use_embedder(embedder.name, embedder.dimension)
+        self.notes = (*self.notes, *self._change_notes())
 
     def __enter__(self) -> Engine:
         return self

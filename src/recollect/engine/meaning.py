@@ -10,14 +10,16 @@ import hashlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from recollect.embed.port import Embedder
-from recollect.model.errors import EmbedderError, InvalidArgument
+from recollect.model.errors import DimensionMismatch, EmbedderError, InvalidArgument
 from recollect.store.port import Floats, Store
 
-_LOG = logging.getLogger(__name__)
+_DIGEST_BYTES: Final = 16
+_LOG: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +31,43 @@ class Meaning:
 
     def of_documents(self, texts: Sequence[str]) -> list[tuple[bytes, Floats | None]]:
         """Return the address and the vectors of each text; None where they have to wait."""
-        digests = [hashlib.blake2b(text.encode(), digest_size=16).digest() for text in texts]
+        digests = [address(text) for text in texts]
         if self.embedder is None:
             return [(digest, None) for digest in digests]
         known = self.store.cached_vectors(digests)
         new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
         try:
-            rows = self.embedder.embed_passages(list(new.values())) if new else []
+            rows = self.computed(list(new.values()))
         except EmbedderError as error:
             _LOG.warning("%d memories are stored without vectors for now: %s", len(new), error)
             return [(digest, known.get(digest)) for digest in digests]
         fresh = dict(zip(new, rows, strict=True))
         return [(digest, known.get(digest, fresh.get(digest))) for digest in digests]
+
+    def computed(self, texts: Sequence[str]) -> list[Floats]:
+        """Return the vectors of texts, one row per passage, as the embedder computes them.
+
+        Raises
+        ------
+        EmbedderError
+            It failed, or gave something else than it promises.
+        """
+        if self.embedder is None:
+            raise EmbedderError("there is no embedder; name one")
+        if not texts:
+            return []
+        rows = self.embedder.embed_passages(texts)
+        if len(rows) != len(texts):
+            raise EmbedderError(
+                f"{self.embedder.name} gave the vectors of {len(rows)} texts for {len(texts)}"
+            )
+        for each in rows:
+            if each.ndim != 2 or each.shape[1] != self.embedder.dimension:
+                got = each.shape[-1] if each.ndim else 0
+                raise DimensionMismatch(self.embedder.name, expected=self.embedder.dimension, got=got)
+            if not len(each) or not np.isfinite(each).all():
+                raise EmbedderError(f"{self.embedder.name} gave vectors that are not finite numbers, or none")
+        return rows
 
     def of_question(self, text: str, given: Floats | None) -> tuple[Floats | None, str]:
         """Return the vector of a question, and what was wrong if there is none.
@@ -71,3 +98,14 @@ class Meaning:
     def threshold(self) -> float:
         """The cosine above which texts are likelier related than not."""
         return self.embedder.similarity_threshold if self.embedder is not None else 0.0
+
+
+def address(text: str) -> bytes:
+    """Return the address of a text that is embedded; equal texts have the same one.
+
+    Examples
+    --------
+    >>> address("tea") == address("tea"), len(address("tea"))
+    (True, 16)
+    """
+    return hashlib.blake2b(text.encode(), digest_size=_DIGEST_BYTES).digest()

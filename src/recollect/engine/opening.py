@@ -18,6 +18,7 @@ from recollect.embed.port import Embedder
 from recollect.embed.reranker import Reranker
 from recollect.engine.engine import Engine
 from recollect.engine.recipe import Recipe
+from recollect.engine.reembedding_verbs import SETTING as EMBEDDER_SETTING
 from recollect.model import checks
 from recollect.model.errors import EmbedderError, InvalidArgument, MissingExtra
 from recollect.model.namespace import DEFAULT_NAMESPACE
@@ -28,7 +29,6 @@ from recollect.text.mentions import EntityExtractor
 if TYPE_CHECKING:
     from recollect.embed.select import Resources
 
-_EMBEDDER = "embedder"
 _ANALYSER = "analyser"
 _LANGUAGE = "language"
 
@@ -101,7 +101,7 @@ def open(
     store = SqliteStore(path, durable=durable, must_exist=must_exist, migration_backup=backup)
     try:
         reader = _analyser(store, analyser_name, language)
-        measure, notes = _embedder(store, embedder, resources)
+        measure, specification, notes = _embedder(store, embedder, resources)
         options: dict[str, Any] = {} if clock is None else {"clock": clock}
         return Engine(
             store,
@@ -114,6 +114,7 @@ def open(
             read_dates=checks.flag("read_dates", read_dates),
             redact=checks.flag("redact", redact),
             notes=[*_migrated(store), *notes],
+            specification=specification,
             **options,
         )
     except BaseException:
@@ -147,15 +148,16 @@ def _analyser(store: SqliteStore, name: str | None, language: str | None) -> Ana
 
 def _embedder(
     store: SqliteStore, wanted: Embedder | str | None, resources: Resources | None
-) -> tuple[Embedder | None, list[str]]:
+) -> tuple[Embedder | None, str | None, list[str]]:
+    """Return what measures meaning, what opens it another day, and what a person should know of it."""
     if wanted is None:
-        return None, []
+        return None, None, []
     if not isinstance(wanted, str):
-        return wanted, []
+        return wanted, None, []
     # Not before it is needed: it knows every kind of embedder.
     from recollect.embed.select import choose
 
-    recorded = store.setting(_EMBEDDER)
+    recorded = store.setting(EMBEDDER_SETTING)
     specification = recorded if wanted == "auto" and recorded is not None else wanted
     try:
         choice = choose(specification, resources or _usual_resources())
@@ -163,10 +165,10 @@ def _embedder(
         if wanted != "auto":
             raise
         # A store whose model is not on this machine still answers by words; its vectors wait.
-        return None, [f"the store's embedder cannot be used, words only: {error}"]
+        return None, None, [f"the store's embedder cannot be used, words only: {error}"]
     if recorded is None:
-        store.remember_setting(_EMBEDDER, choice.specification)
-    return choice.embedder, [choice.note] if choice.note else []
+        store.remember_setting(EMBEDDER_SETTING, choice.specification)
+    return choice.embedder, choice.specification, [choice.note] if choice.note else []
 
 
 def _reranker(wanted: Reranker | str | None, resources: Resources | None) -> Reranker | None:

@@ -29,6 +29,7 @@ from recollect.model.memory import Memory, Source, Tier
 from recollect.model.place import Place
 from recollect.rank.bm25 import BM25
 from recollect.store.access_conformance import AccessConformance
+from recollect.store.embedding_conformance import EmbeddingConformance
 from recollect.store.filters import parse
 from recollect.store.naming_conformance import NamingConformance
 from recollect.store.port import Entry, Floats, Found, Hidden, Store, View
@@ -87,7 +88,7 @@ def found_ids(view: View, found: Found) -> list[str]:
     return [memory.id for memory in view.memories(found.slots)]
 
 
-class StoreConformance(NamingConformance, AccessConformance):
+class StoreConformance(NamingConformance, AccessConformance, EmbeddingConformance):
     """The suite."""
 
     # --- what goes in comes out -----------------------------------------------------------------------

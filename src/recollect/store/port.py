@@ -25,6 +25,7 @@ from recollect.model.place import Place
 from recollect.rank.combination import Combination
 from recollect.rank.context import Reading
 from recollect.store.access import ApiKey, Reply
+from recollect.store.embedding import Embedded
 from recollect.store.filters import Filter
 from recollect.store.naming import EntityRecord, GraphNews, Link, Points
 
@@ -266,6 +267,39 @@ class Store(Protocol):
 
     def cached_vectors(self, digests: Sequence[bytes]) -> dict[bytes, Floats]:
         """Return the vectors that texts with these addresses have from the current embedder."""
+        ...
+
+    def waiting(self, limit: int, cursor: str | None = None) -> Page:
+        """Return memories without a vector of the current embedder, of every namespace, a page at a time.
+
+        Hidden ones too. What gets its vector meanwhile does not come up again, and moves no other.
+        """
+        ...
+
+    def count_waiting(self) -> int:
+        """Return how many memories have no vector of the current embedder."""
+        ...
+
+    def other_vectors(self) -> Mapping[str, int]:
+        """Return how many memories have vectors of each other embedder; nothing for those without any."""
+        ...
+
+    def put_vectors(self, given: Sequence[Embedded]) -> int:
+        """Give memories their vectors, all in one transaction; return how many still waited for them.
+
+        One that was purged or embedded in the meantime is left out. The others are at their next version.
+        """
+        ...
+
+    def renew_codes(self) -> bool:
+        """Bring what is derived from vectors up to date for the current embedder, one step of it.
+
+        Return whether there was anything to do. Searches are right before and after; they are only faster.
+        """
+        ...
+
+    def drop_vectors(self, limit: int) -> int:
+        """Remove up to `limit` vectors of other embedders than the current one; return how many."""
         ...
 
     def entities(self, namespace: str, first: int = 0) -> list[EntityRecord]:

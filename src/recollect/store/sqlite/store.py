@@ -21,6 +21,7 @@ from recollect.store.sqlite import check, conditions, entities, writing
 from recollect.store.sqlite.access import AccessStore, erase_replies
 from recollect.store.sqlite.connection import connect, reading, translated
 from recollect.store.sqlite.connection import writing as transaction
+from recollect.store.sqlite.embedding import EmbeddingStore
 from recollect.store.sqlite.erasing import erase, owe
 from recollect.store.sqlite.loading import caught_up
 from recollect.store.sqlite.migrating import Migration
@@ -38,7 +39,7 @@ _AT_ONCE: Final = 500
 """How many values one statement is asked for."""
 
 
-class SqliteStore(NamingStore, AccessStore):
+class SqliteStore(NamingStore, AccessStore, EmbeddingStore):
     """A :class:`~recollect.store.port.Store` on one file; any number of processes may open it.
 
     Parameters
@@ -180,6 +181,7 @@ class SqliteStore(NamingStore, AccessStore):
                 entities_of_these = entities.referred_to(self._connection, whose, ids)
                 writing.purge(self._connection, namespace, ids)
                 entities.remove_unreferred(self._connection, whose, entities_of_these)
+                erase_replies(self._connection, namespace)
                 owe(self._connection)
             erase(self._connection, self.path)
 
@@ -194,7 +196,6 @@ class SqliteStore(NamingStore, AccessStore):
             rows = [
                 (path, id_)
                 for path, id_ in memories
-                erase_replies(self._connection, namespace)
                 if self._connection.execute(_IS_KNOWN, (path, id_)).fetchone() is not None
             ]
         return set(rows)

@@ -239,7 +239,7 @@ def _add_rows(
 ) -> int:
     """Write all rows of a batch, and return its last change; words are kept if they are `waiting`."""
     number, first = namespace.number, namespace.slots
-    passages = [_checked_passages(entry, embedder) for entry in batch]
+    passages = [checked_passages(entry, embedder) for entry in batch]
     memories = [_as_added(entry.memory) for entry in batch]
     sessions = _session_numbers(connection, number, {memory.source.session for memory in memories})
     # Rows are made as they are written: keeping thousands of them would only make work for the collector.
@@ -323,7 +323,7 @@ def _as_added(memory: Memory) -> Memory:
     return checked if checked.superseded_by is None else replace(checked, superseded_by=None)
 
 
-def _checked_passages(entry: Entry, embedder: tuple[int, int] | None) -> int:
+def checked_passages(entry: Entry, embedder: tuple[int, int] | None) -> int:
     """Return how many passages an entry has vectors of, which the columns can hold."""
     if entry.vectors is None:
         return 0

@@ -1,0 +1,293 @@
+"""The verbs that give memories their vectors later: `embed_pending` and `reembed`.
+
+A memory whose embedder failed is stored and waits; one that another embedder measured waits as well, for
+vectors of two models are never compared. Both are embedded here in batches, one transaction each, so that a
+process that is killed loses one batch at most and the next one goes on. Searches go on meanwhile: by the
+vectors that are there, and by words for the rest, which they say.
+
+A change of embedders is complete when nothing waits any more. Then the new one becomes the one that the store
+is opened with, and the vectors of the old one are removed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Final
+
+from recollect.embed.port import Embedder
+from recollect.engine.meaning import Meaning, address
+from recollect.engine.repairing import Repairing
+from recollect.engine.words import embedded_text
+from recollect.model import checks
+from recollect.model.errors import EmbedderError
+from recollect.model.memory import Memory
+from recollect.store.embedding import Embedded
+from recollect.store.sqlite.store import SqliteStore
+
+BATCH: Final = 256
+"""How many memories are embedded and written in one transaction."""
+SETTING: Final = "embedder"
+"""The setting of a store that says which embedder it is opened with."""
+
+_SAMPLE: Final = 16
+_GIVEN_UP: Final = 8
+"""After this many failures in a row it is the embedder that fails, and not the texts."""
+_DROPPED: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class NotEmbedded:
+    """A memory that could not be embedded, and why; it goes on waiting."""
+
+    namespace: str
+    memory_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reembedding:
+    """What came of giving memories their vectors, or what would.
+
+    Attributes
+    ----------
+    embedder
+        The embedder whose vectors these are.
+    waiting
+        How many memories had no vector of it.
+    others
+        How many memories had vectors of each other embedder.
+    embedded
+        How many got theirs.
+    failed
+        Those that could not be embedded.
+    dropped
+        How many vectors of other embedders were removed.
+    seconds
+        How long it took; for a dry run, how long it would, going by a sample.
+    dry_run
+        Whether nothing was written.
+    """
+
+    embedder: str
+    waiting: int
+    others: Mapping[str, int] = field(default_factory=dict)
+    embedded: int = 0
+    failed: tuple[NotEmbedded, ...] = ()
+    dropped: int = 0
+    seconds: float = 0.0
+    dry_run: bool = False
+
+
+class ReembeddingVerbs(ABC):
+    """The part of the engine that gives memories vectors after they were written."""
+
+    store: SqliteStore
+    embedder: Embedder | None
+    specification: str | None
+    _repairing: Repairing
+
+    @abstractmethod
+    def _meaning(self) -> Meaning:
+        """Return what turns texts into vectors."""
+
+    def embed_pending(
+        self,
+        *,
+        limit: int | None = None,
+        batch: int = BATCH,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Reembedding:
+        """Embed the memories that have no vector of the embedder yet, in every namespace.
+
+        What cannot be embedded goes on waiting and is reported, unless nothing can be: then that is raised.
+
+        Parameters
+        ----------
+        limit
+            How many memories at most; None for all.
+        batch
+            How many in one transaction.
+        progress
+            Called after every transaction with how many are done and how many there are.
+
+        Raises
+        ------
+        EmbedderError
+            There is no embedder, or it fails whatever it is given. What was done before stays done.
+        """
+        if limit is not None:
+            checks.whole("limit", limit)
+        checks.whole("batch", batch, 1)
+        name = self._measured_by().name
+        began = perf_counter()
+        waiting = self.store.count_waiting()
+        total = waiting if limit is None else min(limit, waiting)
+        tries = _Tries(self._write)
+        for memories in self._waiting(batch, total):
+            tries.embed(memories)
+            progress(min(total, tries.embedded + len(tries.failed)), total)
+        tries.end()
+        while self.store.renew_codes():
+            pass
+        failed, seconds = tuple(tries.failed), perf_counter() - began
+        return Reembedding(name, waiting, embedded=tries.embedded, failed=failed, seconds=seconds)
+
+    def reembed(
+        self,
+        *,
+        dry_run: bool = False,
+        keep_old: bool = False,
+        batch: int = BATCH,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Reembedding:
+        """Make the embedder of this engine the store's: embed everything, then drop the old vectors.
+
+        It can be interrupted at any moment and run again. Searches go on meanwhile; nobody has to close.
+
+        Parameters
+        ----------
+        dry_run
+            Whether to write nothing and say how many memories there are and how long it would take.
+        keep_old
+            Whether the vectors of other embedders stay, so that one could go back to them.
+        batch
+            How many memories in one transaction.
+        progress
+            Called after every transaction with how many are done and how many there are.
+
+        Raises
+        ------
+        EmbedderError
+            There is no embedder, or it fails whatever it is given. What was done before stays done.
+        """
+        checks.flag("keep_old", keep_old)
+        if checks.flag("dry_run", dry_run):
+            return self._estimate()
+        self._measured_by()
+        began = perf_counter()
+        others = self.store.other_vectors()
+        done = self.embed_pending(batch=batch, progress=progress)
+        if self.specification is not None and self.store.setting(SETTING) != self.specification:
+            self.store.remember_setting(SETTING, self.specification)
+        dropped = 0
+        while not keep_old and (gone := self.store.drop_vectors(_DROPPED)):
+            dropped += gone
+        while self.store.renew_codes():
+            pass
+        return replace(done, others=others, dropped=dropped, seconds=perf_counter() - began)
+
+    def _estimate(self) -> Reembedding:
+        """Return what there is to do, and how long it would take, going by a sample of it."""
+        name = self._measured_by().name
+        waiting = self.store.count_waiting()
+        texts = [embedded_text(memory) for memory in self.store.waiting(_SAMPLE).memories]
+        seconds = 0.0
+        if texts:
+            meaning = self._meaning()
+            # The first text may have to wait until a model is loaded.
+            meaning.computed(texts[:1])
+            began = perf_counter()
+            meaning.computed(texts)
+            seconds = (perf_counter() - began) * waiting / len(texts)
+        return Reembedding(name, waiting, self.store.other_vectors(), seconds=seconds, dry_run=True)
+
+    def _change_notes(self) -> list[str]:
+        """Return what a person should know if most of what is here was embedded by another model."""
+        if self.embedder is None or not (others := self.store.other_vectors()):
+            return []
+        waiting = self.store.count_waiting()
+        if not waiting:
+            return []
+        before = ", ".join(f"{count:,} of {name}" for name, count in others.items())
+        try:
+            time = f"in about {duration(self._estimate().seconds)}"
+        except EmbedderError as error:
+            time = f"(how long it takes could not be measured: {error})"
+        return [
+            f"{waiting:,} memories have no vector of {self.embedder.name} and are found by words only until "
+            f"`recollect reembed` embeds them, {time}; there are vectors of another embedder: {before}"
+        ]
+
+    def _measured_by(self) -> Embedder:
+        if self.embedder is None:
+            raise EmbedderError("there is no embedder to embed with; name one")
+        return self.embedder
+
+    def _waiting(self, batch: int, total: int) -> Iterator[tuple[Memory, ...]]:
+        """Yield what waits, a batch at a time, each memory once whether or not it gets its vector."""
+        cursor: str | None = None
+        left = total
+        while left > 0:
+            page = self.store.waiting(min(batch, left), cursor)
+            if not page.memories:
+                return
+            yield page.memories
+            left -= len(page.memories)
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+    def _write(self, memories: tuple[Memory, ...]) -> int:
+        texts = [embedded_text(memory) for memory in memories]
+        digests = [address(text) for text in texts]
+        known = self.store.cached_vectors(digests)
+        new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
+        known |= dict(zip(new, self._meaning().computed(list(new.values())), strict=True))
+        given = [
+            Embedded(memory.namespace, memory.id, known[digest], digest)
+            for memory, digest in zip(memories, digests, strict=True)
+        ]
+        paths = sorted({memory.namespace for memory in memories})
+        return self._repairing.run(paths, lambda: self.store.put_vectors(given))
+
+
+class _Tries:
+    """Embeds batches; where one fails as a whole, its memories one by one."""
+
+    def __init__(self, write: Callable[[tuple[Memory, ...]], int]) -> None:
+        self._write = write
+        self._in_a_row = 0
+        self._last: EmbedderError | None = None
+        self.embedded = 0
+        self.failed: list[NotEmbedded] = []
+
+    def embed(self, memories: tuple[Memory, ...]) -> None:
+        """Embed a batch, and raise if it is not the texts that make it fail."""
+        try:
+            self.embedded += self._write(memories)
+            self._in_a_row = 0
+        except EmbedderError:
+            for memory in memories:
+                self._embed_one(memory)
+
+    def end(self) -> None:
+        """Raise if nothing at all could be embedded."""
+        if self._last is not None and not self.embedded:
+            raise self._last
+
+    def _embed_one(self, memory: Memory) -> None:
+        try:
+            self.embedded += self._write((memory,))
+            self._in_a_row = 0
+        except EmbedderError as error:
+            self.failed.append(NotEmbedded(memory.namespace, memory.id, str(error)))
+            self._in_a_row, self._last = self._in_a_row + 1, error
+            if self._in_a_row == _GIVEN_UP:
+                raise
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it.
+
+    Examples
+    --------
+    >>> duration(0.2), duration(75), duration(4000), duration(100_000)
+    ('a second', '75 seconds', '67 minutes', '28 hours')
+    """
+    for unit, name in ((3600.0, "hours"), (60.0, "minutes")):
+        if seconds >= 2 * unit:
+            return f"{seconds / unit:.0f} {name}"
+    return "a second" if seconds < 1.5 else f"{seconds:.0f} seconds"
