@@ -120,7 +120,7 @@ def update(
             raise InvalidArgument(fixed, getattr(changed, fixed), "unchanged; to say something new, correct")
     following = replace(_checked_numbers(changed), version=current.version + 1)
     connection.execute(_SET_MEMORY, (*row(following), number))
-    old = _record(connection, namespace, slot)
+    old = record_of(connection, namespace, slot)
     lengths = dict(zip(FIELDS, old["lengths"][0].tolist(), strict=True))
     if terms_of is not None and any(getattr(changed, name) != getattr(current, name) for name in _WORDED):
         terms = terms_of(following)
@@ -134,7 +134,7 @@ def update(
         superseded_at=None if np.isinf(old["superseded"][0]) else float(old["superseded"][0]),
         lengths=lengths,
     )
-    _put_record(connection, namespace, slot, record, "update")
+    put_record(connection, namespace, slot, record, "update")
     return following
 
 
@@ -149,8 +149,8 @@ def use(connection: sqlite3.Connection, path: str, ids: Sequence[str], now: date
             "WHERE number = ?",
             (used.access_count, microseconds(latest), number),
         )
-        record = changed_record(_record(connection, namespace, slot), accesses=used.access_count)
-        _put_record(connection, namespace, slot, record, "use")
+        record = changed_record(record_of(connection, namespace, slot), accesses=used.access_count)
+        put_record(connection, namespace, slot, record, "use")
 
 
 def set_forgotten(connection: sqlite3.Connection, path: str, ids: Sequence[str], at: datetime | None) -> None:
@@ -158,13 +158,13 @@ def set_forgotten(connection: sqlite3.Connection, path: str, ids: Sequence[str],
     for id_ in ids:
         namespace, number, slot, _ = find(connection, path, id_)
         when = microseconds(at)
-        record = _record(connection, namespace, slot)
+        record = record_of(connection, namespace, slot)
         state = int(record["state"][0])
         wanted = state & ~FORGOTTEN if at is None else state | FORGOTTEN
         if state != wanted:
             connection.execute("UPDATE memories SET forgotten_at = ? WHERE number = ?", (when, number))
             kind = "restore" if at is None else "forget"
-            _put_record(connection, namespace, slot, changed_record(record, state=wanted), kind)
+            put_record(connection, namespace, slot, changed_record(record, state=wanted), kind)
 
 
 def hide(connection: sqlite3.Connection, path: str, hidden: Hidden) -> None:
@@ -178,9 +178,9 @@ def hide(connection: sqlite3.Connection, path: str, hidden: Hidden) -> None:
             (microseconds(hidden.superseded_at), number),
         )
         record = changed_record(
-            _record(connection, namespace, slot), superseded=hidden.superseded_at.timestamp()
+            record_of(connection, namespace, slot), superseded=hidden.superseded_at.timestamp()
         )
-        _put_record(connection, namespace, slot, record, "supersede")
+        put_record(connection, namespace, slot, record, "supersede")
     if hidden.forgotten_at is not None:
         set_forgotten(connection, path, [hidden.memory_id], hidden.forgotten_at)
 
@@ -199,7 +199,7 @@ def purge(connection: sqlite3.Connection, path: str, ids: Sequence[str]) -> None
         connection.execute(
             "UPDATE records SET terms = NULL WHERE namespace = ? AND slot = ?", (namespace.number, slot)
         )
-        _put_record(connection, namespace, slot, gone(), "purge")
+        put_record(connection, namespace, slot, gone(), "purge")
         _unlink(connection, namespace, removed)
         sessions.add(removed.source.session)
     if not slots:
@@ -389,11 +389,11 @@ def _supersede(
         (new.id, microseconds(new.created_at), microseconds(ended), number),
     )
     record = changed_record(
-        _record(connection, namespace, slot),
+        record_of(connection, namespace, slot),
         superseded=new.created_at.timestamp(),
         until=ended.timestamp(),
     )
-    return _put_record(connection, namespace, slot, record, "supersede")
+    return put_record(connection, namespace, slot, record, "supersede")
 
 
 def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memory) -> None:
@@ -409,13 +409,13 @@ def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memor
     ).fetchall()
     heir = removed.superseded_by
     for number, slot, _ in replaced:
-        record = _record(connection, namespace, slot)
+        record = record_of(connection, namespace, slot)
         if heir is not None:
             connection.execute(
                 "UPDATE memories SET superseded_by = ?, version = version + 1 WHERE number = ?",
                 (heir, number),
             )
-            _put_record(connection, namespace, slot, record.tobytes(), "supersede")
+            put_record(connection, namespace, slot, record.tobytes(), "supersede")
         else:
             (ended,) = connection.execute(
                 "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, "
@@ -425,27 +425,31 @@ def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memor
             held = instant(ended)
             until = math.inf if held is None else held.timestamp()
             record_now = changed_record(record, superseded=math.inf, until=until)
-            _put_record(connection, namespace, slot, record_now, "reinstate")
+            put_record(connection, namespace, slot, record_now, "reinstate")
     if heir is not None:
         _, number, slot, newer = find(connection, namespace.path, heir)
-        kept = [id_ for id_ in newer.supersedes if id_ != removed.id] + [id_ for _, _, id_ in replaced]
+        kept = [id_ for id_ in newer.supersedes if id_ != removed.id]
+        # What is younger than the heir was said again, and is linked by its own row alone (repeats.py).
+        kept += [id_ for _, earlier, id_ in replaced if earlier < slot]
         connection.execute(
             "UPDATE memories SET supersedes = ?, version = version + 1 WHERE number = ?",
             (json.dumps(kept, ensure_ascii=False), number),
         )
-        _put_record(connection, namespace, slot, _record(connection, namespace, slot).tobytes(), "update")
+        put_record(connection, namespace, slot, record_of(connection, namespace, slot).tobytes(), "update")
 
 
-def _record(connection: sqlite3.Connection, namespace: Namespace, slot: int) -> Records:
+def record_of(connection: sqlite3.Connection, namespace: Namespace, slot: int) -> Records:
+    """Return the record of a memory."""
     found = connection.execute(
         "SELECT record FROM records WHERE namespace = ? AND slot = ?", (namespace.number, slot)
     ).fetchone()
     return unpacked(found or [b""])
 
 
-def _put_record(
+def put_record(
     connection: sqlite3.Connection, namespace: Namespace, slot: int, record: bytes, kind: str
 ) -> int:
+    """Change the record of a memory, and return the number of the change."""
     connection.execute(
         "UPDATE records SET record = ? WHERE namespace = ? AND slot = ?", (record, namespace.number, slot)
     )
