@@ -75,6 +75,7 @@ def test_every_field_of_a_memory_is_named() -> None:
 JSON = {
     "recall": ("recall", "tea", "-e"),
     "demo": ("demo",),
+    "reembed": ("reembed",),
     "list": ("list",),
     "history": ("history", "{tea}"),
     "namespaces": ("namespaces",),
