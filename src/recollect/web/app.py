@@ -1,0 +1,237 @@
+"""The application: every page at its address, and what happens around each of them.
+
+A page is a function of a :class:`~recollect.web.visit.Visit`; it runs on a thread, since the engine is
+synchronous. Around it: who comes is looked at, a form is read within limits and must be from our own page,
+the namespace is one that the visitor may touch, and an error becomes a page that says what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from importlib.resources import files
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from recollect.engine import Engine
+from recollect.engine.access import Access, Gatekeeper
+from recollect.model.errors import AccessDenied, InvalidArgument, NotAdmitted, RecollectError
+from recollect.model.namespace import namespace as checked_namespace
+from recollect.web import browsing, memory_page, searching
+from recollect.web.door import TOKEN_FIELD, TOKEN_HEADER, Door, Guest
+from recollect.web.failures import failure
+from recollect.web.headers import SafeHeaders
+from recollect.web.values import Values
+from recollect.web.visit import Room, Visit
+
+MOST_BYTES: Final = 4_000_000
+"""The largest form that is read."""
+
+_ROOMS: Final[tuple[Room, ...]] = (*searching.ROOMS, *browsing.ROOMS, *memory_page.ROOMS)
+
+
+def create_pages(
+    engine: Engine,
+    *,
+    access: Gatekeeper | None = None,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Starlette:
+    """Return the pages over an engine, to be mounted at ``/``.
+
+    Parameters
+    ----------
+    engine
+        What the pages show; closing it is left to whoever opened it.
+    access
+        Knows the keys. None, or one that requires no key, means that the server listens on loopback alone:
+        the pages are then served under loopback names only.
+    clock
+        Tells the time.
+    """
+    door = Door(access, clock)
+    rooms = [Route(room.path, _endpoint(engine, door, room), methods=[room.method]) for room in _ROOMS]
+    static = StaticFiles(directory=str(files("recollect.web") / "static"))
+    return Starlette(
+        routes=[
+            Mount("/static", static),
+            Route("/login", _login_page(engine, door), methods=["GET"]),
+            Route("/login", _log_in(engine, door), methods=["POST"]),
+            Route("/logout", _log_out(engine, door), methods=["POST"]),
+            *rooms,
+        ],
+        middleware=[Middleware(SafeHeaders)],
+        exception_handlers={HTTPException: _nowhere(engine, door)},
+    )
+
+
+_Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def _endpoint(engine: Engine, door: Door, room: Room) -> _Endpoint:
+    async def answer(request: Request) -> Response:
+        visit = _bare(engine, door, request)
+        try:
+            guest = door.guest(request)
+        except RecollectError as error:
+            return failure(visit, error)
+        if guest.access is None:
+            return _to_login(visit)
+        try:
+            values = await _values(request)
+            if room.method == "POST":
+                token = request.headers.get(TOKEN_HEADER) or values.text(TOKEN_FIELD)
+                door.check_form(request, guest, token)
+            visit = await run_in_threadpool(_visit, engine, door, request, guest, values)
+            guest.access.require(room.scope, visit.namespace)
+            response = await run_in_threadpool(room.answer, visit)
+        except RecollectError as error:
+            response = failure(visit, error)
+        if guest.new:
+            door.greet(response, request, guest.visitor)
+        return response
+
+    return answer
+
+
+def _login_page(engine: Engine, door: Door) -> _Endpoint:
+    async def show(request: Request) -> Response:
+        visit = _bare(engine, door, request)
+        try:
+            guest = door.guest(request)
+        except AccessDenied as error:
+            return failure(visit, error)
+        if guest.access is not None:
+            return visit.go(visit.prefix + "/")
+        visit = _bare(engine, door, request, door.token(guest.visitor))
+        response = visit.page("login.html", problem="")
+        if guest.new:
+            door.greet(response, request, guest.visitor)
+        return response
+
+    return show
+
+
+def _log_in(engine: Engine, door: Door) -> _Endpoint:
+    async def enter(request: Request) -> Response:
+        visit = _bare(engine, door, request)
+        try:
+            guest = door.guest(request)
+            values = await _values(request)
+            door.check_form(request, guest, values.text(TOKEN_FIELD))
+            visit = _bare(engine, door, request, door.token(guest.visitor))
+            visitor = await run_in_threadpool(door.log_in, values.text("key"))
+        except NotAdmitted as error:
+            return visit.page("login.html", problem=str(error), status=403)
+        except RecollectError as error:
+            return failure(visit, error)
+        response = visit.go(visit.prefix + "/")
+        door.greet(response, request, visitor)
+        return response
+
+    return enter
+
+
+def _log_out(engine: Engine, door: Door) -> _Endpoint:
+    async def leave(request: Request) -> Response:
+        visit = _bare(engine, door, request)
+        try:
+            guest = door.guest(request)
+            values = await _values(request)
+            door.check_form(request, guest, values.text(TOKEN_FIELD))
+        except RecollectError as error:
+            return failure(visit, error)
+        door.log_out(guest.visitor)
+        return _to_login(visit)
+
+    return leave
+
+
+def _nowhere(engine: Engine, door: Door) -> Callable[[Request, Exception], Awaitable[Response]]:
+    async def say(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        text = "There is no page at this address." if status == 404 else str(error)
+        return _bare(engine, door, request).page("error.html", status=status, title="Not here", text=text)
+
+    return say
+
+
+def _bare(engine: Engine, door: Door, request: Request, token: str = "") -> Visit:
+    """Return a visit of somebody who may see nothing yet."""
+    return Visit(
+        engine=engine,
+        namespace=engine.namespace,
+        namespaces=(),
+        values=Values({}),
+        path=request.url.path,
+        parts={},
+        prefix=request.scope.get("root_path", ""),
+        token=token,
+        now=door.now(),
+        fragment=_is_fragment(request),
+        target=request.headers.get("hx-target", ""),
+        may_write=False,
+    )
+
+
+def _visit(engine: Engine, door: Door, request: Request, guest: Guest, values: Values) -> Visit:
+    access = guest.access
+    if access is None:
+        raise NotAdmitted("a key is needed")
+    namespace, all_ = _namespaces(engine, access, values.text("ns"))
+    return Visit(
+        engine=engine,
+        namespace=namespace,
+        namespaces=all_,
+        values=values,
+        path=request.url.path,
+        parts=request.path_params,
+        prefix=request.scope.get("root_path", ""),
+        token=door.token(guest.visitor),
+        now=door.now(),
+        fragment=_is_fragment(request),
+        target=request.headers.get("hx-target", ""),
+        may_write=access.allows("write", namespace),
+        login=door.locked,
+    )
+
+
+def _namespaces(engine: Engine, access: Access, wanted: str) -> tuple[str, tuple[str, ...]]:
+    """Return the namespace that is meant, and all that the visitor may read."""
+    known = sorted({engine.namespace, *engine.store.namespaces()})
+    readable = tuple(path for path in known if access.allows("read", path))
+    if wanted:
+        return checked_namespace("ns", wanted), readable
+    if engine.namespace in readable or not readable:
+        return engine.namespace, readable
+    return readable[0], readable
+
+
+async def _values(request: Request) -> Values:
+    if request.method != "POST":
+        return Values.of(request.url.query)
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MOST_BYTES:
+            raise InvalidArgument("form", f"more than {MOST_BYTES} bytes", "smaller")
+    return Values.of(bytes(body))
+
+
+def _is_fragment(request: Request) -> bool:
+    headers = request.headers
+    return headers.get("hx-request") == "true" and headers.get("hx-history-restore-request") != "true"
+
+
+def _to_login(visit: Visit) -> Response:
+    address = visit.prefix + "/login"
+    if visit.fragment:
+        return Response(status_code=204, headers={"HX-Redirect": address})
+    return RedirectResponse(address, 303)

@@ -1,0 +1,38 @@
+"""An error as a page: what was wrong, in the words of the error, and the status that programs read."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.responses import Response
+
+from recollect.model.errors import (
+    AccessDenied,
+    EntityNotFound,
+    InvalidArgument,
+    MemoryNotFound,
+    RecollectError,
+    StoreUnavailable,
+    VersionConflict,
+)
+from recollect.web.visit import Visit
+
+_KNOWN: Final[tuple[tuple[type[RecollectError], int, str], ...]] = (
+    (InvalidArgument, 400, "That cannot be used"),
+    (AccessDenied, 403, "You may not do that"),
+    (MemoryNotFound, 404, "No such memory"),
+    (EntityNotFound, 404, "Nobody has that name"),
+    (VersionConflict, 409, "Somebody was faster"),
+    (StoreUnavailable, 503, "The store is busy"),
+)
+
+
+def failure(visit: Visit, error: RecollectError) -> Response:
+    """Return the page of an error, or the part of a page that shows it."""
+    status, title = next(
+        ((status, title) for kind, status, title in _KNOWN if isinstance(error, kind)),
+        (500, "That did not work"),
+    )
+    text = str(error)
+    template = "error_notice.html" if visit.fragment else "error.html"
+    return visit.page(template, status=status, title=title, text=text[:1].upper() + text[1:])

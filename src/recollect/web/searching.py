@@ -1,0 +1,191 @@
+"""The search page: a question, the controls of a recipe, and hits that show what each signal put in.
+
+Every change of a control asks again and replaces the hits in place; the address always says what is shown, so
+that it can be kept and sent to somebody. A second recipe may answer beside the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from recollect.engine import Recall
+from recollect.engine.recipe import Recipe
+from recollect.engine.recipes import RECIPES
+from recollect.model import checks
+from recollect.model.explanation import Explanation
+from recollect.model.hit import Hit
+from recollect.web import filtering
+from recollect.web.contributions import Piece, Segment, contributions, segments
+from recollect.web.controls import controls, read_changes, written
+from recollect.web.visit import Room, Visit
+
+_LIMIT: Final = 10
+_MOST: Final = 100
+_RECENT: Final = 8
+_SIGNALS: Final[Mapping[str, str]] = {
+    "meaning": "meaning",
+    "words": "words",
+    "shared names": "names",
+    "walk": "names",
+    "paths": "names",
+    "its session": "session",
+    "quality": "quality",
+    "quality factor": "quality",
+    "confidence": "quality",
+    "time": "time",
+    "time factor": "time",
+    "place": "place",
+    "base": "base",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A hit as it is shown: its place, its bar, why, and how far it is from its place on the other side."""
+
+    place: int
+    hit: Hit
+    why: Explanation
+    pieces: tuple[Piece, ...]
+    bar: tuple[Segment, ...]
+    moved: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one recipe answered."""
+
+    recipe: Recipe
+    changed: int
+    found: Recall
+    rows: tuple[Row, ...]
+    legend: tuple[str, ...]
+
+
+def search(visit: Visit) -> Response:
+    """Show the search page, or the hits alone."""
+    values = visit.values
+    known = recipes(visit)
+    recipe = known[checks.one_of("recipe", values.text("recipe", visit.engine.recipe.name), tuple(known))]
+    changes = read_changes(recipe, values)
+    sides = _sides(visit, known, recipe, changes)
+    kept = _kept(visit, recipe, changes)
+    context: dict[str, Any] = {
+        "question": values.text("q"),
+        "sides": sides,
+        "signal": signal,
+        "recipe": recipe,
+        "recipes": known,
+        "compared": values.text("compare"),
+        "changes": changes,
+        "kept": kept,
+        "recent": () if sides else visit.engine.list(namespace=visit.namespace, limit=_RECENT).memories,
+        "remembered": visit.engine.store.namespaces().get(visit.namespace, 0),
+    }
+    if visit.fragment and visit.target == "results":
+        response = visit.page("search_results.html", **context)
+    else:
+        template = "search_area.html" if visit.fragment else "search.html"
+        response = visit.page(
+            template,
+            **context,
+            groups=controls(recipe, changes),
+            narrowed=filtering.filled(values),
+            is_narrowed=bool(filtering.kept(values)),
+            limit=values.whole("limit", _LIMIT, 1, _MOST),
+            as_of=values.text("as_of"),
+        )
+    if visit.fragment:
+        response.headers["HX-Replace-Url"] = visit.url("/", kept)
+    return response
+
+
+def recipes(visit: Visit) -> Mapping[str, Recipe]:
+    """Return the recipes one may choose from, by name."""
+    return {visit.engine.recipe.name: visit.engine.recipe, **RECIPES}
+
+
+def signal(label: str) -> str:
+    """Return which of the few signals with a colour a piece of a score is.
+
+    Examples
+    --------
+    >>> signal("time factor"), signal("something new")
+    ('time', 'other')
+    """
+    return _SIGNALS.get(label, "other")
+
+
+def rows(found: Recall, most: float | None = None) -> tuple[Row, ...]:
+    """Return the hits with their bars; the best of them, or `most`, fills the width."""
+    best = max((hit.score for hit in found), default=0.0) if most is None else most
+    shown = []
+    for place, hit in enumerate(found, 1):
+        why = hit.explanation
+        pieces = contributions(why)
+        shown.append(Row(place, hit, why, pieces, segments(pieces, best)))
+    return tuple(shown)
+
+
+def _sides(
+    visit: Visit, known: Mapping[str, Recipe], recipe: Recipe, changes: Mapping[str, Any]
+) -> tuple[Side, ...]:
+    if not visit.values.text("q"):
+        return ()
+    first = _side(visit, recipe, changes)
+    other = visit.values.text("compare")
+    if not other:
+        return (first,)
+    second = _side(visit, known[checks.one_of("compare", other, tuple(known))], {})
+    return _moved(first, second), _moved(second, first)
+
+
+def _side(visit: Visit, recipe: Recipe, changes: Mapping[str, Any]) -> Side:
+    values = visit.values
+    found = visit.engine.recall(
+        values.text("q"),
+        namespace=visit.namespace,
+        recipe=recipe,
+        changes=changes,
+        limit=values.whole("limit", _LIMIT, 1, _MOST),
+        filter=filtering.filter_of(values),
+        as_of=values.instant("as_of", end=True),
+    )
+    shown = rows(found)
+    labels = dict.fromkeys(segment.label for row in shown for segment in row.bar)
+    return Side(recipe, len(changes), found, shown, tuple(labels))
+
+
+def _moved(side: Side, other: Side) -> Side:
+    """Return a side whose hits say how they stand on the other one."""
+    there = {row.hit.memory.id: row.place for row in other.rows}
+    told = []
+    for row in side.rows:
+        place = there.get(row.hit.memory.id)
+        if place is None:
+            moved = "only here"
+        elif place == row.place:
+            moved = "same place"
+        else:
+            moved = f"number {place} there"
+        told.append(Row(row.place, row.hit, row.why, row.pieces, row.bar, moved))
+    return Side(side.recipe, side.changed, side.found, tuple(told), side.legend)
+
+
+def _kept(visit: Visit, recipe: Recipe, changes: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fields that make this very page again: what is as usual is left out."""
+    values = visit.values
+    fields = {"q": values.text("q")}
+    if recipe.name != visit.engine.recipe.name:
+        fields["recipe"] = recipe.name
+    fields |= {name: values.text(name) for name in ("compare", "as_of")}
+    if values.whole("limit", _LIMIT, 1, _MOST) != _LIMIT:
+        fields["limit"] = values.text("limit")
+    return {**fields, **filtering.kept(values), **{name: written(value) for name, value in changes.items()}}
+
+
+ROOMS: Final = (Room("/", search),)

@@ -1,0 +1,80 @@
+// What pages do beside links and forms: lean requests, numbers beside sliders, keys. All of it is an extra;
+// without this file every page still works.
+"use strict";
+
+// --- requests: every form carries the token; what is as usual is left out of an address -----------------
+
+document.addEventListener("htmx:configRequest", (event) => {
+  const { parameters, verb, headers } = event.detail;
+  if (verb !== "get") headers["X-Form-Token"] = document.body.dataset.token;
+  const form = event.detail.elt.closest("[data-lean]");
+  if (!form || event.detail.elt !== form) return;
+  for (const field of form.querySelectorAll("[data-default]")) {
+    const value = field.type === "checkbox" ? String(field.checked) : field.value;
+    if (value === field.dataset.default) delete parameters[field.name];
+  }
+});
+
+// --- controls -------------------------------------------------------------------------------------------
+
+function mark(field) {
+  if (field.dataset.default === undefined) return;
+  const box = field.closest(".control");
+  if (!box) return;
+  const value = field.type === "checkbox" ? String(field.checked) : field.value;
+  box.classList.toggle("changed", value !== field.dataset.default);
+  const output = box.querySelector("output");
+  if (output) output.textContent = String(Number(Number(value).toPrecision(4)));
+}
+
+document.addEventListener("input", (event) => mark(event.target));
+
+document.addEventListener("change", (event) => {
+  const form = event.target.closest("[data-submit-on-change]");
+  if (form) form.requestSubmit();
+  if (event.target.matches("[data-tick-all]")) {
+    for (const box of document.querySelectorAll("[data-tick]")) box.checked = event.target.checked;
+  }
+  if (event.target.matches("[data-tick], [data-tick-all]")) countTicks();
+});
+
+function countTicks() {
+  const ticked = document.querySelectorAll("[data-tick]:checked").length;
+  for (const place of document.querySelectorAll("[data-ticked]")) place.textContent = String(ticked);
+  for (const button of document.querySelectorAll("[data-needs-ticks]")) button.disabled = ticked === 0;
+}
+
+document.addEventListener("DOMContentLoaded", countTicks);
+document.addEventListener("htmx:afterSwap", countTicks);
+
+// --- keys -----------------------------------------------------------------------------------------------
+
+function step(by) {
+  const rows = [...document.querySelectorAll("[data-row]")];
+  if (!rows.length) return;
+  const now = rows.findIndex((row) => row.classList.contains("current"));
+  const next = rows[Math.min(rows.length - 1, Math.max(0, now + by))];
+  for (const row of rows) row.classList.toggle("current", row === next);
+  next.querySelector("a").focus({ preventScroll: true });
+  next.scrollIntoView({ block: "nearest" });
+}
+
+function current(selector) {
+  return document.querySelector(`[data-row].current ${selector}`);
+}
+
+const KEYS = {
+  "/": () => document.querySelector("[type=search]")?.select(),
+  j: () => step(1),
+  k: () => step(-1),
+  e: () => current(".why > summary")?.click(),
+  x: () => current("[data-tick]")?.click(),
+  "?": () => document.getElementById("keys").showModal(),
+};
+
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.matches("input:not([type=checkbox], [type=range]), textarea, select");
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS)) return;
+  event.preventDefault();
+  KEYS[event.key]();
+});

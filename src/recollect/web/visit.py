@@ -1,0 +1,102 @@
+"""One request, as the pages see it: who asks, about whose memories, with which words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, TypeAlias
+from urllib.parse import quote, urlencode
+
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+
+from recollect.engine import Engine
+from recollect.web.rendering import render
+from recollect.web.values import Values
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Visit:
+    """One request.
+
+    Attributes
+    ----------
+    engine
+        What is asked.
+    namespace, namespaces
+        Whose memories are meant, and all that may be.
+    values
+        The fields of the address, or of the form.
+    path
+        The address without its fields.
+    parts
+        The pieces of the path that have a name.
+    prefix
+        Where the pages are mounted; empty at the top.
+    token
+        What a form has to carry.
+    now
+        When it is asked.
+    fragment
+        Whether only a part of the page is asked for.
+    target
+        The id of the element that the part is for.
+    may_write
+        Whether forms that change something are shown.
+    login
+        Whether the visitor came in with a key, and may leave.
+    """
+
+    engine: Engine
+    namespace: str
+    namespaces: tuple[str, ...]
+    values: Values
+    path: str
+    parts: Mapping[str, str]
+    prefix: str
+    token: str
+    now: datetime
+    fragment: bool = False
+    target: str = ""
+    may_write: bool = True
+    login: bool = False
+
+    def url(self, path: str, fields: Mapping[str, Any] | None = None, /, **more: Any) -> str:  # noqa: ANN401
+        """Return the address of a page of the same namespace; fields that are None or empty are left out."""
+        wanted: dict[str, Any] = {**(fields or {}), **more}
+        if self.namespace != self.engine.namespace:
+            wanted.setdefault("ns", self.namespace)
+        given = {name: value for name, value in wanted.items() if value not in (None, "", ())}
+        query = urlencode(given, doseq=True)
+        return self.prefix + quote(path, safe="/") + (f"?{query}" if query else "")
+
+    def page(self, template: str, /, *, status: int = 200, **context: Any) -> Response:  # noqa: ANN401
+        """Return a page, or the part of it that was asked for."""
+        return HTMLResponse(render(template, {"visit": self, **context}), status)
+
+    def data(self, data: Any) -> Response:  # noqa: ANN401 - whatever JSON can hold
+        """Return plain data, for a script."""
+        return JSONResponse(data)
+
+    def go(self, url: str) -> Response:
+        """Send the browser on to another page."""
+        if self.fragment:
+            return Response(status_code=204, headers={"HX-Redirect": url})
+        return RedirectResponse(url, 303)
+
+
+Scope: TypeAlias = Literal["read", "write"]
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """One address, what answers there, and what a visitor must be allowed to do."""
+
+    path: str
+    answer: Callable[[Visit], Response]
+    method: Literal["GET", "POST"] = "GET"
+
+    @property
+    def scope(self) -> Scope:
+        """What a key must allow: whoever only looks needs to read."""
+        return "read" if self.method == "GET" else "write"

@@ -1,0 +1,81 @@
+"""A small memory and a browser's place in front of its pages."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+import recollect
+from recollect.engine import Engine
+from recollect.model.memory import Source
+from recollect.model.place import Place
+from recollect.web.app import create_pages
+
+NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
+
+SAID: tuple[dict[str, Any], ...] = (
+    {
+        "id": "tea",
+        "content": "Anna prefers green tea in the morning.",
+        "category": "preference",
+        "tags": ("drink",),
+        "entities": ("Anna",),
+        "source": Source("Anna", "kitchen", 0),
+    },
+    {
+        "id": "coffee",
+        "content": "Boris drinks black coffee and never tea.",
+        "category": "preference",
+        "entities": ("Boris",),
+        "source": Source("Boris", "kitchen", 1),
+    },
+    {
+        "id": "lisbon",
+        "content": "Anna and Boris travelled to Lisbon.",
+        "category": "event",
+        "tags": ("travel",),
+        "entities": ("Anna", "Boris", "Lisbon"),
+        "place": Place(38.72, -9.14, "Lisbon"),
+        "valid_from": datetime(2026, 3, 2, tzinfo=UTC),
+        "source": Source("Anna", "kitchen", 2),
+    },
+    {
+        "id": "script",
+        "content": "<script>document.title='owned'</script><b>bold</b> & \"quoted\"",
+        "category": "<i>markup</i>",
+        "tags": ("<u>tag</u>",),
+        "entities": ("<em>Name</em>",),
+        "source": Source("<s>Mallory</s>", "attack", 0, "javascript:alert(1)"),
+        "metadata": {"<key>": "<value>"},
+    },
+)
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
+        day = NOW - timedelta(days=10)
+        memory.remember_many([{**each, "created_at": day} for each in SAID])
+        yield memory
+
+
+@pytest.fixture
+def empty() -> Iterator[Engine]:
+    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
+        yield memory
+
+
+@pytest.fixture
+def client(engine: Engine) -> TestClient:
+    return TestClient(
+        create_pages(engine, clock=lambda: NOW), base_url="http://localhost", follow_redirects=False
+    )
+
+
+@pytest.fixture
+def token(client: TestClient) -> str:
+    """What the forms of the client's pages carry."""
+    page = client.get("/memories").text
+    return page.partition('name="token" value="')[2].partition('"')[0]

@@ -1,0 +1,180 @@
+"""The application around the pages: keys, namespaces, forms, and addresses that lead nowhere."""
+
+import re
+from importlib.resources import files
+
+import pytest
+from starlette.testclient import TestClient
+
+from recollect.engine import Engine
+from recollect.engine.access import Gatekeeper
+from recollect.web.app import MOST_BYTES, create_pages
+
+READABLE = (
+    "/", "/?q=tea", "/memories", "/memories/tea", "/memories/tea/similar",
+)  # fmt: skip
+FORMS = ("/memories", "/memories/act", "/memories/tea/act", "/memories/tea/correct", "/memories/tea/change")
+
+
+def token_in(page: str) -> str:
+    return page.partition('name="token" value="')[2].partition('"')[0]
+
+
+def locked(engine: Engine) -> TestClient:
+    return TestClient(
+        create_pages(engine, access=Gatekeeper(engine.store)),
+        base_url="https://memory.example",
+        follow_redirects=False,
+    )
+
+
+def log_in(client: TestClient, key: str) -> int:
+    form = {"token": token_in(client.get("/login").text), "key": key}
+    return client.post("/login", data=form).status_code
+
+
+@pytest.mark.parametrize("path", READABLE)
+def test_every_page_answers(client: TestClient, path: str) -> None:
+    assert client.get(path).status_code == 200
+
+
+def test_an_address_that_leads_nowhere(client: TestClient) -> None:
+    answer = client.get("/nowhere")
+    assert answer.status_code == 404
+    assert "no page at this address" in answer.text
+
+
+def test_a_page_under_a_strange_name_is_refused(engine: Engine) -> None:
+    client = TestClient(create_pages(engine), base_url="http://evil.example")
+    for path in (*READABLE, "/login"):
+        answer = client.get(path)
+        assert answer.status_code == 403
+        assert "green tea" not in answer.text
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_no_form_is_taken_without_its_token(client: TestClient, engine: Engine, path: str) -> None:
+    client.get("/memories")
+    form = {"content": "bad", "action": "forget", "id": "tea", "token": "guessed"}
+    assert client.post(path, data=form).status_code == 403
+    assert [memory.id for memory in engine.list(filter={"content": "bad"}).memories] == []
+    assert "tea" in {memory.id for memory in engine.list().memories}
+
+
+def test_every_form_address_is_tried(client: TestClient) -> None:
+    routes = {route.path for route in client.app.routes if "POST" in (getattr(route, "methods", None) or ())}  # type: ignore[attr-defined]
+    tried = {re.sub("/tea", "/{id}", path) for path in FORMS}
+    assert routes - {"/login", "/logout"} == tried
+
+
+def test_a_form_may_carry_its_token_in_a_header(client: TestClient, token: str) -> None:
+    answer = client.post("/memories", data={"content": "Said live."}, headers={"X-Form-Token": token})
+    assert answer.status_code == 303
+
+
+def test_a_form_that_is_too_large_is_refused(client: TestClient, token: str) -> None:
+    form = {"token": token, "content": "x" * MOST_BYTES}
+    assert client.post("/memories", data=form).status_code == 400
+
+
+def test_a_form_that_is_no_form_is_refused(client: TestClient, token: str) -> None:
+    answer = client.post("/memories", content=b"\xff\xfe", headers={"X-Form-Token": token})
+    assert answer.status_code == 400
+
+
+def test_without_a_key_one_is_sent_to_the_login(engine: Engine) -> None:
+    client = locked(engine)
+    for path in READABLE:
+        answer = client.get(path)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/login")
+    live = client.get("/", headers={"HX-Request": "true"})
+    assert (live.status_code, live.headers["hx-redirect"]) == (204, "/login")
+    assert "tea" not in client.get("/login").text
+
+
+def test_a_key_lets_in_and_leaving_lets_out(engine: Engine) -> None:
+    client = locked(engine)
+    _, secret = Gatekeeper(engine.store).create("me", ["*"], ["write"])
+    assert log_in(client, secret) == 303
+    page = client.get("/memories").text
+    assert "green tea" in page
+    assert secret not in page
+    assert all(secret not in value for value in client.cookies.values())
+    assert client.post("/logout", data={"token": token_in(page)}).status_code == 303
+    assert client.get("/memories").status_code == 303
+
+
+def test_a_wrong_key_does_not_let_in(engine: Engine) -> None:
+    client = locked(engine)
+    assert log_in(client, "rcl_0000000000000000_" + "A" * 43) == 403
+    assert log_in(client, "") == 403
+    assert client.get("/memories").status_code == 303
+
+
+def test_the_login_form_needs_its_token(engine: Engine) -> None:
+    client = locked(engine)
+    _, secret = Gatekeeper(engine.store).create("me", ["*"], ["read"])
+    client.get("/login")
+    assert client.post("/login", data={"key": secret}).status_code == 403
+
+
+def test_a_key_that_only_reads_is_shown_no_forms_and_may_send_none(engine: Engine) -> None:
+    client = locked(engine)
+    _, secret = Gatekeeper(engine.store).create("reader", ["*"], ["read"])
+    log_in(client, secret)
+    for path in READABLE:
+        page = client.get(path).text
+        assert re.findall('method="post" action="([^"]*)"', page) in ([], ["/logout"])
+    token = token_in(client.get("/").text)
+    for path in FORMS:
+        form = {"token": token, "content": "bad", "action": "forget", "id": "tea", "version": "1"}
+        assert client.post(path, data=form).status_code == 403
+    assert {memory.id for memory in engine.list().memories} == {"tea", "coffee", "lisbon", "script"}
+
+
+def test_a_key_for_one_namespace_sees_nothing_of_another(engine: Engine) -> None:
+    engine.remember("Bob's secret is in the attic.", namespace="acme/bob", id="bobs")
+    engine.remember("Alice keeps bees.", namespace="acme/alice", id="bees")
+    client = locked(engine)
+    _, secret = Gatekeeper(engine.store).create("alice", ["acme/alice"], ["write"])
+    log_in(client, secret)
+    own = client.get("/").text
+    assert "Alice keeps bees." in own
+    assert "acme/bob" not in own
+    assert "<option>default" not in own
+    for path in ("/", "/?q=secret", "/memories", "/memories/bobs", "/memories/bobs/similar"):
+        for other in ("acme/bob", "default", "nobody"):
+            answer = client.get(path, params={"ns": other, **({"q": "secret"} if "q=" in path else {})})
+            assert answer.status_code == 403
+            assert "attic" not in answer.text
+    token = token_in(own)
+    form = {
+        "token": token,
+        "ns": "acme/bob",
+        "action": "forget",
+        "id": "bobs",
+        "content": "bad",
+        "version": "1",
+    }
+    for path in FORMS:
+        assert client.post(path.replace("tea", "bobs"), data=form).status_code == 403
+    assert [memory.content for memory in engine.list(namespace="acme/bob").memories] == [
+        "Bob's secret is in the attic."
+    ]
+
+
+def test_a_namespace_that_cannot_be_is_refused(client: TestClient) -> None:
+    assert client.get("/?ns=acme/../bob").status_code == 400
+
+
+def test_the_namespace_is_carried_along(client: TestClient, engine: Engine) -> None:
+    engine.remember("Bees.", namespace="acme/alice", id="bees")
+    page = client.get("/memories?ns=acme/alice").text
+    assert 'href="/memories/bees?ns=acme%2Falice"' in page
+    assert "green tea" not in page
+
+
+@pytest.mark.parametrize("name", ["htmx", "cytoscape"])
+def test_vendored_scripts_come_with_their_licences(client: TestClient, name: str) -> None:
+    assert client.get(f"/static/vendor/{name}.min.js").status_code == 200
+    assert (files("recollect.web") / "static" / "vendor" / f"{name}.LICENSE").read_text(encoding="utf-8")

@@ -1,0 +1,52 @@
+"""An error is a page with the right status, and a notice inside a page that is live."""
+
+from datetime import UTC, datetime
+
+import pytest
+from starlette.testclient import TestClient
+
+from recollect.engine import Engine
+from recollect.model.errors import (
+    AccessDenied,
+    InvalidArgument,
+    MemoryNotFound,
+    RecollectError,
+    StoreCorrupt,
+    StoreUnavailable,
+    VersionConflict,
+)
+from recollect.web.failures import failure
+from recollect.web.values import Values
+from recollect.web.visit import Visit
+
+NOW = datetime(2026, 5, 20, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (InvalidArgument("k", 1, "2"), 400),
+        (AccessDenied("no"), 403),
+        (MemoryNotFound("m", "n"), 404),
+        (VersionConflict("m", 1, 2), 409),
+        (StoreUnavailable("locked"), 503),
+        (StoreCorrupt("broken"), 500),
+    ],
+)
+def test_statuses(engine: Engine, error: RecollectError, status: int) -> None:
+    visit = Visit(engine, "default", ("default",), Values({}), "/", {}, "", "", NOW)
+    assert failure(visit, error).status_code == status
+
+
+def test_a_value_in_an_error_is_escaped(client: TestClient) -> None:
+    answer = client.get("/", params={"recipe": "<script>x</script>"})
+    assert answer.status_code == 400
+    assert "<script>x" not in answer.text
+    assert "&lt;script&gt;x" in answer.text
+
+
+def test_a_live_page_gets_a_notice(client: TestClient) -> None:
+    answer = client.get("/?q=x&vector_weight=2", headers={"HX-Request": "true", "HX-Target": "results"})
+    assert answer.status_code == 400
+    assert answer.text.startswith('<div class="notice bad" role="alert">')
+    assert "<html" not in answer.text

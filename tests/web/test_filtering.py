@@ -1,0 +1,40 @@
+"""A form that narrows down becomes a filter the engine understands."""
+
+import pytest
+
+from recollect.engine import Engine
+from recollect.model.errors import InvalidArgument
+from recollect.web.filtering import FIELDS, filled, filter_of, kept
+from recollect.web.values import Values
+
+
+@pytest.mark.parametrize(
+    ("form", "found"),
+    [
+        ("", ["coffee", "lisbon", "script", "tea"]),
+        ("category=preference", ["coffee", "tea"]),
+        ("contains=TEA", ["coffee", "tea"]),
+        ("speaker=Anna&tag=travel", ["lisbon"]),
+        ("entity=Anna,+Boris", ["lisbon"]),
+        ("session=attack", ["script"]),
+        ("tier=working", []),
+        ("since=2026-05-11", []),
+        ("since=2026-05-10&until=2026-05-10", ["coffee", "lisbon", "script", "tea"]),
+        ('filter={"place": {"exists": true}}', ["lisbon"]),
+    ],
+)
+def test_a_form_finds_what_it_says(engine: Engine, form: str, found: list[str]) -> None:
+    page = engine.list(filter=filter_of(Values.of(form)))
+    assert sorted(memory.id for memory in page.memories) == found
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '"x"', "[" * 100_000])
+def test_a_filter_that_is_no_object_is_refused(text: str) -> None:
+    with pytest.raises(InvalidArgument, match="filter"):
+        filter_of(Values({"filter": [text]}))
+
+
+def test_what_was_filled_in_is_kept() -> None:
+    values = Values.of("tag=tea&q=x&speaker=")
+    assert kept(values) == {"tag": "tea"}
+    assert filled(values) == {**dict.fromkeys(FIELDS, ""), "tag": "tea"}

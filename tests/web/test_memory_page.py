@@ -1,0 +1,153 @@
+"""The page of one memory: everything known about it, its company, and what may be done to it."""
+
+import re
+
+import pytest
+from starlette.testclient import TestClient
+
+from recollect.engine import Engine
+from recollect.model.memory import Source
+
+
+def change_form(engine: Engine, token: str, id_: str, **more: str) -> dict[str, str]:
+    """Return the form as the page shows it, with some fields filled in anew."""
+    memory = engine.get(id_)
+    return {
+        "token": token,
+        "version": str(memory.version),
+        "category": memory.category,
+        "tier": memory.tier,
+        "confidence": str(memory.confidence),
+        "importance": str(memory.importance),
+        "tags": ", ".join(memory.tags),
+        "entities": ", ".join(memory.entities),
+        **more,
+    }
+
+
+def test_it_shows_what_is_known(client: TestClient) -> None:
+    page = client.get("/memories/lisbon").text
+    for text in ("Anna and Boris travelled to Lisbon.", "2 Mar 2026, 00:00 UTC", "10 May 2026, 12:00 UTC",
+                 "38.7200, -9.1400", "kitchen, turn 2", "#travel"):  # fmt: skip
+        assert text in page
+    assert 'href="/graph?entity=Boris"' in page
+
+
+def test_its_neighbours_stand_in_order_around_it(client: TestClient) -> None:
+    page = client.get("/memories/coffee").text
+    turns = page.partition('<ol class="hits turns">')[2].partition("</ol>")[0]
+    assert re.findall(r"turn (\d)", turns) == ["0", "1", "2"]
+    assert '<li class="hit" aria-current="true"><p class="said">Boris drinks' in turns
+
+
+def test_a_session_without_turns_is_ordered_by_time(client: TestClient, engine: Engine) -> None:
+    for name in ("one", "two", "three"):
+        engine.remember(f"It was {name}.", id=name, source=Source(session="loose"))
+    page = client.get("/memories/two").text
+    assert "In its session" in page
+    assert "In its session" not in client.get("/memories/script").text
+
+
+def test_its_history_is_a_chain(client: TestClient, engine: Engine) -> None:
+    white = engine.correct("tea", "Anna prefers white tea.").id
+    for id_ in ("tea", white):
+        chain = client.get(f"/memories/{id_}").text.partition('<ol class="chain">')[2].partition("</ol>")[0]
+        assert chain.index("green tea") < chain.index("white tea")
+    assert "This memory is superseded" in client.get("/memories/tea").text
+    assert "Correct what it says" not in client.get("/memories/tea").text
+
+
+def test_similar_ones_are_found_by_its_own_words(client: TestClient, engine: Engine) -> None:
+    engine.remember("Anna likes green tea -never coffee- in the morning.", id="alike")
+    page = client.get("/memories/alike/similar").text
+    assert re.findall(r'href="/memories/(\w+)"', page)[0] == "tea"
+    assert "/memories/alike" not in page
+    engine.remember("---", id="marks")
+    assert "No other memory is close to it" in client.get("/memories/marks/similar").text
+
+
+def test_forgetting_and_restoring(client: TestClient, engine: Engine, token: str) -> None:
+    answer = client.post("/memories/tea/act", data={"token": token, "action": "forget"})
+    assert answer.headers["location"] == "/memories/tea?done=forget"
+    page = client.get("/memories/tea?done=forget").text
+    assert "This memory is forgotten" in page
+    assert '<button name="action" value="restore">Undo</button>' in page
+    client.post("/memories/tea/act", data={"token": token, "action": "restore"})
+    assert "tea" in {memory.id for memory in engine.list().memories}
+
+
+def test_pinning(client: TestClient, engine: Engine, token: str) -> None:
+    client.post("/memories/tea/act", data={"token": token, "action": "pin"})
+    assert engine.get("tea").pinned
+    assert 'value="unpin">Unpin' in client.get("/memories/tea").text
+
+
+def test_correcting_leads_to_the_new_one(client: TestClient, engine: Engine, token: str) -> None:
+    form = {"token": token, "content": "Anna prefers white tea."}
+    answer = client.post("/memories/tea/correct", data=form)
+    new = engine.get(engine.get("tea").superseded_by or "")
+    assert answer.headers["location"] == f"/memories/{new.id}?done=corrected"
+    assert (new.content, new.category) == ("Anna prefers white tea.", "preference")
+
+
+def test_a_form_sent_as_it_was_shown_changes_nothing(client: TestClient, engine: Engine, token: str) -> None:
+    before = engine.get("lisbon")
+    page = client.get("/memories/lisbon").text
+    form = page.partition("/memories/lisbon/change")[2].partition("</form>")[0]
+    shown = dict(re.findall(r'name="(\w+)"[^>]* value="([^"]*)"', form))
+    shown["tier"] = before.tier
+    assert client.post("/memories/lisbon/change", data=shown).status_code == 303
+    assert engine.get("lisbon") == before
+
+
+def test_what_is_known_can_be_changed(client: TestClient, engine: Engine, token: str) -> None:
+    form = change_form(
+        engine, token, "tea", category="habit", tier="procedural", confidence="0.25", tags="drink, hot",
+        entities="Anna, Kitchen", valid_from="2026-04-01T08:00", lat="52.5", lon="13.4", place="Berlin",
+    )  # fmt: skip
+    assert client.post("/memories/tea/change", data=form).status_code == 303
+    memory = engine.get("tea")
+    assert (memory.category, memory.tier, memory.confidence) == ("habit", "procedural", 0.25)
+    assert (memory.tags, memory.entities) == (("drink", "hot"), ("Anna", "Kitchen"))
+    assert memory.place is not None
+    assert (memory.place.lat, memory.place.name) == (52.5, "Berlin")
+    assert memory.valid_from is not None
+    assert memory.valid_from.isoformat() == "2026-04-01T08:00:00+00:00"
+    assert memory.content == "Anna prefers green tea in the morning."
+
+
+def test_whoever_is_second_is_told(client: TestClient, engine: Engine, token: str) -> None:
+    form = change_form(engine, token, "tea", category="habit")
+    engine.change("tea", confidence=0.5)
+    answer = client.post("/memories/tea/change", data=form)
+    assert answer.status_code == 409
+    assert "read it again" in answer.text
+    assert engine.get("tea").category == "preference"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"confidence": "2"}, {"confidence": "much"}, {"tier": "eternal"}, {"lat": "91", "lon": "0"},
+     {"lat": "1"}, {"valid_from": "yesterday"}, {"version": ""},
+     {"valid_from": "2026-05-02", "valid_to": "2026-05-01"}],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_and_nothing_changes(
+    client: TestClient, engine: Engine, token: str, more: dict[str, str]
+) -> None:
+    before = engine.get("tea")
+    answer = client.post("/memories/tea/change", data=change_form(engine, token, "tea", **more))
+    assert answer.status_code == 400
+    assert engine.get("tea") == before
+
+
+def test_nobody_has_that_id(client: TestClient) -> None:
+    for path in ("/memories/nobody", "/memories/nobody/similar"):
+        assert client.get(path).status_code == 404
+
+
+def test_markup_in_a_memory_is_text_and_its_link_leads_nowhere(client: TestClient) -> None:
+    page = client.get("/memories/script").text
+    for markup in ("<script>document", "<b>", "<i>", "<u>", "<s>", "<em>", "<key>", "<value>"):
+        assert markup not in page
+    assert 'href="javascript' not in page
+    assert "javascript:alert(1)" in page

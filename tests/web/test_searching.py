@@ -1,0 +1,125 @@
+"""The search page: hits with bars and reasons, controls that count, two recipes side by side."""
+
+import re
+
+import pytest
+from starlette.testclient import TestClient
+
+from recollect.engine import Engine
+from recollect.engine.recipes import RECIPES
+from recollect.web.app import create_pages
+
+LIVE = {"HX-Request": "true", "HX-Target": "results"}
+
+
+def hits(page: str) -> list[str]:
+    return re.findall(r'<li class="hit" data-row>\s*<p class="said"><a href="/memories/([\w-]+)"', page)
+
+
+def test_hits_are_those_of_the_engine_in_its_order(client: TestClient, engine: Engine) -> None:
+    found = [hit.memory.id for hit in engine.recall("who drinks tea?")]
+    assert found
+    assert hits(client.get("/?q=who+drinks+tea?").text) == found
+
+
+def test_a_bar_says_what_each_signal_put_in(client: TestClient, engine: Engine) -> None:
+    page = client.get("/?q=green+tea&recipe=azure").text
+    first = engine.recall("green tea", recipe="azure").hits[0]
+    parts = [f"{part.label} {part.value:.3f}" for part in first.explanation.parts]
+    assert f'aria-label="{", ".join(parts)}"' in page
+    assert f'<span class="value">{first.score:.3f}</span>' in page
+
+
+def test_the_whole_explanation_is_there_on_demand(client: TestClient, engine: Engine) -> None:
+    page = client.get("/?q=green+tea").text
+    for node in engine.recall("green tea").hits[0].explanation.walk():
+        assert f'{node.value:.4f}</span> <span class="label">{node.label}</span>' in page
+
+
+def test_a_control_changes_the_answer(client: TestClient, engine: Engine) -> None:
+    assert hits(client.get("/?q=green+tea").text)
+    page = client.get("/?q=green+tea&recipe=vector&least_similarity=1").text
+    assert hits(page) == []
+    assert "Nothing is close enough" in page
+    assert "Lower the thresholds" in page
+
+
+def test_every_recipe_can_be_chosen_and_is_explained(client: TestClient) -> None:
+    for name, recipe in RECIPES.items():
+        page = client.get("/", params={"q": "tea", "recipe": name}).text
+        assert f"<option selected>{name}</option>" in page
+        assert recipe.doc.partition("'")[0] in page
+
+
+def test_two_recipes_stand_side_by_side_and_say_where_a_hit_is_on_the_other(client: TestClient) -> None:
+    page = client.get("/?q=tea&compare=bm25").text
+    assert '<div class="sides two">' in page
+    assert "<h2>balanced</h2>" in page
+    assert "<h2>bm25</h2>" in page
+    assert "same place" in page
+    # What balanced lets through its gate and what words alone find are not the same set.
+    one, two = (hits(side) for side in page.split('<div class="side">')[1:])
+    assert ("only here" in page) == (set(one) != set(two))
+
+
+def test_the_address_says_what_is_shown_and_nothing_else(client: TestClient) -> None:
+    answer = client.get("/?q=tea&recipe=balanced&vector_weight=0.7&trade=0.7&limit=10&compare=", headers=LIVE)
+    assert answer.headers["hx-replace-url"] == "/?q=tea&vector_weight=0.7"
+    assert "<html" not in answer.text
+
+
+def test_a_change_of_the_recipe_replaces_the_controls_too(client: TestClient) -> None:
+    answer = client.get("/?q=tea&recipe=azure", headers={**LIVE, "HX-Target": "search"})
+    assert answer.text.startswith('<form id="search"')
+    assert 'value="0.65"' in answer.text
+
+
+def test_only_some_memories(client: TestClient) -> None:
+    assert hits(client.get("/?q=tea&speaker=Boris").text) == ["coffee"]
+
+
+def test_what_was_believed_then(client: TestClient, engine: Engine) -> None:
+    engine.correct("tea", "Anna prefers white tea now.")
+    assert "tea" not in hits(client.get("/?q=Anna+tea").text)
+    assert "tea" in hits(client.get("/?q=Anna+tea&as_of=2026-05-15").text)
+
+
+def test_before_a_question_the_newest_are_shown(client: TestClient) -> None:
+    page = client.get("/").text
+    assert "4 memories in default" in page
+    assert "green tea" in page
+
+
+def test_an_empty_memory_says_what_to_do(empty: Engine) -> None:
+    client = TestClient(create_pages(empty), base_url="http://localhost")
+    for path in ("/", "/?q=tea"):
+        page = client.get(path).text
+        assert "Nothing is remembered here yet" in page
+        assert "recollect remember" in page
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["q=x&limit=0", "q=x&limit=1000", "q=x&recipe=magic", "q=x&compare=magic", "q=x&as_of=soon", "q=%ff",
+     "q=x&filter={", "q=x&vector_pool=0&lexical_pool=0"],
+)  # fmt: skip
+def test_what_cannot_be_used_is_refused_with_words(client: TestClient, query: str) -> None:
+    answer = client.get(f"/?{query}")
+    assert answer.status_code == 400
+    assert 'role="alert"' in answer.text
+
+
+@pytest.mark.parametrize(
+    "question", ['" OR 1=1 --', "tea* NEAR(x) AND NOT", "'; DROP TABLE memories;", "-", '""']
+)
+def test_a_question_is_words_and_nothing_else(client: TestClient, question: str) -> None:
+    assert client.get("/", params={"q": question}).status_code == 200
+
+
+def test_markup_in_a_memory_is_text(client: TestClient) -> None:
+    page = client.get("/", params={"q": "document title owned bold quoted script"}).text
+    assert hits(page)[0] == "script"
+    assert "<script>document" not in page
+    assert "&lt;script&gt;document.title=&#39;owned&#39;&lt;/script&gt;" in page
+    for markup in ("<b>", "<i>", "<u>", "<s>"):
+        assert markup not in page
