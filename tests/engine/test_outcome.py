@@ -16,6 +16,7 @@ def test_an_answer_is_a_sequence_of_hits() -> None:
 def test_plain_data_holds_everything() -> None:
     answer = Recall((HIT,), ("no embedder",), Rejected(HIT, "too weak"), "balanced", "e", 2, {"search": 1.0})
     assert answer.as_dict(explain=True) == {
+        "recall_id": "",
         "hits": [
             {
                 "id": "m1",

@@ -74,7 +74,7 @@ def test_a_named_file_must_exist_and_the_usual_one_need_not(tmp_path: Path) -> N
         ("dimension", "-3", "a whole number of at least 1"),
         ("durable", "perhaps", "true or false"),
         ("namespace", "a//b", "a path such as 'acme/alice'"),
-        ("recipe", "balancd", "one of 'balanced'"),
+        ("log_limit", "0", "a whole number of at least 1"),
     ],
 )
 def test_a_bad_value_names_the_setting_the_value_and_the_place(

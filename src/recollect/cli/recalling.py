@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.tree import Tree
 
-    from recollect.engine import Engine, Recall
+    from recollect.engine import Engine, Recall, Recipe
     from recollect.engine.outcome import SessionHit
     from recollect.model.explanation import Explanation
     from recollect.model.hit import Hit
@@ -102,16 +102,16 @@ def recall(
     explain: Explain = False,
 ) -> None:
     """Find the right few memories for a question, and say why."""
-    from recollect.engine import PARAMETERS, RECIPES
+    from recollect.engine import PARAMETERS
 
-    wanted = RECIPES[chosen("--recipe", recipe or session.settings.recipe, tuple(RECIPES))]
     changed = changes(set or [], PARAMETERS)
-    if reranker is not None and not wanted.rerank_depth:
-        changed.setdefault("rerank_depth", _RERANKED)
     condition, moment = json_object("--filter", filter), instant("--as-of", as_of)
     held, about, here = instant("--true-at", true_at), period_of("--period", period), place_of("--near", near)
     text = words(question)
     with session.memory(embed=True, reranker=reranker) as engine:
+        wanted = recipe_of(engine, "--recipe", recipe)
+        if reranker is not None and not wanted.rerank_depth:
+            changed.setdefault("rerank_depth", _RERANKED)
         found = engine.recall(
             text,
             limit=limit,
@@ -128,6 +128,16 @@ def recall(
         _report(session, engine, found, explain=explain)
     if not found.hits:
         session.leave(NOTHING)
+
+
+def recipe_of(engine: Engine, option: str, name: str | None) -> Recipe:
+    """Return the recipe of that name, shipped or saved; without one, what a recall uses."""
+    from recollect.engine.recipes import RECIPES
+
+    if name is not None and name not in RECIPES:
+        own = [each.recipe.name for each in engine.saved_recipes()]
+        chosen(option, name, (*RECIPES, *own))
+    return engine.recipe_named(name)
 
 
 def bar(value: float, most: float, width: int = _WIDTH) -> str:

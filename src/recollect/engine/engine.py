@@ -17,14 +17,16 @@ from recollect.embed.port import Embedder
 from recollect.embed.reranker import Reranker
 from recollect.engine.changing_verbs import ChangingVerbs
 from recollect.engine.drafts import Drafts, has_id
+from recollect.engine.feedback_verbs import FeedbackVerbs
 from recollect.engine.graph_verbs import GraphVerbs
 from recollect.engine.meaning import Meaning
 from recollect.engine.naming import NameBook
 from recollect.engine.once_verbs import OnceVerbs
 from recollect.engine.outcome import Recall
+from recollect.engine.recall_log import Logging, RecallLog
 from recollect.engine.recalling import Recaller, Request
 from recollect.engine.recipe import Recipe
-from recollect.engine.recipes import recipe as shipped
+from recollect.engine.recipe_verbs import RecipeVerbs, SavedRecipes
 from recollect.engine.reembedding_verbs import ReembeddingVerbs
 from recollect.engine.repairing import Repairing
 from recollect.engine.times import dated
@@ -55,7 +57,7 @@ _Memories: TypeAlias = list[Memory]
 _Texts: TypeAlias = list[str]
 
 
-class Engine(ChangingVerbs, GraphVerbs, OnceVerbs, ReembeddingVerbs):
+class Engine(RecipeVerbs, FeedbackVerbs, ChangingVerbs, GraphVerbs, OnceVerbs, ReembeddingVerbs):
     """Memory: remember, recall, correct, forget.
 
     Made by :func:`recollect.open`; close it, or use it in a ``with`` statement.
@@ -86,6 +88,8 @@ class Engine(ChangingVerbs, GraphVerbs, OnceVerbs, ReembeddingVerbs):
         Whether keys, tokens, card numbers and passwords are taken out of what is remembered.
     notes
         What a person should know about how this was opened.
+    logging
+        Whether and how recalls are logged, to be learnt from.
     specification
         What opens the same embedder another day; None for one that cannot be named.
     """
@@ -107,14 +111,16 @@ class Engine(ChangingVerbs, GraphVerbs, OnceVerbs, ReembeddingVerbs):
         read_dates: bool = True,
         redact: bool = False,
         notes: Sequence[str] = (),
+        logging: Logging | None = None,
         specification: str | None = None,
     ) -> None:
         self.store = store
         self.embedder = embedder
         self.specification = specification
         self.analyser = analyser
-        self.recipe = shipped(recipe) if isinstance(recipe, str) else recipe
         self.namespace = checked_namespace("namespace", namespace)
+        self._saved = SavedRecipes(store)
+        self.recipe = self._saved.named(self.namespace, recipe) if isinstance(recipe, str) else recipe
         self.notes = tuple(notes)
         self._clock = clock
         self.extractor = extractor
@@ -122,6 +128,7 @@ class Engine(ChangingVerbs, GraphVerbs, OnceVerbs, ReembeddingVerbs):
         mentioned = None if extractor is None else self._names.mentioned
         self._drafts = Drafts(clock, random_bits, mentioned, dated if read_dates else None, redact)
         self._repairing = Repairing(store, analyser)
+        self.recall_log = RecallLog(store, Logging() if logging is None else logging, random_bits)
         self.reranker = reranker
         self._classifier = RuleClassifier() if classifier is None else classifier
         self._anchors = RuleAnchors() if anchors is None else anchors
@@ -137,6 +144,7 @@ class Engine(ChangingVerbs, GraphVerbs, OnceVerbs, ReembeddingVerbs):
 
     def close(self) -> None:
         """Let go of the store."""
+        self.recall_log.close()
         self.store.close()
 
     # --- remember -------------------------------------------------------------------------------------
@@ -299,7 +307,8 @@ class Engine(ChangingVerbs, GraphVerbs, OnceVerbs, ReembeddingVerbs):
         namespace
             Whose memory; None for the engine's.
         recipe
-            How to search: a shipped recipe's name, or a recipe; None for the engine's.
+            How to search: the name of a shipped or saved recipe, or a recipe; None for what the namespace
+            uses, which is the engine's unless somebody said otherwise.
         changes
             Parameters of the recipe to change for this question.
         filter
@@ -324,7 +333,7 @@ class Engine(ChangingVerbs, GraphVerbs, OnceVerbs, ReembeddingVerbs):
             limit=checks.whole("limit", limit),
             sessions=checks.flag("sessions", sessions),
             namespace=self._namespace(namespace),
-            recipe=self._recipe(recipe, changes),
+            recipe=self._recipe(recipe, changes, namespace),
             filter=None if filter is None else parse(filter),
             now=self._clock() if now is None else checks.instant("now", now),
             as_of=checks.optional_instant("as_of", as_of),
@@ -334,9 +343,10 @@ class Engine(ChangingVerbs, GraphVerbs, OnceVerbs, ReembeddingVerbs):
             budget=None if budget is None else checks.whole("budget", budget),
             vector=vector,
         )
-        return Recaller(
+        recaller = Recaller(
             self._repairing, self._meaning(), self._classifier, self.reranker, self._anchors, self._graphs.at
-        ).answer(request)
+        )
+        return self.recall_log.noted(request, recaller.answer(request))
 
     # --- forget ---------------------------------------------------------------------------------------
 
@@ -358,6 +368,7 @@ class Engine(ChangingVerbs, GraphVerbs, OnceVerbs, ReembeddingVerbs):
         the memories are gone all the same, `PurgeUnfinished` is raised, and ``recollect vacuum`` finishes it.
         """
         path, wanted = self._namespace(namespace), _ids(ids)
+        self.recall_log.flush()
         self._repairing.run([path], lambda: self.store.purge(path, wanted))
 
     # --- care -----------------------------------------------------------------------------------------
@@ -371,8 +382,11 @@ class Engine(ChangingVerbs, GraphVerbs, OnceVerbs, ReembeddingVerbs):
     def _namespace(self, given: str | None) -> str:
         return self.namespace if given is None else checked_namespace("namespace", given)
 
-    def _recipe(self, given: Recipe | str | None, changes: Mapping[str, Any] | None) -> Recipe:
-        chosen = self.recipe if given is None else shipped(given) if isinstance(given, str) else given
+    def _recipe(
+        self, given: Recipe | str | None, changes: Mapping[str, Any] | None, namespace: str | None
+    ) -> Recipe:
+        named = given is None or isinstance(given, str)
+        chosen = self.recipe_named(given, namespace=namespace) if named else given
         return chosen.changed(changes) if changes else chosen
 
     def _meaning(self) -> Meaning:

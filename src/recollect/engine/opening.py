@@ -17,6 +17,7 @@ from recollect.embed.folder import models_folder
 from recollect.embed.port import Embedder
 from recollect.embed.reranker import Reranker
 from recollect.engine.engine import Engine
+from recollect.engine.recall_log import Logging
 from recollect.engine.recipe import Recipe
 from recollect.engine.reembedding_verbs import SETTING as EMBEDDER_SETTING
 from recollect.model import checks
@@ -50,6 +51,7 @@ def open(
     migration_backup: bool = True,
     resources: Resources | None = None,
     clock: Callable[[], datetime] | None = None,
+    logging: Logging | None = None,
 ) -> Engine:
     """Open the memory in a file, creating it if it is not there.
 
@@ -88,6 +90,8 @@ def open(
         Where models are and what services may be used.
     clock
         Tells the time; None for the system's.
+    logging
+        Whether and how recalls are logged, to be learnt from; None for all of them, within the usual bounds.
 
     Examples
     --------
@@ -115,6 +119,7 @@ def open(
             redact=checks.flag("redact", redact),
             notes=[*_migrated(store), *notes],
             specification=specification,
+            logging=logging,
             **options,
         )
     except BaseException:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from recollect.engine.trace import Trace
 from recollect.model.hit import Hit
 
 
@@ -58,6 +59,10 @@ class Recall:
         How long each step took.
     sessions
         When sessions were asked for: those, best first; `hits` are theirs, in the same order.
+    id
+        What feedback about these hits refers to; empty where recalls are not logged.
+    trace
+        What all candidates were ranked by; None if there were none.
     """
 
     hits: tuple[Hit, ...]
@@ -68,6 +73,8 @@ class Recall:
     omitted: int = 0
     milliseconds: Mapping[str, float] = field(default_factory=dict, compare=False)
     sessions: tuple[SessionHit, ...] = ()
+    id: str = field(default="", compare=False)
+    trace: Trace | None = field(default=None, repr=False, compare=False)
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -89,6 +96,7 @@ class Recall:
             best = self.rejected.hit
             rejected = {"id": best.memory.id, "score": best.score, "reason": self.rejected.reason}
         return {
+            "recall_id": self.id,
             "hits": hits,
             "sessions": [
                 {"session": each.session, "score": each.score, "hits": [hit.memory.id for hit in each.hits]}

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from recollect.engine.bridging import bridge
-from recollect.engine.candidates import MoreLeg, fuse, search
+from recollect.engine.candidates import Candidates, MoreLeg, fuse, search
 from recollect.engine.gate import gate
 from recollect.engine.path_expansion import expand
 from recollect.engine.recipe import Recipe
@@ -25,6 +25,7 @@ from recollect.engine.steps import (
     with_speaker,
     with_temporal,
 )
+from recollect.engine.trace import Trace
 from recollect.engine.walking import walk
 from recollect.model.checks import FloatArray, IntArray
 from recollect.model.explanation import Explanation
@@ -48,6 +49,8 @@ class Ranked:
         The slot of the best candidate that did not pass; None if all did.
     refused_score, refused_explain, reason
         Its score, why it has it, and what it missed.
+    trace
+        What all candidates were ranked by, for the log; None if there were none.
     """
 
     slots: IntArray
@@ -57,6 +60,7 @@ class Ranked:
     refused_score: float = 0.0
     refused_explain: Callable[[], Explanation] | None = None
     reason: str = ""
+    trace: Trace | None = None
 
 
 def run(recipe: Recipe, situation: Situation) -> Ranked:
@@ -71,6 +75,11 @@ def run(recipe: Recipe, situation: Situation) -> Ranked:
             origins = candidates.slots[: recipe.graph_seeds if recipe.graph == "walk" else 0]
             linked = legs.with_leg(MoreLeg(name, found, recipe.graph_weight, origins))
             candidates = fuse(recipe, situation, linked)
+    return settle(recipe, situation, candidates)
+
+
+def settle(recipe: Recipe, situation: Situation, candidates: Candidates) -> Ranked:
+    """Rank candidates that were fused: all the steps of a recipe that need no search."""
     slots = candidates.slots
     if not slots.size:
         return Ranked(slots, np.zeros(0), lambda position: Explanation.leaf("nothing", 0.0))
@@ -89,7 +98,8 @@ def run(recipe: Recipe, situation: Situation) -> Ranked:
         kept = kept[first_of_each(records["fingerprint"][order[kept]])]
     kept = _diverse(recipe, situation, slots, scores, records["session"][order], kept)
     refused = np.flatnonzero(~passed)[:1]
-    result = Ranked(slots[kept], scores[kept], _moved(explain, kept))
+    trace = Trace(situation, candidates.legs, slots, scores, records, order, kept)
+    result = Ranked(slots[kept], scores[kept], _moved(explain, kept), trace=trace)
     if not refused.size:
         return result
     worst = int(refused[0])
@@ -101,6 +111,7 @@ def run(recipe: Recipe, situation: Situation) -> Ranked:
         float(scores[worst]),
         lambda: explain(worst),
         reasons(worst),
+        trace,
     )
 
 

@@ -19,6 +19,7 @@ from recollect.engine.pipeline import Ranked, run
 from recollect.engine.recipe import Recipe
 from recollect.engine.repairing import Repairing
 from recollect.engine.situation import Situation
+from recollect.engine.trace import Trace
 from recollect.engine.words import Question, read_question
 from recollect.model.checks import IntArray
 from recollect.model.hit import Hit
@@ -88,6 +89,7 @@ class Recaller:
             embedder=embedder.name if embedder is not None and vector is not None else "",
             omitted=len(found.hits) - shown,
             milliseconds=_milliseconds(reading=started, embedding=read_at, search=embedded_at, done=done),
+            trace=None if found.trace is None else found.trace.seen(found.positions[:shown]),
         )
 
     def _search(self, request: Request, question: Question, vector: Floats | None) -> _Found:
@@ -117,6 +119,7 @@ class Recaller:
             )
             ranked = run(recipe, situation)
             sessions: tuple[SessionHit, ...] = ()
+            positions: Sequence[int] = range(min(request.limit, ranked.slots.size))
             if request.sessions:
                 numbers = view.records(ranked.slots)["session"]
                 # Some fusions go below 0; a session's sum needs a zero that means nothing.
@@ -128,7 +131,7 @@ class Recaller:
             else:
                 hits = _hits(ranked, range(min(request.limit, ranked.slots.size)), view)
             rejected = None if hits or not request.limit else _rejected(ranked, view)
-            return _Found(hits, sessions, rejected, view.pending)
+            return _Found(hits, sessions, rejected, view.pending, ranked.trace, positions)
 
     def _period(self, request: Request, question: Question) -> tuple[Period | None, bool]:
         """Return the time the question names, given or in its words, and whether it asks for nothing else."""
@@ -166,6 +169,8 @@ class _Found:
     sessions: tuple[SessionHit, ...]
     rejected: Rejected | None
     pending: int
+    trace: Trace | None
+    positions: Sequence[int]
 
 
 def _hits(ranked: Ranked, positions: Sequence[int], view: View) -> tuple[Hit, ...]:

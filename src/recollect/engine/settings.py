@@ -28,10 +28,11 @@ from recollect.embed.hub import hub_cache
 from recollect.embed.select import Resources
 from recollect.engine.engine import Engine
 from recollect.engine.opening import open as open_engine
-from recollect.engine.recipes import recipe as shipped
+from recollect.engine.recall_log import Logging
 from recollect.model.errors import InvalidArgument
 from recollect.model.namespace import DEFAULT_NAMESPACE
 from recollect.model.namespace import namespace as checked_namespace
+from recollect.store.recall_log import LIMIT, MEGABYTES, LogBounds
 
 CONFIG: Final = "recollect.toml"
 CONFIG_VARIABLE: Final = "RECOLLECT_CONFIG"
@@ -51,6 +52,11 @@ _EXPECTED: Final = {
     "threads": "a whole number of at least 1",
     "api_key": "text",
     "dimension": "a whole number of at least 1",
+    "recipe": "the name of a recipe",
+    "log_recalls": "true or false",
+    "log_queries": "true or false",
+    "log_limit": "a whole number of at least 1",
+    "log_megabytes": "a whole number of at least 1",
 }
 
 
@@ -109,7 +115,7 @@ class Settings(BaseSettings):
     namespace: str = Field(default=DEFAULT_NAMESPACE, description="Whose memories.")
     embedder: str = Field(default="auto", min_length=1, description="What measures meaning.")
     reranker: str = Field(default="none", min_length=1, description="What reads the best candidates again.")
-    recipe: str = Field(default="balanced", description="How to recall.")
+    recipe: str = Field(default="balanced", min_length=1, description="How to recall.")
     extract_entities: bool = Field(
         default=True, description="Whether what is remembered is read for the names it mentions."
     )
@@ -137,6 +143,11 @@ class Settings(BaseSettings):
     dimension: int | None = Field(
         default=None, ge=1, description="The length an embedding service's vectors must have."
     )
+
+    log_recalls: bool = Field(default=True, description="Whether recalls are logged, to be learnt from.")
+    log_queries: bool = Field(default=True, description="Whether the log keeps the text of questions.")
+    log_limit: int = Field(default=LIMIT, ge=1, description="How many recalls the log keeps.")
+    log_megabytes: int = Field(default=MEGABYTES, ge=1, description="How large the log grows.")
 
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)
 
@@ -186,6 +197,9 @@ class Settings(BaseSettings):
             must_exist=must_exist,
             migration_backup=self.migration_backup,
             resources=self.resources,
+            logging=Logging(
+                self.log_recalls, self.log_queries, LogBounds(self.log_limit, self.log_megabytes)
+            ),
         )
 
     @classmethod
@@ -212,11 +226,6 @@ class Settings(BaseSettings):
     @classmethod
     def _a_namespace(cls, value: str) -> str:
         return checked_namespace("namespace", value)
-
-    @field_validator("recipe")
-    @classmethod
-    def _a_recipe(cls, value: str) -> str:
-        return shipped(value).name
 
 
 def _from_environment() -> dict[str, str]:

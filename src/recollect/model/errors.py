@@ -17,6 +17,7 @@
     │   ├── IndexCorrupt              derived data that does not check; it can be rebuilt
     │   ├── MemoryNotFound            no memory has that id
     │   ├── EntityNotFound            nobody and nothing has that name
+    │   ├── RecallNotFound            no recall with that id is in the log
     │   ├── ReplyErased               a request was carried out, but its answer is gone
     │   └── VersionConflict           someone else changed the memory first
     └── EmbedderError                 a text could not be turned into a vector
@@ -357,6 +358,31 @@ class EntityNotFound(StoreError, LookupError):
 
 class ReplyErased(StoreError):
     """A request of that name was carried out, but a purge has erased its answer; it is not done again."""
+
+
+class RecallNotFound(StoreError, LookupError):
+    """No recall with that id is in the log, here: it was not logged, or it was long ago.
+
+    Examples
+    --------
+    >>> raise RecallNotFound("r7", "default")
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.RecallNotFound: no recall 'r7' in the log of namespace 'default'; the log may be
+    off, or so full that it had to go
+    """
+
+    def __init__(self, recall_id: str, namespace: str) -> None:
+        self.recall_id = recall_id
+        self.namespace = namespace
+        super().__init__(
+            f"no recall {shown(recall_id)} in the log of namespace {shown(namespace)}; the log may be off, or "
+            "so full that it had to go"
+        )
+
+    def __reduce__(self) -> tuple[type[RecallNotFound], tuple[str, str]]:
+        """Pickle by the constructor's arguments."""
+        return type(self), (self.recall_id, self.namespace)
 
 
 class VersionConflict(StoreError):

@@ -31,6 +31,7 @@ from recollect.rank.bm25 import BM25
 from recollect.store.access_conformance import AccessConformance
 from recollect.store.embedding_conformance import EmbeddingConformance
 from recollect.store.filters import parse
+from recollect.store.learning_conformance import LearningConformance
 from recollect.store.naming_conformance import NamingConformance
 from recollect.store.port import Entry, Floats, Found, Hidden, Store, View
 
@@ -88,7 +89,7 @@ def found_ids(view: View, found: Found) -> list[str]:
     return [memory.id for memory in view.memories(found.slots)]
 
 
-class StoreConformance(NamingConformance, AccessConformance, EmbeddingConformance):
+class StoreConformance(LearningConformance, NamingConformance, AccessConformance, EmbeddingConformance):
     """The suite."""
 
     # --- what goes in comes out -----------------------------------------------------------------------

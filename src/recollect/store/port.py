@@ -19,6 +19,7 @@ from recollect.index.lexical import LexicalQuery
 from recollect.index.record import Records
 from recollect.model.checks import FloatArray, IntArray
 from recollect.model.entity import Relation
+from recollect.model.feedback import Feedback
 from recollect.model.memory import Memory
 from recollect.model.period import Period
 from recollect.model.place import Place
@@ -28,6 +29,7 @@ from recollect.store.access import ApiKey, Reply
 from recollect.store.embedding import Embedded
 from recollect.store.filters import Filter
 from recollect.store.naming import EntityRecord, GraphNews, Link, Points
+from recollect.store.recall_log import Lesson, LogBounds, LoggedRecall, Reaction, Sighting
 
 Floats = npt.NDArray[np.float32]
 Terms = Mapping[str, Mapping[str, int]]
@@ -415,6 +417,71 @@ class Store(Protocol):
 
     def remove_replies(self, before: datetime) -> int:
         """Remove the answers that were given before a moment; return how many there were."""
+        ...
+
+    def log_recalls(
+        self,
+        recalls: Sequence[LoggedRecall],
+        bounds: LogBounds,
+        sightings: Sequence[Sighting] = (),
+        *,
+        patience: float | None = None,
+    ) -> None:
+        """Write recalls down, and who saw which variant, and let go of the oldest.
+
+        Memories that are gone by now are left out, and so is a namespace that has none. Unlike a memory, a
+        recall need not be on the disk when this returns. Others who write are waited for so many seconds, or
+        as long as usual; then this raises :class:`~recollect.model.errors.StoreUnavailable`.
+        """
+        ...
+
+    def recalls(
+        self,
+        namespace: str,
+        *,
+        since: datetime | None = None,
+        limit: int | None = None,
+        ids: Sequence[str] | None = None,
+    ) -> list[LoggedRecall]:
+        """Return logged recalls, the latest first."""
+        ...
+
+    def react(self, namespace: str, given: Feedback) -> None:
+        """Write down what somebody said about a hit of a logged recall, with what was known of it then."""
+        ...
+
+    def reactions(self, namespace: str, *, since: datetime | None = None) -> list[Reaction]:
+        """Return what people said about hits, in the order in which they said it."""
+        ...
+
+    def sightings(self, namespace: str, experiment: str) -> list[Sighting]:
+        """Return who saw which variant of an experiment, in the order in which they did."""
+        ...
+
+    def keep_lesson(
+        self,
+        namespace: str,
+        kind: str,
+        name: str,
+        data: Mapping[str, Any],
+        evidence: Mapping[str, Any],
+        at: datetime,
+    ) -> Lesson:
+        """Write down what was learnt, as the latest version of it."""
+        ...
+
+    def lessons(
+        self, namespace: str, kind: str, name: str | None = None, *, withdrawn: bool = False
+    ) -> list[Lesson]:
+        """Return what was learnt, the latest first; what was withdrawn only if asked."""
+        ...
+
+    def withdraw_lesson(self, namespace: str, number: int, at: datetime) -> bool:
+        """Let a version hold no more; return whether it did until now."""
+        ...
+
+    def written(self) -> int:
+        """Return a number that moves when another process has written since it was last asked for."""
         ...
 
     def changes(self, since: int, limit: int) -> list[Change]:

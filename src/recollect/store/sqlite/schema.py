@@ -212,4 +212,75 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     CREATE INDEX replies_by_time ON replies (created_at);
     CREATE INDEX replies_by_namespace ON replies (namespace);
     """,
+    """
+    -- The recipes that logged recalls were made with, each once.
+    CREATE TABLE recall_recipes (
+        number INTEGER PRIMARY KEY,
+        namespace INTEGER NOT NULL REFERENCES namespaces (number),
+        digest BLOB NOT NULL,
+        data TEXT NOT NULL,
+        UNIQUE (namespace, digest)
+    );
+
+    -- The log of recalls (recall_log.py). start: the bytes of all recalls ever logged before this one.
+    CREATE TABLE recalls (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        namespace INTEGER NOT NULL REFERENCES namespaces (number),
+        id TEXT NOT NULL UNIQUE,
+        at INTEGER NOT NULL,
+        query TEXT,
+        recipe INTEGER NOT NULL REFERENCES recall_recipes (number),
+        embedder TEXT NOT NULL,
+        said TEXT NOT NULL,
+        candidates BLOB NOT NULL,
+        shown BLOB NOT NULL,
+        start INTEGER NOT NULL,
+        bytes INTEGER NOT NULL
+    );
+    CREATE INDEX recalls_by_namespace ON recalls (namespace, at);
+    CREATE INDEX recalls_by_size ON recalls (start);
+    CREATE INDEX recalls_by_recipe ON recalls (recipe);
+
+    -- What people said about hits, with the numbers of the hit; it outlives the logged recall.
+    CREATE TABLE reactions (
+        number INTEGER PRIMARY KEY,
+        namespace INTEGER NOT NULL REFERENCES namespaces (number),
+        recall TEXT NOT NULL,
+        slot INTEGER NOT NULL,
+        signal TEXT NOT NULL,
+        rating INTEGER,
+        given_at INTEGER NOT NULL,
+        features TEXT NOT NULL,
+        embedder TEXT NOT NULL
+    );
+    CREATE INDEX reactions_by_time ON reactions (namespace, given_at);
+
+    -- What was learnt: versions of something with a name, of which the last that was not withdrawn holds.
+    CREATE TABLE lessons (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        namespace INTEGER NOT NULL REFERENCES namespaces (number),
+        kind TEXT NOT NULL,
+        name TEXT NOT NULL,
+        data TEXT NOT NULL,
+        evidence TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        withdrawn_at INTEGER
+    );
+    CREATE INDEX lessons_by_name ON lessons (namespace, kind, name);
+
+    -- Who saw which variant of an experiment; teams: of two rankings in one list, by slot.
+    CREATE TABLE sightings (
+        number INTEGER PRIMARY KEY,
+        namespace INTEGER NOT NULL REFERENCES namespaces (number),
+        experiment TEXT NOT NULL,
+        variant TEXT NOT NULL,
+        user TEXT NOT NULL,
+        recall TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        results INTEGER NOT NULL,
+        teams TEXT NOT NULL
+    );
+    CREATE INDEX sightings_by_experiment ON sightings (namespace, experiment);
+    CREATE INDEX sightings_by_recall ON sightings (namespace, recall);
+    """,
 )

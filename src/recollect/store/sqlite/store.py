@@ -17,12 +17,13 @@ from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
 from recollect.store.filters import Filter
 from recollect.store.port import Change, Entry, Floats, Hidden, Page, Terms
-from recollect.store.sqlite import check, conditions, entities, writing
+from recollect.store.sqlite import check, conditions, entities, lessons, recall_log, writing
 from recollect.store.sqlite.access import AccessStore, erase_replies
 from recollect.store.sqlite.connection import connect, reading, translated
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.embedding import EmbeddingStore
 from recollect.store.sqlite.erasing import erase, owe
+from recollect.store.sqlite.learning import LearningStore
 from recollect.store.sqlite.loading import caught_up
 from recollect.store.sqlite.migrating import Migration
 from recollect.store.sqlite.naming import NamingStore
@@ -39,7 +40,7 @@ _AT_ONCE: Final = 500
 """How many values one statement is asked for."""
 
 
-class SqliteStore(NamingStore, AccessStore, EmbeddingStore):
+class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore):
     """A :class:`~recollect.store.port.Store` on one file; any number of processes may open it.
 
     Parameters
@@ -179,7 +180,10 @@ class SqliteStore(NamingStore, AccessStore, EmbeddingStore):
             with transaction(self._connection, self.path):
                 whose = (writing.find_namespace(self._connection, namespace) or _EMPTY).number
                 entities_of_these = entities.referred_to(self._connection, whose, ids)
+                slots = list(recall_log.slots_of(self._connection, whose, ids).values())
                 writing.purge(self._connection, namespace, ids)
+                recall_log.purge(self._connection, whose, slots)
+                lessons.purge(self._connection, whose, slots)
                 entities.remove_unreferred(self._connection, whose, entities_of_these)
                 erase_replies(self._connection, namespace)
                 owe(self._connection)

@@ -1,0 +1,270 @@
+"""The log of recalls in SQLite: one row for a recall, its candidates in one blob.
+
+A blob holds the slots as int32, then a float32 column for each thing that differs between candidates; what is
+the same for all of them is written once, as a constant. Rows carry the size of all that
+ever came before them, so that the oldest which no longer fit are found without adding anything up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import numpy as np
+
+from recollect.model.checks import BoolArray, IntArray
+from recollect.model.errors import RecallNotFound
+from recollect.store.recall_log import LogBounds, LoggedRecall, Singles
+from recollect.store.sqlite.places import place
+from recollect.store.sqlite.rows import instant, microseconds
+
+_ADD: Final = (
+    "INSERT INTO recalls (namespace, id, at, query, recipe, embedder, said, candidates, shown, start, bytes) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_READ: Final = (
+    "SELECT r.id, r.at, r.query, p.data, r.embedder, r.said, r.candidates, r.shown FROM recalls r "
+    "JOIN recall_recipes p ON p.number = r.recipe "
+)
+_MEGABYTE: Final = 10**6
+_OVERHEAD: Final = 100
+"""About how many bytes a row takes beside what is in it."""
+
+
+def add(
+    connection: sqlite3.Connection, number: int, entries: Sequence[LoggedRecall], bounds: LogBounds
+) -> None:
+    """Write recalls of a namespace, leaving out memories that are gone, and let go of the oldest."""
+    there = _names(connection, number, {slot for entry in entries for slot in entry.slots.tolist()})
+    known = np.array(list(there), np.intp)
+    last = connection.execute("SELECT start + bytes FROM recalls ORDER BY number DESC LIMIT 1").fetchone()
+    size = 0 if last is None else last[0]
+    for entry in entries:
+        kept = _without(entry, np.isin(entry.slots, known))
+        said, blob = _packed(kept)
+        shown = np.array(kept.shown, "<u2").tobytes()
+        length = len(blob) + len(shown) + len(said) + len((entry.query or "").encode()) + _OVERHEAD
+        recipe = _recipe(connection, number, entry.recipe)
+        connection.execute(
+            _ADD,
+            (
+                number,
+                entry.id,
+                microseconds(entry.at),
+                entry.query,
+                recipe,
+                entry.embedder,
+                said,
+                blob,
+                shown,
+                size,
+                length,
+            ),
+        )
+        size += length
+    (latest,) = connection.execute("SELECT max(number) FROM recalls").fetchone()
+    connection.execute(
+        "DELETE FROM recalls WHERE number <= ? OR start < ?",
+        (latest - bounds.recalls, size - bounds.megabytes * _MEGABYTE),
+    )
+
+
+def read(
+    connection: sqlite3.Connection,
+    number: int,
+    path: str,
+    *,
+    since: datetime | None = None,
+    limit: int | None = None,
+    ids: Sequence[str] | None = None,
+) -> list[LoggedRecall]:
+    """Return recalls of a namespace, the latest first."""
+    condition, values = "r.namespace = ?", [number]
+    if since is not None:
+        condition += " AND r.at >= ?"
+        values.append(microseconds(since) or 0)
+    if ids is not None:
+        condition += " AND r.id IN (SELECT value FROM json_each(?))"
+        values.append(json.dumps(list(ids)))  # type: ignore[arg-type]
+    rows = connection.execute(
+        f"{_READ}WHERE {condition} ORDER BY r.number DESC LIMIT ?", (*values, -1 if limit is None else limit)
+    ).fetchall()
+    unpacked = [(row, _unpacked(json.loads(row[5]), row[6])) for row in rows]
+    names = _names(connection, number, {slot for _, (slots, *_) in unpacked for slot in slots.tolist()})
+    return [
+        LoggedRecall(
+            id=row[0],
+            namespace=path,
+            at=_when(row[1]),
+            query=row[2],
+            recipe=json.loads(row[3]),
+            embedder=row[4],
+            situation=said["situation"],
+            milliseconds=said["milliseconds"],
+            columns=columns,
+            values=matrix,
+            slots=slots,
+            shown=tuple(np.frombuffer(row[7], "<u2").tolist()),
+            ids=tuple(names[slot] for slot in slots.tolist()),
+        )
+        for row, (slots, columns, matrix, said) in unpacked
+    ]
+
+
+def slots_of(connection: sqlite3.Connection, number: int, ids: Sequence[str]) -> dict[str, int]:
+    """Return the slots of memories by id; those that are not there are left out."""
+    rows = connection.execute(
+        "SELECT id, slot FROM memories WHERE namespace = ? AND id IN (SELECT value FROM json_each(?))",
+        (number, json.dumps(list(ids))),
+    )
+    return dict(rows.fetchall())
+
+
+def purge(connection: sqlite3.Connection, number: int, slots: Sequence[int]) -> None:
+    """Remove every trace of memories that are being purged from the logged recalls of a namespace.
+
+    A recall that found nothing else goes with them; so does the whole log, once no memory is left.
+    """
+    gone = np.array(sorted(slots), np.intp)
+    rows = connection.execute(
+        "SELECT number, said, candidates, shown FROM recalls WHERE namespace = ?", (number,)
+    ).fetchall()
+    for row, text, blob, shown in rows:
+        said = json.loads(text)
+        found = np.isin(np.frombuffer(blob, "<i4", said["count"]), gone)
+        if not found.any():
+            continue
+        if found.all():
+            connection.execute("DELETE FROM recalls WHERE number = ?", (row,))
+            continue
+        candidates, columns, matrix, said = _unpacked(said, blob)
+        positions = tuple(np.frombuffer(shown, "<u2").tolist())
+        kept, values, places = _rows(candidates, matrix, positions, ~found)
+        head, packed = _encoded(kept, columns, values, said["situation"], said["milliseconds"])
+        connection.execute(
+            "UPDATE recalls SET said = ?, candidates = ?, shown = ? WHERE number = ?",
+            (head, packed, np.array(places, "<u2").tobytes(), row),
+        )
+    if connection.execute("SELECT 1 FROM memories WHERE namespace = ? LIMIT 1", (number,)).fetchone() is None:
+        connection.execute("DELETE FROM recalls WHERE namespace = ?", (number,))
+    connection.execute(
+        "DELETE FROM recall_recipes WHERE namespace = ? "
+        "AND number NOT IN (SELECT recipe FROM recalls WHERE namespace = ?)",
+        (number, number),
+    )
+
+
+def candidate(connection: sqlite3.Connection, number: int, path: str, recall_id: str) -> LoggedRecall:
+    """Return one logged recall, or raise."""
+    found = read(connection, number, path, ids=[recall_id])
+    if not found:
+        raise RecallNotFound(recall_id, path)
+    return found[0]
+
+
+def _names(connection: sqlite3.Connection, number: int, slots: set[int]) -> dict[int, str]:
+    """Return the ids of the memories that are in these slots."""
+    if not slots:
+        return {}
+    rows = connection.execute(
+        "SELECT slot, id FROM memories WHERE number IN (SELECT value FROM json_each(?))",
+        (json.dumps([place(number, slot) for slot in slots]),),
+    )
+    return dict(rows.fetchall())
+
+
+def _recipe(connection: sqlite3.Connection, number: int, recipe: Mapping[str, Any]) -> int:
+    """Return the number of a recipe's data, which most recalls share."""
+    data = json.dumps(dict(recipe), sort_keys=True)
+    digest = hashlib.blake2b(data.encode(), digest_size=16).digest()
+    found = connection.execute(
+        "SELECT number FROM recall_recipes WHERE namespace = ? AND digest = ?", (number, digest)
+    ).fetchone()
+    if found is None:
+        found = connection.execute(
+            "INSERT INTO recall_recipes (namespace, digest, data) VALUES (?, ?, ?) RETURNING number",
+            (number, digest, data),
+        ).fetchone()
+    return int(found[0])
+
+
+def _packed(entry: LoggedRecall) -> tuple[str, bytes]:
+    return _encoded(entry.slots, entry.columns, entry.values, entry.situation, entry.milliseconds)
+
+
+def _encoded(
+    slots: IntArray,
+    columns: Sequence[str],
+    values: Singles,
+    situation: Mapping[str, Any],
+    milliseconds: Mapping[str, float],
+) -> tuple[str, bytes]:
+    """Return what is said in words and the blob of the candidates."""
+    bits = np.ascontiguousarray(values, "<f4").view("<u4")
+    same = (bits == bits[:1]).all(axis=0) if len(bits) else np.ones(len(columns), np.bool_)
+    first = values[0].tolist() if len(values) else [0.0] * len(columns)
+    constant = {
+        name: None if first[at] != first[at] else first[at] for at, name in enumerate(columns) if same[at]
+    }
+    varied = np.flatnonzero(~same).tolist()
+    said = json.dumps(
+        {
+            "count": int(slots.size),
+            "columns": [columns[at] for at in varied],
+            "constant": constant,
+            "situation": dict(situation),
+            "milliseconds": {name: round(spent, 3) for name, spent in milliseconds.items()},
+        },
+        separators=(",", ":"),
+    )
+    return said, slots.astype("<i4").tobytes() + bits[:, varied].T.tobytes()
+
+
+def _unpacked(said: Mapping[str, Any], blob: bytes) -> tuple[IntArray, tuple[str, ...], Singles, Any]:
+    count, varied, constant = said["count"], said["columns"], said["constant"]
+    slots: IntArray = np.frombuffer(blob, "<i4", count).astype(np.intp)
+    table = np.frombuffer(blob, "<f4", offset=4 * count).reshape(len(varied), count)
+    names = (*varied, *constant)
+    values = np.empty((count, len(names)), np.float32)
+    values[:, : len(varied)] = table.T
+    for at, value in enumerate(constant.values(), len(varied)):
+        values[:, at] = np.nan if value is None else value
+    return slots, names, values, said
+
+
+def _without(entry: LoggedRecall, kept: BoolArray) -> LoggedRecall:
+    if kept.all():
+        return entry
+    slots, values, shown = _rows(entry.slots, entry.values, entry.shown, kept)
+    return LoggedRecall(
+        entry.id,
+        entry.namespace,
+        entry.at,
+        entry.query,
+        entry.recipe,
+        entry.embedder,
+        entry.situation,
+        entry.milliseconds,
+        entry.columns,
+        values,
+        slots,
+        shown,
+    )
+
+
+def _rows(
+    slots: IntArray, values: Singles, shown: Sequence[int], kept: BoolArray
+) -> tuple[IntArray, Singles, tuple[int, ...]]:
+    """Return the candidates that are kept, and where those that were shown stand among them."""
+    places = np.cumsum(kept) - 1
+    return slots[kept], values[kept], tuple(int(places[at]) for at in shown if kept[at])
+
+
+def _when(value: int) -> datetime:
+    found = instant(value)
+    assert found is not None  # the column is not null
+    return found
