@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -24,7 +25,7 @@ def memory() -> Iterator[Engine]:
 
 def test_everything_changeable_is_changed_at_once_and_kept(memory: Engine) -> None:
     said = memory.remember("Green tea, please.")
-    wanted = {
+    wanted: dict[str, Any] = {
         "category": "preference",
         "tier": "procedural",
         "confidence": 0.5,
@@ -106,8 +107,9 @@ def test_what_was_said_and_what_the_engine_counts_are_refused(memory: Engine) ->
     with pytest.raises(InvalidArgument, match="use correct"):
         memory.change(said.id, content="Coffee.")
     for field in ("created_at", "source", "access_count", "version", "supersedes", "flavour"):
+        given: dict[str, Any] = {field: 1}
         with pytest.raises(InvalidArgument, match="fields must be one of"):
-            memory.change(said.id, **{field: 1})
+            memory.change(said.id, **given)
     with pytest.raises(InvalidArgument, match="confidence"):
         memory.change(said.id, confidence=float("nan"))
     with pytest.raises(InvalidArgument, match="place"):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from recollect.model.errors import InvalidArgument
 from recollect.model.parameter import parameters_of
 from recollect.rank import corroborated, worn
+from recollect.rank.confidence import worn_since
 
 SAID = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
 DAY, WEEK = timedelta(days=1), timedelta(weeks=1)
@@ -128,3 +129,20 @@ def test_parameters_are_checked() -> None:
         worn(0.5, SAID, SAID, weekly_loss=-0.1)
     with pytest.raises(InvalidArgument, match="floor must be"):
         worn(0.5, SAID, SAID, floor=2)
+
+
+@given(st.lists(st.tuples(SURE, st.floats(-100, 5000)), max_size=8), SURE, SURE)
+def test_many_at_once_wear_as_each_alone(lives: list[tuple[float, float]], loss: float, floor: float) -> None:
+    together = worn_since(
+        [sure for sure, _ in lives], [days for _, days in lives], weekly_loss=loss, floor=floor
+    )
+    alone = [worn(sure, SAID, SAID + days * DAY, weekly_loss=loss, floor=floor) for sure, days in lives]
+    assert together.tolist() == pytest.approx(alone, abs=1e-9)
+
+
+def test_many_at_once_are_checked() -> None:
+    for sure, days in (([1.1], [1]), ([0.5], [float("nan")]), ([0.5], [1, 2]), (0.5, [1])):
+        with pytest.raises(InvalidArgument):
+            worn_since(sure, days)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="floor"):
+        worn_since([0.5], [1], floor=2)

@@ -15,10 +15,11 @@ from typing import Any, Final, TypeAlias, TypeVar
 from recollect.duplicates.fingerprint import fingerprint
 from recollect.embed.port import Embedder
 from recollect.embed.reranker import Reranker
-from recollect.engine.changing_verbs import ChangingVerbs
 from recollect.engine.drafts import Drafts, has_id
 from recollect.engine.feedback_verbs import FeedbackVerbs
 from recollect.engine.graph_verbs import GraphVerbs
+from recollect.engine.life import Life
+from recollect.engine.life_verbs import LifeVerbs
 from recollect.engine.meaning import Meaning
 from recollect.engine.naming import NameBook
 from recollect.engine.once_verbs import OnceVerbs
@@ -57,7 +58,7 @@ _Memories: TypeAlias = list[Memory]
 _Texts: TypeAlias = list[str]
 
 
-class Engine(RecipeVerbs, FeedbackVerbs, ChangingVerbs, GraphVerbs, OnceVerbs, ReembeddingVerbs):
+class Engine(RecipeVerbs, FeedbackVerbs, LifeVerbs, GraphVerbs, OnceVerbs, ReembeddingVerbs):
     """Memory: remember, recall, correct, forget.
 
     Made by :func:`recollect.open`; close it, or use it in a ``with`` statement.
@@ -86,6 +87,8 @@ class Engine(RecipeVerbs, FeedbackVerbs, ChangingVerbs, GraphVerbs, OnceVerbs, R
         Whether a day that a text names becomes the time it happened.
     redact
         Whether keys, tokens, card numbers and passwords are taken out of what is remembered.
+    life
+        The rules by which memories live; None for the usual ones.
     notes
         What a person should know about how this was opened.
     logging
@@ -110,6 +113,7 @@ class Engine(RecipeVerbs, FeedbackVerbs, ChangingVerbs, GraphVerbs, OnceVerbs, R
         extractor: EntityExtractor | None = None,
         read_dates: bool = True,
         redact: bool = False,
+        life: Life | Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
         logging: Logging | None = None,
         specification: str | None = None,
@@ -124,6 +128,7 @@ class Engine(RecipeVerbs, FeedbackVerbs, ChangingVerbs, GraphVerbs, OnceVerbs, R
         self.notes = tuple(notes)
         self._clock = clock
         self.extractor = extractor
+        self.life = Life.of(life)
         self._names = NameBook(store, extractor)
         mentioned = None if extractor is None else self._names.mentioned
         self._drafts = Drafts(clock, random_bits, mentioned, dated if read_dates else None, redact)
@@ -344,7 +349,13 @@ class Engine(RecipeVerbs, FeedbackVerbs, ChangingVerbs, GraphVerbs, OnceVerbs, R
             vector=vector,
         )
         recaller = Recaller(
-            self._repairing, self._meaning(), self._classifier, self.reranker, self._anchors, self._graphs.at
+            self._repairing,
+            self._meaning(),
+            self._classifier,
+            self.reranker,
+            self._anchors,
+            self._graphs.at,
+            self.life,
         )
         return self.recall_log.noted(request, recaller.answer(request))
 
@@ -366,9 +377,11 @@ class Engine(RecipeVerbs, FeedbackVerbs, ChangingVerbs, GraphVerbs, OnceVerbs, R
         Afterwards the store is written anew, so that not even its bytes hold a trace: that takes time in
         proportion to its size, once for all of the given memories. If other processes kept it from that,
         the memories are gone all the same, `PurgeUnfinished` is raised, and ``recollect vacuum`` finishes it.
+        Summaries that were made from them go with them, for they may repeat what those said.
         """
-        path, wanted = self._namespace(namespace), _ids(ids)
-        self.recall_log.flush()
+        path = self._namespace(namespace)
+        wanted = self._with_summaries(path, _ids(ids))
+        self._before_purge()
         self._repairing.run([path], lambda: self.store.purge(path, wanted))
 
     # --- care -----------------------------------------------------------------------------------------
@@ -388,6 +401,9 @@ class Engine(RecipeVerbs, FeedbackVerbs, ChangingVerbs, GraphVerbs, OnceVerbs, R
         named = given is None or isinstance(given, str)
         chosen = self.recipe_named(given, namespace=namespace) if named else given
         return chosen.changed(changes) if changes else chosen
+
+    def _before_purge(self) -> None:
+        self.recall_log.flush()
 
     def _meaning(self) -> Meaning:
         return Meaning(self.embedder, self.store)

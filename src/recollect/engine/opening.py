@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from recollect.embed.folder import models_folder
 from recollect.embed.port import Embedder
 from recollect.embed.reranker import Reranker
 from recollect.engine.engine import Engine
+from recollect.engine.life import Life
 from recollect.engine.recall_log import Logging
 from recollect.engine.recipe import Recipe
 from recollect.engine.reembedding_verbs import SETTING as EMBEDDER_SETTING
@@ -46,6 +47,7 @@ def open(
     extract_entities: EntityExtractor | bool = True,
     read_dates: bool = True,
     redact: bool = False,
+    life: Life | Mapping[str, Any] | None = None,
     durable: bool = True,
     must_exist: bool = False,
     migration_backup: bool = True,
@@ -80,6 +82,8 @@ def open(
     redact
         Whether keys, tokens, card numbers and passwords are taken out of what is remembered, each with a
         marker in its place.
+    life
+        The rules by which memories live (:class:`~recollect.engine.life.Life`), or some of them by name.
     durable
         Whether an acknowledged write survives a power cut.
     must_exist
@@ -117,6 +121,7 @@ def open(
             extractor=_extractor(extract_entities),
             read_dates=checks.flag("read_dates", read_dates),
             redact=checks.flag("redact", redact),
+            life=life,
             notes=[*_migrated(store), *notes],
             specification=specification,
             logging=logging,

@@ -13,6 +13,7 @@ import numpy as np
 
 from recollect.engine.bridging import bridge
 from recollect.engine.candidates import Candidates, MoreLeg, fuse, search
+from recollect.engine.fading import with_fading
 from recollect.engine.gate import gate
 from recollect.engine.path_expansion import expand
 from recollect.engine.recipe import Recipe
@@ -83,10 +84,10 @@ def settle(recipe: Recipe, situation: Situation, candidates: Candidates) -> Rank
     slots = candidates.slots
     if not slots.size:
         return Ranked(slots, np.zeros(0), lambda position: Explanation.leaf("nothing", 0.0))
-    records = situation.view.records(slots)
+    records = situation.life.aged(situation.view.records(slots), situation.now)
     scores: FloatArray = candidates.scores
     explain: Explain = candidates.explain
-    for step in (with_session, with_speaker, with_confidence, with_quality, with_temporal):
+    for step in (with_session, with_speaker, with_confidence, with_quality, with_fading, with_temporal):
         scores, explain = step(recipe, situation, records, scores, explain)
     scores, explain = reranked(recipe, situation, slots, scores, explain)
     order = (-scores).argsort(kind="stable")

@@ -12,6 +12,7 @@ import numpy as np
 
 from recollect.embed.reranker import Reranker
 from recollect.engine.budget import within_budget
+from recollect.engine.life import USUAL, Life
 from recollect.engine.meaning import Meaning
 from recollect.engine.namespace_graph import NamespaceGraph
 from recollect.engine.outcome import Recall, Rejected, SessionHit
@@ -63,6 +64,7 @@ class Recaller:
     reranker: Reranker | None
     anchors: AnchorExtractor
     graphs: Callable[[str, datetime], NamespaceGraph]
+    life: Life = USUAL
 
     def answer(self, request: Request) -> Recall:
         """Return the right few memories for a question."""
@@ -116,6 +118,7 @@ class Recaller:
                 here=request.near,
                 reranker=self.reranker,
                 graph=lambda: self.graphs(request.namespace, request.now),
+                life=self.life,
             )
             ranked = run(recipe, situation)
             sessions: tuple[SessionHit, ...] = ()

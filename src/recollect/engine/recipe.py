@@ -13,11 +13,13 @@ from typing import Annotated, Any, Final
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.parameter import Declared, Parameter, parameters_of
+from recollect.rank.forgetting import CURVES as _CURVES
 from recollect.rank.fusion import FUSIONS
 from recollect.rank.normalise import NORMALISERS
 from recollect.rank.weights import PRESETS
 from recollect.text.analysers import ANALYSERS
 
+CURVES: Final = ("none", *_CURVES)
 FORMS: Final = ("none", "additive", "multiplicative")
 GRAPHS: Final = ("none", "names", "walk", "paths")
 WEIGHTINGS: Final = (*PRESETS, "query")
@@ -99,6 +101,11 @@ class Recipe:
     machine_weight: Annotated[float, Declared("What an assistant said counts times this.", 0, 1)] = 1.0
     quality: Annotated[str, Declared("How the memory's own quality joins in.", choices=FORMS)] = "none"
     quality_weight: Annotated[float, Declared("Weight of quality.", 0, 1)] = 0.20
+    fading: Annotated[str, Declared("The curve by which old memories fade.", choices=CURVES)] = "none"
+    fading_weight: Annotated[float, Declared("How much of the score can fade.", 0, 1)] = 0.2
+    fading_days: Annotated[
+        float, Declared("Days that halve an unused memory, or end it where the curve is a line.", 1, 3650)
+    ] = 30.0
     temporal: Annotated[str, Declared("How being from the right time joins in.", choices=FORMS)] = "none"
     temporal_boost: Annotated[float, Declared("Worth of being from the right time.", 0, 1)] = 0.40
 

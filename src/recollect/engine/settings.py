@@ -27,6 +27,7 @@ from recollect.embed.folder import models_folder
 from recollect.embed.hub import hub_cache
 from recollect.embed.select import Resources
 from recollect.engine.engine import Engine
+from recollect.engine.life import RULES, Life
 from recollect.engine.opening import open as open_engine
 from recollect.engine.recall_log import Logging
 from recollect.model.errors import InvalidArgument
@@ -45,6 +46,7 @@ _EXPECTED: Final = {
     "extract_entities": "true or false",
     "read_dates": "true or false",
     "redact": "true or false",
+    "life": "a table of rules, such as working_days, and their numbers",
     "durable": "true or false",
     "migration_backup": "true or false",
     "models": "the path of a folder",
@@ -126,6 +128,9 @@ class Settings(BaseSettings):
         default=False,
         description="Whether keys, tokens, card numbers and passwords are taken out of what is remembered.",
     )
+    life: dict[str, float] = Field(
+        default_factory=dict, description="Rules by which memories live, by name; see docs/life.md."
+    )
     durable: bool = Field(default=True, description="Whether an acknowledged write survives a power cut.")
     migration_backup: bool = Field(
         default=True, description="Whether a file of an older schema is copied before it is migrated."
@@ -193,6 +198,7 @@ class Settings(BaseSettings):
             extract_entities=self.extract_entities,
             read_dates=self.read_dates,
             redact=self.redact,
+            life=self.life,
             durable=self.durable,
             must_exist=must_exist,
             migration_backup=self.migration_backup,
@@ -222,10 +228,23 @@ class Settings(BaseSettings):
             raise InvalidArgument("path", value, "the path of a file or folder")
         return Path(value).expanduser() if isinstance(value, str) else value
 
+    @field_validator("life")
+    @classmethod
+    def _rules_of_life(cls, value: dict[str, float]) -> dict[str, float]:
+        counts = {rule.name for rule in RULES if rule.type is int}
+        # In a file, or in JSON, a count may be written 2 or 2.0.
+        typed = {name: _whole(number) if name in counts else number for name, number in value.items()}
+        Life.of(typed)
+        return typed
+
     @field_validator("namespace")
     @classmethod
     def _a_namespace(cls, value: str) -> str:
         return checked_namespace("namespace", value)
+
+
+def _whole(number: float) -> float:
+    return int(number) if number.is_integer() else number
 
 
 def _from_environment() -> dict[str, str]:

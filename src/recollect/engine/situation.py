@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from recollect.embed.port import Vectors
 from recollect.embed.reranker import Reranker
+from recollect.engine.life import USUAL, Life
 from recollect.engine.namespace_graph import NamespaceGraph
 from recollect.engine.words import Question
 from recollect.model.checks import FloatArray
@@ -33,6 +34,7 @@ class Situation:
     likely unrelated, as the embedder was calibrated. `about_time` says that the period is what was asked for,
     and not one detail of the question among others; `here` is the place to look around.
     `graph` returns the graph of the namespace; building it may take seconds, so only legs that need it ask.
+    `life` tells how sure a memory is by now.
     """
 
     view: View
@@ -47,3 +49,4 @@ class Situation:
     here: Place | None = None
     reranker: Reranker | None = None
     graph: Callable[[], NamespaceGraph] | None = None
+    life: Life = USUAL

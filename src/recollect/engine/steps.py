@@ -40,15 +40,15 @@ def with_confidence(
         return scores, explain
     sure = records["confidence"]
     if recipe.confidence == "multiplicative":
-        both = _Mixed("product", ("relevance", "confidence"), scores, sure)
-        return both.scores, _chained(both, "with confidence", "relevance", explain)
+        both = Mixed("product", ("relevance", "confidence"), scores, sure)
+        return both.scores, chained(both, "with confidence", "relevance", explain)
     if recipe.weighting == "query":
         kind = situation.classifier.classify(situation.question.text)
         alpha, beta = for_query(kind.type, kind.confidence)
     else:
         alpha, beta = preset(recipe.weighting)
-    both = _Mixed("sum", ("relevance", "confidence"), alpha * scores, beta * sure)
-    return both.scores, _chained(both, "with confidence", "relevance", explain, weight=alpha)
+    both = Mixed("sum", ("relevance", "confidence"), alpha * scores, beta * sure)
+    return both.scores, chained(both, "with confidence", "relevance", explain, weight=alpha)
 
 
 def with_session(
@@ -57,10 +57,10 @@ def with_session(
     """Let the three best candidates of a session speak for all of it: a conversation has a topic."""
     if not recipe.session_weight:
         return scores, explain
-    relevant, base = _not_negative(scores, explain)
+    relevant, base = not_negative(scores, explain)
     shared = recipe.session_weight * means(records["session"], relevant)
-    both = _Mixed("sum", ("relevance", "its session"), relevant, shared)
-    return both.scores, _chained(both, "with session", "relevance", base)
+    both = Mixed("sum", ("relevance", "its session"), relevant, shared)
+    return both.scores, chained(both, "with session", "relevance", base)
 
 
 def with_speaker(
@@ -72,10 +72,10 @@ def with_speaker(
     said_by_machine = records["role"] == MACHINE
     if not said_by_machine.any():
         return scores, explain
-    relevant, base = _not_negative(scores, explain)
+    relevant, base = not_negative(scores, explain)
     factor = np.where(said_by_machine, recipe.machine_weight, 1.0)
-    both = _Mixed("product", ("relevance", "speaker"), relevant, factor)
-    return both.scores, _chained(both, "with speaker", "relevance", base)
+    both = Mixed("product", ("relevance", "speaker"), relevant, factor)
+    return both.scores, chained(both, "with speaker", "relevance", base)
 
 
 def with_quality(
@@ -85,20 +85,20 @@ def with_quality(
     if recipe.quality == "none":
         return scores, explain
     good = _qualities(records, situation.now)
-    relevant, base = _not_negative(scores, explain)
+    relevant, base = not_negative(scores, explain)
     best = _best(relevant)
     # The composites of rank.composite, on values that are known to be good.
     relative = relevant / best if best > 0 else relevant
     share, gain = 1 - recipe.quality_weight, recipe.quality_weight
     if recipe.quality == "additive":
-        both = _Mixed("sum", ("relevance", "quality"), share * relative, gain * good)
+        both = Mixed("sum", ("relevance", "quality"), share * relative, gain * good)
         weight = share
     else:
         factor = share + gain * good
-        both = _Mixed("product", ("relevance", "quality factor"), relative, factor)
+        both = Mixed("product", ("relevance", "quality factor"), relative, factor)
         weight = None
     carrier = "relevance" if best > 0 else ""
-    return both.scores, _chained(both, "with quality", carrier, base, weight=weight, best=best)
+    return both.scores, chained(both, "with quality", carrier, base, weight=weight, best=best)
 
 
 def with_temporal(
@@ -110,7 +110,7 @@ def with_temporal(
     near = proximity(records["event"], situation.period)
     form = boosted_additive if recipe.temporal == "additive" else boosted_multiplicative
     both = form(scores, near, boost=recipe.temporal_boost)
-    return both.scores, _chained(both, "with time", "composite", explain)
+    return both.scores, chained(both, "with time", "composite", explain)
 
 
 def reranked(
@@ -119,7 +119,7 @@ def reranked(
     """Let a re-ranker read the best candidates; the others keep their own share of the score."""
     if not recipe.rerank_depth or situation.reranker is None:
         return scores, explain
-    relevant, base = _not_negative(scores, explain)
+    relevant, base = not_negative(scores, explain)
     best = _best(relevant)
     if best <= 0:
         return scores, explain
@@ -129,11 +129,11 @@ def reranked(
     opinion[read] = min_max(situation.reranker.score(situation.question.text, texts))
     kept = 1 - recipe.rerank_weight
     names = ("relevance", situation.reranker.name)
-    both = _Mixed("sum", names, kept * (relevant / best), recipe.rerank_weight * opinion)
-    return both.scores, _chained(both, "re-ranked", "relevance", base, weight=kept, best=best)
+    both = Mixed("sum", names, kept * (relevant / best), recipe.rerank_weight * opinion)
+    return both.scores, chained(both, "re-ranked", "relevance", base, weight=kept, best=best)
 
 
-class _Mixed:
+class Mixed:
     """Two signals in one score, the parts kept for an explanation, which most scores are never asked for."""
 
     def __init__(
@@ -147,12 +147,13 @@ class _Mixed:
         self._parts = operation, names, first, second
 
     def explain(self, position: int, label: str, detail: Mapping[str, Explanation]) -> Explanation:
+        """Return why the candidate at a position has its score."""
         operation, names, *rows = self._parts
         return Combination.of(operation, names, np.stack(rows)).explain(position, label, detail)
 
 
-def _chained(
-    both: _Mixed | Combination,
+def chained(
+    both: Mixed | Combination,
     label: str,
     carrier: str,
     before: Explain,
@@ -184,7 +185,7 @@ def _best(relevant: FloatArray) -> float:
     return float(relevant[relevant.argmax()]) if relevant.size else 0.0
 
 
-def _not_negative(scores: FloatArray, explain: Explain) -> Step:
+def not_negative(scores: FloatArray, explain: Explain) -> Step:
     """Return scores that start at 0, for steps that need them so; z-scored fusions go below."""
     if scores.size == 0 or scores[scores.argmin()] >= 0:
         return scores, explain

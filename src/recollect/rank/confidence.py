@@ -9,7 +9,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Annotated
 
+import numpy as np
+
 from recollect.model import checks
+from recollect.model.checks import FloatArray, Numbers
 from recollect.model.parameter import Declared
 
 _ONCE_A = timedelta(days=1)
@@ -85,3 +88,33 @@ def worn(
     since = checks.instant("now", now) - checks.instant("last_support", last_support)
     weeks = max(0.0, since / _WEEK - 1)
     return min(sure, max(lowest, sure - loss * weeks))
+
+
+def worn_since(
+    confidence: Numbers,
+    days: Numbers,
+    *,
+    weekly_loss: Annotated[float, Declared("Confidence lost per week without support.", 0, 1)] = 0.05,
+    floor: Annotated[float, Declared("What wear never goes below.", 0, 1)] = 0.05,
+) -> FloatArray:
+    """Do the work of :func:`worn` for many memories at once.
+
+    Parameters
+    ----------
+    confidence
+        From 0 to 1 each, as last written.
+    days
+        How long ago each was last supported, or learnt; below 0 counts as no silence.
+    weekly_loss, floor
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> worn_since([0.9, 0.9, 0.01], [7, 21, 365]).round(6)
+    array([0.9 , 0.8 , 0.01])
+    """
+    sure, silent = checks.probabilities("confidence", confidence), checks.numbers("days", days)
+    checks.same_length(confidence=sure, days=silent)
+    loss, lowest = checks.probability("weekly_loss", weekly_loss), checks.probability("floor", floor)
+    weeks = np.maximum(0.0, silent / 7.0 - 1.0)
+    return np.minimum(sure, np.maximum(lowest, sure - loss * weeks))

@@ -612,6 +612,27 @@ class StoreConformance(LearningConformance, NamingConformance, AccessConformance
 
     def test_everything_can_be_carried_away_and_counted(self, store: Store) -> None:
         """Check the export, the namespaces and the counts."""
+    def test_a_namespace_can_be_removed_and_made_anew(self, store: Store) -> None:
+        """Check that nothing of it is left, that others are untouched, and that its name is free again."""
+        store.use_embedder(EMBEDDER, DIMENSION)
+        entries = [entry(f"m{number}", "tea", direction(1), tags=("drink",)) for number in range(300)]
+        store.add([*entries, entry("b", "tea", namespace=THERE)])
+        store.describe_entity(HERE, "Zoë", type="person")
+        assert _recalled(store)[0] != []
+        assert store.purge_namespace(HERE) == 300
+        assert store.namespaces() == {THERE: 1}
+        assert (_recalled(store), store.entities(HERE), store.naming(HERE)) == (([], []), [], 0)
+        assert store.graph_news(HERE, 5).kinds
+        for namespace in (HERE, "nobody"):
+            with pytest.raises(InvalidArgument):
+                store.purge_namespace(namespace)
+        last = store.changes(0, 10_000)[-1].number
+        store.add([entry("new", "tea", direction(1))])
+        assert store.changes(last, 10)[0].number == last + 1
+        assert (_recalled(store), store.namespaces()) == ((["new"], ["new"]), {HERE: 1, THERE: 1})
+        assert store.graph_news(HERE, last - 1).kinds
+        assert store.graph_news(HERE, store.changes(0, 10_000)[-1].number).kinds == frozenset()
+
         store.add([entry("a", "tea"), entry("b", "milk", namespace=THERE), entry("c", "tea")])
         store.forget(HERE, ["a"], NOW)
         assert [memory.id for memory in store.export(None)] == ["a", "b", "c"]

@@ -23,6 +23,20 @@ _HERE, _THERE = "acme/alice", "acme/bob"
 class NamingConformance:
     """The part of the suite about who is who and what relates to what."""
 
+    def test_an_entity_can_be_purged_with_its_relations(self, store: Store) -> None:
+        """Check that its names, merged ones too, and its relations go, and others stay."""
+        store.describe_entity(_HERE, "Zoë Keller", type="person", aliases=["ZK"])
+        store.describe_entity(_HERE, "Ben", description="a baker")
+        store.merge_entities(_HERE, "Zoë Keller", "Z")
+        ends = (("ZK", "Ben"), ("Ben", "Z"), ("Ben", "Rotterdam"), ("Z", "Lisbon"))
+        store.relate(_HERE, [Relation(source, "knows", target) for source, target in ends], _NOW)
+        store.purge(_HERE, [], ["zoe keller"])
+        assert [record.entity.name for record in store.entities(_HERE)] == ["Ben", "Rotterdam"]
+        assert [(each.source, each.target) for each in store.relations(_HERE)] == [("Ben", "Rotterdam")]
+        store.purge(_HERE, [], ["nobody"])
+        store.purge(_HERE, [], [])
+        assert len(store.entities(_HERE)) == 2
+
     def test_an_entity_is_what_was_said_about_it(self, store: Store) -> None:
         """Check parts that are given and parts that are left, and names however they are spelt."""
         assert store.entities(_HERE) == []

@@ -234,8 +234,19 @@ class Store(Protocol):
         """
         ...
 
-    def purge(self, namespace: str, ids: Sequence[str]) -> None:
-        """Remove memories and everything derived from them, for good."""
+    def purge(self, namespace: str, ids: Sequence[str], names: Sequence[str] = ()) -> None:
+        """Remove memories and everything derived from them, for good.
+
+        And the entities with any of `names`, what was merged into them, and their relations.
+        """
+        ...
+
+    def purge_namespace(self, namespace: str) -> int:
+        """Remove a namespace for good, with its name and all that belongs to it; return how many memories.
+
+        Names, relations, logs and whatever else carries the namespace go with them. One of the same name
+        that is made later is a new one.
+        """
         ...
 
     def get(self, namespace: str, ids: Sequence[str]) -> list[Memory]:

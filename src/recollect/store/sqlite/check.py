@@ -22,7 +22,7 @@ from recollect.index.record import FORGOTTEN, GONE, gone, packed, unpacked
 from recollect.model.errors import IndexCorrupt
 from recollect.model.memory import Memory
 from recollect.store.port import Terms
-from recollect.store.sqlite import entities, erasing, segments
+from recollect.store.sqlite import emptying, entities, erasing, segments
 from recollect.store.sqlite.places import vectors_place
 from recollect.store.sqlite.rows import SELECTED, SOURCE, memory
 
@@ -48,7 +48,7 @@ def problems(connection: sqlite3.Connection, terms_of: Words) -> list[Problem]:
     if found:
         return found
     for number, path, slots, flushed in connection.execute(
-        "SELECT number, path, slots, flushed FROM namespaces ORDER BY path"
+        f"SELECT number, path, slots, flushed FROM namespaces WHERE {emptying.NAMED} ORDER BY path"
     ).fetchall():
         texts = [
             *_namespace_problems(connection, number, slots, flushed, terms_of),
@@ -122,7 +122,7 @@ def statistics(connection: sqlite3.Connection, path: str) -> Mapping[str, Any]:
         "memories": count("SELECT count(*) FROM memories"),
         "forgotten": count("SELECT count(*) FROM memories WHERE forgotten_at IS NOT NULL"),
         "superseded": count("SELECT count(*) FROM memories WHERE superseded_by IS NOT NULL"),
-        "namespaces": count("SELECT count(*) FROM namespaces"),
+        "namespaces": count(f"SELECT count(*) FROM namespaces WHERE {emptying.NAMED}"),
         "sessions": count("SELECT count(*) FROM sessions"),
         "entities": count("SELECT count(*) FROM entities"),
         "relations": count("SELECT count(*) FROM relations"),

@@ -205,6 +205,28 @@ def remove_unreferred(connection: sqlite3.Connection, number: int, entities: set
         log(connection, number, "rename", naming=True)
 
 
+def remove_named(connection: sqlite3.Connection, number: int, keys: Iterable[str]) -> None:
+    """Remove the entities with any of these folded names, what was merged into them, and their relations.
+
+    An entity at the other end of such a relation stays, if anything else was said about it.
+    """
+    gone = _with_merged(connection, having(connection, number, keys))
+    if not gone:
+        return
+    others: set[int] = set()
+    for entity in gone:
+        for ends in connection.execute(
+            "DELETE FROM relations WHERE subject = ?1 OR object = ?1 RETURNING subject, object", (entity,)
+        ).fetchall():
+            others.update(ends)
+        connection.execute("UPDATE entities SET merged_into = NULL WHERE merged_into = ?", (entity,))
+    connection.executemany("DELETE FROM entities WHERE number = ?", [(entity,) for entity in sorted(gone)])
+    log(connection, number, "rename", naming=True)
+    log(connection, number, "unrelate", naming=False)
+    bare = {other for other in others - gone if is_bare(connection, other)}
+    remove_unreferred(connection, number, bare)
+
+
 def problems(connection: sqlite3.Connection, number: int) -> Iterator[str]:
     """Yield what is wrong with the names and relations of a namespace, in words."""
     names = connection.execute(

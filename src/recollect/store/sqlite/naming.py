@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from typing import Final
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from recollect.store.sqlite.connection import reading, translated
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.segments import Namespace
 from recollect.store.sqlite.writing import find_namespace, new_namespace
+
+_ANEW: Final = frozenset({"purge", "rename"})
+"""What has happened to a namespace that is another than it was: everything is gone, and names mean others."""
 
 
 class NamingStore:
@@ -102,7 +106,9 @@ class NamingStore:
         """Return what has happened to a namespace after the change `since`."""
         with self._look(namespace) as found:
             if found is None:
-                return GraphNews(0, 0, (), frozenset())
+                return GraphNews(0, 0, (), _ANEW if since else frozenset())
+            if since and since < found.begun:
+                return GraphNews(found.change, found.slots, (), _ANEW)
             if found.change == since:
                 return GraphNews(since, found.slots, (), frozenset())
             return links.news(self._connection, found, since)

@@ -283,4 +283,8 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     CREATE INDEX sightings_by_experiment ON sightings (namespace, experiment);
     CREATE INDEX sightings_by_recall ON sightings (namespace, recall);
     """,
+    """
+    -- The last change of all before a namespace came to be: its name may have been another's until then.
+    ALTER TABLE namespaces ADD COLUMN begun INTEGER NOT NULL DEFAULT 0;
+    """,
 )

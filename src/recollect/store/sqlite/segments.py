@@ -42,6 +42,8 @@ class Namespace:
     flushed: int
     change: int
     generation: int
+    begun: int = 0
+    """The last change of all before it came to be: what was known of its name until then was another's."""
 
 
 def flush(

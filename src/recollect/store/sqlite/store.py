@@ -17,7 +17,7 @@ from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
 from recollect.store.filters import Filter
 from recollect.store.port import Change, Entry, Floats, Hidden, Page, Terms
-from recollect.store.sqlite import check, conditions, entities, lessons, recall_log, writing
+from recollect.store.sqlite import check, conditions, emptying, entities, lessons, recall_log, writing
 from recollect.store.sqlite.access import AccessStore, erase_replies
 from recollect.store.sqlite.connection import connect, reading, translated
 from recollect.store.sqlite.connection import writing as transaction
@@ -32,6 +32,7 @@ from recollect.store.sqlite.rows import SELECTED, SOURCE, instant, marks, memory
 from recollect.store.sqlite.segments import Namespace
 from recollect.store.sqlite.view import SqliteView
 
+from recollect.text.folding import folded
 _MEMORY_BUDGET: Final = 1024**3
 _EMPTY: Final = Namespace(0, "", 0, 0, 0, 0)
 _IS_KNOWN: Final = f"SELECT 1 FROM {SOURCE} WHERE n.path = ? AND m.id = ?"
@@ -162,8 +163,8 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore):
             for each in hidden:
                 writing.hide(self._connection, namespace, each)
 
-    def purge(self, namespace: str, ids: Sequence[str]) -> None:
-        """Remove memories and everything derived from them, for good.
+    def purge(self, namespace: str, ids: Sequence[str], names: Sequence[str] = ()) -> None:
+        """Remove memories and everything derived from them, for good, and the entities with these names.
 
         The relations they assert go with them, and the declared entities that only they referred to.
         Afterwards the whole file is written anew, so that its bytes hold no trace: this takes time in
@@ -174,7 +175,7 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore):
         PurgeUnfinished
             If the memories are gone, but others kept the file from being written anew; `vacuum` does it.
         """
-        if not ids:
+        if not ids and not names:
             return
         with self._lock, translated(self.path):
             with transaction(self._connection, self.path):
@@ -186,10 +187,28 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore):
                 lessons.purge(self._connection, whose, slots)
                 entities.remove_unreferred(self._connection, whose, entities_of_these)
                 erase_replies(self._connection, namespace)
+                entities.remove_named(self._connection, whose, [folded(name) for name in names])
                 owe(self._connection)
             erase(self._connection, self.path)
 
     def get(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
+    def purge_namespace(self, namespace: str) -> int:
+        """Remove a namespace for good, with its name and all that belongs to it; see :meth:`purge`.
+
+        Returns how many memories it had.
+        """
+        with self._lock, translated(self.path):
+            with transaction(self._connection, self.path):
+                found = writing.find_namespace(self._connection, namespace)
+                if found is None:
+                    raise InvalidArgument("namespace", namespace, "one that there is")
+                count = emptying.empty(self._connection, found)
+                owe(self._connection)
+            _, size = self._partitions.pop(namespace, (None, 0))
+            self._used -= size
+            erase(self._connection, self.path)
+        return count
+
         """Return memories by id, hidden ones too; raise for an id nobody has."""
         with self._lock, reading(self._connection, self.path):
             return [writing.find(self._connection, namespace, id_)[3] for id_ in ids]
@@ -279,7 +298,7 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore):
         with self._lock, reading(self._connection, self.path):
             rows = self._connection.execute(
                 "SELECT n.path, (SELECT count(*) FROM memories m WHERE m.namespace = n.number) "
-                "FROM namespaces n ORDER BY n.path"
+                f"FROM namespaces n WHERE {emptying.NAMED} ORDER BY n.path"
             ).fetchall()
         return dict(rows)
 
@@ -358,6 +377,8 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore):
         known, size = self._partitions.pop(namespace.path, (None, 0))
         self._used -= size
         fresh = caught_up(self._connection, namespace, self._embedder, known)
+        if known is not None and known.change < namespace.begun:
+            known = None
         self._partitions[namespace.path] = fresh, fresh.nbytes
         self._used += fresh.nbytes
         while self._used > self._memory_budget and len(self._partitions) > 1:

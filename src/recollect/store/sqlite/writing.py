@@ -47,7 +47,9 @@ _MOST_PASSAGES: Final = 2**16 - 1
 _LIMITS: Final = {"position": 2**31, "access_count": 2**32, "mentions": 2**63, "version": 2**63}
 _SMALLEST_LIMIT: Final = min(_LIMITS.values())
 _GROWN: Final = "UPDATE namespaces SET slots = ?, change = ? WHERE number = ?"
-_NAMESPACE: Final = "SELECT number, path, slots, flushed, change, generation FROM namespaces WHERE path = ?"
+_NAMESPACE: Final = (
+    "SELECT number, path, slots, flushed, change, generation, begun FROM namespaces WHERE path = ?"
+)
 
 
 def find_namespace(connection: sqlite3.Connection, path: str) -> Namespace | None:
@@ -223,10 +225,11 @@ def find(connection: sqlite3.Connection, path: str, id_: str) -> tuple[Namespace
 
 def new_namespace(connection: sqlite3.Connection, path: str) -> Namespace:
     """Make a namespace that is not there yet."""
-    number = connection.execute("INSERT INTO namespaces (path) VALUES (?)", (path,)).lastrowid
+    begun = _last_change(connection)
+    number = connection.execute("INSERT INTO namespaces (path, begun) VALUES (?, ?)", (path, begun)).lastrowid
     assert number is not None  # an INSERT always has one
     checked_room("namespaces", number, NAMESPACES)
-    return Namespace(number, path, 0, 0, 0, 0)
+    return Namespace(number, path, 0, 0, 0, 0, begun)
 
 
 def _add_rows(

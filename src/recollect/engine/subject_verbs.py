@@ -1,0 +1,140 @@
+"""The verbs for people who ask what is known about them, and that it be no more: about and the large purges.
+
+`about` shows everything before anything is removed; `purge_subject` removes exactly that. A namespace is
+removed as a whole, with its name. The right to a copy and the right to be forgotten are articles 15 and 17 of
+the General Data Protection Regulation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from recollect.engine.entity_verbs import EntityVerbs
+from recollect.model.entity import Relation
+from recollect.model.errors import EntityNotFound
+from recollect.model.memory import Memory
+from recollect.store.filters import parse
+from recollect.store.naming import EntityRecord
+from recollect.store.port import Hidden
+from recollect.text.folding import folded
+
+SUMMARY_OF: Final = "summary_of"
+"""The key of the metadata in which a summary names the memories that it was made from."""
+
+_AT_ONCE: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Everything about a subject.
+
+    Attributes
+    ----------
+    subject
+        As it was asked for.
+    memories
+        Those that mention it, or that it said: forgotten, superseded and expired ones too, oldest first.
+    hidden
+        Since when those of them that are hidden have been so.
+    entities
+        What was declared about it: itself, and what was merged into it.
+    relations
+        Those with it at an end, ended ones too.
+    """
+
+    subject: str
+    memories: tuple[Memory, ...]
+    hidden: tuple[Hidden, ...]
+    entities: tuple[EntityRecord, ...]
+    relations: tuple[Relation, ...]
+
+
+class SubjectVerbs(EntityVerbs):
+    """The part of the engine that shows and removes all there is about somebody."""
+
+    def about(self, subject: str, *, namespace: str | None = None) -> About:
+        """Return everything about a person or a thing, by any of its names.
+
+        A memory counts if the subject said it, if it is listed as mentioned, or if one of its names stands in
+        the text as a word. Every memory of the namespace is looked at, hidden ones too.
+        """
+        path = self._namespace(namespace)
+        spellings = self._spellings(subject, path)
+        memories = tuple(memory for memory in self.store.export(path) if _concerns(memory, spellings))
+        ids = {memory.id for memory in memories}
+        entities = [
+            record
+            for record in self.store.entities(path)
+            if spellings & {folded(name) for name in (record.entity.name, *record.entity.aliases)}
+        ]
+        relations = [
+            relation
+            for relation in self.store.relations(path)
+            if spellings & {folded(relation.source), folded(relation.target)}
+        ]
+        if not memories and not entities:
+            raise EntityNotFound(subject, path)
+        hidden = tuple(each for each in self.store.hidden(path) if each.memory_id in ids)
+        return About(subject, memories, hidden, tuple(entities), tuple(relations))
+
+    def purge_subject(self, subject: str, *, namespace: str | None = None) -> About:
+        """Remove everything that `about` shows, for good, and return it. This cannot be undone.
+
+        Summaries that were made from those memories go with them; see :meth:`Engine.purge`.
+        """
+        path = self._namespace(namespace)
+        found = self.about(subject, namespace=path)
+        ids = self._with_summaries(path, [memory.id for memory in found.memories])
+        names = sorted(self._spellings(subject, path))
+        self._before_purge()
+        self._repairing.run([path], lambda: self.store.purge(path, ids, names))
+        return found
+
+    def purge_namespace(self, namespace: str) -> int:
+        """Remove a namespace for good: its memories, names, relations, logs, and its own name.
+
+        Those below it (``acme/alice`` below ``acme``) stay. Returns how many memories it had. As after
+        :meth:`Engine.purge` the file is written anew, which takes time in proportion to its size.
+        """
+        path = self._namespace(namespace)
+        self._before_purge()
+        removed = self._repairing.run([path], lambda: self.store.purge_namespace(path))
+        self._names.clear()
+        return removed
+
+    def _before_purge(self) -> None:
+        """Write down what waits to be: after the purge it would be written down all the same."""
+
+    def _spellings(self, subject: str, path: str) -> set[str]:
+        names = self._names.of(path)
+        return set(names.spellings(names.key(subject))) | {folded(subject)}
+
+    def _with_summaries(self, path: str, ids: Sequence[str]) -> list[str]:
+        """Return ids, and after them those of the summaries that repeat what these memories say."""
+        found = dict.fromkeys(ids)
+        while more := [summary for summary in self._summaries_of(path, set(found)) if summary not in found]:
+            found |= dict.fromkeys(more)
+        return list(found)
+
+    def _summaries_of(self, path: str, ids: set[str]) -> Iterator[str]:
+        made_from_others = parse({f"metadata.{SUMMARY_OF}": {"exists": True}})
+        cursor: str | None = None
+        while True:
+            page = self.store.page(path, made_from_others, _AT_ONCE, cursor, hidden=True)
+            for memory in page.memories:
+                sources = memory.metadata[SUMMARY_OF]
+                if isinstance(sources, list) and any(source in ids for source in sources):
+                    yield memory.id
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+
+def _concerns(memory: Memory, spellings: set[str]) -> bool:
+    if any(folded(name) in spellings for name in (memory.source.speaker, *memory.entities) if name):
+        return True
+    text = folded(memory.content)
+    return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in spellings if name in text)

@@ -1,0 +1,58 @@
+"""Removing a whole namespace: every row of every table that is its own, and its name.
+
+Which tables those are is read from the schema: whatever carries a namespace belongs to one, so that a table
+that is added later is emptied without being named here. What stays is one row without a name, which keeps the
+number from being given out again, and one entry of the change feed, so that no change number is either: other
+processes that knew the namespace then see that it is gone, or that another has its name.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from recollect.store.sqlite import segments
+from recollect.store.sqlite.entities import NOBODY
+from recollect.store.sqlite.segments import Namespace
+
+NAMED: Final = "path NOT LIKE '(%'"
+"""The condition that a row of the namespaces table is not what a purge left; no name has a parenthesis."""
+_KEPT: Final = frozenset({"namespaces"})
+
+
+def empty(connection: sqlite3.Connection, namespace: Namespace) -> int:
+    """Remove a namespace, inside a transaction, and return how many memories it had."""
+    number = namespace.number
+    (memories,) = connection.execute(
+        "SELECT count(*) FROM memories WHERE namespace = ?", (number,)
+    ).fetchone()
+    (last,) = connection.execute("SELECT coalesce(max(change), 0) FROM changes").fetchone()
+    # Rows refer to each other across tables; all of them are gone when the transaction ends.
+    connection.execute("PRAGMA defer_foreign_keys = ON")
+    segments.drop(connection, number)
+    for table in owned_tables(connection):
+        # Some tables know a namespace by its number, others by its name.
+        connection.execute(f'DELETE FROM "{table}" WHERE namespace IN (?, ?)', (number, namespace.path))
+    change = connection.execute(
+        "INSERT INTO changes (change, namespace, slot, kind) VALUES (?, ?, ?, 'purge')",
+        (last + 1, number, NOBODY),
+    ).lastrowid
+    connection.execute(
+        "UPDATE namespaces SET path = ?, slots = 0, flushed = 0, change = ?, generation = generation + 1, "
+        "naming = 0, begun = ? WHERE number = ?",
+        (f"(purged {number})", change, change, number),
+    )
+    return int(memories)
+
+
+def owned_tables(connection: sqlite3.Connection) -> list[str]:
+    """Return the tables whose rows belong to a namespace."""
+    tables = connection.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
+    ).fetchall()
+    return [
+        table
+        for (table,) in tables
+        if table not in _KEPT
+        and any(column[1] == "namespace" for column in connection.execute(f'PRAGMA table_info("{table}")'))
+    ]

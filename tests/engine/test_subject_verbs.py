@@ -1,0 +1,122 @@
+"""Everything about somebody can be seen, and then be gone to the last byte."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import recollect
+from recollect import Engine
+from recollect.engine.subject_verbs import SUMMARY_OF
+from recollect.model.errors import EntityNotFound, InvalidArgument, MemoryNotFound
+from recollect.model.memory import Source
+
+NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Engine]:
+    with recollect.open(tmp_path / "m.db", embedder="lexical", clock=lambda: NOW) as opened:
+        yield opened
+
+
+def bytes_of(folder: Path) -> bytes:
+    files = sorted(folder.iterdir())
+    assert any(path.name.endswith("-wal") for path in files), "the log is looked at as well"
+    return b"".join(path.read_bytes() for path in files)
+
+
+def filled(memory: Engine) -> None:
+    memory.remember("Marigold drinks oolong.", id="said")
+    memory.remember("I prefer the quiet carriage.", id="own", source=Source("Marigold", "trains"))
+    memory.remember("The allergy form is in the drawer.", id="listed", entities=["Mari"])
+    memory.remember("In the evening marigold, of all people, sang.", id="lower")
+    memory.remember("Tomasz drinks rooibos.", id="other")
+    memory.remember("Marigolds grow in the garden.", id="flowers")
+    memory.describe_entity("Marigold", type="person", aliases=["Mari"], description="keeps quokkas")
+    memory.relate("Marigold", "works_at", "Kelpline")
+    memory.relate("Tomasz", "works_at", "Kelpline")
+    memory.forget("lower")
+
+
+def test_about_tells_everything_by_any_name_and_hidden_ones_too(memory: Engine) -> None:
+    filled(memory)
+    for name in ("Marigold", "MARI"):
+        found = memory.about(name)
+        assert [each.id for each in found.memories] == ["said", "own", "listed", "lower"]
+        assert [each.memory_id for each in found.hidden] == ["lower"]
+        assert [each.entity.description for each in found.entities] == ["keeps quokkas"]
+        assert [(each.source, each.target) for each in found.relations] == [("Marigold", "Kelpline")]
+    with pytest.raises(EntityNotFound):
+        memory.about("nobody")
+
+
+def test_a_purged_subject_leaves_no_byte(memory: Engine, tmp_path: Path) -> None:
+    filled(memory)
+    memory.recall("what does Marigold drink?")
+    assert b"quokkas" in bytes_of(tmp_path)
+    removed = memory.purge_subject("Mari")
+    assert len(removed.memories) == 4
+    assert sorted(each.id for each in memory.list(hidden=True).memories) == ["flowers", "other"]
+    for trace in (b"oolong", b"quiet carriage", b"allergy", b"quokkas", b"sang", b"trains"):
+        assert trace not in bytes_of(tmp_path)
+    assert b"Mari\0" not in bytes_of(tmp_path)
+    with pytest.raises(EntityNotFound):
+        memory.about("Mari")
+    assert [each.source for each in memory.relations()] == ["Tomasz"]
+    assert memory.check() == []
+
+
+def test_a_summary_goes_with_what_it_repeats(memory: Engine, tmp_path: Path) -> None:
+    memory.remember("The oolong is in the tin.", id="a")
+    memory.remember("Something else.", id="b")
+    memory.remember("Oolong, mostly.", id="sum", metadata={SUMMARY_OF: ["a", "b"]})
+    memory.remember("Tea in short.", id="sums", metadata={SUMMARY_OF: ["sum"]})
+    memory.purge("b")
+    assert [each.id for each in memory.list().memories] == ["a"]
+    assert b"Oolong, mostly" not in bytes_of(tmp_path)
+    with pytest.raises(MemoryNotFound):
+        memory.purge("b")
+
+
+def test_a_purged_namespace_leaves_no_byte_and_its_name_is_free(memory: Engine, tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "m.db", embedder="lexical", clock=lambda: NOW) as elsewhere:
+        memory.remember("Anna stays.", id="stays")
+        with recollect.open(
+            tmp_path / "m.db", embedder="lexical", namespace="acme/quokka", clock=lambda: NOW
+        ) as other:
+            filled(other)
+            other.remember_many([{"content": f"oolong number {number}"} for number in range(600)])
+            other.recall("oolong")
+        for engine in (memory, elsewhere):
+            assert engine.recall("oolong", namespace="acme/quokka").hits
+            assert engine.entity("Mari", namespace="acme/quokka").relations == 1
+            assert engine.near(0, 0, namespace="acme/quokka") == ()
+        assert memory.purge_namespace("acme/quokka") == 606
+        found = bytes_of(tmp_path)
+        for trace in (b"quokka", b"oolong", b"Marigold", b"trains", b"Kelpline"):
+            assert trace not in found
+        for engine in (memory, elsewhere):
+            assert engine.recall("oolong", namespace="acme/quokka").hits == ()
+            assert engine.entities(namespace="acme/quokka") == ()
+            assert list(engine.store.namespaces()) == ["default"]
+            assert [each.id for each in engine.list().memories] == ["stays"]
+        assert memory.check() == []
+        # Another of the same name is another, also for those who knew the first.
+        memory.remember("Marigold drinks water.", namespace="acme/quokka", place={"lat": 1, "lon": 1})
+        for engine in (elsewhere, memory):
+            assert len(engine.recall("Marigold", namespace="acme/quokka").hits) == 1
+            assert engine.entity("Marigold", namespace="acme/quokka").memories == 1
+            assert len(engine.near(1, 1, namespace="acme/quokka")) == 1
+            with pytest.raises(EntityNotFound):
+                engine.entity("Mari", namespace="acme/quokka")
+        assert memory.check() == []
+
+
+def test_what_is_not_there_cannot_be_purged(memory: Engine) -> None:
+    for namespace in ("nobody", "a//b"):
+        with pytest.raises(InvalidArgument, match="namespace"):
+            memory.purge_namespace(namespace)
+    with pytest.raises(EntityNotFound):
+        memory.purge_subject("nobody")

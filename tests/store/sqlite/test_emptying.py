@@ -1,0 +1,51 @@
+"""A namespace is emptied table by table, whatever tables there are."""
+
+from contextlib import closing
+
+from recollect.store.conformance import HERE, THERE, entry, words
+from recollect.store.sqlite.emptying import owned_tables
+from recollect.store.sqlite.store import SqliteStore
+
+
+def test_every_table_that_carries_a_namespace_is_emptied() -> None:
+    with closing(SqliteStore(":memory:")) as store:
+        connection = store._connection
+        connection.execute("CREATE TABLE later (namespace TEXT, said TEXT)")
+        connection.execute("INSERT INTO later VALUES (?, 'x'), (?, 'y')", (HERE, THERE))
+        tables = owned_tables(connection)
+        assert {
+            "memories",
+            "records",
+            "vectors",
+            "segments",
+            "names",
+            "relations",
+            "changes",
+            "later",
+        } <= set(tables)
+        store.add([entry(f"m{number}", "tea", namespace=HERE) for number in range(300)])
+        store.add([entry("b", "tea", namespace=THERE)])
+        store.purge_namespace(HERE)
+        left = {
+            table: connection.execute(
+                f"SELECT count(*) FROM {table} WHERE namespace IN (1, ?)", (HERE,)
+            ).fetchone()[0]
+            for table in tables
+        }
+        # The one entry of the feed that says so.
+        assert {table: count for table, count in left.items() if count} == {"changes": 1}
+        assert connection.execute("SELECT said FROM later").fetchall() == [("y",)]
+        assert connection.execute("SELECT count(*) FROM postings").fetchone() == (0,)
+        assert connection.execute("SELECT path FROM namespaces").fetchall() == [("(purged 1)",), (THERE,)]
+        assert store.check(lambda memory: {"content": words(memory.content)}) == []
+
+
+def test_a_second_purge_of_a_name_leaves_two_rows_without_one() -> None:
+    with closing(SqliteStore(":memory:")) as store:
+        for _ in range(2):
+            store.add([entry("a", "tea", namespace=HERE)])
+            store.purge_namespace(HERE)
+        assert store.namespaces() == {}
+        assert store.statistics()["namespaces"] == 0
+        feed = store.changes(0, 100)
+        assert [(change.kind, change.memory_id) for change in feed] == [("purge", ""), ("purge", "")]
