@@ -85,6 +85,19 @@ def test_codes_find_what_the_exact_search_finds(passages: int) -> None:
     assert hits / 500 >= 0.99
 
 
+@pytest.mark.parametrize("passages", [1, 3])
+def test_a_rough_answer_reads_no_rows_and_is_off_by_little(passages: int) -> None:
+    rows = clustered(6_000, 128)
+    owners = (np.arange(6_000) // passages).astype(np.int32)
+    found = filled(rows, owners, exact=False)
+    query = unit(rows[97].astype(np.float64) + rows[4_000])
+    slots, rough = found.search(query, 50, None, None)
+    _, precise = found.search(query, 50, None, lambda places: rows[places])
+    assert np.all(np.diff(rough) <= 0)
+    assert np.abs(rough - precise).max() <= 2e-3
+    assert rough.tolist() == found.cosines(query, slots).tolist()
+
+
 @pytest.mark.parametrize("share", [0.001, 0.01, 0.1])
 def test_a_filter_never_starves_a_search_by_codes(share: float) -> None:
     rows = clustered(6_000, 64)

@@ -183,9 +183,10 @@ class Evidence:
 def search(recipe: Recipe, situation: Situation) -> Legs:
     """Ask every leg of the recipe for its candidates."""
     view, question = situation.view, situation.question
+    completing = bool(recipe.complete or recipe.context_before or recipe.context_after)
     vector = NOTHING
     if recipe.vector_pool and situation.vector is not None:
-        vector = view.nearest(situation.vector, recipe.vector_pool, question.excluded)
+        vector = view.nearest(situation.vector, recipe.vector_pool, question.excluded, rough=completing)
     terms: dict[str, float] = dict(question.terms)
     if recipe.entity_weight and terms:
         count, frequencies = view.document_frequencies(tuple(terms))
@@ -217,7 +218,7 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
     if situation.here is not None:
         close = view.nearby(situation.here, _SITUATED, recipe.place_scale)
         found = found.with_leg(MoreLeg("place", close, recipe.place_weight))
-    if recipe.complete or recipe.context_before or recipe.context_after:
+    if completing:
         found = _completed(recipe, situation, query, found)
     if question.phrases and found.lexical.slots.size:
         found = replace(found, lexical=_with_phrases(recipe, situation, found.lexical))

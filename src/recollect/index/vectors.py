@@ -77,7 +77,7 @@ class Vectors:
         self._code(codes)
 
     def search(
-        self, query: Floats, limit: int, mask: npt.NDArray[np.bool_] | None, fetch: Exact
+        self, query: Floats, limit: int, mask: npt.NDArray[np.bool_] | None, fetch: Exact | None
     ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
         """Return the slots whose best vector is closest to the query, best first, and their cosines.
 
@@ -90,7 +90,8 @@ class Vectors:
         mask
             Which slots may be returned; None for all.
         fetch
-            Reads float32 rows from the store, for the few that codes leave to be compared exactly.
+            Reads float32 rows from the store, for the few that codes leave to be compared exactly; None if
+            what bytes say is good enough, which is off by a thousandth.
         """
         owners = self.owners.view
         if not len(owners) or limit == 0:
@@ -104,10 +105,11 @@ class Vectors:
             places = self._shortlist(query, max(RESCORED, 2 * limit), allowed)
             if self._several:
                 places = self._widened(query, places, 2 * limit, allowed)
-            rough = self._compared(query, places)
-            # A quarter more than the limit leaves room for the small error of bytes.
-            places = self._best_slots(places, rough.astype(np.float64), limit + max(20, limit // 4))
-            scores = fetch(places) @ query
+            scores = self._compared(query, places)
+            if fetch is not None:
+                # A quarter more than the limit leaves room for the small error of bytes.
+                places = self._best_slots(places, scores.astype(np.float64), limit + max(20, limit // 4))
+                scores = fetch(places) @ query
         slots = owners if places is None else owners[places]
         exact = scores.astype(np.float64)
         if self._several:
@@ -141,7 +143,8 @@ class Vectors:
         """Return the products of some vectors with the query, from rows if there are any, else from bytes."""
         if self.exact:
             return self._products(query)[places]
-        return Quantised(self._bytes.view[places], self._scales.view[places]).dot(query)
+        # Taking rows is three times as fast as indexing them.
+        return Quantised(self._bytes.view.take(places, axis=0), self._scales.view.take(places)).dot(query)
 
     def _products(self, query: Floats) -> Floats:
         """Return the product of every row with the query; the last answer is kept for the next leg to ask."""

@@ -82,10 +82,12 @@ class SqliteView:
         """How many memories have no vector of the store's embedder yet."""
         return self._partition.pending()
 
-    def nearest(self, query: Floats, limit: int, excluded: Sequence[str] = ()) -> Found:
+    def nearest(
+        self, query: Floats, limit: int, excluded: Sequence[str] = (), *, rough: bool = False
+    ) -> Found:
         """Return the memories whose best passage is closest to a unit vector, with their cosines."""
-        allowed = self._without(excluded)
-        slots, cosines = self._partition.vectors.search(query, limit, allowed, self._float_rows)
+        fetch = None if rough else self._float_rows
+        slots, cosines = self._partition.vectors.search(query, limit, self._without(excluded), fetch)
         return Found(slots, cosines)
 
     def lexical(self, query: LexicalQuery, limit: int) -> Found:
