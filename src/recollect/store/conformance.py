@@ -610,8 +610,6 @@ class StoreConformance(LearningConformance, NamingConformance, AccessConformance
         assert store.changes(numbers[1], 2) == feed[2:4]
         assert store.changes(numbers[-1], 10) == []
 
-    def test_everything_can_be_carried_away_and_counted(self, store: Store) -> None:
-        """Check the export, the namespaces and the counts."""
     def test_a_namespace_can_be_removed_and_made_anew(self, store: Store) -> None:
         """Check that nothing of it is left, that others are untouched, and that its name is free again."""
         store.use_embedder(EMBEDDER, DIMENSION)
@@ -633,6 +631,8 @@ class StoreConformance(LearningConformance, NamingConformance, AccessConformance
         assert store.graph_news(HERE, last - 1).kinds
         assert store.graph_news(HERE, store.changes(0, 10_000)[-1].number).kinds == frozenset()
 
+    def test_everything_can_be_carried_away_and_counted(self, store: Store) -> None:
+        """Check the export, the namespaces and the counts."""
         store.add([entry("a", "tea"), entry("b", "milk", namespace=THERE), entry("c", "tea")])
         store.forget(HERE, ["a"], NOW)
         assert [memory.id for memory in store.export(None)] == ["a", "b", "c"]

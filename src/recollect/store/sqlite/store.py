@@ -31,8 +31,8 @@ from recollect.store.sqlite.places import EMBEDDERS, checked_room, place
 from recollect.store.sqlite.rows import SELECTED, SOURCE, instant, marks, memory
 from recollect.store.sqlite.segments import Namespace
 from recollect.store.sqlite.view import SqliteView
-
 from recollect.text.folding import folded
+
 _MEMORY_BUDGET: Final = 1024**3
 _EMPTY: Final = Namespace(0, "", 0, 0, 0, 0)
 _IS_KNOWN: Final = f"SELECT 1 FROM {SOURCE} WHERE n.path = ? AND m.id = ?"
@@ -186,12 +186,11 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore):
                 recall_log.purge(self._connection, whose, slots)
                 lessons.purge(self._connection, whose, slots)
                 entities.remove_unreferred(self._connection, whose, entities_of_these)
-                erase_replies(self._connection, namespace)
                 entities.remove_named(self._connection, whose, [folded(name) for name in names])
+                erase_replies(self._connection, namespace)
                 owe(self._connection)
             erase(self._connection, self.path)
 
-    def get(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
     def purge_namespace(self, namespace: str) -> int:
         """Remove a namespace for good, with its name and all that belongs to it; see :meth:`purge`.
 
@@ -209,6 +208,7 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore):
             erase(self._connection, self.path)
         return count
 
+    def get(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
         """Return memories by id, hidden ones too; raise for an id nobody has."""
         with self._lock, reading(self._connection, self.path):
             return [writing.find(self._connection, namespace, id_)[3] for id_ in ids]
@@ -376,11 +376,12 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore):
     def _partition(self, namespace: Namespace) -> Partition:
         known, size = self._partitions.pop(namespace.path, (None, 0))
         self._used -= size
-        fresh = caught_up(self._connection, namespace, self._embedder, known)
         if known is not None and known.change < namespace.begun:
             known = None
-        self._partitions[namespace.path] = fresh, fresh.nbytes
-        self._used += fresh.nbytes
+        fresh = caught_up(self._connection, namespace, self._embedder, known)
+        size = fresh.nbytes
+        self._partitions[namespace.path] = fresh, size
+        self._used += size
         while self._used > self._memory_budget and len(self._partitions) > 1:
             _, (_, dropped) = self._partitions.popitem(last=False)
             self._used -= dropped
