@@ -34,6 +34,7 @@ from recollect.store.filters import parse
 from recollect.store.learning_conformance import LearningConformance
 from recollect.store.naming_conformance import NamingConformance
 from recollect.store.port import Entry, Floats, Found, Hidden, Store, View
+from recollect.store.repeats_conformance import RepeatsConformance
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 EMBEDDER = "conformance"
@@ -89,7 +90,9 @@ def found_ids(view: View, found: Found) -> list[str]:
     return [memory.id for memory in view.memories(found.slots)]
 
 
-class StoreConformance(LearningConformance, NamingConformance, AccessConformance, EmbeddingConformance):
+class StoreConformance(
+    LearningConformance, NamingConformance, AccessConformance, EmbeddingConformance, RepeatsConformance
+):
     """The suite."""
 
     # --- what goes in comes out -----------------------------------------------------------------------

@@ -30,6 +30,7 @@ from recollect.store.embedding import Embedded
 from recollect.store.filters import Filter
 from recollect.store.naming import EntityRecord, GraphNews, Link, Points
 from recollect.store.recall_log import Lesson, LogBounds, LoggedRecall, Reaction, Sighting
+from recollect.store.repeats import Contradiction, Repeat, Run, Undone
 
 Floats = npt.NDArray[np.float32]
 Terms = Mapping[str, Mapping[str, int]]
@@ -493,6 +494,73 @@ class Store(Protocol):
 
     def written(self) -> int:
         """Return a number that moves when another process has written since it was last asked for."""
+        ...
+
+    def same(self, namespace: str, fingerprints: Sequence[str], now: datetime) -> dict[str, list[Memory]]:
+        """Return the memories that may be seen at `now` with each of the fingerprints, oldest first.
+
+        Turns of a transcript (a session, and a position in it) are left out.
+        """
+        ...
+
+    def replaced(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
+        """Return the memories that any of the given ones superseded, in the order they were added."""
+        ...
+
+    def repeat(self, namespace: str, given: Sequence[Repeat]) -> None:
+        """Supersede memories that repeat others, and note it; all or none.
+
+        Both ends must be current. One that repeats a younger memory held until that began, and is listed in
+        its `supersedes`; one that repeats an older memory is linked by its own `superseded_by` alone. The one
+        that stays gains mentions and confidence as the note says.
+        """
+        ...
+
+    def repeats(
+        self, namespace: str, *, of: Sequence[str] | None = None, run: int | None = None
+    ) -> list[Repeat]:
+        """Return notes of repeats, in the order in which they were made."""
+        ...
+
+    def start_run(self, namespace: str, strategy: str, now: datetime) -> Run:
+        """Begin a run that supersedes duplicates, or go on with the last one if it was interrupted."""
+        ...
+
+    def finish_run(self, namespace: str, number: int, now: datetime) -> None:
+        """Say that a run is done."""
+        ...
+
+    def runs(self, namespace: str) -> list[Run]:
+        """Return the runs over a namespace, the latest first."""
+        ...
+
+    def undo_run(self, namespace: str, number: int, now: datetime) -> Undone:
+        """Take back what a run did, in one transaction.
+
+        A confidence that has changed since stays; so does what repeats a memory that was superseded in the
+        meantime.
+        """
+        ...
+
+    def note_contradictions(self, namespace: str, given: Sequence[Contradiction]) -> None:
+        """Note that memories may contradict others; what is noted already stays as it is."""
+        ...
+
+    def contradictions(
+        self, namespace: str, *, id: str | None = None, settled: bool = False
+    ) -> list[Contradiction]:
+        """Return what was noted about one memory or about all, in the order in which it was.
+
+        Without `settled` only what nobody decided, between memories that are neither forgotten nor
+        superseded.
+        """
+        ...
+
+    def settle_contradiction(self, namespace: str, given: Contradiction) -> None:
+        """Write a decision down; with ``"contradicts"`` the newer memory supersedes the older one.
+
+        Both must be current for that, and the newer must have been added after the older.
+        """
         ...
 
     def changes(self, since: int, limit: int) -> list[Change]:

@@ -287,4 +287,60 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     -- The last change of all before a namespace came to be: its name may have been another's until then.
     ALTER TABLE namespaces ADD COLUMN begun INTEGER NOT NULL DEFAULT 0;
     """,
+    """
+    -- What was said before in the same words, by the first digits of its fingerprint. Turns of transcripts
+    -- are events, never duplicates, so they are not in it.
+    CREATE INDEX memories_by_fingerprint ON memories (namespace, substr(fingerprint, 1, 10))
+        WHERE superseded_by IS NULL AND (session = '' OR position IS NULL);
+    CREATE INDEX memories_superseded ON memories (superseded_by) WHERE superseded_by IS NOT NULL;
+
+    -- Passes over a namespace that superseded duplicates, so that they can be taken back.
+    CREATE TABLE duplicate_runs (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        namespace INTEGER NOT NULL REFERENCES namespaces (number),
+        started_at INTEGER NOT NULL,
+        finished_at INTEGER,
+        undone_at INTEGER,
+        strategy TEXT NOT NULL
+    );
+
+    -- Memories that were superseded because they repeat another, and what undoing that takes: the confidence
+    -- and the last support of the winner before and after, and until when the loser held.
+    CREATE TABLE repeats (
+        number INTEGER PRIMARY KEY,
+        namespace INTEGER NOT NULL REFERENCES namespaces (number),
+        memory INTEGER NOT NULL UNIQUE REFERENCES memories (number) ON DELETE CASCADE,
+        winner INTEGER NOT NULL REFERENCES memories (number) ON DELETE CASCADE,
+        run INTEGER REFERENCES duplicate_runs (number) ON DELETE CASCADE,
+        kind TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        mentions INTEGER NOT NULL,
+        before REAL NOT NULL,
+        after REAL NOT NULL,
+        supported_before INTEGER,
+        supported_after INTEGER NOT NULL,
+        ended INTEGER
+    );
+    CREATE INDEX repeats_by_winner ON repeats (winner);
+    CREATE INDEX repeats_by_run ON repeats (run) WHERE run IS NOT NULL;
+
+    -- Remarks that a newer memory may contradict an older one, and what was decided about them.
+    CREATE TABLE contradictions (
+        number INTEGER PRIMARY KEY,
+        namespace INTEGER NOT NULL REFERENCES namespaces (number),
+        newer INTEGER NOT NULL REFERENCES memories (number) ON DELETE CASCADE,
+        older INTEGER NOT NULL REFERENCES memories (number) ON DELETE CASCADE,
+        cue TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        verdict TEXT,
+        decided_by TEXT NOT NULL DEFAULT '',
+        decided_because TEXT NOT NULL DEFAULT '',
+        decided_at INTEGER,
+        UNIQUE (newer, older)
+    );
+    CREATE INDEX contradictions_by_older ON contradictions (older);
+    CREATE INDEX contradictions_by_namespace ON contradictions (namespace);
+    """,
 )

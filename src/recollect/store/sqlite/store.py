@@ -28,6 +28,7 @@ from recollect.store.sqlite.loading import caught_up
 from recollect.store.sqlite.migrating import Migration
 from recollect.store.sqlite.naming import NamingStore
 from recollect.store.sqlite.places import EMBEDDERS, checked_room, place
+from recollect.store.sqlite.repeats import RepeatStore
 from recollect.store.sqlite.rows import SELECTED, SOURCE, instant, marks, memory
 from recollect.store.sqlite.segments import Namespace
 from recollect.store.sqlite.view import SqliteView
@@ -41,7 +42,7 @@ _AT_ONCE: Final = 500
 """How many values one statement is asked for."""
 
 
-class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore):
+class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, RepeatStore):
     """A :class:`~recollect.store.port.Store` on one file; any number of processes may open it.
 
     Parameters

@@ -1,0 +1,167 @@
+"""What every store promises about repeats, the runs that found them, and contradictions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from recollect.duplicates.fingerprint import fingerprint
+from recollect.model.errors import InvalidArgument
+from recollect.model.memory import Memory, Source
+from recollect.store.port import Entry, Store
+from recollect.store.repeats import Contradiction, Repeat
+
+_NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
+_LATER = _NOW + timedelta(days=2)
+_HERE, _THERE = "acme/alice", "acme/bob"
+
+
+def _entry(id: str, content: str, **fields: Any) -> Entry:  # noqa: ANN401
+    usual: dict[str, Any] = {"namespace": _HERE, "created_at": _NOW, "fingerprint": fingerprint(content)}
+    return Entry(Memory(id=id, content=content, **(usual | fields)), {"content": {content: 1}})
+
+
+def _repeat(id: str, of: str, **fields: Any) -> Repeat:  # noqa: ANN401
+    return Repeat(id, of, "exact", "said again", _LATER, **fields)
+
+
+def _seen(store: Store, at: datetime, *, as_of: datetime | None = None) -> int:
+    with store.view(_HERE, at, as_of=as_of) as view:
+        return view.count
+
+
+class RepeatsConformance:
+    """The part of the suite about repeats and contradictions."""
+
+    def test_what_may_be_seen_is_found_by_its_fingerprint(self, store: Store) -> None:
+        """Check that hidden memories, turns of transcripts and other namespaces do not count."""
+        key = fingerprint("tea")
+        assert store.same(_HERE, [key], _NOW) == {}
+        store.add(
+            [
+                _entry("a", "tea"),
+                _entry("b", "Tea."),
+                _entry("c", "tea", namespace=_THERE),
+                _entry("d", "tea", source=Source(session="s", position=0)),
+                _entry("e", "tea", source=Source(session="s")),
+                _entry("f", "tea", expires_at=_NOW),
+                _entry("g", "tea"),
+                _entry("h", "milk"),
+            ]
+        )
+        store.forget(_HERE, ["g"], _NOW)
+        found = store.same(_HERE, [key, fingerprint("milk"), fingerprint("beer")], _NOW)
+        assert {each: [memory.id for memory in these] for each, these in found.items()} == {
+            key: ["a", "b", "e"],
+            fingerprint("milk"): ["h"],
+        }
+
+    def test_a_repeat_of_an_older_memory_is_linked_by_its_own_row(self, store: Store) -> None:
+        """Check both ends, the notes, what may be seen, and that nothing is lost."""
+        store.add([_entry("a", "tea", confidence=0.5), _entry("b", "tea", created_at=_LATER)])
+        assert _seen(store, _LATER) == 2
+        note = _repeat("b", "a", mentions=1, confidence=0.55)
+        store.repeat(_HERE, [note])
+        a, b = store.get(_HERE, ["a", "b"])
+        assert (a.mentions, a.confidence, a.supported_at, a.supersedes) == (2, 0.55, _LATER, ())
+        assert (b.superseded_by, b.valid_to) == ("a", None)
+        assert (_seen(store, _LATER), _seen(store, _LATER, as_of=_NOW)) == (1, 1)
+        assert store.repeats(_HERE) == store.repeats(_HERE, of=["a"]) == [replace(note, supported_at=_LATER)]
+        assert store.repeats(_HERE, of=["b"]) == store.repeats(_THERE) == []
+        assert [memory.id for memory in store.replaced(_HERE, ["a"])] == ["b"]
+        assert list(store.same(_HERE, [b.fingerprint], _LATER).values()) == [[a]]
+
+    def test_a_repeat_of_a_younger_memory_is_listed_and_held_until_that(self, store: Store) -> None:
+        """Check that it is linked as a correction is."""
+        store.add([_entry("a", "tea"), _entry("b", "tea", created_at=_LATER)])
+        store.repeat(_HERE, [_repeat("a", "b", mentions=1)])
+        a, b = store.get(_HERE, ["a", "b"])
+        assert (a.superseded_by, a.valid_to, b.supersedes, b.mentions) == ("b", _LATER, ("a",), 2)
+        assert _seen(store, _LATER, as_of=_NOW) == 1
+
+    def test_chains_cannot_come_back_to_where_they_began(self, store: Store) -> None:
+        """Check that both ends must be current, and two; and that an error leaves nothing behind."""
+        store.add([_entry("a", "tea"), _entry("b", "tea"), _entry("c", "tea")])
+        store.repeat(_HERE, [_repeat("b", "a")])
+        before = store.get(_HERE, ["a", "b", "c"])
+        for again in (("a", "b"), ("b", "a"), ("b", "c"), ("a", "a")):
+            with pytest.raises(InvalidArgument):
+                store.repeat(_HERE, [_repeat("c", "a"), _repeat(*again)])
+        assert store.get(_HERE, ["a", "b", "c"]) == before
+        store.repeat(_HERE, [_repeat("a", "c")])
+        assert [memory.superseded_by for memory in store.get(_HERE, ["a", "b", "c"])] == ["c", "a", None]
+
+    def test_a_run_is_gone_on_with_and_taken_back(self, store: Store) -> None:
+        """Check that everything is as it was, but for what happened since."""
+        with pytest.raises(InvalidArgument):
+            store.start_run(_HERE, "merge", _NOW)
+        store.add([_entry(name, "tea", confidence=0.5) for name in "abcd"])
+        before = store.get(_HERE, ["a", "b", "c", "d"])
+        run = store.start_run(_HERE, "merge", _NOW)
+        store.repeat(_HERE, [_repeat("b", "a", mentions=1, confidence=0.6, run=run.number)])
+        assert store.start_run(_HERE, "merge", _LATER) == replace(run, repeats=1)
+        store.repeat(_HERE, [_repeat("a", "c", mentions=2, run=run.number)])
+        store.finish_run(_HERE, run.number, _LATER)
+        (kept,) = store.runs(_HERE)
+        assert kept == replace(run, finished_at=_LATER, repeats=2)
+        assert store.runs(_THERE) == []
+        undone = store.undo_run(_HERE, run.number, _LATER)
+        # The repeat that was made last is taken back first, so that the chain comes apart from its end.
+        assert [memory.id for memory in undone.reinstated] == ["a", "b"]
+        assert undone.left == ()
+        after = store.get(_HERE, ["a", "b", "c", "d"])
+        assert [replace(memory, version=1) for memory in after] == before
+        assert store.repeats(_HERE) == []
+        with pytest.raises(InvalidArgument):
+            store.undo_run(_HERE, run.number, _LATER)
+        assert store.start_run(_HERE, "merge", _LATER).number != run.number
+
+    def test_what_was_corrected_since_stays_superseded(self, store: Store) -> None:
+        """Check that undoing brings back nothing that a correction has overtaken."""
+        store.add([_entry("a", "tea"), _entry("b", "tea")])
+        run = store.start_run(_HERE, "merge", _NOW)
+        store.repeat(_HERE, [_repeat("b", "a", run=run.number)])
+        store.add([_entry("c", "coffee", supersedes=("a",))])
+        undone = store.undo_run(_HERE, run.number, _LATER)
+        assert undone.reinstated == ()
+        assert [memory.id for memory in undone.left] == ["b"]
+
+    def test_notes_go_with_the_memories_they_are_about(self, store: Store) -> None:
+        """Check that a purge of either end leaves no note, and shows what was hidden by it."""
+        store.add([_entry(name, "tea") for name in "abc"])
+        store.repeat(_HERE, [_repeat("b", "a"), _repeat("c", "a")])
+        store.note_contradictions(_HERE, [Contradiction("b", "a", "value", "r", _NOW)])
+        store.purge(_HERE, ["b"])
+        assert [note.memory_id for note in store.repeats(_HERE)] == ["c"]
+        assert store.contradictions(_HERE, settled=True) == []
+        store.purge(_HERE, ["a"])
+        assert store.repeats(_HERE) == []
+        assert store.get(_HERE, ["c"])[0].superseded_by is None
+
+    def test_contradictions_are_noted_once_and_decided_once(self, store: Store) -> None:
+        """Check the order, what is open, and that a decision against the older one supersedes it."""
+        store.add(
+            [_entry(name, name, created_at=_NOW + timedelta(days=day)) for day, name in enumerate("abc")]
+        )
+        first = Contradiction("b", "a", "value", "another city", _NOW)
+        second = Contradiction("c", "b", "number", "another number", _NOW)
+        store.note_contradictions(_HERE, [first, second, replace(first, reason="again")])
+        assert store.contradictions(_HERE) == [first, second]
+        assert store.contradictions(_HERE, id="a") == [first]
+        assert store.contradictions(_THERE) == []
+        compatible = replace(
+            first, verdict="compatible", decided_by="x", decided_because="two homes", decided_at=_LATER
+        )
+        store.settle_contradiction(_HERE, compatible)
+        assert store.contradictions(_HERE) == [second]
+        assert store.get(_HERE, ["a"])[0].superseded_by is None
+        with pytest.raises(InvalidArgument):
+            store.settle_contradiction(_HERE, compatible)
+        decided = replace(second, verdict="contradicts", decided_by="x", decided_at=_LATER)
+        store.settle_contradiction(_HERE, decided)
+        b, c = store.get(_HERE, ["b", "c"])
+        assert (b.superseded_by, b.valid_to, c.supersedes) == ("c", c.created_at, ("b",))
+        assert store.contradictions(_HERE, settled=True) == [compatible, decided]

@@ -1,0 +1,366 @@
+"""The part of the store on one SQLite file that knows repeats, the runs that found them, and contradictions.
+
+A memory is superseded by its own row (``superseded_by``); what supersedes an older one also lists it in
+``supersedes``, as corrections do. One that is superseded by an *older* one, because it only repeats it, is
+linked by its own row alone. Both ends of every new link are current memories, so a link leads from the root
+of one tree of ``superseded_by`` to the root of another: there can be no cycle.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from recollect.index.record import changed
+from recollect.model.errors import InvalidArgument
+from recollect.model.memory import Memory
+from recollect.store.repeats import Contradiction, Repeat, Run, Undone
+from recollect.store.sqlite.connection import reading
+from recollect.store.sqlite.connection import writing as transaction
+from recollect.store.sqlite.rows import SELECTED, SOURCE, instant, marks, memory, microseconds
+from recollect.store.sqlite.writing import find, find_namespace, put_record, record_of, update
+
+_AT_ONCE: Final = 500
+_PREFIX: Final = 10
+_PLAIN: Final = "m.superseded_by IS NULL AND (m.session = '' OR m.position IS NULL)"
+"""Current, and no turn of a transcript: word for word the condition of the index of fingerprints."""
+_RUN: Final = (
+    "SELECT number, started_at, finished_at, undone_at, strategy, "
+    "(SELECT count(*) FROM repeats WHERE run = r.number) FROM duplicate_runs r WHERE namespace = ?"
+)
+_LAST_RUN: Final = f"{_RUN} ORDER BY number DESC LIMIT 1"
+_HINT: Final = (
+    "SELECT n.id, o.id, c.cue, c.reason, c.at, c.verdict, c.decided_by, c.decided_because, c.decided_at "
+    "FROM contradictions c JOIN memories n ON n.number = c.newer JOIN memories o ON o.number = c.older "
+    "WHERE c.namespace = ?"
+)
+
+
+class RepeatStore:
+    """What :class:`~recollect.store.port.Store` promises about repeats and contradictions."""
+
+    path: str
+    _connection: sqlite3.Connection
+    _lock: threading.RLock
+
+    # --- repeats --------------------------------------------------------------------------------------
+
+    def same(self, namespace: str, fingerprints: Sequence[str], now: datetime) -> dict[str, list[Memory]]:
+        """Return the memories that may be seen at `now` with each of the fingerprints, oldest first.
+
+        Turns of a transcript are left out.
+        """
+        with self._lock, reading(self._connection, self.path):
+            whose = find_namespace(self._connection, namespace)
+            if whose is None:
+                return {}
+            found: dict[str, list[Memory]] = {}
+            wanted = dict.fromkeys(fingerprints)
+            prefixes = list(dict.fromkeys(each[:_PREFIX] for each in wanted))
+            for start in range(0, len(prefixes), _AT_ONCE):
+                some = prefixes[start : start + _AT_ONCE]
+                for row in self._connection.execute(
+                    f"SELECT {SELECTED} FROM {SOURCE} WHERE m.namespace = ? "
+                    f"AND substr(m.fingerprint, 1, {_PREFIX}) IN ({marks(some)}) AND {_PLAIN} "
+                    "AND m.forgotten_at IS NULL AND coalesce(m.expires_at > ?, 1) ORDER BY m.number",
+                    (whose.number, *some, microseconds(now)),
+                ):
+                    each = memory(row)
+                    if each.fingerprint in wanted:
+                        found.setdefault(each.fingerprint, []).append(each)
+        return found
+
+    def replaced(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
+        """Return the memories that any of the given ones superseded, in the order they were added."""
+        with self._lock, reading(self._connection, self.path):
+            whose = find_namespace(self._connection, namespace)
+            if whose is None:
+                return []
+            rows = []
+            for start in range(0, len(ids), _AT_ONCE):
+                some = ids[start : start + _AT_ONCE]
+                rows += self._connection.execute(
+                    f"SELECT m.number, {SELECTED} FROM {SOURCE} WHERE m.superseded_by IN ({marks(some)}) "
+                    "AND m.namespace = ?",
+                    (*some, whose.number),
+                ).fetchall()
+        return [memory(row[1:]) for row in sorted(rows, key=lambda row: int(row[0]))]
+
+    def repeat(self, namespace: str, given: Sequence[Repeat]) -> None:
+        """Supersede memories that repeat others, and note it; all or none.
+
+        Both ends must be current. One that repeats a younger memory held until that began; one that repeats
+        an older memory never held by itself.
+        """
+        with self._lock, transaction(self._connection, self.path):
+            for each in given:
+                self._repeat(namespace, each)
+
+    def repeats(
+        self, namespace: str, *, of: Sequence[str] | None = None, run: int | None = None
+    ) -> list[Repeat]:
+        """Return notes of repeats, in the order in which they were made."""
+        condition, values = "", []
+        if of is not None:
+            condition += f" AND w.id IN ({marks(of)})"
+            values += list(of)
+        if run is not None:
+            condition += " AND r.run = ?"
+            values.append(str(run))
+        with self._lock, reading(self._connection, self.path):
+            whose = find_namespace(self._connection, namespace)
+            if whose is None:
+                return []
+            rows = self._connection.execute(
+                "SELECT m.id, w.id, r.kind, r.reason, r.at, r.mentions, r.after, r.supported_after, r.run "
+                "FROM repeats r "
+                "JOIN memories m ON m.number = r.memory JOIN memories w ON w.number = r.winner "
+                f"WHERE r.namespace = ?{condition} ORDER BY r.number",
+                (whose.number, *values),
+            ).fetchall()
+        return [
+            Repeat(id_, of_, kind, reason, _known(at), mentions, confidence, instant(support), run_)
+            for id_, of_, kind, reason, at, mentions, confidence, support, run_ in rows
+        ]
+
+    # --- runs -----------------------------------------------------------------------------------------
+
+    def start_run(self, namespace: str, strategy: str, now: datetime) -> Run:
+        """Begin a run, or go on with the last one if it was interrupted."""
+        with self._lock, transaction(self._connection, self.path):
+            whose = find_namespace(self._connection, namespace)
+            if whose is None:
+                raise InvalidArgument("namespace", namespace, "one that there is")
+            last = self._connection.execute(_LAST_RUN, (whose.number,)).fetchone()
+            if last is not None and last[2] is None and last[3] is None:
+                return _run(last)
+            self._connection.execute(
+                "INSERT INTO duplicate_runs (namespace, started_at, strategy) VALUES (?, ?, ?)",
+                (whose.number, microseconds(now), strategy),
+            )
+            row = self._connection.execute(_LAST_RUN, (whose.number,)).fetchone()
+        return _run(row)
+
+    def finish_run(self, namespace: str, number: int, now: datetime) -> None:
+        """Say that a run is done."""
+        with self._lock, transaction(self._connection, self.path):
+            self._connection.execute(
+                "UPDATE duplicate_runs SET finished_at = ? WHERE number = ? "
+                "AND namespace = (SELECT number FROM namespaces WHERE path = ?)",
+                (microseconds(now), number, namespace),
+            )
+
+    def runs(self, namespace: str) -> list[Run]:
+        """Return the runs over a namespace, the latest first."""
+        with self._lock, reading(self._connection, self.path):
+            whose = find_namespace(self._connection, namespace)
+            if whose is None:
+                return []
+            rows = self._connection.execute(f"{_RUN} ORDER BY number DESC", (whose.number,)).fetchall()
+        return [_run(row) for row in rows]
+
+    def undo_run(self, namespace: str, number: int, now: datetime) -> Undone:
+        """Take back what a run did: what it superseded is current again, in one transaction.
+
+        A confidence that has changed since stays. What repeats something that was superseded in the meantime
+        stays superseded too, for it was corrected in what it repeats.
+        """
+        reinstated, left = [], []
+        with self._lock, transaction(self._connection, self.path):
+            whose = find_namespace(self._connection, namespace)
+            rows = self._connection.execute(
+                "SELECT r.number, m.id, w.id, r.ended, r.before, r.after, r.mentions, r.supported_before, "
+                "r.supported_after FROM repeats r "
+                "JOIN memories m ON m.number = r.memory JOIN memories w ON w.number = r.winner "
+                "WHERE r.run = ? AND r.namespace = ? ORDER BY r.number DESC",
+                (number, 0 if whose is None else whose.number),
+            ).fetchall()
+            for note, loser_id, winner_id, ended, before, after, mentions, once, since in rows:
+                _, _, _, winner = find(self._connection, namespace, winner_id)
+                _, _, _, loser = find(self._connection, namespace, loser_id)
+                if winner.superseded_by is not None or loser.superseded_by != winner_id:
+                    left.append(loser)
+                    continue
+                reinstated.append(self._reinstate(namespace, loser_id, instant(ended)))
+                winner = self._unlisted(namespace, winner_id, loser_id)
+                poorer = replace(
+                    winner,
+                    mentions=max(1, winner.mentions - mentions),
+                    confidence=before if winner.confidence == after else winner.confidence,
+                    supported_at=instant(once)
+                    if winner.supported_at == instant(since)
+                    else winner.supported_at,
+                )
+                update(self._connection, poorer, winner.version)
+                self._connection.execute("DELETE FROM repeats WHERE number = ?", (note,))
+            found = self._connection.execute(
+                "UPDATE duplicate_runs SET undone_at = ?, finished_at = coalesce(finished_at, ?) "
+                "WHERE number = ? AND namespace = ? AND undone_at IS NULL",
+                (microseconds(now), microseconds(now), number, 0 if whose is None else whose.number),
+            )
+            if not found.rowcount:
+                raise InvalidArgument("run", number, "a run of this namespace that was not undone yet")
+        return Undone(tuple(reinstated), tuple(left))
+
+    # --- contradictions -------------------------------------------------------------------------------
+
+    def note_contradictions(self, namespace: str, given: Sequence[Contradiction]) -> None:
+        """Note that memories may contradict others; what is noted already stays as it is."""
+        with self._lock, transaction(self._connection, self.path):
+            for each in given:
+                whose, newer, _, _ = find(self._connection, namespace, each.newer)
+                _, older, _, _ = find(self._connection, namespace, each.older)
+                self._connection.execute(
+                    "INSERT INTO contradictions (namespace, newer, older, cue, reason, at) "
+                    "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    (whose.number, newer, older, each.cue, each.reason, microseconds(each.at)),
+                )
+
+    def contradictions(
+        self, namespace: str, *, id: str | None = None, settled: bool = False
+    ) -> list[Contradiction]:
+        """Return what was noted, in the order in which it was.
+
+        Of one memory, or of all; without `settled` only what nobody decided, between memories that are
+        neither forgotten nor superseded.
+        """
+        condition, values = "", []
+        if id is not None:
+            condition += " AND (n.id = ? OR o.id = ?)"
+            values += [id, id]
+        if not settled:
+            condition += " AND c.verdict IS NULL"
+            for one in "no":
+                condition += f" AND {one}.superseded_by IS NULL AND {one}.forgotten_at IS NULL"
+        with self._lock, reading(self._connection, self.path):
+            whose = find_namespace(self._connection, namespace)
+            if whose is None:
+                return []
+            rows = self._connection.execute(
+                f"{_HINT}{condition} ORDER BY c.number", (whose.number, *values)
+            ).fetchall()
+        return [
+            Contradiction(newer, older, cue, reason, _known(at), verdict, by, because, instant(decided))
+            for newer, older, cue, reason, at, verdict, by, because, decided in rows
+        ]
+
+    def settle_contradiction(self, namespace: str, given: Contradiction) -> None:
+        """Write a decision down; with ``"contradicts"`` the newer memory supersedes the older one.
+
+        Both must be current for that, and the newer must have been added after the older.
+        """
+        with self._lock, transaction(self._connection, self.path):
+            whose, newer, newer_slot, winner = find(self._connection, namespace, given.newer)
+            _, older, older_slot, _ = find(self._connection, namespace, given.older)
+            found = self._connection.execute(
+                "UPDATE contradictions SET verdict = ?, decided_by = ?, decided_because = ?, decided_at = ? "
+                "WHERE namespace = ? AND newer = ? AND older = ? AND verdict IS NULL",
+                (given.verdict, given.decided_by, given.decided_because, microseconds(given.decided_at),
+                 whose.number, newer, older),
+            )  # fmt: skip
+            if not found.rowcount:
+                raise InvalidArgument(
+                    "contradiction", f"{given.newer}, {given.older}", "one that is noted and open"
+                )
+            if given.verdict == "contradicts":
+                if newer_slot < older_slot:
+                    raise InvalidArgument("newer", given.newer, "a memory that was added after the other")
+                self._supersede(namespace, given.older, winner, given.decided_at or given.at)
+
+    # --- inside ---------------------------------------------------------------------------------------
+
+    def _repeat(self, namespace: str, each: Repeat) -> None:
+        whose, winner_number, _, winner = find(self._connection, namespace, each.of)
+        if winner.superseded_by is not None:
+            raise InvalidArgument("of", each.of, "a memory that is current")
+        loser_number, ended = self._supersede(namespace, each.memory_id, winner, each.at)
+        _, _, _, winner = find(self._connection, namespace, each.of)
+        after = winner.confidence if each.confidence is None else each.confidence
+        support = max(filter(None, (winner.supported_at, each.supported_at or each.at)))
+        gained = replace(
+            winner, mentions=winner.mentions + each.mentions, confidence=after, supported_at=support
+        )
+        update(self._connection, gained, winner.version)
+        self._connection.execute(
+            "INSERT INTO repeats (namespace, memory, winner, run, kind, reason, at, mentions, before, after, "
+            "supported_before, supported_after, ended) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (whose.number, loser_number, winner_number, each.run, each.kind, each.reason,
+             microseconds(each.at), each.mentions, winner.confidence, after,
+             microseconds(winner.supported_at), microseconds(support), microseconds(ended)),
+        )  # fmt: skip
+
+    def _supersede(
+        self, namespace: str, loser_id: str, winner: Memory, at: datetime
+    ) -> tuple[int, datetime | None]:
+        """Mark a current memory as superseded by another; return its number and until when it held before."""
+        whose, number, slot, loser = find(self._connection, namespace, loser_id)
+        _, winner_number, winner_slot, current = find(self._connection, namespace, winner.id)
+        if loser.superseded_by is not None or loser.id == winner.id:
+            raise InvalidArgument(
+                "memory_id", loser_id, "a memory that is current, and another than the other"
+            )
+        until = loser.valid_to
+        if winner_slot > slot:
+            until = loser.valid_to or max(winner.event_time, loser.valid_from or winner.event_time)
+            self._connection.execute(
+                "UPDATE memories SET supersedes = ?, version = version + 1 WHERE number = ?",
+                (json.dumps([*current.supersedes, loser.id], ensure_ascii=False), winner_number),
+            )
+            unchanged = record_of(self._connection, whose, winner_slot).tobytes()
+            put_record(self._connection, whose, winner_slot, unchanged, "update")
+        self._connection.execute(
+            "UPDATE memories SET superseded_by = ?, superseded_at = ?, valid_to = ?, version = version + 1 "
+            "WHERE number = ?",
+            (winner.id, microseconds(at), microseconds(until), number),
+        )
+        record = changed(
+            record_of(self._connection, whose, slot),
+            superseded=at.timestamp(),
+            until=math.inf if until is None else until.timestamp(),
+        )
+        put_record(self._connection, whose, slot, record, "supersede")
+        return number, loser.valid_to
+
+    def _reinstate(self, namespace: str, id_: str, until: datetime | None) -> Memory:
+        whose, number, slot, _ = find(self._connection, namespace, id_)
+        self._connection.execute(
+            "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, valid_to = ?, "
+            "version = version + 1 WHERE number = ?",
+            (microseconds(until), number),
+        )
+        record = changed(
+            record_of(self._connection, whose, slot),
+            superseded=math.inf,
+            until=math.inf if until is None else until.timestamp(),
+        )
+        put_record(self._connection, whose, slot, record, "reinstate")
+        return find(self._connection, namespace, id_)[3]
+
+    def _unlisted(self, namespace: str, winner_id: str, loser_id: str) -> Memory:
+        """Take one memory out of what another supersedes, and return that."""
+        _, number, _, winner = find(self._connection, namespace, winner_id)
+        if loser_id not in winner.supersedes:
+            return winner
+        kept = tuple(id_ for id_ in winner.supersedes if id_ != loser_id)
+        self._connection.execute(
+            "UPDATE memories SET supersedes = ? WHERE number = ?",
+            (json.dumps(kept, ensure_ascii=False), number),
+        )
+        return replace(winner, supersedes=kept)
+
+
+def _run(row: tuple[int, int, int | None, int | None, str, int]) -> Run:
+    number, started, finished, undone, strategy, repeats = row
+    return Run(number, _known(started), instant(finished), instant(undone), strategy, repeats)
+
+
+def _known(value: int) -> datetime:
+    found = instant(value)
+    assert found is not None  # the column is never empty
+    return found
