@@ -1,0 +1,116 @@
+"""The tools that write: remember, correct, forget, relate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from recollect.mcp.answers import Answer, plain
+from recollect.mcp.arguments import Correct, Forget, Relate, Remember
+from recollect.mcp.tool import Tool
+
+if TYPE_CHECKING:
+    from recollect.engine import Engine
+
+
+def remember(engine: Engine, given: Remember) -> Answer:
+    """Write a memory down, and say its id."""
+    details: dict[str, Any] = {
+        "category": given.category,
+        "tags": tuple(given.tags),
+        "entities": tuple(given.about),
+        "importance": given.importance,
+        "source": {"speaker": given.speaker, "session": given.session},
+        "valid_from": given.happened_at,
+        "expires_at": given.expires_at,
+    }
+    known = {name: value for name, value in details.items() if value is not None}
+    memory = engine.remember(given.text, **known)
+    return plain(f"Remembered, with the id {memory.id}.")
+
+
+def correct(engine: Engine, given: Correct) -> Answer:
+    """Put a new memory in the place of an old one."""
+    memory = engine.correct(given.id, given.text)
+    return plain(
+        f"Corrected. The new memory has the id {memory.id}; the old one answers no more, but is kept."
+    )
+
+
+def forget(engine: Engine, given: Forget) -> Answer:
+    """Hide memories."""
+    ids = list(dict.fromkeys(given.ids))
+    engine.forget(*ids)
+    count = "1 memory" if len(ids) == 1 else f"{len(ids)} memories"
+    return plain(f"Forgot {count}. A person can bring back what was forgotten with `recollect restore`.")
+
+
+def relate(engine: Engine, given: Relate) -> Answer:
+    """Say that a relation holds; one that is known already stays as it is."""
+    from recollect.model.errors import EntityNotFound
+    from recollect.text.folding import folded
+
+    wanted = (folded(given.subject), given.relation, folded(given.object), given.memory, given.since)
+    try:
+        around = engine.relations(given.subject)
+    except EntityNotFound:
+        around = ()
+    known = any(
+        (folded(each.source), each.type, folded(each.target), each.asserted_by, each.valid_from) == wanted
+        for each in around
+    )
+    if known:
+        return plain("That is known already; nothing was changed.")
+    engine.relate(given.subject, given.relation, given.object, memory=given.memory, valid_from=given.since)
+    return plain("Noted. explore shows it with everything else that is known about either.")
+
+
+WRITING: Final = (
+    Tool(
+        name="remember",
+        title="Remember something",
+        description=(
+            "Keep something for later conversations: what the person tells you about themselves, what they "
+            "prefer, what was decided, what happened. One thing a call, in a sentence that is understood "
+            "without this conversation. Call recall first when it may be known already; if it changed, call "
+            "correct instead. Never for secrets such as passwords."
+        ),
+        arguments=Remember,
+        run=remember,
+    ),
+    Tool(
+        name="correct",
+        title="Correct a memory",
+        description=(
+            "Replace a memory that is wrong or no longer true. The old one stops answering; it stays in the "
+            "history. Needs the id that recall showed."
+        ),
+        arguments=Correct,
+        run=correct,
+        destroys=True,
+    ),
+    Tool(
+        name="forget",
+        title="Forget memories",
+        description=(
+            "Hide memories from every later recall, when the person asks for it or when they should never "
+            "have been kept. Something that merely changed is corrected instead. Needs the ids that recall "
+            "showed."
+        ),
+        arguments=Forget,
+        run=forget,
+        destroys=True,
+        repeats=True,
+    ),
+    Tool(
+        name="relate",
+        title="Relate two things",
+        description=(
+            "Say how two people, places or things relate: Anna works_at Bank of England. Worth it for ties "
+            "that will be asked about by way of others; a plain memory is enough for everything else."
+        ),
+        arguments=Relate,
+        run=relate,
+        repeats=True,
+    ),
+)
+"""In the order in which they are listed."""

@@ -1,0 +1,116 @@
+"""The reference server's graph in our store: what is created is told, searched, recalled and taken back."""
+
+import pytest
+
+from recollect.engine import Engine
+from recollect.mcp.reference_graph import KnowledgeGraph
+from recollect.model.errors import InvalidArgument
+
+
+@pytest.fixture
+def graph(engine: Engine) -> KnowledgeGraph:
+    made = KnowledgeGraph(engine)
+    made.create_entities([("Anna", "person", ["Likes green tea", "Works with Bob"]), ("Bob", "person", [])])
+    made.create_entities([("Bank", "company", ["Stands in Lisbon"])])
+    made.create_relations([("Anna", "Bank", "works_at"), ("Anna", "Bob", "knows")])
+    return made
+
+
+def test_the_whole_graph_is_told_in_the_order_of_creation(graph: KnowledgeGraph) -> None:
+    assert graph.read() == {
+        "entities": [
+            {"name": "Anna", "entityType": "person", "observations": ["Likes green tea", "Works with Bob"]},
+            {"name": "Bob", "entityType": "person", "observations": []},
+            {"name": "Bank", "entityType": "company", "observations": ["Stands in Lisbon"]},
+        ],
+        "relations": [
+            {"from": "Anna", "to": "Bank", "relationType": "works_at"},
+            {"from": "Anna", "to": "Bob", "relationType": "knows"},
+        ],
+    }
+
+
+def test_what_exists_is_passed_over(graph: KnowledgeGraph) -> None:
+    before = graph.read()
+    assert graph.create_entities([("Anna", "robot", ["x"])]) == []
+    assert graph.create_relations([("Anna", "Bob", "knows")]) == []
+    assert graph.add_observations([("Anna", ["Likes green tea"])]) == [
+        {"entityName": "Anna", "addedObservations": []}
+    ]
+    assert graph.read() == before
+    twice = graph.create_entities([("Zoe", "person", ["a", "a"]), ("Zoe", "robot", [])])
+    assert twice == [{"name": "Zoe", "entityType": "person", "observations": ["a"]}]
+
+
+def test_observations_and_relations_need_entities_that_exist(graph: KnowledgeGraph) -> None:
+    before = graph.read()
+    with pytest.raises(InvalidArgument, match="entityName must be the name of an entity that exists"):
+        graph.add_observations([("Anna", ["new"]), ("Nobody", ["x"])])
+    with pytest.raises(InvalidArgument, match="to must be the name of an entity that exists"):
+        graph.create_relations([("Bob", "Bank", "likes"), ("Anna", "Nobody", "knows")])
+    assert graph.read() == before
+
+
+def test_nodes_are_opened_with_their_relations(graph: KnowledgeGraph) -> None:
+    opened = graph.open(["Bob", "Nobody"])
+    assert [each["name"] for each in opened["entities"]] == ["Bob"]
+    assert opened["relations"] == [{"from": "Anna", "to": "Bob", "relationType": "knows"}]
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("ban", ["Bank"]),
+        ("PERSON", ["Anna", "Bob"]),
+        ("green", ["Anna"]),
+        ("lisbon", ["Bank"]),
+        ("zebra", []),
+    ],
+)
+def test_nodes_are_found_by_name_type_and_observation(
+    graph: KnowledgeGraph, query: str, names: list[str]
+) -> None:
+    assert [each["name"] for each in graph.search(query)["entities"]] == names
+
+
+def test_a_question_in_words_finds_what_no_substring_would(graph: KnowledgeGraph) -> None:
+    assert "Anna" in [each["name"] for each in graph.search("which tea is green?")["entities"]]
+    assert len(graph.search("")["entities"]) == 3
+
+
+def test_what_is_deleted_is_gone_from_the_graph_and_from_recall(
+    graph: KnowledgeGraph, engine: Engine
+) -> None:
+    assert graph.delete_observations([("Anna", ["Likes green tea", "never said"])]) == 1
+    assert graph.delete_relations([("Anna", "Bob", "knows"), ("Bob", "Anna", "knows")]) == 1
+    assert not engine.recall("green tea").hits
+    assert graph.delete_entities(["Bank", "Nobody"]) == 1
+    assert graph.read() == {
+        "entities": [
+            {"name": "Anna", "entityType": "person", "observations": ["Works with Bob"]},
+            {"name": "Bob", "entityType": "person", "observations": []},
+        ],
+        "relations": [],
+    }
+    assert engine.relations() == ()
+    assert graph.delete_entities([]) == graph.delete_observations([]) == graph.delete_relations([]) == 0
+
+
+def test_a_deleted_entity_can_be_created_anew(graph: KnowledgeGraph) -> None:
+    graph.delete_entities(["Bob"])
+    assert graph.create_entities([("Bob", "dog", ["Barks"])])[0]["entityType"] == "dog"
+    assert graph.open(["Bob"])["entities"] == [
+        {"name": "Bob", "entityType": "dog", "observations": ["Barks"]}
+    ]
+
+
+def test_observations_are_memories_like_any_other(graph: KnowledgeGraph, engine: Engine) -> None:
+    (hit, *_) = engine.recall("green tea").hits
+    assert (hit.memory.content, hit.memory.entities[0]) == ("Likes green tea", "Anna")
+    assert engine.entity("Anna").entity.type == "person"
+
+
+def test_a_graph_of_many_pages_is_told_whole(engine: Engine) -> None:
+    graph = KnowledgeGraph(engine)
+    graph.create_entities([(f"Node {number}", "thing", ["seen"]) for number in range(510)])
+    assert [each["name"] for each in graph.read()["entities"]] == [f"Node {n}" for n in range(510)]
