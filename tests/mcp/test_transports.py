@@ -1,0 +1,203 @@
+"""The real server in a process of its own, and the SDK's real client, over both transports."""
+
+import asyncio
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+from recollect.mcp.transports import LARGEST_BODY, serve_http
+from recollect.model.errors import InvalidArgument
+
+Connect = Callable[..., AbstractAsyncContextManager[Client]]
+PATIENCE = 60
+
+
+@pytest.fixture
+def arguments(tmp_path: Path) -> list[str]:
+    db = str(tmp_path / "memories.db")
+    return ["-m", "recollect", "mcp", "--db", db, "--embedder", "lexical", "--namespace", "acme/alice"]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")}
+    return {**kept, "RECOLLECT_MODELS": str(tmp_path / "models")}
+
+
+@asynccontextmanager
+async def over_stdio(arguments: list[str], environment: dict[str, str], mode: str) -> AsyncIterator[Client]:
+    server = StdioServerParameters(command=sys.executable, args=arguments, env=environment)
+    async with Client(server, mode=mode, read_timeout_seconds=PATIENCE) as client:
+        yield client
+
+
+@asynccontextmanager
+async def over_http(arguments: list[str], environment: dict[str, str], mode: str) -> AsyncIterator[Client]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *arguments, "--transport", "http", "--port", "0",
+        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert process.stderr is not None
+        said = ""
+        async with asyncio.timeout(PATIENCE):
+            while (address := re.search(r"http://127\.0\.0\.1:\d+/mcp", said)) is None:
+                line = await process.stderr.readline()
+                assert line, said
+                said += line.decode()
+        async with Client(address[0], mode=mode, read_timeout_seconds=PATIENCE) as client:
+            yield client
+    finally:
+        process.send_signal(signal.SIGINT)
+        out, _ = await process.communicate()
+    assert (process.returncode, out) == (130, b"")
+
+
+@pytest.fixture(params=[over_stdio, over_http], ids=["stdio", "http"])
+def connect(request: pytest.FixtureRequest, arguments: list[str], environment: dict[str, str]) -> Connect:
+    def connected(*more: str, mode: str = "legacy") -> AbstractAsyncContextManager[Client]:
+        made: AbstractAsyncContextManager[Client] = request.param([*arguments, *more], environment, mode)
+        return made
+
+    return connected
+
+
+def text_of(result: Any) -> str:
+    assert not result.is_error, result.content[0].text
+    return str(result.content[0].text)
+
+
+def test_a_whole_conversation(connect: Connect) -> None:
+    async def conversation() -> None:
+        async with connect() as client:
+            assert client.server_info is not None
+            assert client.server_info.name == "recollect"
+            assert "recall" in [tool.name for tool in (await client.list_tools()).tools]
+            said = text_of(await client.call_tool("remember", {"text": "Anna Keller prefers green tea."}))
+            id_ = said.removeprefix("Remembered, with the id ").removesuffix(".")
+            found = text_of(await client.call_tool("recall", {"question": "what tea does Anna like?"}))
+            assert json.loads(found.splitlines()[3])["id"] == id_
+            (content,) = (await client.read_resource(f"memory://acme/alice/{id_}")).contents
+            assert "green tea" in content.text  # type: ignore[union-attr]
+            assert "use_memory" in [prompt.name for prompt in (await client.list_prompts()).prompts]
+            wrong = await client.call_tool("recall", {"question": "tea", "limit": -1})
+            assert wrong.is_error
+
+    asyncio.run(conversation())
+
+
+def test_calls_at_once_and_calls_that_are_cancelled(connect: Connect) -> None:
+    async def conversation() -> None:
+        async with connect(mode="auto") as client:
+            texts = [f"Fact number {number} about tea." for number in range(16)]
+            calls = [asyncio.create_task(client.call_tool("remember", {"text": text})) for text in texts]
+            gone = [
+                asyncio.create_task(client.call_tool("remember", {"text": f"Cancelled {number}. " * 200}))
+                for number in range(8)
+            ]
+            await asyncio.sleep(0)
+            for task in gone:
+                task.cancel()
+            ended = await asyncio.gather(*gone, return_exceptions=True)
+            assert all(isinstance(each, asyncio.CancelledError) for each in ended)
+            for result in await asyncio.gather(*calls):
+                assert text_of(result).startswith("Remembered")
+            asked = {"question": "fact about tea", "limit": 50, "budget": 20_000}
+            rows = text_of(await client.call_tool("recall", asked)).splitlines()[3:-1]
+            told = {json.loads(row)["text"] for row in rows}
+            assert set(texts) <= told
+            # One that had begun is whole; of one that had not there is nothing.
+            assert all(text in texts or text.count("Cancelled") == 200 for text in told)
+
+    asyncio.run(conversation())
+
+
+def test_the_reference_servers_tools(connect: Connect) -> None:
+    async def conversation() -> None:
+        async with connect("--compat", "reference") as client:
+            anna = {"name": "Anna", "entityType": "person", "observations": ["Likes tea"]}
+            made = await client.call_tool("create_entities", {"entities": [anna]})
+            assert made.structured_content == {"entities": [anna]}
+            read = await client.call_tool("read_graph", {})
+            assert read.structured_content == {"entities": [anna], "relations": []}
+
+    asyncio.run(conversation())
+
+
+def test_a_memory_that_cannot_be_opened_is_told_with_every_call_over_stdio(
+    arguments: list[str], environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "memories.db").write_text("this is no database" * 100)
+
+    async def conversation() -> None:
+        async with over_stdio(arguments, environment, "legacy") as client:
+            for _ in range(2):
+                result = await client.call_tool("recall", {"question": "tea"})
+                assert result.is_error
+                assert "damaged or not a database" in result.content[0].text  # type: ignore[union-attr]
+
+    asyncio.run(conversation())
+
+
+def test_on_standard_output_there_is_nothing_but_the_protocol(
+    arguments: list[str], environment: dict[str, str]
+) -> None:
+    client = {"clientInfo": {"name": "t", "version": "1"}, "capabilities": {}}
+    hello = {
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {"protocolVersion": "2025-06-18", **client},
+    }  # fmt: skip
+    forget = {"name": "forget", "arguments": {"ids": ["nobody"]}}
+    lines = [
+        hello,
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": forget},
+    ]
+    with subprocess.Popen(
+        [sys.executable, *arguments, "--debug"],
+        env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("this is not JSON\n" + "".join(json.dumps(line) + "\n" for line in lines))
+        process.stdin.flush()
+        # stderr is not read meanwhile: what is logged for so few lines fits in the pipe.
+        answers: list[dict[str, Any]] = []
+        while not any(answer.get("id") == 2 for answer in answers):
+            answers.append(json.loads(process.stdout.readline()))
+        out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+    assert out == ""
+    assert "A new memory, in" in err
+    assert [answer["id"] for answer in answers if "result" in answer] == [1, 2]
+
+
+def test_nothing_heavy_is_loaded_before_a_tool_is_called() -> None:
+    code = (
+        "import sys, recollect.cli.app, recollect.mcp.transports, recollect.mcp.reference_tools\n"
+        "heavy = ('numpy', 'recollect.engine', 'recollect.model')\n"
+        "loaded = [name for name in heavy if name in sys.modules]\n"
+        "assert not loaded, loaded"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "example.org"])
+def test_only_this_machine_is_served(host: str) -> None:
+    with pytest.raises(InvalidArgument, match="without keys, only this machine is served"):
+        serve_http(lambda: pytest.fail("not opened"), host, 0, lambda address: None)
+
+
+def test_the_longest_text_fits_in_a_request() -> None:
+    assert LARGEST_BODY >= 6 * 100_000
