@@ -90,6 +90,7 @@ class AsyncEngine:
     near = _threaded(Engine.near)
     timeline = _threaded(Engine.timeline)
     once = _threaded(Engine.once)
+    take_over = _threaded(Engine.take_over)
     embed_pending = _threaded(Engine.embed_pending)
     reembed = _threaded(Engine.reembed)
     check = _threaded(Engine.check)

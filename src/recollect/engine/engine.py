@@ -16,6 +16,7 @@ from recollect.duplicates.fingerprint import fingerprint
 from recollect.embed.port import Embedder
 from recollect.embed.reranker import Reranker
 from recollect.engine.drafts import Drafts, has_id
+from recollect.engine.exchange_verbs import ExchangeVerbs
 from recollect.engine.feedback_verbs import FeedbackVerbs
 from recollect.engine.graph_verbs import GraphVerbs
 from recollect.engine.life import Life
@@ -56,9 +57,10 @@ _Item = TypeVar("_Item")
 # The engine has a verb called list; inside its class the type goes by these names.
 _Memories: TypeAlias = list[Memory]
 _Texts: TypeAlias = list[str]
+_Entries: TypeAlias = list[Entry]
 
 
-class Engine(RecipeVerbs, FeedbackVerbs, LifeVerbs, GraphVerbs, OnceVerbs, ReembeddingVerbs):
+class Engine(RecipeVerbs, FeedbackVerbs, LifeVerbs, GraphVerbs, OnceVerbs, ReembeddingVerbs, ExchangeVerbs):
     """Memory: remember, recall, correct, forget.
 
     Made by :func:`recollect.open`; close it, or use it in a ``with`` statement.
@@ -411,6 +413,14 @@ class Engine(RecipeVerbs, FeedbackVerbs, LifeVerbs, GraphVerbs, OnceVerbs, Reemb
     def _add(self, drafts: Sequence[Memory]) -> _Memories:
         if not drafts:
             return []
+        entries = self._entries(drafts)
+        paths = {draft.namespace for draft in drafts}
+        self._repairing.run(sorted(paths), lambda: self.store.add(entries))
+        added = [entry.memory for entry in entries]
+        self._relate_what_was_read(added)
+        return added
+
+    def _entries(self, drafts: Sequence[Memory]) -> _Entries:
         vectors = self._meaning().of_documents([embedded_text(draft) for draft in drafts])
         name = self.embedder.name if self.embedder is not None else ""
         entries = []
@@ -418,11 +428,7 @@ class Engine(RecipeVerbs, FeedbackVerbs, LifeVerbs, GraphVerbs, OnceVerbs, Reemb
             embedder = name if rows is not None else ""
             memory = draft.stamped(fingerprint=fingerprint(draft.content), embedder=embedder)
             entries.append(Entry(memory, self._repairing.words_of(memory), rows, digest))
-        paths = {draft.namespace for draft in drafts}
-        self._repairing.run(sorted(paths), lambda: self.store.add(entries))
-        added = [entry.memory for entry in entries]
-        self._relate_what_was_read(added)
-        return added
+        return entries
 
 
 def _of_type(name: str, value: _Item | None, kind: type[_Item]) -> _Item | None:
