@@ -4,6 +4,7 @@ import re
 from importlib.resources import files
 
 import pytest
+from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from recollect.engine import Engine
@@ -11,7 +12,8 @@ from recollect.engine.access import Gatekeeper
 from recollect.web.app import MOST_BYTES, create_pages
 
 READABLE = (
-    "/", "/?q=tea", "/memories", "/memories/tea", "/memories/tea/similar",
+    "/", "/?q=tea", "/memories", "/memories/tea", "/memories/tea/similar", "/graph",
+    "/graph/data?entity=Anna", "/communities", "/timeline", "/map",
 )  # fmt: skip
 FORMS = ("/memories", "/memories/act", "/memories/tea/act", "/memories/tea/correct", "/memories/tea/change")
 
@@ -61,10 +63,15 @@ def test_no_form_is_taken_without_its_token(client: TestClient, engine: Engine, 
     assert "tea" in {memory.id for memory in engine.list().memories}
 
 
-def test_every_form_address_is_tried(client: TestClient) -> None:
-    routes = {route.path for route in client.app.routes if "POST" in (getattr(route, "methods", None) or ())}  # type: ignore[attr-defined]
-    tried = {re.sub("/tea", "/{id}", path) for path in FORMS}
-    assert routes - {"/login", "/logout"} == tried
+@pytest.mark.parametrize(("method", "tried"), [("POST", FORMS), ("GET", READABLE)])
+def test_every_address_is_tried_above_and_below(engine: Engine, method: str, tried: tuple[str, ...]) -> None:
+    routes = {
+        route.path
+        for route in create_pages(engine).routes
+        if isinstance(route, Route) and method in (route.methods or ())
+    }
+    addresses = {path.replace("/tea", "/{id}").partition("?")[0] for path in tried}
+    assert routes - {"/login", "/logout"} == addresses
 
 
 def test_a_form_may_carry_its_token_in_a_header(client: TestClient, token: str) -> None:
@@ -142,9 +149,10 @@ def test_a_key_for_one_namespace_sees_nothing_of_another(engine: Engine) -> None
     assert "Alice keeps bees." in own
     assert "acme/bob" not in own
     assert "<option>default" not in own
-    for path in ("/", "/?q=secret", "/memories", "/memories/bobs", "/memories/bobs/similar"):
+    for path in READABLE:
         for other in ("acme/bob", "default", "nobody"):
-            answer = client.get(path, params={"ns": other, **({"q": "secret"} if "q=" in path else {})})
+            separator = "&" if "?" in path else "?"
+            answer = client.get(f"{path.replace('tea', 'bobs')}{separator}ns={other}")
             assert answer.status_code == 403
             assert "attic" not in answer.text
     token = token_in(own)

@@ -25,7 +25,7 @@ from recollect.engine import Engine
 from recollect.engine.access import Access, Gatekeeper
 from recollect.model.errors import AccessDenied, InvalidArgument, NotAdmitted, RecollectError
 from recollect.model.namespace import namespace as checked_namespace
-from recollect.web import browsing, memory_page, searching
+from recollect.web import browsing, graphing, grouping, mapping, memory_page, searching, timeline
 from recollect.web.door import TOKEN_FIELD, TOKEN_HEADER, Door, Guest
 from recollect.web.failures import failure
 from recollect.web.headers import SafeHeaders
@@ -35,7 +35,15 @@ from recollect.web.visit import Room, Visit
 MOST_BYTES: Final = 4_000_000
 """The largest form that is read."""
 
-_ROOMS: Final[tuple[Room, ...]] = (*searching.ROOMS, *browsing.ROOMS, *memory_page.ROOMS)
+_ROOMS: Final[tuple[Room, ...]] = (
+    *searching.ROOMS,
+    *browsing.ROOMS,
+    *memory_page.ROOMS,
+    *graphing.ROOMS,
+    *grouping.ROOMS,
+    *timeline.ROOMS,
+    *mapping.ROOMS,
+)
 
 
 def create_pages(

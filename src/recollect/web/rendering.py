@@ -6,7 +6,7 @@ No template does. A name that a template uses and nobody gave is an error, not a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from functools import cache
 from typing import Any, Final
 
@@ -14,7 +14,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from recollect._version import __version__
 
-PAGES: Final = (("/", "Search"), ("/memories", "Browse"))
+PAGES: Final = (
+    ("/", "Search"),
+    ("/memories", "Browse"),
+    ("/graph", "Graph"),
+    ("/communities", "Communities"),
+    ("/timeline", "Timeline"),
+    ("/map", "Map"),
+)
 """What the top of every page leads to."""
 _EXCERPT: Final = 280
 
@@ -42,11 +49,11 @@ def environment() -> Environment:
         "counted": counted,
         "embedder_name": embedder_name,
     }
-    found.globals |= {"version": __version__, "pages": PAGES}
+    found.globals |= {"version": __version__, "pages": PAGES, "one_day": timedelta(days=1)}
     return found
 
 
-def day(value: datetime) -> str:
+def day(value: date) -> str:
     """Return a day for people.
 
     Examples

@@ -1,0 +1,80 @@
+"""The graph explorer: what leads from a name to others, as data to draw and as a list to read."""
+
+from datetime import UTC, datetime
+
+import pytest
+from starlette.testclient import TestClient
+
+from recollect.engine import Engine
+from recollect.engine.graph_answers import FoundPath, PathStep
+from recollect.web.app import create_pages
+from recollect.web.graphing import drawn
+from recollect.web.values import Values
+from recollect.web.visit import Visit
+
+
+def test_the_most_mentioned_comes_first_without_a_question(client: TestClient, engine: Engine) -> None:
+    first = engine.entities(limit=1)[0].entity.name
+    assert f"<h2>{first}</h2>" in client.get("/graph").text
+
+
+def test_the_list_beside_shows_names_and_memories(client: TestClient) -> None:
+    page = client.get("/graph?entity=lisbon").text
+    assert "<h2>Lisbon</h2>" in page
+    assert 'href="/graph?entity=Anna">Anna</a>' in page
+    assert 'href="/memories/lisbon">Anna and Boris travelled to Lisbon.</a>' in page
+
+
+def test_the_data_are_nodes_and_edges_each_once(client: TestClient) -> None:
+    data = client.get("/graph/data?entity=Lisbon&depth=2").json()
+    nodes = {node["id"]: node for node in data["nodes"]}
+    assert len(nodes) == len(data["nodes"])
+    assert set(nodes) == {"name:Lisbon", "memory:lisbon", "name:Anna", "name:Boris"}
+    assert nodes["memory:lisbon"]["url"] == "/memories/lisbon"
+    edges = {(edge["source"], edge["target"], edge["label"]) for edge in data["edges"]}
+    assert edges == {("memory:lisbon", f"name:{name}", "mentions") for name in ("Lisbon", "Anna", "Boris")}
+    assert len({edge["id"] for edge in data["edges"]}) == len(data["edges"]) == 3
+
+
+def test_relations_are_followed_and_listed_in_their_direction(client: TestClient, engine: Engine) -> None:
+    engine.relate("Anna", "works_at", "Bank of England")
+    data = client.get("/graph/data?entity=Bank+of+England&depth=1").json()
+    assert [(edge["source"], edge["label"]) for edge in data["edges"]] == [("name:Anna", "works_at")]
+    page = client.get("/graph?entity=Anna").text
+    assert '>Anna</a> <span class="muted">works_at</span> <a href="/graph?entity=Bank+of+England">' in page
+
+
+def test_what_was_said_next_is_followed_on_request(client: TestClient) -> None:
+    def edges(more: str) -> set[str]:
+        answer = client.get(f"/graph/data?entity=Lisbon&depth=2{more}").json()
+        return {edge["label"] for edge in answer["edges"]}
+
+    assert edges("") == {"mentions"}
+    assert edges("&turns=true") == {"mentions", "next"}
+
+
+def test_a_way_that_is_walked_backwards_is_drawn_forwards(engine: Engine) -> None:
+    visit = Visit(engine, "default", (), Values({}), "/", {}, "", "", datetime(2026, 5, 20, tzinfo=UTC))
+    way = FoundPath("Anna", (PathStep("mentions", False, 1.0, None, "tea"),), 0.85)
+    edge = drawn(visit, [way, way]).as_dict()["edges"]
+    assert [(each["source"], each["target"]) for each in edge] == [("memory:tea", "name:Anna")]
+
+
+@pytest.mark.parametrize("path", ["/graph", "/graph/data"])
+def test_bad_questions(client: TestClient, path: str) -> None:
+    assert client.get(f"{path}?entity=Nobody").status_code == 404
+    assert client.get(f"{path}?entity=Anna&depth=9").status_code == 400
+
+
+def test_an_empty_memory_says_what_to_do(empty: Engine) -> None:
+    page = TestClient(create_pages(empty), base_url="http://localhost").get("/graph").text
+    assert "Nobody and nothing is known here yet" in page
+    assert "recollect relate" in page
+
+
+def test_markup_in_a_name_is_text(client: TestClient) -> None:
+    page = client.get("/graph", params={"entity": "<em>Name</em>"}).text
+    assert "<em>" not in page
+    assert "<script>document" not in page
+    answer = client.get("/graph/data", params={"entity": "<em>Name</em>"})
+    assert answer.headers["content-type"] == "application/json"
