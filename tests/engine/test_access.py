@@ -160,6 +160,21 @@ def test_without_a_token_one_is_let_in_only_where_none_is_needed(
         open_gate.admit("rcl_wrong")
 
 
+def test_a_glance_tells_what_the_store_need_not_be_asked_for(
+    gate: Gatekeeper, store: SqliteStore, clock: Clock
+) -> None:
+    _, token = gate.create("mine", ["*"], ["read"])
+    assert (gate.glance(None), gate.glance(token), gate.glance("x")) == (None, None, None)
+    assert Gatekeeper(store, required=False).glance(None) == LOCAL
+    admitted = gate.admit(token)
+    store.close()
+    assert gate.glance(token) == admitted
+    with pytest.raises(NotAdmitted):
+        gate.glance(token[:-1] + ("a" if token[-1] != "a" else "b"))
+    clock.seconds += FRESH_SECONDS
+    assert gate.glance(token) is None
+
+
 @pytest.mark.parametrize(
     "bad",
     [

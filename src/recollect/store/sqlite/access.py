@@ -100,7 +100,10 @@ class AccessStore:
             row = self._connection.execute(
                 f"SELECT {_REPLY} FROM replies WHERE caller = ? AND key = ?", (caller, key)
             ).fetchone()
-        return None if row is None else Reply(*row[:6], created_at=_moment(row[6]))
+        if row is None:
+            return None
+        namespace, request, status, body, created = row[2:]
+        return Reply(caller, key, namespace, request, status, body, _moment(created))
 
     def remember_reply(self, reply: Reply) -> None:
         """Keep an answer, in place of an older one to a request of the same name."""

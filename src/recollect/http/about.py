@@ -1,0 +1,192 @@
+"""About the server itself: is it there and ready, how is it set, what recipes does it know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from recollect import __version__
+from recollect.engine import PARAMETERS, RECIPES, Recipe
+from recollect.engine.access import READ
+from recollect.http.asked import Bearer, Everywhere, Service, as_json
+from recollect.http.limits import BATCH, QUESTION, RESULTS, TEXT
+from recollect.http.metrics import MEDIA_TYPE
+from recollect.http.problems import problem
+from recollect.model.errors import RecollectError
+
+router = APIRouter(prefix="/v1", tags=["about the server"])
+
+
+class Health(BaseModel):
+    """That the server is there."""
+
+    status: str
+    version: str
+
+
+class ParameterShown(BaseModel):
+    """One parameter of a recipe, and what it may be."""
+
+    name: str
+    value: Any
+    type: str
+    low: float | None
+    high: float | None
+    choices: list[str]
+    doc: str
+
+
+class RecipeShown(BaseModel):
+    """A way to recall, and every parameter of it."""
+
+    name: str
+    doc: str
+    parameters: list[ParameterShown]
+
+
+class RecipesShown(BaseModel):
+    """The ways to recall, and the one that is used where a question names none."""
+
+    recipes: list[RecipeShown]
+    default: str
+
+
+class LimitsShown(BaseModel):
+    """How much a request may ask for."""
+
+    body: int
+    text: int
+    question: int
+    batch: int
+    results: int
+    rate: float | None
+    seconds: float
+
+
+class SettingsShown(BaseModel):
+    """How the server is set."""
+
+    version: str
+    namespace: str
+    recipe: str
+    embedder: str | None
+    dimension: int | None
+    reranker: str | None
+    notes: list[str]
+    limits: LimitsShown
+
+
+class NamespaceShown(BaseModel):
+    """A namespace, and how many memories it holds, hidden ones too."""
+
+    namespace: str
+    memories: int
+
+
+class NamespacesShown(BaseModel):
+    """The namespaces that a key is for."""
+
+    namespaces: list[NamespaceShown]
+
+
+@router.get("/health", response_model=None, responses={200: {"model": Health}})
+async def health() -> Response:
+    """Tell that the server is there; asks nothing of the database."""
+    return _plain({"status": "ok", "version": __version__})
+
+
+@router.get("/ready", response_model=None, responses={200: {"model": Health}})
+async def ready(request: Request) -> Response:
+    """Tell whether the server can answer: its database can be read, and it is not about to stop."""
+    service: Service = request.app.state.service
+    if service.jobs.closing:
+        return problem(503, "the server is about to stop")
+    try:
+        await service.workers.run(lambda: service.engine.store.setting("embedder"), seconds=5)
+    except RecollectError:
+        return problem(503, "the database cannot be read; the server's log says why")
+    return _plain({"status": "ready", "version": __version__})
+
+
+@router.get("/metrics", response_model=None, responses={200: {"content": {"text/plain": {}}}})
+async def metrics(asked: Everywhere) -> Response:
+    """Return what can be counted, for Prometheus."""
+    return Response(asked.service.metrics.text(), media_type=MEDIA_TYPE)
+
+
+@router.get("/settings", response_model=None, responses={200: {"model": SettingsShown}})
+async def settings(request: Request, access: Bearer) -> Response:
+    """Tell how the server is set, as far as it matters to those who use it."""
+    service: Service = request.app.state.service
+    engine, limits = service.engine, service.limits
+    embedder, reranker = engine.embedder, engine.reranker
+    return _plain(
+        {
+            "version": __version__,
+            "namespace": engine.namespace,
+            "recipe": engine.recipe.name,
+            "embedder": None if embedder is None else embedder.name,
+            "dimension": None if embedder is None else embedder.dimension,
+            "reranker": None if reranker is None else reranker.name,
+            "notes": list(engine.notes) if access.everywhere else [],
+            "limits": {
+                "body": limits.body,
+                "text": TEXT,
+                "question": QUESTION,
+                "batch": BATCH,
+                "results": RESULTS,
+                "rate": limits.rate,
+                "seconds": limits.seconds,
+            },
+        }
+    )
+
+
+@router.get("/namespaces", response_model=None, responses={200: {"model": NamespacesShown}})
+async def namespaces(request: Request, access: Bearer) -> Response:
+    """List the namespaces that the key is for, and that something was ever written to."""
+    service: Service = request.app.state.service
+    found = await service.workers.run(service.engine.store.namespaces)
+    shown = [
+        {"namespace": path, "memories": count} for path, count in found.items() if access.allows(READ, path)
+    ]
+    return _plain({"namespaces": shown})
+
+
+@router.get("/recipes", response_model=None, responses={200: {"model": RecipesShown}})
+async def recipes(request: Request, access: Bearer) -> Response:
+    """List the ways to recall, with every parameter that a question may change."""
+    default = request.app.state.service.engine.recipe.name
+    return _plain({"recipes": [recipe_json(each) for each in RECIPES.values()], "default": default})
+
+
+@router.get("/recipes/{name}", response_model=None, responses={200: {"model": RecipeShown}})
+async def recipe(name: str, access: Bearer) -> Response:
+    """Return one recipe."""
+    if name not in RECIPES:
+        return problem(404, f"no recipe is called that; there are {', '.join(RECIPES)}")
+    return _plain(recipe_json(RECIPES[name]))
+
+
+def recipe_json(recipe: Recipe) -> dict[str, Any]:
+    """Return a recipe as plain data: its parameters, what they are and what they may be."""
+    parameters = [
+        {
+            "name": each.name,
+            "value": getattr(recipe, each.name),
+            "type": each.type.__name__,
+            "low": each.low,
+            "high": each.high,
+            "choices": list(each.choices),
+            "doc": each.doc,
+        }
+        for each in PARAMETERS
+    ]
+    return {"name": recipe.name, "doc": recipe.doc, "parameters": parameters}
+
+
+def _plain(data: Any) -> Response:  # noqa: ANN401 - whatever JSON can hold
+    return Response(as_json(data), media_type="application/json")

@@ -1,0 +1,154 @@
+"""The application: every route, behind the door, with the errors as problems and a description of itself."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from fastapi.openapi.utils import get_openapi
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import Response
+from starlette.routing import Match
+from starlette.types import ASGIApp
+
+from recollect import __version__
+from recollect.engine import Engine
+from recollect.engine.access import Gatekeeper
+from recollect.http import about, entities, exchange, graph, job_routes, memories, problems, recalling
+from recollect.http.asked import Service, opened
+from recollect.http.buckets import Buckets
+from recollect.http.guard import API, Guard
+from recollect.http.jobs import Jobs
+from recollect.http.limits import Limits
+from recollect.http.metrics import Metrics
+from recollect.http.tracing import spans
+from recollect.http.workers import Workers
+
+_ROUTERS: Final = (memories, recalling, entities, graph, exchange, job_routes, about)
+_METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE"]
+_PROBLEM: Final = {
+    "description": "What went wrong.",
+    "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+}
+
+
+def create_api(
+    engine: Engine,
+    gate: Gatekeeper,
+    *,
+    limits: Limits | None = None,
+    hosts: Collection[str] | None = None,
+    origins: Collection[str] = (),
+    pages: ASGIApp | None = None,
+) -> FastAPI:
+    """Return the engine as a web application.
+
+    Parameters
+    ----------
+    engine
+        What answers. The application does not close it.
+    gate
+        Who may come in.
+    limits
+        How much they may ask for; None for the usual.
+    hosts
+        The names the server answers under; None for any.
+    origins
+        The web sites whose pages may ask; none unless named.
+    pages
+        What answers everything that is not under ``/v1``.
+
+    Examples
+    --------
+    >>> import recollect
+    >>> memory = recollect.open(":memory:", embedder="lexical")
+    >>> api = create_api(memory, Gatekeeper(memory.store, required=False))
+    >>> "/v1/recall" in api.openapi()["paths"]
+    True
+    >>> memory.close()
+    """
+    allowed = Limits() if limits is None else limits
+    metrics = Metrics()
+    service = Service(
+        engine,
+        gate,
+        allowed,
+        Workers(allowed.threads, allowed.waiting, allowed.seconds),
+        metrics,
+        spans(),
+        Jobs(),
+        Buckets(allowed.rate, allowed.burst),
+    )
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        async with opened(service):
+            yield
+
+    app = FastAPI(
+        title="Recollect",
+        version=__version__,
+        description="Memory retrieval for AI agents: the right few memories, with reasons.",
+        openapi_url=f"{API}/openapi.json",
+        # The usual pages load their scripts from elsewhere; a server that works offline does without.
+        docs_url=None,
+        redoc_url=None,
+        lifespan=life,
+        responses={"default": _PROBLEM},
+    )
+    app.state.service = service
+    problems.install(app)
+    for module in _ROUTERS:
+        app.include_router(module.router)
+    app.add_api_route(f"{API}/{{rest:path}}", _nothing, methods=_METHODS, include_in_schema=False)
+    app.mount("/", _Nowhere() if pages is None else pages)
+    if origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(origins),
+            allow_methods=_METHODS,
+            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "If-Match"],
+            expose_headers=["ETag", "Idempotency-Replayed", "Retry-After", "X-Request-Id"],
+        )
+    app.add_middleware(Guard, limits=allowed, metrics=metrics, hosts=hosts)
+    app.openapi = lambda: _described(app)  # type: ignore[method-assign]
+    return app
+
+
+async def _nothing(request: Request, rest: str) -> Response:
+    """Answer to what no route answers to: 405 where another method would have been answered, else 404."""
+    allowed: set[str] = set()
+    for route in (route for module in _ROUTERS for route in module.router.routes):
+        if route.matches(request.scope)[0] == Match.PARTIAL:
+            allowed |= getattr(route, "methods", None) or set()
+    instance = problems.instance_of(request)
+    if not allowed:
+        return problems.problem(404, "see /v1/openapi.json for what there is", instance=instance)
+    methods = ", ".join(sorted(allowed))
+    return problems.problem(405, f"use {methods}", instance=instance, headers={"Allow": methods})
+
+
+class _Nowhere:
+    """Answers to everything that there is nothing here."""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI
+        instance = str(scope.get("state", {}).get("request_id", ""))
+        await problems.problem(404, "see /v1/openapi.json for what there is", instance=instance)(
+            scope, receive, send
+        )
+
+
+def _described(app: FastAPI) -> dict[str, Any]:
+    """Return the description of the application, with the shape of a problem in it."""
+    if app.openapi_schema is None:
+        schema = get_openapi(
+            title=app.title, version=app.version, description=app.description, routes=app.routes
+        )
+        shapes = schema.setdefault("components", {}).setdefault("schemas", {})
+        whole = problems.Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+        shapes |= whole.pop("$defs", {})
+        shapes["Problem"] = whole
+        app.openapi_schema = schema
+    return app.openapi_schema

@@ -1,0 +1,120 @@
+"""Jobs over HTTP: begin one, look at it, watch it (server-sent events), stop it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import datetime
+from time import monotonic
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Path, Request
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.responses import Response, StreamingResponse
+
+from recollect.engine.access import READ, WRITE, Access
+from recollect.http.asked import Bearer, Everywhere, Service, as_json
+from recollect.http.jobs import ENDED, Job
+
+router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
+
+_LOOK_EVERY: Final = 0.1
+_PING_EVERY: Final = 15.0
+
+JobId = Annotated[str, Path(max_length=64)]
+
+
+class JobShown(BaseModel):
+    """A job, as it is now."""
+
+    id: str
+    kind: str
+    namespace: str
+    created_at: datetime
+    state: str
+    done: int
+    total: int | None
+    note: str
+    result: dict[str, Any] | None
+    problem: str
+
+
+class JobsShown(BaseModel):
+    """Jobs, the newest first."""
+
+    jobs: list[JobShown]
+
+
+@router.get("", response_model=None, responses={200: {"model": JobsShown}})
+async def listed(request: Request, access: Bearer) -> Response:
+    """List the jobs about the namespaces that the key is for."""
+    service: Service = request.app.state.service
+    seen = [job.as_dict() for job in service.jobs.all() if access.allows(READ, job.namespace)]
+    return Response(as_json({"jobs": seen}), media_type="application/json")
+
+
+@router.post("/check", status_code=202, response_model=None, responses={202: {"model": JobShown}})
+async def check(asked: Everywhere) -> Response:
+    """Begin to look through the whole database for what is wrong with it; nothing is changed."""
+
+    def work(job: Job) -> dict[str, Any]:
+        return {"problems": asked.engine.check()}
+
+    return begun(asked.service.jobs.start("check", asked.namespace, asked.access.name, work))
+
+
+@router.get("/{id}", response_model=None, responses={200: {"model": JobShown}})
+async def get(request: Request, access: Bearer, id: JobId) -> Response:
+    """Return a job as it is now."""
+    return Response(as_json(_found(request, access, READ, id).as_dict()), media_type="application/json")
+
+
+@router.delete("/{id}", response_model=None, responses={200: {"model": JobShown}})
+async def stop(request: Request, access: Bearer, id: JobId) -> Response:
+    """Ask a job to stop at its next step; what it has written stays."""
+    job = _found(request, access, WRITE, id)
+    job.stop()
+    return Response(as_json(job.as_dict()), media_type="application/json")
+
+
+@router.get("/{id}/events", response_model=None, responses={200: {"content": {"text/event-stream": {}}}})
+async def events(request: Request, access: Bearer, id: JobId) -> Response:
+    """Watch a job: an event with all of it at every step, until its end."""
+    job = _found(request, access, READ, id)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(
+        _told(job, request.app.state.service), media_type="text/event-stream", headers=headers
+    )
+
+
+def begun(job: Job) -> Response:
+    """Return the answer to whoever began a job."""
+    headers = {"Location": f"/v1/jobs/{job.id}"}
+    return Response(as_json(job.as_dict()), 202, headers=headers, media_type="application/json")
+
+
+async def _told(job: Job, service: Service) -> AsyncIterator[bytes]:
+    told, quiet = -1, monotonic()
+    while True:
+        version, ended = job.version, job.state in ENDED
+        if version != told or ended:
+            told, quiet = version, monotonic()
+            kind = b"end" if ended else b"progress"
+            yield b"event: " + kind + b"\ndata: " + as_json(job.as_dict()) + b"\n\n"
+        if ended or service.jobs.closing:
+            return
+        if monotonic() - quiet > _PING_EVERY:
+            quiet = monotonic()
+            yield b": still there\n\n"
+        await asyncio.sleep(_LOOK_EVERY)
+
+
+def _found(request: Request, access: Access, scope: str, id: str) -> Job:
+    """Return a job that the key may know of; of others it is not told whether they exist."""
+    service: Service = request.app.state.service
+    job = service.jobs.find(id)
+    if job is None or not access.allows(READ, job.namespace):
+        raise HTTPException(404, "no job has that id")
+    access.require(scope, job.namespace)
+    return job

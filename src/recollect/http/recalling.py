@@ -1,0 +1,139 @@
+"""Recall over HTTP: the right few memories for a question, and why."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from recollect.engine import Recall
+from recollect.http.asked import Reading
+from recollect.http.limits import QUESTION, RESULTS
+from recollect.http.shapes import Conditions, Flag, Given, MemoryShown, PlaceGiven, Time, Word, memory_json
+from recollect.http.tracing import SEARCH
+from recollect.model.hit import Hit
+from recollect.model.period import Period
+
+router = APIRouter(prefix="/v1", tags=["recall"])
+MOST_PARAMETERS = 100
+
+
+class PeriodGiven(Given):
+    """The time a question is about."""
+
+    start: Time
+    end: Time
+
+
+class Question(Given):
+    """A question, and how to answer it."""
+
+    text: str = Field(max_length=QUESTION, description="The question.", examples=["what does Anna drink?"])
+    limit: Annotated[int, Field(strict=True, ge=0, le=RESULTS)] = 10
+    sessions: Flag = Field(False, description="Rank sessions instead of single memories.")
+    recipe: Word | None = Field(None, description="How to search: see /v1/recipes.")
+    parameters: dict[str, Any] = Field(
+        {}, max_length=MOST_PARAMETERS, description="Parameters of the recipe to change for this question."
+    )
+    filter: Conditions | None = None
+    as_of: Time | None = Field(None, description="Answer with what was believed then.")
+    true_at: Time | None = Field(None, description="Answer with what held in the world then.")
+    period: PeriodGiven | None = Field(None, description="The time the question is about.")
+    near: PlaceGiven | None = Field(None, description="Memories from near there count more.")
+    budget: Annotated[int, Field(strict=True, ge=0, le=10_000_000)] | None = Field(
+        None, description="How many tokens the hits may take together."
+    )
+    explain: Flag = Field(False, description="Say of every hit why it has its score.")
+
+
+class HitShown(BaseModel):
+    """A memory that answers, and its score."""
+
+    score: float
+    memory: MemoryShown
+    explanation: dict[str, Any] | None = Field(
+        None, description="A tree whose parts make up exactly the score; only where it was asked for."
+    )
+
+
+class SessionShown(BaseModel):
+    """A session that answers, and the ids of the memories that speak for it."""
+
+    session: str
+    score: float
+    hits: list[str]
+
+
+class RejectedShown(BaseModel):
+    """The best memory that was not good enough, and what it missed."""
+
+    id: str
+    score: float
+    reason: str
+
+
+class RecallShown(BaseModel):
+    """The answer to a question."""
+
+    hits: list[HitShown]
+    sessions: list[SessionShown]
+    degraded: list[str] = Field(description="What could not be done as it should.")
+    rejected: RejectedShown | None
+    recipe: str
+    embedder: str
+    omitted: int = Field(description="How many hits did not fit in the budget.")
+    milliseconds: dict[str, float]
+
+
+@router.post("/recall", response_model=None, responses={200: {"model": RecallShown}})
+async def recall(asked: Reading, question: Question) -> Response:
+    """Find the right few memories for a question."""
+
+    def work() -> dict[str, Any]:
+        period, near = question.period, question.near
+        found = asked.engine.recall(
+            question.text,
+            limit=question.limit,
+            sessions=question.sessions,
+            namespace=asked.namespace,
+            recipe=question.recipe,
+            changes=question.parameters or None,
+            filter=question.filter,
+            as_of=question.as_of,
+            true_at=question.true_at,
+            period=None if period is None else Period(period.start, period.end),
+            near=None if near is None else near.place(),
+            budget=question.budget,
+        )
+        return recall_json(found, explain=question.explain)
+
+    return await asked.look(work, SEARCH)
+
+
+def recall_json(found: Recall, *, explain: bool = False) -> dict[str, Any]:
+    """Return the answer to a question as plain data."""
+    rejected = found.rejected
+    return {
+        "hits": [_hit_json(hit, explain=explain) for hit in found.hits],
+        "sessions": [
+            {"session": each.session, "score": each.score, "hits": [hit.memory.id for hit in each.hits]}
+            for each in found.sessions
+        ],
+        "degraded": list(found.degraded),
+        "rejected": None
+        if rejected is None
+        else {"id": rejected.hit.memory.id, "score": rejected.hit.score, "reason": rejected.reason},
+        "recipe": found.recipe,
+        "embedder": found.embedder,
+        "omitted": found.omitted,
+        "milliseconds": dict(found.milliseconds),
+    }
+
+
+def _hit_json(hit: Hit, *, explain: bool) -> dict[str, Any]:
+    shown: dict[str, Any] = {"score": hit.score, "memory": memory_json(hit.memory)}
+    if explain:
+        shown["explanation"] = hit.explanation.as_dict()
+    return shown

@@ -1,0 +1,66 @@
+"""Paths, communities, timeline and near over HTTP."""
+
+import pytest
+from starlette.testclient import TestClient
+
+
+@pytest.fixture
+def bob(client: TestClient, tea: str) -> str:
+    client.post("/v1/relations", json={"subject": "Bob", "type": "knows", "object": "Anna"})
+    return tea
+
+
+def test_ways_lead_through_relations_and_memories(client: TestClient, bob: str) -> None:
+    found = client.get("/v1/paths", params={"start": "Bob", "to": "Anna", "type": "knows"}).json()
+    (way,) = found["paths"]
+    assert way["start"] == "Bob"
+    assert [(step["type"], step["entity"]) for step in way["steps"]] == [("knows", "Anna")]
+    assert client.get("/v1/paths", params={"start": "Nobody"}).status_code == 404
+    assert client.get("/v1/paths", params={"start": "Bob", "to": "Bob"}).status_code == 422
+
+
+def test_communities_have_a_summary(client: TestClient, bob: str) -> None:
+    found = client.get("/v1/communities").json()
+    assert found["count"] == len(found["communities"])
+    (with_tea,) = (group for group in found["communities"] if bob in group["memories"])
+    assert "Anna" in with_tea["summary"]
+
+
+def test_a_timeline_is_in_the_order_of_what_happened(client: TestClient, bob: str) -> None:
+    found = client.get("/v1/timeline", params={"entity": "Bob"}).json()["memories"]
+    assert [each["content"] for each in found] == [
+        "Bob moved to Lisbon in May 2026",
+        "Coffee gives Bob headaches",
+    ]
+    before = client.get("/v1/timeline", params={"end": "2020-01-01T00:00:00Z"}).json()
+    assert before == {"memories": []}
+
+
+def test_near_tells_how_far(client: TestClient, bob: str) -> None:
+    (found,) = client.get("/v1/near", params={"lat": 48.857, "lon": 2.352}).json()["memories"]
+    assert (found["metres"], found["memory"]["id"]) == (0.0, bob)
+    far = client.get("/v1/near", params={"lat": 0, "lon": 0, "radius": 10}).json()
+    assert far == {"memories": []}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/paths",
+        "/v1/paths?start=Bob&depth=0",
+        "/v1/paths?start=Bob&limit=-1",
+        "/v1/paths?start=Bob&direction=up",
+        "/v1/paths?start=Bob&seconds=1e9",
+        "/v1/communities?level=3",
+        "/v1/communities?limit=0",
+        "/v1/timeline?start=now",
+        "/v1/timeline?start=2026-01-02T00:00:00Z&end=2026-01-01T00:00:00Z",
+        "/v1/near?lat=91&lon=0",
+        "/v1/near?lat=nan&lon=0",
+        "/v1/near?lat=1",
+        "/v1/near?lat=1&lon=1&radius=-1",
+    ],
+)
+def test_what_cannot_be_asked_is_refused(client: TestClient, bob: str, path: str) -> None:
+    answer = client.get(path)
+    assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")

@@ -1,0 +1,165 @@
+"""Memories over HTTP, as a client meets them."""
+
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from recollect import Engine
+
+
+def problem(answer: Any) -> tuple[int, str]:
+    assert answer.headers["content-type"] == "application/problem+json"
+    body = answer.json()
+    assert body["status"] == answer.status_code
+    assert body["instance"] == answer.headers["x-request-id"]
+    return answer.status_code, body["type"].removeprefix("recollect:")
+
+
+def test_a_memory_is_made_and_read(client: TestClient, tea: str) -> None:
+    read = client.get(f"/v1/memories/{tea}")
+    assert read.status_code == 200
+    assert read.headers["etag"] == '"1"'
+    memory = read.json()
+    assert (memory["content"], memory["category"], memory["tags"]) == (
+        "Anna prefers green tea",
+        "preference",
+        ["drinks"],
+    )
+    assert memory["source"] == {"speaker": "Anna", "session": "s1", "position": 0, "link": ""}
+    assert memory["place"] == {"lat": 48.857, "lon": 2.352, "name": "Paris"}
+    assert memory["namespace"] == "default"
+
+
+def test_many_are_made_at_once_and_known_ids_left_as_they_are(client: TestClient) -> None:
+    items = [{"content": "one", "id": "a"}, {"content": "two", "id": "b/c d".replace(" ", "")}]
+    made = client.post("/v1/memories/batch", json={"items": items})
+    assert (made.status_code, [each["id"] for each in made.json()["memories"]]) == (201, ["a", "b/cd"])
+    again = client.post("/v1/memories/batch", json={"items": [*items, {"content": "three"}]}).json()
+    assert ([each["content"] for each in again["memories"]], again["known"]) == (["three"], 2)
+    assert client.get("/v1/memories/b/cd").json()["content"] == "two"
+    assert len(client.get("/v1/memories/b/cd/history").json()["memories"]) == 1
+
+
+def test_one_bad_item_and_nothing_is_written(client: TestClient, engine: Engine) -> None:
+    items = [{"content": "good"}, {"content": "bad", "confidence": 2}]
+    assert problem(client.post("/v1/memories/batch", json={"items": items})) == (422, "invalid")
+    assert engine.list().memories == ()
+
+
+def test_a_list_goes_on_from_its_cursor_and_takes_a_filter(client: TestClient, tea: str) -> None:
+    first = client.get("/v1/memories", params={"limit": 2}).json()
+    second = client.get("/v1/memories", params={"limit": 2, "cursor": first["cursor"]}).json()
+    assert [each["content"][:4] for each in first["memories"] + second["memories"]] == [
+        "Coff",
+        "Bob ",
+        "Anna",
+    ]
+    assert second["cursor"] is None
+    chosen = client.get("/v1/memories", params={"filter": '{"category": "preference"}'}).json()
+    assert [each["id"] for each in chosen["memories"]] == [tea]
+
+
+@pytest.mark.parametrize("filter", ["{", "[]", "1", '{"nobody": 1}', '{"tags": {"any": 3}}', "[" * 5000])
+def test_a_filter_that_is_none_is_refused(client: TestClient, filter: str) -> None:
+    assert problem(client.get("/v1/memories", params={"filter": filter})) == (422, "invalid")
+
+
+def test_a_change_raises_the_version_and_meets_the_one_expected(client: TestClient, tea: str) -> None:
+    path = f"/v1/memories/{tea}"
+    changed = client.patch(path, json={"importance": 0.9, "expected_version": 1})
+    assert (changed.status_code, changed.json()["importance"], changed.json()["version"]) == (200, 0.9, 2)
+    late = client.patch(path, json={"importance": 0.1, "expected_version": 1})
+    assert problem(late) == (409, "version-conflict")
+    assert problem(client.patch(path, json={"importance": 0.1}, headers={"If-Match": '"1"'})) == (
+        409,
+        "version-conflict",
+    )
+    assert client.patch(path, json={"tags": ["x"]}, headers={"If-Match": '"2"'}).json()["version"] == 3
+    assert client.get(path).json()["importance"] == 0.9
+
+
+@pytest.mark.parametrize("header", ["1a", '"-1"', '"0"', '"' + "9" * 30 + '"', "é".encode("latin-1")])
+def test_an_etag_that_is_none_is_refused(client: TestClient, tea: str, header: Any) -> None:
+    answer = client.patch(f"/v1/memories/{tea}", json={"pinned": True}, headers={"If-Match": header})
+    assert problem(answer) == (422, "invalid")
+    both = client.patch(
+        f"/v1/memories/{tea}", json={"pinned": True, "expected_version": 2}, headers={"If-Match": '"1"'}
+    )
+    assert problem(both) == (422, "invalid")
+    assert client.get(f"/v1/memories/{tea}").json()["version"] == 1
+
+
+def test_what_was_said_is_not_changed_but_corrected(client: TestClient, tea: str) -> None:
+    assert problem(client.patch(f"/v1/memories/{tea}", json={"content": "x"})) == (422, "invalid")
+    said = client.post(f"/v1/memories/{tea}/correct", json={"content": "Anna prefers black tea"})
+    assert (said.status_code, said.json()["supersedes"]) == (201, [tea])
+    chain = client.get(f"/v1/memories/{tea}/history").json()["memories"]
+    assert [each["content"] for each in chain] == ["Anna prefers green tea", "Anna prefers black tea"]
+    again = client.post(f"/v1/memories/{tea}/correct", json={"content": "Anna prefers milk"})
+    assert problem(again) == (422, "invalid")
+
+
+def test_forget_restore_and_purge(client: TestClient, tea: str) -> None:
+    assert client.post("/v1/memories/forget", json={"ids": [tea]}).json() == {"done": 1}
+    assert len(client.get("/v1/memories").json()["memories"]) == 2
+    assert len(client.get("/v1/memories", params={"hidden": True}).json()["memories"]) == 3
+    assert client.post("/v1/memories/restore", json={"ids": [tea]}).json() == {"done": 1}
+    assert client.delete(f"/v1/memories/{tea}").json() == {"done": 1}
+    assert client.post("/v1/memories/purge", json={"ids": [tea]}).json() == {"done": 1}
+    for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/history")):
+        assert problem(client.request(method, f"/v1/memories/{tea}{path}")) == (404, "not-found")
+    assert problem(client.post("/v1/memories/restore", json={"ids": [tea]})) == (404, "not-found")
+
+
+def test_pin_unpin_and_used(client: TestClient, tea: str) -> None:
+    for verb in ("pin", "used"):
+        assert client.post(f"/v1/memories/{verb}", json={"ids": [tea]}).json() == {"done": 1}
+    memory = client.get(f"/v1/memories/{tea}").json()
+    assert (memory["pinned"], memory["access_count"]) == (True, 1)
+    client.post("/v1/memories/unpin", json={"ids": [tea]})
+    assert client.get(f"/v1/memories/{tea}").json()["pinned"] is False
+
+
+def test_namespaces_are_kept_apart(client: TestClient, tea: str) -> None:
+    there = {"namespace": "acme/alice"}
+    assert client.get("/v1/memories", params=there).json()["memories"] == []
+    assert problem(client.get(f"/v1/memories/{tea}", params=there)) == (404, "not-found")
+    client.post("/v1/memories", params=there, json={"content": "Alice likes milk"})
+    assert client.get("/v1/memories", params=there).json()["memories"][0]["namespace"] == "acme/alice"
+
+
+def test_a_write_under_one_name_is_done_once(client: TestClient, engine: Engine) -> None:
+    named = {"Idempotency-Key": "first"}
+    made = client.post("/v1/memories", json={"content": "tea"}, headers=named)
+    again = client.post("/v1/memories", json={"content": "tea"}, headers=named)
+    assert (again.status_code, again.json()) == (201, made.json())
+    assert "idempotency-replayed" not in made.headers
+    assert again.headers["idempotency-replayed"] == "true"
+    assert problem(client.post("/v1/memories", json={"content": "milk"}, headers=named)) == (422, "invalid")
+    other = client.post("/v1/memories?namespace=other", json={"content": "tea"}, headers=named)
+    assert problem(other) == (422, "invalid")
+    assert len(engine.list().memories) == 1
+    id_ = made.json()["id"]
+    for _ in range(2):
+        gone = client.post("/v1/memories/purge", json={"ids": [id_]}, headers={"Idempotency-Key": "second"})
+        assert gone.json() == {"done": 1}
+    assert problem(client.post("/v1/memories", json={"content": "tea"}, headers=named)) == (
+        410,
+        "answer-erased",
+    )
+
+
+def test_a_write_that_failed_may_be_sent_again_under_its_name(client: TestClient, tea: str) -> None:
+    named = {"Idempotency-Key": "once"}
+    body = {"importance": 0.2, "expected_version": 2}
+    assert client.patch(f"/v1/memories/{tea}", json=body, headers=named).status_code == 409
+    client.patch(f"/v1/memories/{tea}", json={"importance": 0.7})
+    assert client.patch(f"/v1/memories/{tea}", json=body, headers=named).json()["importance"] == 0.2
+
+
+@pytest.mark.parametrize("name", ["", "a b", "x" * 201, "é".encode()])
+def test_a_name_that_cannot_be_one_is_refused(client: TestClient, engine: Engine, name: Any) -> None:
+    answer = client.post("/v1/memories", json={"content": "tea"}, headers={"Idempotency-Key": name})
+    assert problem(answer) == (422, "invalid")
+    assert engine.list().memories == ()

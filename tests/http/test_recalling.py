@@ -1,0 +1,114 @@
+"""Recall over HTTP."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from recollect import Engine
+
+
+def test_a_question_finds_the_memory_as_the_engine_does(client: TestClient, engine: Engine, tea: str) -> None:
+    found = client.post("/v1/recall", json={"text": "what tea does Anna like?", "limit": 2})
+    assert found.status_code == 200
+    body = found.json()
+    direct = engine.recall("what tea does Anna like?", limit=2)
+    assert [hit["memory"]["id"] for hit in body["hits"]] == [hit.memory.id for hit in direct]
+    assert body["hits"][0]["memory"]["id"] == tea
+    assert "explanation" not in body["hits"][0]
+    assert body["recipe"] == "balanced"
+
+
+def test_a_hit_explains_itself_when_asked(client: TestClient, tea: str) -> None:
+    body = client.post("/v1/recall", json={"text": "Anna's tea", "explain": True}).json()
+    hit = body["hits"][0]
+    assert hit["explanation"]["value"] == hit["score"]
+    assert hit["explanation"]["parts"]
+
+
+def test_all_that_can_be_asked(client: TestClient, engine: Engine, tea: str) -> None:
+    now = datetime.now(UTC).isoformat()
+    body = client.post(
+        "/v1/recall",
+        json={
+            "text": "tea",
+            "limit": 5,
+            "sessions": True,
+            "recipe": "fast",
+            "parameters": {"vector_weight": 0.3},
+            "filter": {"tags": "drinks"},
+            "as_of": now,
+            "period": {"start": "2026-01-01T00:00:00Z", "end": now},
+            "near": {"lat": 48.8, "lon": 2.3},
+            "budget": 100,
+        },
+    ).json()
+    assert body["recipe"].startswith("fast")
+    assert body["sessions"] == [{"session": "s1", "score": body["sessions"][0]["score"], "hits": [tea]}]
+    early = client.post("/v1/recall", json={"text": "tea", "as_of": "2020-01-01T00:00:00Z"}).json()
+    assert early["hits"] == []
+    client.post(f"/v1/memories/{tea}/correct", json={"content": "Anna prefers black tea"})
+    now_held = client.post("/v1/recall", json={"text": "Anna tea", "true_at": datetime.now(UTC).isoformat()})
+    assert [hit["memory"]["content"] for hit in now_held.json()["hits"]] == ["Anna prefers black tea"]
+
+
+def test_what_was_not_good_enough_is_told(client: TestClient, tea: str) -> None:
+    body = client.post("/v1/recall", json={"text": "quantum chromodynamics of Lisbon headaches tea"}).json()
+    nothing = client.post("/v1/recall", json={"text": "zebra", "parameters": {"least_match": 1.0}}).json()
+    assert nothing["hits"] == []
+    assert body["degraded"] == []
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {},
+        {"text": 3},
+        {"text": "x" * 10_001},
+        {"text": "tea", "limit": -1},
+        {"text": "tea", "limit": 1001},
+        {"text": "tea", "limit": "5"},
+        {"text": "tea", "limit": True},
+        {"text": "tea", "limit": 1.5},
+        {"text": "tea", "explain": "yes"},
+        {"text": "tea", "unknown": 1},
+        {"text": "tea", "recipe": "nobody's"},
+        {"text": "tea", "parameters": {"nobody": 1}},
+        {"text": "tea", "parameters": {"vector_weight": 2}},
+        {"text": "tea", "parameters": {"vector_weight": "much"}},
+        {"text": "tea", "filter": {"nobody": 1}},
+        {"text": "tea", "filter": []},
+        {"text": "tea", "as_of": 5},
+        {"text": "tea", "as_of": "yesterday"},
+        {"text": "tea", "as_of": "2026-05-07"},
+        {"text": "tea", "period": {"start": "2026-05-07T00:00:00Z", "end": "2025-05-07T00:00:00Z"}},
+        {"text": "tea", "near": {"lat": 91, "lon": 0}},
+        {"text": "tea", "near": {"lat": 0}},
+        {"text": "tea", "budget": -1},
+    ],
+)
+def test_a_question_that_cannot_be_asked_is_refused(client: TestClient, bad: dict[str, Any]) -> None:
+    answer = client.post("/v1/recall", json=bad)
+    assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+    assert answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "'; DROP TABLE memories; --",
+        '" OR 1=1',
+        "content:tea AND NOT *",
+        'NEAR("a" "b")',
+        "a* ^b {c}",
+        '"',
+        "-",
+        "\0",
+    ],
+)
+def test_operators_of_other_languages_are_words(
+    client: TestClient, engine: Engine, tea: str, text: str
+) -> None:
+    assert client.post("/v1/recall", json={"text": text}).status_code == 200
+    assert len(engine.list().memories) == 3
