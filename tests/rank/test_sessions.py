@@ -43,23 +43,29 @@ def test_what_makes_no_sense_is_refused(
         session_means(sessions, scores, best=best)
 
 
-@given(turns, st.integers(0, 5))
-def test_the_best_sessions_are_those_of_the_largest_means_with_their_best_memories(
-    rows: list[tuple[int, float]], limit: int
+@given(turns, st.integers(0, 5), st.sampled_from([0.0, 0.5, 1.0]))
+def test_the_best_sessions_are_those_of_the_largest_sums_with_their_best_memories(
+    rows: list[tuple[int, float]], limit: int, fade: float
 ) -> None:
     numbers = np.array([session for session, _ in rows], np.int32)
     scores = [score for _, score in rows]
-    means = session_means(numbers, scores)
-    found = best_sessions(numbers, scores, limit)
+    found = best_sessions(numbers, scores, limit, fade=fade)
     names = {session if session >= 0 else -1 - place for place, (session, _) in enumerate(rows)}
     assert len(found) == min(limit, len(names))
     assert [score for score, _ in found] == sorted((score for score, _ in found), reverse=True)
     for score, who in found:
-        mates = [place for place in range(len(rows)) if means[place] == means[who[0]]]
+        session = rows[who[0]][0]
+        mates = (
+            [place for place in range(len(rows)) if rows[place][0] == session] if session >= 0 else [who[0]]
+        )
+        best = sorted((scores[place] for place in mates), reverse=True)[:3]
+        assert [scores[place] for place in who] == best
         assert set(who.tolist()) <= set(mates)
-        assert score == pytest.approx(sum(scores[place] for place in who) / 3)
-        assert [scores[place] for place in who] == sorted((scores[place] for place in who), reverse=True)
+        worth = [1, fade, fade * fade]
+        assert score == pytest.approx(sum(map(float.__mul__, best, map(float, worth))) / sum(worth))
     if found and len(names) > limit:
         assert found[-1][0] == pytest.approx(
-            sorted((score for score, _ in best_sessions(numbers, scores, 99)), reverse=True)[limit - 1]
+            sorted((score for score, _ in best_sessions(numbers, scores, 99, fade=fade)), reverse=True)[
+                limit - 1
+            ]
         )

@@ -18,6 +18,8 @@ from recollect.model.errors import InvalidArgument
 
 BEST: Final = 3
 """How many memories speak for their session."""
+FADE: Final = 0.5
+"""What each of them counts of the one before it, where sessions are ranked."""
 
 
 def session_means(sessions: npt.ArrayLike, scores: Numbers, *, best: int = BEST) -> FloatArray:
@@ -56,11 +58,13 @@ def means(sessions: IntArray, scores: FloatArray, best: int = BEST) -> FloatArra
 
 
 def best_sessions(
-    sessions: npt.ArrayLike, scores: Numbers, limit: int, *, best: int = BEST
+    sessions: npt.ArrayLike, scores: Numbers, limit: int, *, best: int = BEST, fade: float = FADE
 ) -> list[tuple[float, IntArray]]:
     """Return the best sessions: the score of each, and the positions of the memories that speak for it.
 
-    A session's score is that of :func:`session_means`; equal ones go by their best memory's position.
+    A session's score is ``Σ fade^i · s_i / Σ fade^i`` over its best scores ``s_0 ≥ s_1 ≥ …``, zeros standing
+    in for those it lacks: what is said best counts most, for an answer may take one line of each of several
+    conversations. Equal ones go by their best memory's position.
 
     Parameters
     ----------
@@ -68,21 +72,25 @@ def best_sessions(
         As for :func:`session_means`.
     limit
         How many sessions to return.
+    fade
+        What each memory counts of the one before it; 1 is the mean, 0 the best alone.
 
     Examples
     --------
-    >>> found = best_sessions([7, 8, 7, -1], [0.6, 0.9, 0.6, 0.5], 2)
+    >>> found = best_sessions([7, 8, 7, -1], [0.7, 0.9, 0.7, 0.5], 2)
     >>> [(round(score, 2), who.tolist()) for score, who in found]
-    [(0.4, [0, 2]), (0.3, [1])]
+    [(0.6, [0, 2]), (0.51, [1])]
     """
     score, number = _checked(sessions, scores)
     few = checks.whole("best", best, 1)
     count = checks.whole("limit", limit)
+    worth = checks.probability("fade", fade) ** np.arange(few)
+    worth /= worth.sum()
     if not score.size or not count:
         return []
     order, starts, rank, _ = _by_session(number, score)
-    kept = rank < few
-    sums = np.add.reduceat(np.where(kept, score[order], 0.0), starts) / few
+    counted = np.where(rank < few, score[order] * worth[np.minimum(rank, few - 1)], 0.0)
+    sums = np.add.reduceat(counted, starts)
     ends = np.append(starts[1:], order.size)
     ranking = np.lexsort((order[starts], -sums))[:count]
     return [
