@@ -16,6 +16,7 @@ from recollect.cli import (
     exporting,
     forgetting,
     importing,
+    keys,
     looking,
     mapping,
     mcp,
@@ -25,6 +26,7 @@ from recollect.cli import (
     reembedding,
     relating,
     remembering,
+    serving,
     walkthrough,
 )
 from recollect.cli.command import Db, Debug, Embedder, Json, Namespace, Quiet, guarded
@@ -45,6 +47,8 @@ _GROUPS: Final = (
     doctor,
     models,
     mcp,
+    serving,
+    keys,
     bench,
     evaluating,
     walkthrough,

@@ -1,0 +1,118 @@
+"""Serve the memory over HTTP, with its pages: the one place where the two interfaces are put together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+import typer
+
+from recollect.cli.command import command
+from recollect.cli.session import Session
+
+if TYPE_CHECKING:
+    from recollect.engine.access import Gatekeeper
+
+_PORT: Final = 8765
+_PACKAGES: Final = ("fastapi", "jinja2", "prometheus_client", "starlette", "uvicorn")
+
+Host = Annotated[
+    str, typer.Option("--host", help="The address to listen at; others than loopback need a key.")
+]
+Port = Annotated[
+    int, typer.Option("--port", "-p", min=0, max=65_535, help="The port; 0 for any that is free.")
+]
+RequireKey = Annotated[bool, typer.Option("--require-key", help="Ask for a key on loopback too.")]
+AllowHost = Annotated[
+    list[str] | None,
+    typer.Option("--allow-host", metavar="NAME", help="A name to answer under; repeatable."),
+]
+Cors = Annotated[
+    list[str] | None,
+    typer.Option("--cors", metavar="ORIGIN", help="A web site whose pages may ask; repeatable."),
+]
+Rate = Annotated[float | None, typer.Option("--rate", help="Requests a second that one key may make.")]
+Burst = Annotated[int, typer.Option("--burst", help="How many of them at once.")]
+Timeout = Annotated[float, typer.Option("--timeout", help="Most seconds for one answer.")]
+Threads = Annotated[int, typer.Option("--threads", help="How many requests work at the same time.")]
+MaxBody = Annotated[int, typer.Option("--max-body", help="Most bytes of one request.")]
+LogLevel = Annotated[
+    Literal["debug", "info", "warning", "error"],
+    typer.Option("--log-level", help="What is written to standard error: debug, info, warning or error."),
+]
+LogContents = Annotated[
+    bool, typer.Option("--log-contents", help="Log the words of errors too, which may repeat memories.")
+]
+NoPages = Annotated[bool, typer.Option("--no-pages", help="Only /v1, without the web page.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    command(app, "serve", "For programs")(serve)
+
+
+def serve(
+    session: Session,
+    host: Host = "127.0.0.1",
+    port: Port = _PORT,
+    require_key: RequireKey = False,
+    allow_host: AllowHost = None,
+    cors: Cors = None,
+    rate: Rate = None,
+    burst: Burst = 100,
+    timeout: Timeout = 30.0,
+    threads: Threads = 4,
+    max_body: MaxBody = 4 * 1024 * 1024,
+    log_level: LogLevel = "info",
+    log_contents: LogContents = False,
+    no_pages: NoPages = False,
+) -> None:
+    """Serve this memory over HTTP: /v1 for programs, / for people."""
+    try:
+        from recollect.http import logs, server
+        from recollect.http.app import create_api
+        from recollect.http.guard import is_loopback, loopback_names
+        from recollect.http.limits import Limits
+        from recollect.web.app import create_pages
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in _PACKAGES:
+            raise
+        from recollect.model.errors import MissingExtra
+
+        raise MissingExtra("The server", "'recollect[server]'") from error
+    from recollect.engine.access import Gatekeeper
+
+    limits = Limits(body=max_body, rate=rate, burst=burst, seconds=timeout, threads=threads)
+    inside = is_loopback(host)
+    with session.memory(create=True, embed=True) as engine:
+        gate = Gatekeeper(engine.store, required=require_key or not inside)
+        if gate.required:
+            _check_keys(gate, host)
+        hosts = None if gate.required and not allow_host else {*loopback_names(), *(allow_host or ())}
+        pages = None if no_pages else create_pages(engine, access=gate)
+        api = create_api(engine, gate, limits=limits, hosts=hosts, origins=cors or (), pages=pages)
+        logs.set_up(log_level, contents=log_contents)
+        server.serve(api, host, port, lambda address: _announce(session, address, gate))
+
+
+def _announce(session: Session, address: str, gate: Gatekeeper) -> None:
+    if session.output.json:
+        session.output.data({"address": address, "key_required": gate.required})
+    else:
+        asked = "a key is needed" if gate.required else "no key is needed on this machine"
+        session.output.say(f"Serving at {address} ({asked}); Ctrl-C stops it")
+
+
+def _check_keys(gate: Gatekeeper, host: str) -> None:
+    """Raise unless there is a key that somebody could come in with."""
+    from datetime import UTC, datetime
+
+    from recollect.model.errors import InvalidArgument
+
+    keys, now = gate.keys(), datetime.now(UTC)
+    if not any(key.holds_at(now) for key in keys):
+        raise InvalidArgument(
+            "--host",
+            host,
+            "127.0.0.1 as long as there is no key; make one first: "
+            "recollect key create NAME --namespace 'acme/*' --scope read",
+        )
