@@ -28,6 +28,7 @@ def test_files_of_every_format_come_in_once(cli: Run, home: Path) -> None:
         "entities": 0,
         "relations": 0,
         "known": 6,
+        "skipped": [],
         "problems": [],
         "files": 3,
         "dry_run": False,
@@ -54,6 +55,7 @@ def test_what_cannot_be_read_is_reported_with_its_line_and_the_rest_comes_in(cli
     assert problems[1] == {
         "file": "c.jsonl",
         "line": 3,
+        "where": "line 3",
         "problem": "confidence must be a number from 0 to 1, got 2",
     }
 
@@ -118,9 +120,9 @@ def test_an_interrupted_import_goes_on_where_it_was(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("nothing.md",), "FILE must be a file that exists, got 'nothing.md'"),
-        (("folder.md",), "it is a folder; name the files, such as folder.md/*.md"),
-        (("picture.png",), "one whose suffix is known (.txt, "),
+        (("nothing.md",), "FILE must be a file or folder that exists, got 'nothing.md'"),
+        (("picture.png",), "one whose suffix (.txt, .text, "),
+        (("data.json",), "or content is known, or --format given, got 'data.json'"),
         (("a.txt", "--format", "mardown"), "(did you mean markdown?)"),
         (("a.txt", "--split", "words"), "--split must be one of paragraphs, lines"),
     ],
@@ -130,7 +132,7 @@ def test_mistakes_are_found_before_anything_is_written(
 ) -> None:
     (home / "a.txt").write_text("one")
     (home / "picture.png").write_bytes(b"\x89PNG")
-    (home / "folder.md").mkdir()
+    (home / "data.json").write_text('{"temperature": [1, 2]}')
     wrong = cli("import", "a.txt", *arguments)
     assert (wrong.code, wrong.out) == (2, "")
     assert words in wrong.err
@@ -140,3 +142,90 @@ def test_mistakes_are_found_before_anything_is_written(
 def test_an_empty_file_says_nothing(cli: Run, home: Path) -> None:
     (home / "a.txt").write_text("")
     assert cli("import", "a.txt").out == "imported 0 memories\n"
+
+
+CHAT = [
+    {
+        "id": "c1",
+        "title": "Tea",
+        "current_node": "b",
+        "mapping": {
+            "r": {"parent": None, "message": {"author": {"role": "system"}, "content": {}}},
+            "a": {
+                "parent": "r",
+                "message": {
+                    "author": {"role": "user"},
+                    "create_time": 1_700_000_000,
+                    "content": {"content_type": "text", "parts": ["Which tea is green?"]},
+                },
+            },
+            "b": {
+                "parent": "a",
+                "message": {
+                    "author": {"role": "assistant"},
+                    "content": {"content_type": "text", "parts": ["Sencha is."]},
+                },
+            },
+        },
+    }
+]
+GRAPH = (
+    '{"type": "entity", "name": "Anna", "entityType": "person", "observations": ["likes tea"]}\n'
+    '{"type": "relation", "from": "Anna", "to": "Acme", "relationType": "works_at"}\n'
+)
+MEM0 = {"results": [{"id": "1", "memory": "Bob likes milk", "created_at": "2026-05-07T10:00:00Z"}]}
+
+
+def test_files_of_other_programs_are_known_by_what_is_in_them(cli: Run, home: Path) -> None:
+    (home / "conversations.json").write_text(json.dumps(CHAT))
+    (home / "memory.json").write_text(GRAPH)
+    (home / "all.json").write_text(json.dumps(MEM0))
+    files = ("conversations.json", "memory.json", "all.json")
+    planned = cli("import", *files, "--dry-run")
+    assert planned.out == "would import 4 memories, 1 entity, 1 relation, 1 skipped\n"
+    assert not (home / "memories.db").exists()
+    done = cli("import", *files)
+    assert (done.code, done.out) == (0, "imported 4 memories, 1 entity, 1 relation, 1 skipped\n")
+    assert "skipped 1: a message of the system" in done.err
+    assert contents(cli) == ["Which tea is green?", "Sencha is.", "Anna: likes tea", "Bob likes milk"]
+    again = cli("import", *files, "--json").json
+    assert (again["imported"], again["entities"], again["relations"], again["known"]) == (0, 0, 0, 6)
+    assert again["skipped"] == [
+        {
+            "file": "conversations.json",
+            "line": 1,
+            "where": 'conversation 1 "Tea", message r',
+            "reason": "a message of the system",
+        }
+    ]
+    assert cli("check").out == "sound\n"
+    rows = cli("list", "--json", "--limit", "10").json["memories"]
+    assert rows[-1]["created_at"] == "2023-11-14T22:13:20+00:00"
+    assert rows[-2]["source"]["speaker"] == "assistant"
+
+
+def test_a_folder_is_read_with_what_is_in_it_and_no_file_is_another(cli: Run, home: Path) -> None:
+    for name, text in {
+        "notes/a.md": "# Tea\n\nGreen.",
+        "notes/b/a.md": "# Tea\n\nGreen.",
+        "notes/photo.png": "\x89PNG",
+        "notes/.obsidian/app.md": "settings",
+    }.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text)
+    done = cli("import", "notes", "--json").json
+    assert (done["imported"], done["files"], done["problems"]) == (2, 2, [])
+    assert [(each["file"], each["reason"]) for each in done["skipped"]] == [
+        (str(Path("notes/photo.png")), "a file of no known format")
+    ]
+    rows = cli("list", "--json").json["memories"]
+    assert {row["source"]["session"] for row in rows} == {"a.md", "b/a.md"}
+    assert cli("import", str(home / "notes")).out == "imported 0 memories, 2 known already, 1 skipped\n"
+
+
+def test_a_format_can_be_forced(cli: Run, home: Path) -> None:
+    (home / "all.json").write_text(json.dumps(MEM0))
+    wrong = cli("import", "all.json", "--format", "chatgpt")
+    assert (wrong.code, wrong.out) == (2, "imported 0 memories, 1 could not be read\n")
+    assert "all.json, conversation 1: not a conversation" in wrong.err
+    assert cli("import", "-", input=json.dumps(MEM0)).out == "imported 1 memory\n"

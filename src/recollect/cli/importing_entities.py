@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -62,15 +63,17 @@ class EntityImporter:
         if known is not None and (not _is_bare(known) or _is_bare(record)):
             return False
         if not self._dry_run:
-            self._engine.describe_entity(
-                entity.name,
-                type=entity.type,
-                aliases=entity.aliases,
-                description=entity.description,
-                namespace=whose,
-            )
-            if record.merged_into is not None:
-                self._engine.store.merge_entities(whose, record.merged_into, entity.name)
+            # Both or neither: one that is there is not looked at again.
+            with self._engine.store.together():
+                self._engine.describe_entity(
+                    entity.name,
+                    type=entity.type,
+                    aliases=entity.aliases,
+                    description=entity.description,
+                    namespace=whose,
+                )
+                if record.merged_into is not None:
+                    self._engine.store.merge_entities(whose, record.merged_into, entity.name)
         self._remember(names, record)
         return True
 
@@ -84,12 +87,14 @@ class EntityImporter:
         if relation.asserted_by is not None and not self._has_memory(relation.asserted_by, whose):
             raise MemoryNotFound(relation.asserted_by, whose)
         if whose not in self._relations:
-            self._relations[whose] = set(self._engine.store.relations(whose))
+            there = self._engine.store.relations(whose)
+            # A line of another program does not say when it was said.
+            self._relations[whose] = {*there, *(replace(each, created_at=None) for each in there)}
         if relation in self._relations[whose]:
             return False
         if not self._dry_run:
             relation = self._related(relation, whose)
-        self._relations[whose].add(relation)
+        self._relations[whose] |= {relation, replace(relation, created_at=None)}
         for name in (relation.source, relation.target):
             self._remember(self._names_of(whose), EntityRecord(Entity(name)))
         return True
