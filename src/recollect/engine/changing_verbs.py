@@ -1,4 +1,4 @@
-"""The verbs that change what is known about a memory, never what was said: change, pin, unpin, used.
+"""The verbs that change what is known about a memory, never what was said: change, pin, used, confirm.
 
 What was said is changed by `correct` alone, which keeps the old words readable. Everything here raises the
 version by one, in one transaction with what the index keeps, so that two people who change the same memory
@@ -10,11 +10,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
 from recollect.engine.drafts import Drafts, built
+from recollect.engine.life import Life
 from recollect.engine.redacting import cleaned
 from recollect.engine.repairing import Repairing
 from recollect.model import checks
@@ -22,6 +23,7 @@ from recollect.model.errors import InvalidArgument, VersionConflict
 from recollect.model.identity import memory_id
 from recollect.model.memory import Memory
 from recollect.model.place import Place
+from recollect.rank.confidence import corroborated
 from recollect.store.sqlite.store import SqliteStore
 
 CHANGEABLE: Final = (
@@ -29,6 +31,7 @@ CHANGEABLE: Final = (
     "valid_from", "valid_to", "expires_at",
 )  # fmt: skip
 """The fields of a memory that `change` changes."""
+_DAY: Final = timedelta(days=1)
 
 
 class ChangingVerbs(ABC):
@@ -38,6 +41,7 @@ class ChangingVerbs(ABC):
     _clock: Callable[[], datetime]
     _repairing: Repairing
     _drafts: Drafts
+    life: Life
 
     @abstractmethod
     def _namespace(self, given: str | None) -> str:
@@ -105,6 +109,36 @@ class ChangingVerbs(ABC):
         """
         path, wanted, now = self._namespace(namespace), [memory_id("id", each) for each in ids], self._clock()
         self._repairing.run([path], lambda: self.store.use(path, wanted, now))
+
+    def confirm(self, *ids: str, namespace: str | None = None) -> None:
+        """Say that memories are true, still or again: each grows a tenth surer of what doubt is left.
+
+        A confidence grows at most once a day, from what it is by now (:meth:`confidence_of`).
+        """
+        path, wanted, now = self._namespace(namespace), [memory_id("id", each) for each in ids], self._clock()
+        with self.store.together():
+            for memory in self.store.get(path, wanted):
+                last = memory.supported_at or memory.created_at
+                grown = corroborated(self.life.confidence(memory, now), last, now)
+                counts = now - last >= _DAY
+                self.store.update(
+                    replace(
+                        memory,
+                        mentions=memory.mentions + 1,
+                        confidence=grown if counts else memory.confidence,
+                        supported_at=now if counts else memory.supported_at,
+                    ),
+                    memory.version,
+                )
+
+    def confidence_of(self, memory: Memory, *, now: datetime | None = None) -> float:
+        """Return how sure a memory is by now, as every recall counts it; `memory.confidence` is as written.
+
+        The two differ only if confidence wears (`life.confidence_loss`).
+        """
+        if not isinstance(memory, Memory):
+            raise InvalidArgument("memory", memory, "a Memory")
+        return self.life.confidence(memory, self._clock() if now is None else checks.instant("now", now))
 
     def _written(self, changed: Memory, version: int) -> Memory:
         return self.store.update(changed, version, self._repairing.words_of)

@@ -1,10 +1,9 @@
-"""The verbs about the life of a memory, put together: what is known of it, and how it ends."""
+"""The verbs about the life of a memory, put together under one name for the engine."""
 
 from __future__ import annotations
 
-from recollect.engine.changing_verbs import ChangingVerbs
-from recollect.engine.subject_verbs import SubjectVerbs
+from recollect.engine.upkeep_verbs import UpkeepVerbs
 
 
-class LifeVerbs(ChangingVerbs, SubjectVerbs):
-    """The part of the engine that keeps a memory good for years."""
+class LifeVerbs(UpkeepVerbs):
+    """The part of the engine that keeps a store good for years: changes, summaries, upkeep and the end."""

@@ -120,17 +120,27 @@ class SubjectVerbs(EntityVerbs):
         return list(found)
 
     def _summaries_of(self, path: str, ids: set[str]) -> Iterator[str]:
+        for summary in self._every_summary(path):
+            if not ids.isdisjoint(sources_of(summary)):
+                yield summary.id
+
+    def _every_summary(self, path: str) -> Iterator[Memory]:
         made_from_others = parse({f"metadata.{SUMMARY_OF}": {"exists": True}})
         cursor: str | None = None
         while True:
             page = self.store.page(path, made_from_others, _AT_ONCE, cursor, hidden=True)
-            for memory in page.memories:
-                sources = memory.metadata[SUMMARY_OF]
-                if isinstance(sources, list) and any(source in ids for source in sources):
-                    yield memory.id
+            yield from page.memories
             cursor = page.cursor
             if cursor is None:
                 return
+
+
+def sources_of(summary: Memory) -> frozenset[str]:
+    """Return the ids of the memories that a summary was made from; none for any other memory."""
+    named = summary.metadata.get(SUMMARY_OF)
+    return (
+        frozenset(each for each in named if isinstance(each, str)) if isinstance(named, list) else frozenset()
+    )
 
 
 def _concerns(memory: Memory, spellings: set[str]) -> bool:

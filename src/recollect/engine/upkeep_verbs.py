@@ -1,0 +1,169 @@
+"""The verb that keeps a store in order: maintain. Nothing runs by itself; this is what a job calls.
+
+Each step is one transaction, and none depends on how far an earlier run came: whatever is interrupted is done
+by the next run. Nothing is removed: what has had its time is forgotten, and `restore` brings it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from recollect.engine.consolidating_verbs import ConsolidatingVerbs, Proposal
+from recollect.engine.summarising import Writer
+from recollect.model import checks
+from recollect.model.memory import Memory, Tier
+from recollect.store.filters import parse
+
+_AT_ONCE: Final = 500
+STEPS: Final = ("promote", "demote", "expire", "summarise")
+"""What `maintain` does, in this order: what was used enough to be promoted is not expired before."""
+_NEVER: Final = 2**62
+"""More uses than any memory has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A memory that goes from one tier to another."""
+
+    id: str
+    before: Tier
+    after: Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """What was done, or with `dry_run` would be.
+
+    Attributes
+    ----------
+    namespace, dry_run
+        Whose memories, and whether nothing was changed.
+    promoted, demoted
+        Memories that changed their tier.
+    expired
+        The ids of memories that had had their time, and are forgotten now.
+    proposed
+        Summaries that wait to be accepted.
+    """
+
+    namespace: str
+    dry_run: bool
+    promoted: tuple[Move, ...] = ()
+    demoted: tuple[Move, ...] = ()
+    expired: tuple[str, ...] = ()
+    proposed: tuple[Proposal, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return this as plain data, for JSON."""
+        moves = {
+            name: [{"id": each.id, "from": each.before.value, "to": each.after.value} for each in found]
+            for name, found in (("promoted", self.promoted), ("demoted", self.demoted))
+        }
+        proposed = [
+            {"id": each.summary.id, "content": each.summary.content, "sources": list(each.sources)}
+            for each in self.proposed
+        ]
+        return {
+            "namespace": self.namespace,
+            "dry_run": self.dry_run,
+            **moves,
+            "expired": list(self.expired),
+            "proposed": proposed,
+        }
+
+
+class UpkeepVerbs(ConsolidatingVerbs):
+    """The part of the engine that looks after what is there."""
+
+    def maintain(
+        self,
+        *,
+        dry_run: bool = False,
+        writer: Writer | None = None,
+        progress: Callable[[str, int], None] = lambda step, count: None,
+        namespace: str | None = None,
+    ) -> Upkeep:
+        """Promote, demote, expire and summarise by the rules of `life`, and say what was done.
+
+        Pinned memories are left alone. An expired memory is forgotten, not removed.
+
+        Parameters
+        ----------
+        dry_run
+            Whether only to say what would be done.
+        writer
+            Who writes summaries; see :meth:`consolidate`.
+        progress
+            Called after each step with its name and how many memories it concerned.
+        namespace
+            Whose memories; None for the engine's.
+        """
+        checks.flag("dry_run", dry_run)
+        path, now = self._namespace(namespace), self._clock()
+        done: dict[str, Any] = {}
+        for name, step in (("promoted", self._promote), ("demoted", self._demote), ("expired", self._expire)):
+            done[name] = self._repairing.run([path], lambda step=step: step(path, now, dry_run))  # type: ignore[misc]
+            progress(STEPS[len(done) - 1], len(done[name]))
+        done["proposed"] = self.consolidate(dry_run=dry_run, writer=writer, namespace=path)
+        progress(STEPS[-1], len(done["proposed"]))
+        return Upkeep(path, dry_run, **done)
+
+    def _promote(self, path: str, now: datetime, dry_run: bool) -> tuple[Move, ...]:
+        rules = self.life
+        working = {"access_count": {">=": rules.working_uses or _NEVER}}
+        episodic = [
+            {"access_count": {">=": rules.episodic_uses or _NEVER}},
+            {"mentions": {">=": rules.episodic_mentions or _NEVER}},
+        ]
+        wanted = {"or": [{"tier": "working", **working}, {"tier": "episodic", "or": episodic}]}
+        return self._move(path, wanted, now, dry_run)
+
+    def _demote(self, path: str, now: datetime, dry_run: bool) -> tuple[Move, ...]:
+        wanted = {"tier": "semantic", "importance": {"<": self.life.demotion_importance}, "access_count": 0}
+        return self._move(path, wanted, now, dry_run) if self.life.demotion_days else ()
+
+    def _move(self, path: str, wanted: Mapping[str, Any], now: datetime, dry_run: bool) -> tuple[Move, ...]:
+        with nullcontext() if dry_run else self.store.together():
+            moves = [
+                Move(memory.id, memory.tier, after)
+                for memory in self._unpinned(path, wanted)
+                if (after := self.life.next_tier(memory, now)) is not memory.tier
+            ]
+            for move in () if dry_run else moves:
+                self.change(move.id, tier=move.after, namespace=path)
+        return tuple(moves)
+
+    def _expire(self, path: str, now: datetime, dry_run: bool) -> tuple[str, ...]:
+        rules = self.life
+        ways: list[dict[str, Any]] = [{"expires_at": {"<=": now}}]
+        for tier, days in (("working", rules.working_days), ("episodic", rules.episodic_days)):
+            if days:
+                # What a dry run would have promoted is still of the tier below.
+                tiers = ["working", "episodic"] if tier == "episodic" else [tier]
+                ways.append({"tier": {"in": tiers}, "created_at": {"<": now - timedelta(days=days)}})
+        with nullcontext() if dry_run else self.store.together():
+            spent = [
+                memory.id
+                for memory in self._unpinned(path, {"or": ways})
+                if rules.is_spent(self._as_promoted(memory, now) if dry_run else memory, now)
+            ]
+            if not dry_run:
+                self.store.forget(path, spent, now)
+        return tuple(spent)
+
+    def _as_promoted(self, memory: Memory, now: datetime) -> Memory:
+        return replace(memory, tier=self.life.next_tier(memory, now))
+
+    def _unpinned(self, path: str, wanted: Mapping[str, Any]) -> Iterator[Memory]:
+        condition = parse({"pinned": False, "and": [dict(wanted)]})
+        cursor: str | None = None
+        while True:
+            page = self.store.page(path, condition, _AT_ONCE, cursor, hidden=False)
+            yield from page.memories
+            cursor = page.cursor
+            if cursor is None:
+                return
