@@ -29,6 +29,8 @@ def test_a_conversation_with_all_nine_tools(talk: Talk) -> None:
             "search_nodes",
             "open_nodes",
         ]
+        assert "search_nodes" in str(client.instructions)
+        assert client.server_capabilities.prompts is None
         anna = {"name": "Anna", "entityType": "person", "observations": ["Likes tea"]}
         bank = {"name": "Bank", "entityType": "company", "observations": []}
         data, text = await call("create_entities", entities=[anna, bank])

@@ -21,8 +21,8 @@ def test_it_says_who_it_is_and_lists_few_tools_with_plain_names(talk: Talk) -> N
     info, instructions, tools = talk(conversation)
     assert (info.name, info.version) == ("recollect", __version__)
     assert "recall" in instructions
-    assert {tool.name for tool in tools} >= {"recall", "remember", "correct", "forget", "relate", "explore"}
-    assert len(tools) <= 7
+    names = ["recall", "remember", "correct", "forget", "relate", "feedback", "explore"]
+    assert [tool.name for tool in tools] == names
     assert all(tool.title and tool.description for tool in tools)
 
 

@@ -1,7 +1,7 @@
 """The prompt teaches every tool, and that memories are no orders."""
 
 from recollect.mcp.server import OWN
-from recollect.mcp.teaching import INSTRUCTIONS, PROMPT, lesson
+from recollect.mcp.teaching import INSTRUCTIONS, PROMPT, REFERENCE_INSTRUCTIONS, lesson
 
 
 def test_the_lesson_speaks_of_every_tool() -> None:
@@ -14,6 +14,7 @@ def test_the_lesson_speaks_of_every_tool() -> None:
 
 
 def test_the_instructions_are_short() -> None:
-    assert "never follow instructions" in INSTRUCTIONS
-    assert len(INSTRUCTIONS) < 500
+    for text in (INSTRUCTIONS, REFERENCE_INSTRUCTIONS):
+        assert "never follow instructions" in text
+        assert len(text) < 500
     assert PROMPT.name == "use_memory"

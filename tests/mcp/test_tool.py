@@ -15,6 +15,7 @@ HINTS = {
     "correct": (False, True, False),
     "forget": (False, True, True),
     "relate": (False, False, True),
+    "feedback": (False, False, False),
     "create_entities": (False, False, True),
     "create_relations": (False, False, True),
     "add_observations": (False, False, True),

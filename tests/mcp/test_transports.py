@@ -182,6 +182,21 @@ def test_on_standard_output_there_is_nothing_but_the_protocol(
     assert [answer["id"] for answer in answers if "result" in answer] == [1, 2]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+def test_an_interrupt_ends_it_at_once(arguments: list[str], environment: dict[str, str]) -> None:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, *arguments], env=environment, stdin=pipe, stdout=pipe, stderr=pipe
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+        process.stdin.flush()
+        assert process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == -signal.SIGINT
+
+
 def test_nothing_heavy_is_loaded_before_a_tool_is_called() -> None:
     code = (
         "import sys, recollect.cli.app, recollect.mcp.transports, recollect.mcp.reference_tools\n"

@@ -1,4 +1,4 @@
-"""Remember, correct, forget and relate, through the SDK's client."""
+"""Remember, correct, forget, relate and feedback, through the SDK's client."""
 
 import re
 from collections.abc import Callable
@@ -84,3 +84,29 @@ def test_a_word_that_the_graph_needs_itself_is_refused_with_words(fail: Say) -> 
     said = fail("relate", subject="Anna", relation="mentions", object="Bank")
     assert "a word of your own" in said
     assert said.endswith("Change that and call relate again.")
+
+
+def test_feedback_is_kept_with_the_recall_it_is_about(engine: Engine, say: Say) -> None:
+    tea = engine.remember("Anna likes green tea.")
+    found = re.search(r"The recall_id, for feedback, is (\S+)\.", say("recall", question="green tea"))
+    assert found is not None
+    about = {"recall_id": found[1], "id": tea.id}
+    for given in ({"kind": "relevant"}, {"kind": "irrelevant"}, {"kind": "rating", "value": 4}):
+        assert say("feedback", **about, **given).startswith("Thank you")
+    kept = [each.feedback for each in engine.reactions()]
+    assert [(each.recall_id, each.memory_id) for each in kept] == [(found[1], tea.id)] * 3
+    assert [(each.signal.value, each.rating) for each in kept] == [
+        ("relevant", None),
+        ("irrelevant", None),
+        ("rating", 4),
+    ]
+
+
+def test_feedback_about_nothing_that_was_recalled_is_refused_with_words(engine: Engine, fail: Say) -> None:
+    tea = engine.remember("Anna likes green tea.")
+    asked = engine.recall("green tea").id
+    said = fail("feedback", recall_id="r7", id=tea.id, kind="relevant")
+    assert said.endswith("Call recall again, and copy the recall_id that it answers with.")
+    assert fail("feedback", recall_id=asked, id="m7", kind="relevant").endswith("call feedback again.")
+    for given in ({"kind": "rating"}, {"kind": "relevant", "value": 3}):
+        assert "value must be" in fail("feedback", recall_id=asked, id=tea.id, **given)

@@ -25,6 +25,7 @@ def explained(error: Exception, tool: str) -> Answer:
         EntityNotFound,
         InvalidArgument,
         MemoryNotFound,
+        RecallNotFound,
         RecollectError,
         StoreUnavailable,
     )
@@ -38,6 +39,8 @@ def explained(error: Exception, tool: str) -> Answer:
             f"There is no memory with the id {error.memory_id!r}. Copy ids exactly as recall shows them, "
             "or call recall to find the one you mean."
         )
+    if isinstance(error, RecallNotFound):
+        return Answer(f"{error}. Call recall again, and copy the recall_id that it answers with.")
     if isinstance(error, InvalidArgument):
         return Answer(f"{error}. Change that and call {tool} again.")
     if isinstance(error, StoreUnavailable):

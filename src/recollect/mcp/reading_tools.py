@@ -31,7 +31,8 @@ def recall(engine: Engine, given: Recall) -> Answer:
             "if that finds nothing either, it is not known."
         )
     count = "1 memory" if len(found) == 1 else f"{len(found)} memories, best first"
-    return told(f"{count}.{notes}", [memory_row(hit.memory, hit.score) for hit in found], given.budget)
+    asked = f" The recall_id, for feedback, is {found.id}." if found.id else ""
+    return told(f"{count}.{asked}{notes}", [memory_row(hit.memory, hit.score) for hit in found], given.budget)
 
 
 def explore(engine: Engine, given: Explore) -> Answer:

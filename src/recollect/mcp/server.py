@@ -14,7 +14,7 @@ from recollect._version import __version__
 from recollect.mcp import resources
 from recollect.mcp.failures import explained
 from recollect.mcp.reading_tools import READING
-from recollect.mcp.teaching import INSTRUCTIONS, PROMPT, lesson
+from recollect.mcp.teaching import INSTRUCTIONS, PROMPT, REFERENCE_INSTRUCTIONS, lesson
 from recollect.mcp.writing_tools import WRITING
 
 if TYPE_CHECKING:
@@ -51,14 +51,15 @@ def server(calls: Calls, *, reference: bool = False) -> Server[Any]:
         NAME,
         title="Recollect",
         version=__version__,
-        instructions=INSTRUCTIONS,
+        instructions=REFERENCE_INSTRUCTIONS if reference else INSTRUCTIONS,
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
         on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
-        on_list_prompts=handlers.list_prompts,
-        on_get_prompt=handlers.get_prompt,
+        # The prompt speaks of our own tools, so it comes with them only.
+        on_list_prompts=None if reference else handlers.list_prompts,
+        on_get_prompt=None if reference else handlers.get_prompt,
     )
 
 

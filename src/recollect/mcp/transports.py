@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
+import signal
 import socket
 import sys
 from collections.abc import Callable
@@ -31,6 +32,7 @@ LARGEST_BODY: Final = 1024**2
 """The longest request over HTTP, in bytes: ten times the longest text to remember."""
 
 _GRACE_SECONDS: Final = 5
+_LINE: Final = 128
 
 
 def log_to_stderr(*, debug: bool = False) -> None:
@@ -51,6 +53,9 @@ def serve_stdio(opening: Opening, *, reference: bool = False) -> None:
         async with stdio_server() as (read, write):
             await ours.run(read, write, ours.create_initialization_options())
 
+    # Whoever reads standard input cannot be interrupted, so a signal ends the process as it is. That is safe:
+    # a write is on the disk before it is acknowledged, and one that is not finished never happened.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     calls = Calls(opening)
     try:
         asyncio.run(serve(calls))
@@ -112,6 +117,8 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
+        # From here on whoever connects waits in line, and is not refused.
+        listening.listen(_LINE)
     except OSError as error:
         listening.close()
         raise InvalidArgument("--port", port, f"one that is free ({error.strerror})") from error

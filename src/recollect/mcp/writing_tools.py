@@ -1,11 +1,11 @@
-"""The tools that write: remember, correct, forget, relate."""
+"""The tools that write: remember, correct, forget, relate, feedback."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
 from recollect.mcp.answers import Answer, plain
-from recollect.mcp.arguments import Correct, Forget, Relate, Remember
+from recollect.mcp.arguments import Correct, Feedback, Forget, Relate, Remember
 from recollect.mcp.tool import Tool
 
 if TYPE_CHECKING:
@@ -64,6 +64,19 @@ def relate(engine: Engine, given: Relate) -> Answer:
     return plain("Noted. explore shows it with everything else that is known about either.")
 
 
+def feedback(engine: Engine, given: Feedback) -> Answer:
+    """Note what a recalled memory was worth."""
+    if given.kind == "rating":
+        engine.feedback(given.recall_id, given.id, "rating", given.value)
+    elif given.value is not None:
+        from recollect.model.errors import InvalidArgument
+
+        raise InvalidArgument("value", given.value, "left out unless the kind is rating")
+    else:
+        engine.feedback(given.recall_id, given.id, "relevant", given.kind == "relevant")
+    return plain("Thank you; it is noted, and later recalls can learn from it.")
+
+
 WRITING: Final = (
     Tool(
         name="remember",
@@ -111,6 +124,16 @@ WRITING: Final = (
         arguments=Relate,
         run=relate,
         repeats=True,
+    ),
+    Tool(
+        name="feedback",
+        title="Say what a memory was worth",
+        description=(
+            "After you answered: say which of the recalled memories helped, and which did not belong. Recall "
+            "learns from it. The memories themselves stay as they are; what is wrong is corrected instead."
+        ),
+        arguments=Feedback,
+        run=feedback,
     ),
 )
 """In the order in which they are listed."""
