@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ENV := $(VENV)/.installed
 BENCH_ENV := $(VENV)/.installed-bench
+BROWSER := $(VENV)/.browser
 MODELS := $(VENV)/.models
 # A package that names its public things shows only those; its rooms are named here.
 DOCUMENTED := recollect recollect.aio $(addprefix recollect.,model text rank graph place duplicates embed index store engine evaluate learn)
@@ -34,7 +35,15 @@ demo: $(ENV)  ## Set up, then remember and recall a real conversation, with expl
 	@test -e $(MODELS) || $(MAKE) --no-print-directory $(MODELS) || echo "The better model could not be had; going on with the built-in one."
 	@$(BIN)/python examples/demo.py
 
-test: $(MODELS)  ## Set up, then run every test and doctest with branch coverage
+# The page is tested in a real browser. Where none can be installed, those tests are skipped and say so.
+$(BROWSER): $(ENV)
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
+	then apt-get update --quiet=2 && apt-get install --quiet=2 --yes --no-install-recommends chromium; \
+	else false; fi || echo "No browser: the tests of the page in a browser will be skipped."
+	@touch $@
+
+test: $(MODELS) $(BROWSER)  ## Set up, then run every test and doctest with branch coverage
 	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal --cov --cov-report=term
 
 lint: $(ENV)  ## Check style and the direction of imports

@@ -57,7 +57,7 @@ def test_a_page_under_a_strange_name_is_refused(engine: Engine) -> None:
 @pytest.mark.parametrize("path", FORMS)
 def test_no_form_is_taken_without_its_token(client: TestClient, engine: Engine, path: str) -> None:
     client.get("/memories")
-    form = {"content": "bad", "action": "forget", "id": "tea", "token": "guessed"}
+    form = {"content": "bad", "do": "forget", "memory": "tea", "token": "guessed"}
     assert client.post(path, data=form).status_code == 403
     assert [memory.id for memory in engine.list(filter={"content": "bad"}).memories] == []
     assert "tea" in {memory.id for memory in engine.list().memories}
@@ -134,7 +134,7 @@ def test_a_key_that_only_reads_is_shown_no_forms_and_may_send_none(engine: Engin
         assert re.findall('method="post" action="([^"]*)"', page) in ([], ["/logout"])
     token = token_in(client.get("/").text)
     for path in FORMS:
-        form = {"token": token, "content": "bad", "action": "forget", "id": "tea", "version": "1"}
+        form = {"token": token, "content": "bad", "do": "forget", "memory": "tea", "version": "1"}
         assert client.post(path, data=form).status_code == 403
     assert {memory.id for memory in engine.list().memories} == {"tea", "coffee", "lisbon", "script"}
 
@@ -159,7 +159,7 @@ def test_a_key_for_one_namespace_sees_nothing_of_another(engine: Engine) -> None
     form = {
         "token": token,
         "ns": "acme/bob",
-        "action": "forget",
+        "do": "forget",
         "id": "bobs",
         "content": "bad",
         "version": "1",

@@ -35,7 +35,7 @@ def test_page_by_page(client: TestClient, engine: Engine) -> None:
     older = re.search(r'href="(/memories\?cursor=[^"]+)"', first)
     assert older is not None
     second = client.get(older[1].replace("&amp;", "&")).text
-    ids = re.findall(r'name="id" value="([^"]+)"', first + second)
+    ids = re.findall(r'name="memory" value="([^"]+)"', first + second)
     assert len(ids) == len(set(ids)) == 64
 
 
@@ -43,16 +43,16 @@ def test_page_by_page(client: TestClient, engine: Engine) -> None:
 def test_what_is_done_to_many_can_be_undone(
     client: TestClient, engine: Engine, token: str, action: str, undo: str, *, gone: bool
 ) -> None:
-    form = {"token": token, "action": action, "id": ["tea", "coffee"]}
+    form = {"token": token, "do": action, "memory": ["tea", "coffee"]}
     page = client.post("/memories/act", data=form).text
     assert re.search(r"2 memories (forgotten|pinned)\.", page)
     visible = {memory.id for memory in engine.list().memories}
     assert ({"tea", "coffee"} & visible == set()) == gone
     assert engine.get("tea").pinned == (not gone)
     notice = page.partition('class="notice good"')[2].partition("</form>")[0]
-    assert re.findall('name="id" value="([^"]+)"', notice) == ["tea", "coffee"]
+    assert re.findall('name="memory" value="([^"]+)"', notice) == ["tea", "coffee"]
     assert f'value="{undo}"' in notice
-    client.post("/memories/act", data={**form, "action": undo})
+    client.post("/memories/act", data={**form, "do": undo})
     assert {"tea", "coffee"} <= {memory.id for memory in engine.list().memories}
     assert not engine.get("tea").pinned
 
@@ -60,11 +60,11 @@ def test_what_is_done_to_many_can_be_undone(
 def test_undo_touches_only_what_was_changed(client: TestClient, engine: Engine, token: str) -> None:
     engine.forget("tea")
     page = client.post(
-        "/memories/act", data={"token": token, "action": "forget", "id": ["tea", "coffee"]}
+        "/memories/act", data={"token": token, "do": "forget", "memory": ["tea", "coffee"]}
     ).text
     notice = page.partition('class="notice good"')[2].partition("</form>")[0]
-    assert re.findall('name="id" value="([^"]+)"', notice) == ["coffee"]
-    again = client.post("/memories/act", data={"token": token, "action": "forget", "id": ["tea"]}).text
+    assert re.findall('name="memory" value="([^"]+)"', notice) == ["coffee"]
+    again = client.post("/memories/act", data={"token": token, "do": "forget", "memory": ["tea"]}).text
     assert "Nothing had to change." in again
 
 
@@ -81,7 +81,7 @@ def test_hidden_ones_are_shown_on_request_with_the_reason(client: TestClient, en
 
 @pytest.mark.parametrize(
     "form",
-    [{"action": "forget"}, {"action": "explode", "id": "tea"}, {"action": "forget", "id": "../tea"}],
+    [{"do": "forget"}, {"do": "explode", "memory": "tea"}, {"do": "forget", "memory": "../tea"}],
 )
 def test_what_cannot_be_done_changes_nothing(
     client: TestClient, engine: Engine, token: str, form: dict[str, str]
@@ -91,7 +91,7 @@ def test_what_cannot_be_done_changes_nothing(
 
 
 def test_a_memory_nobody_has_changes_nothing(client: TestClient, engine: Engine, token: str) -> None:
-    form = {"token": token, "action": "forget", "id": ["tea", "nobody"]}
+    form = {"token": token, "do": "forget", "memory": ["tea", "nobody"]}
     assert client.post("/memories/act", data=form).status_code == 404
     assert len(engine.list().memories) == 4
 

@@ -13,7 +13,7 @@ from recollect.web.values import Values
     [
         ("", ["coffee", "lisbon", "script", "tea"]),
         ("category=preference", ["coffee", "tea"]),
-        ("contains=TEA", ["coffee", "tea"]),
+        ("text=TEA", ["coffee", "tea"]),
         ("speaker=Anna&tag=travel", ["lisbon"]),
         ("entity=Anna,+Boris", ["lisbon"]),
         ("session=attack", ["script"]),

@@ -11,7 +11,7 @@ def test_every_answer_has_the_policy(client: TestClient, path: str) -> None:
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     assert headers["x-content-type-options"] == "nosniff"
-    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["referrer-policy"] == "same-origin"
 
 
 def test_pages_are_kept_by_nobody_and_scripts_are_checked_anew(client: TestClient) -> None:

@@ -67,17 +67,17 @@ def test_similar_ones_are_found_by_its_own_words(client: TestClient, engine: Eng
 
 
 def test_forgetting_and_restoring(client: TestClient, engine: Engine, token: str) -> None:
-    answer = client.post("/memories/tea/act", data={"token": token, "action": "forget"})
+    answer = client.post("/memories/tea/act", data={"token": token, "do": "forget"})
     assert answer.headers["location"] == "/memories/tea?done=forget"
     page = client.get("/memories/tea?done=forget").text
     assert "This memory is forgotten" in page
-    assert '<button name="action" value="restore">Undo</button>' in page
-    client.post("/memories/tea/act", data={"token": token, "action": "restore"})
+    assert '<button name="do" value="restore">Undo</button>' in page
+    client.post("/memories/tea/act", data={"token": token, "do": "restore"})
     assert "tea" in {memory.id for memory in engine.list().memories}
 
 
 def test_pinning(client: TestClient, engine: Engine, token: str) -> None:
-    client.post("/memories/tea/act", data={"token": token, "action": "pin"})
+    client.post("/memories/tea/act", data={"token": token, "do": "pin"})
     assert engine.get("tea").pinned
     assert 'value="unpin">Unpin' in client.get("/memories/tea").text
 

@@ -85,12 +85,12 @@ def browse(visit: Visit) -> Response:
 
 def act(visit: Visit) -> Response:
     """Do something to the memories that are ticked, and show the listing again with a way back."""
-    ids = list(dict.fromkeys(visit.values.texts("id")))
+    ids = list(dict.fromkeys(visit.values.texts("memory")))
     if not ids:
-        raise InvalidArgument("id", ids, "at least one ticked memory")
+        raise InvalidArgument("memory", ids, "at least one ticked memory")
     if len(ids) > _MOST_TICKED:
-        raise InvalidArgument("id", f"{len(ids)} memories", f"at most {_MOST_TICKED} memories")
-    action = ACTIONS[checks.one_of("action", visit.values.text("action"), tuple(ACTIONS))]
+        raise InvalidArgument("memory", f"{len(ids)} memories", f"at most {_MOST_TICKED} memories")
+    action = ACTIONS[checks.one_of("do", visit.values.text("do"), tuple(ACTIONS))]
     changed = apply(visit, action, ids)
     return _listing(visit, action, changed)
 

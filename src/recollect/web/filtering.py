@@ -10,7 +10,7 @@ from recollect.model.memory import Tier
 from recollect.web.values import Values
 
 FIELDS: Final = (
-    "contains", "category", "tier", "speaker", "session", "tag", "entity", "since", "until", "filter",
+    "text", "category", "tier", "speaker", "session", "tag", "entity", "since", "until", "filter",
 )  # fmt: skip
 TIERS: Final = tuple(tier.value for tier in Tier)
 
@@ -25,8 +25,8 @@ def filter_of(values: Values) -> dict[str, Any] | None:
     """
     equal = ("category", "tier", "speaker", "session")
     conditions: list[dict[str, Any]] = [{name: values.text(name)} for name in equal if values.text(name)]
-    if values.text("contains"):
-        conditions.append({"content": {"contains": values.text("contains")}})
+    if values.text("text"):
+        conditions.append({"content": {"contains": values.text("text")}})
     for name, field in (("tag", "tags"), ("entity", "entities")):
         if values.listed(name):
             conditions.append({field: {"all": list(values.listed(name))}})

@@ -64,7 +64,7 @@ def similar(visit: Visit) -> Response:
 def act(visit: Visit) -> Response:
     """Do one of the actions to a memory, and come back to it."""
     id_ = visit.parts["id"]
-    action = ACTIONS[checks.one_of("action", visit.values.text("action"), tuple(ACTIONS))]
+    action = ACTIONS[checks.one_of("do", visit.values.text("do"), tuple(ACTIONS))]
     apply(visit, action, [id_])
     return visit.go(visit.url(f"/memories/{id_}", done=action.name))
 

@@ -1,0 +1,365 @@
+"""The pages in a real browser: they are live, they jump nowhere, everybody can use them, and nothing is run
+that is not ours.
+
+Needs Debian's chromium (``make test`` installs it where it may); without a browser these tests are skipped
+and say so.
+"""
+
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+import recollect
+from recollect.cli.demo import ASKED, conversation
+from recollect.engine import Engine
+from recollect.engine.access import Gatekeeper
+from recollect.model.memory import Source
+from recollect.web.app import create_pages
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+AXE = Path(__file__).parent / "vendor" / "axe.min.js"
+PAGES = (
+    "/", "/?q=Why+did+we+move+the+job+queue", "/?q=tea&compare=azure", "/?q=zzzz", "/memories",
+    "/memories/1006-1", "/graph?entity=Anya", "/communities", "/timeline", "/map", "/nowhere",
+)  # fmt: skip
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no browser is installed: apt-get install chromium, and run again"
+)
+
+
+class Served:
+    """An engine and its pages on a port of this machine."""
+
+    def __init__(self, engine: Engine, access: Gatekeeper | None = None) -> None:
+        self.engine = engine
+        app = create_pages(engine, access=access, clock=lambda: ASKED)
+        self._server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", ws="none"))
+        self._thread = threading.Thread(target=self._server.run)
+
+    def __enter__(self) -> "Served":
+        self._thread.start()
+        while not self._server.started:
+            time.sleep(0.01)
+        port = self._server.servers[0].sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+
+
+class Clock:
+    """Each session is remembered on its own day."""
+
+    now = ASKED
+
+    def __call__(self) -> Any:
+        return self.now
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    clock = Clock()
+    with recollect.open(":memory:", embedder="lexical", clock=clock) as engine:
+        for _, session in groupby(conversation(), key=lambda each: each.source.session):
+            turns = list(session)
+            clock.now = turns[-1].created_at
+            engine.remember_many(turns)
+        clock.now = ASKED
+        engine.remember(
+            "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">",
+            id="attack",
+            tags=("<b>tag</b>",),
+            entities=("<img src=x onerror=alert(1)>",),
+            source=Source("<i>Mallory</i>", "attack", 0),
+        )
+        with Served(engine) as running:
+            yield running
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        # Root, as in a container, may run it only without a sandbox; it opens nothing but these pages.
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+def complaints(context: BrowserContext) -> list[str]:
+    """Return the list in which whatever the browser complains about will be, a broken policy included."""
+    heard: list[str] = []
+    context.on("console", lambda said: heard.append(said.text) if said.type in ("error", "warning") else None)
+    context.on("weberror", lambda error: heard.append(str(error.error)))
+    return heard
+
+
+@pytest.fixture
+def page(browser: Browser, served: Served) -> Iterator[Page]:
+    context = browser.new_context(base_url=served.url, viewport={"width": 1280, "height": 800})
+    heard = complaints(context)
+    opened = context.new_page()
+    opened.set_default_timeout(5_000)
+    yield opened
+    context.close()
+    assert heard == []
+
+
+def test_typing_asks_and_the_address_follows(page: Page) -> None:
+    page.goto("/")
+    expect(page.get_by_label("Question")).to_be_focused()
+    page.keyboard.type("When do we release?")
+    expect(page.locator(".hit").first).to_contain_text("Release rule")
+    expect(page).to_have_url("/?q=When+do+we+release%3F")
+
+
+def test_a_slider_asks_anew_and_counts(page: Page) -> None:
+    page.goto("/?q=When+do+we+release")
+    slider = page.get_by_label("Vector weight")
+    before = page.locator(".hit .value").first.inner_text()
+    slider.focus()
+    page.keyboard.press("End")
+    expect(page.locator(".status")).to_contain_text("balanced with 1 change")
+    expect(page).to_have_url("/?q=When+do+we+release&vector_weight=1")
+    expect(page.locator("output[for=c-vector_weight]")).to_have_text("1")
+    widths = "rects => rects.map(each => each.getAttribute('width'))"
+    assert page.locator(".hit .s-words").evaluate_all(widths) == []
+    assert before
+
+
+def test_a_switch_and_a_choice_ask_anew(page: Page) -> None:
+    page.goto("/?q=tea")
+    page.get_by_text("Thresholds and variety").click()
+    page.get_by_label("Deduplicate").click()
+    expect(page).to_have_url("/?q=tea&deduplicate=false")
+    page.get_by_label("Deduplicate").click()
+    page.get_by_label("Diversity").select_option("mmr")
+    expect(page).to_have_url("/?q=tea&diversity=mmr")
+
+
+def test_another_recipe_brings_its_own_controls_and_keeps_the_question(page: Page) -> None:
+    page.goto("/?q=When+do+we+release&vector_weight=0.9")
+    page.get_by_label("Recipe").select_option("azure")
+    expect(page.get_by_label("Vector weight")).to_have_value("0.65")
+    expect(page).to_have_url("/?q=When+do+we+release&recipe=azure")
+    expect(page.get_by_label("Question")).to_have_value("When do we release")
+    page.get_by_label("Vector weight").fill("0.3")
+    expect(page).to_have_url("/?q=When+do+we+release&recipe=azure&vector_weight=0.3")
+
+
+def test_two_recipes_side_by_side(page: Page) -> None:
+    page.goto("/?q=When+do+we+release")
+    page.get_by_label("Beside it").select_option("bm25")
+    expect(page.locator(".side")).to_have_count(2)
+    boxes = [page.locator(".side").nth(number).bounding_box() for number in (0, 1)]
+    assert boxes[0] is not None
+    assert boxes[1] is not None
+    assert boxes[0]["y"] == boxes[1]["y"]
+    assert boxes[0]["x"] < boxes[1]["x"]
+
+
+def test_all_of_it_with_the_keyboard(page: Page) -> None:
+    page.goto("/?q=When+do+we+release")
+    page.locator("main").focus()
+    page.keyboard.press("/")
+    expect(page.get_by_label("Question")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    expect(page.locator(".hit").nth(1)).to_have_class("hit current")
+    page.keyboard.press("e")
+    expect(page.locator(".hit").nth(1).locator(".tree")).to_be_visible()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    page.keyboard.press("Enter")
+    expect(page.locator("blockquote")).to_be_visible()
+
+
+def test_ticking_forgetting_and_undoing(page: Page, served: Served) -> None:
+    page.goto("/memories?session=release-rules")
+    buttons = page.get_by_role("button", name="Forget")
+    expect(buttons).to_be_disabled()
+    boxes = page.locator("[data-tick]")
+    count = boxes.count()
+    boxes.nth(0).check()
+    boxes.nth(1).check()
+    expect(page.locator("[data-ticked]")).to_have_text("2")
+    buttons.click()
+    expect(page.get_by_role("status")).to_contain_text("2 memories forgotten")
+    expect(boxes).to_have_count(count - 2)
+    page.get_by_role("button", name="Undo").click()
+    expect(boxes).to_have_count(count)
+
+
+def test_correcting_from_the_page(page: Page, served: Served) -> None:
+    said = served.engine.remember("The printer is on the second floor.", tags=("printer",))
+    page.goto(f"/memories/{said.id}")
+    page.get_by_text("Correct what it says").click()
+    page.get_by_label("What is right").fill("The printer is on the third floor.")
+    page.get_by_role("button", name="Correct").click()
+    expect(page.get_by_role("status")).to_contain_text("Corrected")
+    expect(page.locator(".chain li")).to_have_count(2)
+    assert served.engine.get(said.id).superseded_by is not None
+
+
+def test_the_graph_is_drawn_and_grows(page: Page) -> None:
+    page.goto("/graph?entity=Anya")
+    expect(page.locator("#drawing.drawn canvas").first).to_be_visible()
+
+
+def test_the_map_can_be_zoomed(page: Page) -> None:
+    page.goto("/map")
+    before = page.locator("#map").get_attribute("viewBox")
+    page.get_by_role("button", name="Closer").click()
+    assert page.locator("#map").get_attribute("viewBox") != before
+    page.get_by_role("button", name="All of it").click()
+    assert page.locator("#map").get_attribute("viewBox") == before
+    page.locator("#near").get_by_role("link", name="Tbilisi").first.click()
+    expect(page.get_by_role("heading", name="Nearest to")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/?q=document+title+owned+script", "/memories?session=attack", "/memories/attack", "/timeline?page=3"],
+)
+def test_markup_in_a_memory_is_text_and_does_nothing(page: Page, path: str) -> None:
+    page.goto(path)
+    expect(page.get_by_text("<script>document.title='owned'</script>").first).to_be_visible()
+    assert "owned'" not in page.evaluate("[...document.images].map(each => each.src).join()")
+    assert page.title() != "owned"
+
+
+def test_names_that_are_markup_are_drawn_as_text(page: Page) -> None:
+    page.goto("/graph?entity=%3Cimg+src%3Dx+onerror%3Dalert(1)%3E")
+    expect(page.locator("#drawing.drawn canvas").first).to_be_visible()
+    assert page.evaluate("document.images.length") == 0
+
+
+@dataclass
+class Tour:
+    """What was noticed on a visit to every page."""
+
+    serious: list[tuple[str, str, list[str]]] = field(default_factory=list)
+    jumps: dict[str, float] = field(default_factory=dict)
+    hosts: set[str] = field(default_factory=set)
+
+
+@pytest.fixture(scope="module")
+def tour(browser: Browser, served: Served) -> Tour:
+    # The policy of the pages keeps foreign scripts out, axe too, so the browser is told to look away.
+    context = browser.new_context(
+        base_url=served.url, viewport={"width": 1280, "height": 800}, bypass_csp=True
+    )
+    context.add_init_script(
+        "window.shifts = []; new PerformanceObserver(list => list.getEntries().forEach(each => "
+        "window.shifts.push(each.value))).observe({type: 'layout-shift', buffered: true})"
+    )
+    noticed = Tour()
+    context.on("request", lambda request: noticed.hosts.add(urlsplit(request.url).netloc))
+    page = context.new_page()
+    for path in PAGES:
+        page.goto(path)
+        page.wait_for_load_state("networkidle")
+        noticed.jumps[path] = page.evaluate("window.shifts.reduce((sum, each) => sum + each, 0)")
+        noticed.serious += serious(page, path)
+    context.close()
+    return noticed
+
+
+def serious(page: Page, path: str, rules: list[str] | None = None) -> list[tuple[str, str, list[str]]]:
+    """Return what axe-core finds serious or worse on a page."""
+    page.add_script_tag(path=AXE)
+    options: dict[str, Any] = {"resultTypes": ["violations"]} | ({} if rules is None else {"runOnly": rules})
+    answer = page.evaluate("options => axe.run(document, options)", options)
+    return [
+        (path, each["id"], [node["html"][:120] for node in each["nodes"]][:3])
+        for each in answer["violations"]
+        if each["impact"] in ("serious", "critical")
+    ]
+
+
+def test_axe_finds_nothing_serious(tour: Tour) -> None:
+    assert tour.serious == []
+
+
+def test_nothing_jumps_while_a_page_loads(tour: Tour) -> None:
+    assert max(tour.jumps.values()) < 0.02, tour.jumps
+
+
+def test_nothing_is_loaded_from_elsewhere(tour: Tour, served: Served) -> None:
+    assert tour.hosts == {urlsplit(served.url).netloc}
+
+
+def test_in_the_dark_everything_can_be_read_too(browser: Browser, served: Served) -> None:
+    context = browser.new_context(base_url=served.url, color_scheme="dark", bypass_csp=True)
+    page = context.new_page()
+    found = []
+    for path in (PAGES[1], "/memories/1006-1", "/timeline?start=2026-06-01&end=2026-06-30"):
+        page.goto(path)
+        found += serious(page, path, ["color-contrast"])
+    context.close()
+    assert found == []
+
+
+def test_on_a_phone_nothing_is_wider_than_the_screen(browser: Browser, served: Served) -> None:
+    context = browser.new_context(base_url=served.url, viewport={"width": 360, "height": 700}, is_mobile=True)
+    page = context.new_page()
+    wide = {}
+    for path in PAGES:
+        page.goto(path)
+        wide[path] = page.evaluate("document.documentElement.scrollWidth")
+    context.close()
+    assert max(wide.values()) <= 360, wide
+
+
+def test_everything_works_without_scripts(browser: Browser, served: Served) -> None:
+    context = browser.new_context(base_url=served.url, java_script_enabled=False)
+    page = context.new_page()
+    page.goto("/")
+    page.get_by_label("Question").fill("When do we release?")
+    page.get_by_label("Vector weight").fill("0.3")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator(".hit").first).to_contain_text("Release rule")
+    expect(page.locator(".status")).to_contain_text("with 1 change")
+    page.goto("/memories?session=attack")
+    page.locator("[data-tick]").check()
+    page.get_by_role("button", name="Forget").click()
+    expect(page.locator(".notice.good")).to_contain_text("1 memory forgotten")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("[data-tick]")).to_have_count(1)
+    context.close()
+
+
+def test_a_key_opens_the_door(browser: Browser) -> None:
+    with recollect.open(":memory:", embedder="lexical") as engine:
+        engine.remember("Alice keeps bees.", namespace="acme/alice")
+        gate = Gatekeeper(engine.store)
+        _, secret = gate.create("alice", ["acme/*"], ["write"])
+        with Served(engine, gate) as running:
+            context = browser.new_context(base_url=running.url)
+            heard = complaints(context)
+            page = context.new_page()
+            page.goto("/memories")
+            page.get_by_role("textbox", name="Key").fill(secret)
+            page.get_by_role("button", name="Log in").click()
+            expect(page.get_by_text("Alice keeps bees.")).to_be_visible()
+            assert page.evaluate("document.cookie") == ""
+            page.get_by_role("button", name="Log out").click()
+            expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+            context.close()
+    assert heard == []
