@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import recollect
+from recollect.model import Memory, Place, Source, Tier
 
 Run = Callable[..., Any]
 
@@ -78,6 +80,49 @@ def test_everything_comes_back_exactly_with_its_times(cli: Run, home: Path) -> N
         assert memory.check() == []
         assert [said.content for said in memory.history(third.id)] == [first.content, third.content]
     assert cli("--db", "copy.db", "import", "all.jsonl").out.startswith("imported 0 memories")
+
+
+def test_no_field_of_a_memory_is_left_behind(cli: Run, home: Path) -> None:
+    """Every field has another value than the usual one; a field that is added to memories must be, too."""
+    at = datetime(2026, 5, 7, 12, tzinfo=UTC)
+    unusual = Memory(
+        id="m2",
+        content="Anna likes tea",
+        created_at=at,
+        namespace="ada",
+        category="preference",
+        tier=Tier.PROCEDURAL,
+        confidence=0.1,
+        importance=1 / 3,
+        pinned=True,
+        tags=("a",),
+        metadata={"a": [1]},
+        source=Source("Anna", "s", 3, "https://example.org"),
+        entities=("Anna",),
+        place=Place(1.5, 2.5, "Oslo"),
+        valid_from=at - timedelta(days=9),
+        valid_to=at + timedelta(days=9),
+        expires_at=at + timedelta(days=36500),
+        supersedes=("m1",),
+        mentions=3,
+        supported_at=at + timedelta(days=2),
+        access_count=4,
+        last_accessed_at=at + timedelta(days=3),
+        version=7,
+    )
+    plain = Memory(id="x", content="x", created_at=at)
+    kept = {"superseded_by", "fingerprint", "embedder"}
+    usual = {each.name for each in fields(Memory) if getattr(unusual, each.name) == getattr(plain, each.name)}
+    assert usual - {"created_at"} == kept
+    with recollect.open(home / "memories.db", embedder="lexical") as memory:
+        memory.take_over([replace(plain, id="m1", namespace="ada"), unusual])
+        memory.remember("Anna likes milk", id="m3", namespace="ada", supersedes=("m2",))
+        before = memory.get("m2", namespace="ada")
+    (home / "all.jsonl").write_text(cli("export", "--all-namespaces").out)
+    assert cli("--db", "copy.db", "import", "all.jsonl").out == "imported 3 memories\n"
+    with recollect.open(home / "copy.db", embedder="lexical") as memory:
+        assert memory.get("m2", namespace="ada") == before
+        assert (before.superseded_by, before.version) == ("m3", 8)
 
 
 def test_entities_and_relations_come_back_as_they_were(cli: Run, tea: str, home: Path) -> None:
