@@ -400,8 +400,7 @@ class Engine(RecipeVerbs, FeedbackVerbs, LifeVerbs, GraphVerbs, OnceVerbs, Reemb
     def _recipe(
         self, given: Recipe | str | None, changes: Mapping[str, Any] | None, namespace: str | None
     ) -> Recipe:
-        named = given is None or isinstance(given, str)
-        chosen = self.recipe_named(given, namespace=namespace) if named else given
+        chosen = self.recipe_named(given, namespace=namespace)
         return chosen.changed(changes) if changes else chosen
 
     def _before_purge(self) -> None:

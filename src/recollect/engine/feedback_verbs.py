@@ -31,6 +31,11 @@ class FeedbackVerbs(ABC):
     def _namespace(self, given: str | None) -> str:
         """Return the namespace that a call means."""
 
+    @property
+    def moment(self) -> datetime:
+        """The time, by the engine's clock."""
+        return self._clock()
+
     def feedback(
         self,
         recall_id: str,

@@ -12,16 +12,18 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from recollect.engine.outcome import Recall
 from recollect.engine.recalling import Request
-from recollect.engine.trace import written_down
+from recollect.engine.recipe import Recipe
+from recollect.engine.trace import Trace, written_down
 from recollect.model.errors import StoreUnavailable
 from recollect.model.identity import uuid7
 from recollect.store.port import Store
@@ -80,24 +82,47 @@ class RecallLog:
         self.lost = 0
         self._store = store
         self._random_bits = random_bits
-        self._waiting: deque[tuple[Request, Recall]] = deque()
+        self._waiting: deque[_Noted] = deque()
         self._sighted: deque[Sighting] = deque()
         self._since = 0.0
         self._lock = threading.Lock()
+        self._aside = threading.local()
 
     def noted(self, request: Request, recall: Recall) -> Recall:
         """Note a recall, and return it with the id that feedback refers to."""
+        aside: list[_Noted] | None = getattr(self._aside, "recalls", None)
+        if aside is not None:
+            name = f"{len(aside) + 1}"
+            aside.append(_Noted(name, request, recall.embedder, recall.milliseconds, recall.trace))
+            return recall
         if not self.how.recalls:
             return recall
         named = replace(recall, id=uuid7(request.now, self._random_bits(74)))
         # The memories themselves are not logged, and should not be kept from being let go.
-        self._waiting.append((request, replace(named, hits=(), sessions=(), rejected=None)))
+        self._waiting.append(_Noted(named.id, request, named.embedder, named.milliseconds, named.trace))
         moment = monotonic()
         if len(self._waiting) == 1:
             self._since = moment
         elif len(self._waiting) >= BATCH or moment - self._since > SECONDS:
             self._try(0.0)
         return named
+
+    @contextmanager
+    def aside(self) -> Iterator[list[LoggedRecall]]:
+        """Keep the recalls of this thread out of the log for a while; at the end they are in the list given.
+
+        For those who try things out: what they ask says nothing about what people ask. Their ids are the
+        numbers of the calls.
+        """
+        taken: list[_Noted] = []
+        result: list[LoggedRecall] = []
+        before = getattr(self._aside, "recalls", None)
+        self._aside.recalls = taken
+        try:
+            yield result
+        finally:
+            self._aside.recalls = before
+        result.extend(self._with_ids(self._entry(each, {})) for each in taken)
 
     def sighted(self, sighting: Sighting) -> None:
         """Note that somebody saw a variant of an experiment."""
@@ -107,7 +132,8 @@ class RecallLog:
         """Write down what waits, waiting for other writers so many seconds, or as long as usual."""
         with self._lock:
             waiting, seen = len(self._waiting), len(self._sighted)
-            entries = [self._entry(*self._waiting[place]) for place in range(waiting)]
+            recipes: dict[Recipe, Mapping[str, Any]] = {}
+            entries = [self._entry(self._waiting[place], recipes) for place in range(waiting)]
             sightings = [self._sighted[place] for place in range(seen)]
             self._store.log_recalls(entries, self.how.bounds, sightings, patience=patience)
             for queue, count in ((self._waiting, waiting), (self._sighted, seen)):
@@ -129,20 +155,39 @@ class RecallLog:
                 self._waiting.popleft()
                 self.lost += 1
 
-    def _entry(self, request: Request, recall: Recall) -> LoggedRecall:
-        trace = recall.trace
+    def _with_ids(self, entry: LoggedRecall) -> LoggedRecall:
+        slots = entry.slots.tolist()
+        names = self._store.ids_of(entry.namespace, slots)
+        return replace(entry, ids=tuple(names[slot] for slot in slots))
+
+    def _entry(self, noted: _Noted, recipes: dict[Recipe, Mapping[str, Any]]) -> LoggedRecall:
+        request, trace = noted.request, noted.trace
         query = request.text if self.how.queries else None
-        shared = (recall.id, request.namespace, request.now, query, request.recipe.as_dict(), recall.embedder)
+        # Most recalls have the same recipe; written as one object, it is also stored as one.
+        if request.recipe not in recipes:
+            recipes[request.recipe] = request.recipe.as_dict()
+        recipe = recipes[request.recipe]
+        shared = (noted.id, request.namespace, request.now, query, recipe, noted.embedder)
         if trace is None:
             nothing = np.zeros((0, 0), np.float32), np.zeros(0, np.intp)
-            return LoggedRecall(*shared, {}, recall.milliseconds, (), *nothing, ())
+            return LoggedRecall(*shared, {}, noted.milliseconds, (), *nothing, ())
         down = written_down(trace)
         return LoggedRecall(
             *shared,
             trace.moment.as_dict(),
-            recall.milliseconds,
+            noted.milliseconds,
             down.columns,
             down.values,
             down.slots,
             down.shown,
         )
+
+
+class _Noted(NamedTuple):
+    """A recall that waits."""
+
+    id: str
+    request: Request
+    embedder: str
+    milliseconds: Mapping[str, float]
+    trace: Trace | None

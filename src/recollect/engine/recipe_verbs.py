@@ -99,8 +99,13 @@ class RecipeVerbs(ABC):
     def _namespace(self, given: str | None) -> str:
         """Return the namespace that a call means."""
 
-    def recipe_named(self, name: str | None = None, *, namespace: str | None = None) -> Recipe:
-        """Return a recipe by name, shipped or saved; without a name the one that a recall would use."""
+    def recipe_named(self, name: Recipe | str | None = None, *, namespace: str | None = None) -> Recipe:
+        """Return a recipe by name, shipped or saved; without a name the one that a recall would use.
+
+        A recipe instead of a name stands for itself.
+        """
+        if isinstance(name, Recipe):
+            return name
         path = self._namespace(namespace)
         if name is not None:
             return self._saved.named(path, name)

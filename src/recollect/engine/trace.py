@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 DAY: Final = 86_400.0
 AS_THEY_ARE: Final = ("tier", "accesses", "confidence", "importance", "pinned", "supported")
 """The parts of a record that are logged unchanged, under their own names."""
+RANK: Final = " rank"
+"""What follows the name of a leg in the name of the column that holds its order."""
 
 
 class Trace:
@@ -112,20 +114,29 @@ class WrittenDown:
 def written_down(trace: Trace) -> WrittenDown:
     """Return what is known of each candidate, as columns of float32.
 
-    The columns are the score a candidate ended with; what each leg said of it, under the leg's name;
+    The columns are the score a candidate ended with; what each leg said of it, under the leg's name, and
+    where the leg ranked it (``words rank``), where its scores alone do not tell;
     ``unread`` for one whose words stood in for its meaning; and of its record the age in days, the days since
     what it is about (``event``), its session and its content as numbers within this recall (``session``,
     ``repeat``), whether a machine said it, and :data:`AS_THEY_ARE`.
     """
-    order = np.concatenate([trace.kept, np.setdiff1d(np.arange(trace.slots.size), trace.kept)])
+    others = np.ones(trace.slots.size, np.bool_)
+    others[trace.kept] = False
+    order = np.concatenate([trace.kept, others.nonzero()[0]])
     slots, records = trace.slots[order], trace.records[trace.order[order]]
     columns: dict[str, FloatArray] = {"score": trace.scores[order]}
     ascending = slots.argsort(kind="stable")
     for name, found, scores in trace.legs:
         column = np.full(slots.size, np.nan)
-        if found.size:
-            column[ascending[slots[ascending].searchsorted(found)]] = scores
         columns[name] = column
+        if not found.size:
+            continue
+        places = ascending[slots[ascending].searchsorted(found)]
+        column[places] = scores
+        if not _tells_order(found, scores):
+            rank = np.full(slots.size, np.nan)
+            rank[places] = np.arange(found.size)
+            columns[f"{name}{RANK}"] = rank
     if trace.unread.size:
         columns["unread"] = np.isin(slots, trace.unread).astype(np.float64)
     now = trace.moment.now.timestamp()
@@ -134,10 +145,18 @@ def written_down(trace: Trace) -> WrittenDown:
     columns["session"] = _numbered(records["session"], records["session"] >= 0)
     columns["repeat"] = _repeats(records["fingerprint"])
     columns["machine"] = (records["role"] == MACHINE).astype(np.float64)
-    for name in AS_THEY_ARE:
-        columns[name] = records[name].astype(np.float64)
-    values = np.stack(list(columns.values()), axis=1).astype(np.float32)
+    columns |= {name: records[name] for name in AS_THEY_ARE}
+    values = np.empty((slots.size, len(columns)), np.float32)
+    for place, column in enumerate(columns.values()):
+        values[:, place] = column
     return WrittenDown(slots, tuple(columns), values, tuple(trace.shown))
+
+
+def _tells_order(slots: IntArray, scores: FloatArray) -> bool:
+    """Return whether scores, as they are written down, and slots tell in which order a leg had them."""
+    single = scores.astype(np.float32)
+    falling, level = single[1:] < single[:-1], single[1:] == single[:-1]
+    return bool((falling | (level & (slots[1:] > slots[:-1]))).all())
 
 
 def _numbered(keys: IntArray, known: BoolArray) -> FloatArray:
@@ -148,5 +167,8 @@ def _numbered(keys: IntArray, known: BoolArray) -> FloatArray:
 
 def _repeats(fingerprints: IntArray) -> FloatArray:
     """Return a number for each content that occurs more than once; NaN for one that is alone."""
+    ordered = np.sort(fingerprints)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return np.full(fingerprints.size, np.nan)
     _, numbers, counts = np.unique(fingerprints, return_inverse=True, return_counts=True)
     return np.where(counts[numbers] > 1, numbers.astype(np.float64), np.nan)

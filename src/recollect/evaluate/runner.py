@@ -24,6 +24,7 @@ from recollect.embed.reranker import Reranker
 from recollect.engine import Engine, Recipe
 from recollect.engine import open as open_engine
 from recollect.engine.outcome import Recall
+from recollect.engine.recall_log import Logging
 from recollect.evaluate.collection import Dataset, Haystack, Question
 from recollect.evaluate.deposit import Deposit, deposit
 from recollect.evaluate.granularity import GRANULARITIES
@@ -241,6 +242,7 @@ def _remembered(
         analyser_name=analyser,
         durable=False,
         clock=lambda: given.moment,
+        logging=Logging(recalls=False),
     ) as engine:
         engine.remember_many(given.memories)
         yield engine

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ class GridScores:
         A row for each setting, a column for each question.
     """
 
-    settings: tuple[Weighting, ...]
+    settings: tuple[Mapping[str, Any], ...]
     values: FloatArray
 
     @property
@@ -131,11 +132,42 @@ def tune_weights(
     (True, {'meaning': 0.2, 'words': 0.8})
     """
     tried = weight_grid(judged.names) if settings is None else settings
-    _ask_for_more(judged, least)
+    _ask_for_more(judged.groups, least)
     scores = search_grid(judged, [current, *tried], k=k)
-    divided = grouped_folds(judged.groups, count=folds, seed=seed)
+    return tune_scored(scores, judged.groups, folds=folds, seed=seed, level=level, least=least)
+
+
+def tune_scored(
+    scores: GridScores,
+    groups: Sequence[str],
+    *,
+    folds: int = 5,
+    seed: int = 0,
+    level: float = 0.95,
+    least: int = LEAST_GROUPS,
+) -> Verdict:
+    """Choose among settings whose values on every question are known, the first being the current one.
+
+    Parameters
+    ----------
+    scores
+        The value of every setting on every question.
+    groups
+        The group of each question.
+    folds, seed, level, least
+        As for :func:`tune_weights`.
+
+    Examples
+    --------
+    >>> table = np.array([[0.5] * 40, [0.7, 0.6] * 20])
+    >>> found = tune_scored(GridScores(({"alpha": 0.5}, {"alpha": 0.7}), table), [f"q{n}" for n in range(40)])
+    >>> found.accepted, found.setting, round(found.gain.mean, 2)
+    (True, {'alpha': 0.7}, 0.15)
+    """
+    _ask_for_more(groups, least)
+    divided = grouped_folds(groups, count=folds, seed=seed)
     picks = [scores.best(fold.learnt) for fold in divided]
-    return _judged(scores, picks, scores.best(), scores.values[0], divided, judged, seed, level, least)
+    return _judged(scores, picks, scores.best(), scores.values[0], divided, groups, seed, level, least)
 
 
 def tune_families(
@@ -184,28 +216,58 @@ def tune_families(
     base = families[used][0]
     if any(each.questions != base.questions for each, _ in families.values()):
         raise InvalidArgument("families", list(families), "families that see the same questions")
-    _ask_for_more(base, least)
+    _ask_for_more(base.groups, least)
     now = search_grid(base, [weights], k=k)
     scores = {
         name: search_grid(each, [*([weights] if name == used else []), *tried], k=k)
         for name, (each, tried) in families.items()
     }
-    divided = nested_folds(base.groups, count=folds, inner=inner, seed=seed)
+    return tune_scored_families(
+        scores, now.values[0], base.groups, folds=folds, inner=inner, seed=seed, level=level, least=least
+    )
+
+
+def tune_scored_families(
+    families: Mapping[str, GridScores],
+    current: FloatArray,
+    groups: Sequence[str],
+    *,
+    folds: int = 5,
+    inner: int = 4,
+    seed: int = 0,
+    level: float = 0.95,
+    least: int = LEAST_GROUPS,
+) -> tuple[str, Verdict]:
+    """Choose a family of settings and a setting in it, given the values of all of them on every question.
+
+    Parameters
+    ----------
+    families
+        By name, the value of its settings on every question.
+    current
+        The value of the setting in use.
+    groups
+        The group of each question.
+    folds, inner, seed, level, least
+        As for :func:`tune_families`.
+    """
+    _ask_for_more(groups, least)
+    divided = nested_folds(groups, count=folds, inner=inner, seed=seed)
     # One table of all families, so that a pick is one row of it.
     starts = dict(
-        zip(scores, np.cumsum([0, *(len(each.settings) for each in scores.values())]), strict=False)
+        zip(families, np.cumsum([0, *(len(each.settings) for each in families.values())]), strict=False)
     )
     together = GridScores(
-        tuple(setting for each in scores.values() for setting in each.settings),
-        np.concatenate([each.values for each in scores.values()]),
+        tuple(setting for each in families.values() for setting in each.settings),
+        np.concatenate([each.values for each in families.values()]),
     )
     picks = []
     for fold in divided:
-        family = _best_family(scores, fold.inner)
-        picks.append(int(starts[family]) + scores[family].best(fold.learnt))
-    final = _best_family(scores, divided)
-    pick = int(starts[final]) + scores[final].best()
-    return final, _judged(together, picks, pick, now.values[0], divided, base, seed, level, least)
+        family = _best_family(families, fold.inner)
+        picks.append(int(starts[family]) + families[family].best(fold.learnt))
+    final = _best_family(families, divided)
+    pick = int(starts[final]) + families[final].best()
+    return final, _judged(together, picks, pick, current, divided, groups, seed, level, least)
 
 
 def _best_family(scores: Mapping[str, GridScores], folds: Sequence[Fold]) -> str:
@@ -224,7 +286,7 @@ def _judged(
     pick: int,
     current: FloatArray,
     folds: Sequence[Fold],
-    judged: Judged,
+    groups: Sequence[str],
     seed: int,
     level: float,
     least: int,
@@ -235,7 +297,7 @@ def _judged(
         [scores.values[each] for each in picks],
         current,
         folds,
-        judged.groups,
+        groups,
         tried=scores.values,
         picked=pick,
         seed=seed,
@@ -244,7 +306,7 @@ def _judged(
     )
 
 
-def _ask_for_more(judged: Judged, least: int) -> None:
-    found, needed = len(set(judged.groups)), checks.whole("least", least, 2)
+def _ask_for_more(groups: Sequence[str], least: int) -> None:
+    found, needed = len(set(groups)), checks.whole("least", least, 2)
     if found < needed:
         raise NotEnoughData("groups of questions with a relevant result", found, needed)

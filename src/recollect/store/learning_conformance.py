@@ -37,6 +37,8 @@ class LearningConformance:
         np.testing.assert_array_equal(first.column("confidence"), np.array([0.5, 0.5], np.float32))
         assert np.isnan(first.column("unheard of")).all()
         assert first.of("a") == {"words": pytest.approx(0.1), "confidence": 0.5}
+        assert store.ids_of(_HERE, [2, 0, 7]) == {2: "c", 0: "a"}
+        assert store.ids_of("nobody", [2]) == {}
         assert store.recalls(_THERE) == []
         assert [each.id for each in store.recalls(_HERE, limit=1)] == ["r2"]
         assert [each.id for each in store.recalls(_HERE, ids=["r1", "r9"])] == ["r1"]
@@ -97,6 +99,21 @@ class LearningConformance:
         assert store.reactions(_HERE) == []
         assert store.sightings(_HERE, "e") == []
         assert len(store.lessons(_HERE, "recipe")) == 1
+
+    def test_a_purged_namespace_has_learnt_nothing(self, store: Store) -> None:
+        """Check that everything goes with the namespace, and nothing of another."""
+        _remembered(store, _HERE, "a")
+        store.log_recalls([_recall("r1", [0])], _BOUNDS, [_sighting(a=1)])
+        store.react(_HERE, Feedback("r1", "a", Signal.CLICK, _NOW))
+        for namespace in (_HERE, _THERE):
+            store.keep_lesson(namespace, "recipe", "mine", {}, {}, _NOW)
+        store.purge_namespace(_HERE)
+        _remembered(store, _HERE, "a")
+        assert store.recalls(_HERE) == []
+        assert store.reactions(_HERE) == []
+        assert store.sightings(_HERE, "e") == []
+        assert store.lessons(_HERE, "recipe") == []
+        assert len(store.lessons(_THERE, "recipe")) == 1
 
     def test_the_last_lesson_that_was_not_withdrawn_holds(self, store: Store) -> None:
         """Check versions, kinds, names and namespaces."""

@@ -458,6 +458,10 @@ class Store(Protocol):
         """Return logged recalls, the latest first."""
         ...
 
+    def ids_of(self, namespace: str, slots: Sequence[int]) -> dict[int, str]:
+        """Return the ids of memories by slot; those that are gone are left out."""
+        ...
+
     def react(self, namespace: str, given: Feedback) -> None:
         """Write down what somebody said about a hit of a logged recall, with what was known of it then."""
         ...

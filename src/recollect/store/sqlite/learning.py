@@ -65,6 +65,11 @@ class LearningStore:
                 self._connection, found.number, namespace, since=since, limit=limit, ids=ids
             )
 
+    def ids_of(self, namespace: str, slots: Sequence[int]) -> dict[int, str]:
+        """Return the ids of memories by slot; those that are gone are left out."""
+        with self._seen(namespace) as found:
+            return {} if found is None else recall_log.names(self._connection, found.number, set(slots))
+
     def react(self, namespace: str, given: Feedback) -> None:
         """Write down what somebody said about a hit of a logged recall, with what was known of it then."""
         with self._lock, transaction(self._connection, self.path):
@@ -127,7 +132,8 @@ class LearningStore:
 
     def written(self) -> int:
         """Return a number that moves when another process has written since it was last asked for."""
-        with self._lock, translated(self.path):
+        # Asked for every recall; it touches no table, so nothing goes wrong here that a search would not see.
+        with self._lock:
             return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     def _by_namespace(self, given: Iterable[_Named]) -> Iterator[tuple[Namespace, list[_Named]]]:

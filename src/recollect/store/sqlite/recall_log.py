@@ -39,16 +39,20 @@ def add(
     connection: sqlite3.Connection, number: int, entries: Sequence[LoggedRecall], bounds: LogBounds
 ) -> None:
     """Write recalls of a namespace, leaving out memories that are gone, and let go of the oldest."""
-    there = _names(connection, number, {slot for entry in entries for slot in entry.slots.tolist()})
-    known = np.array(list(there), np.intp)
+    asked = set(np.concatenate([entry.slots for entry in entries]).tolist())
+    there = names(connection, number, asked)
+    known = None if len(there) == len(asked) else np.array(list(there), np.intp)
+    recipes: dict[int, int] = {}
     last = connection.execute("SELECT start + bytes FROM recalls ORDER BY number DESC LIMIT 1").fetchone()
     size = 0 if last is None else last[0]
     for entry in entries:
-        kept = _without(entry, np.isin(entry.slots, known))
+        kept = entry if known is None else _without(entry, np.isin(entry.slots, known))
         said, blob = _packed(kept)
         shown = np.array(kept.shown, "<u2").tobytes()
         length = len(blob) + len(shown) + len(said) + len((entry.query or "").encode()) + _OVERHEAD
-        recipe = _recipe(connection, number, entry.recipe)
+        recipe = recipes.get(id(entry.recipe))
+        if recipe is None:
+            recipe = recipes[id(entry.recipe)] = _recipe(connection, number, entry.recipe)
         connection.execute(
             _ADD,
             (
@@ -94,7 +98,7 @@ def read(
         f"{_READ}WHERE {condition} ORDER BY r.number DESC LIMIT ?", (*values, -1 if limit is None else limit)
     ).fetchall()
     unpacked = [(row, _unpacked(json.loads(row[5]), row[6])) for row in rows]
-    names = _names(connection, number, {slot for _, (slots, *_) in unpacked for slot in slots.tolist()})
+    called = names(connection, number, {slot for _, (slots, *_) in unpacked for slot in slots.tolist()})
     return [
         LoggedRecall(
             id=row[0],
@@ -109,7 +113,7 @@ def read(
             values=matrix,
             slots=slots,
             shown=tuple(np.frombuffer(row[7], "<u2").tolist()),
-            ids=tuple(names[slot] for slot in slots.tolist()),
+            ids=tuple(called[slot] for slot in slots.tolist()),
         )
         for row, (slots, columns, matrix, said) in unpacked
     ]
@@ -166,7 +170,7 @@ def candidate(connection: sqlite3.Connection, number: int, path: str, recall_id:
     return found[0]
 
 
-def _names(connection: sqlite3.Connection, number: int, slots: set[int]) -> dict[int, str]:
+def names(connection: sqlite3.Connection, number: int, slots: set[int]) -> dict[int, str]:
     """Return the ids of the memories that are in these slots."""
     if not slots:
         return {}
@@ -205,7 +209,7 @@ def _encoded(
 ) -> tuple[str, bytes]:
     """Return what is said in words and the blob of the candidates."""
     bits = np.ascontiguousarray(values, "<f4").view("<u4")
-    same = (bits == bits[:1]).all(axis=0) if len(bits) else np.ones(len(columns), np.bool_)
+    same = (bits == bits[:1]).all(axis=0)
     first = values[0].tolist() if len(values) else [0.0] * len(columns)
     constant = {
         name: None if first[at] != first[at] else first[at] for at, name in enumerate(columns) if same[at]

@@ -1,0 +1,135 @@
+"""Weights of a namespace's own: learnt where there is enough feedback, in use only where they win.
+
+What a namespace's feedback says is noisy while there is little of it, so its best share of meaning is drawn
+towards the one in use everywhere (:func:`~recollect.learn.adaptive.shrunken`), and what comes of that is
+judged on questions that were held out, like any other setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from recollect.engine import Engine
+from recollect.engine.recipe import Recipe
+from recollect.learn.adaptive import STRENGTH, Strength, shrunken
+from recollect.learn.folds import grouped_folds
+from recollect.learn.material import METRIC, Material, enough, from_feedback
+from recollect.learn.tuning import TENTHS, Tuned, install
+from recollect.learn.verdict import LEAST_GROUPS, judge
+from recollect.model.checks import IntArray
+from recollect.model.errors import NotEnoughData
+
+ADAPTED: Final = "adapted"
+"""The name of a namespace's own recipe."""
+
+
+def adapt_material(
+    material: Material,
+    base: Recipe,
+    *,
+    strength: Strength = STRENGTH,
+    metric: str = METRIC,
+    folds: int = 5,
+    seed: int = 0,
+    level: float = 0.95,
+    least: int = LEAST_GROUPS,
+) -> Tuned:
+    """Look for the share of meaning that suits one namespace, drawn towards the one in use.
+
+    Parameters
+    ----------
+    material
+        What its people said.
+    base
+        The recipe in use everywhere.
+    strength
+        How many questions of its own outweigh what holds everywhere.
+    metric, folds, seed, level, least
+        As for :func:`~recollect.learn.tuning.tune_weights`.
+    """
+    enough(material, least)
+    values = {
+        share: material.values(base.changed({"vector_weight": share}), base, metric) for share in TENTHS
+    }
+    now = material.values(base, base, metric)
+    table = np.stack([now, *values.values()])
+    shares = (base.vector_weight, *TENTHS)
+
+    def drawn(share: float, questions: int) -> float:
+        own, everywhere = {"meaning": share, "words": 1 - share}, _weights(base)
+        return round(shrunken(own, questions, everywhere, strength=strength)["meaning"], 6)
+
+    def chosen(rows: IntArray) -> dict[str, float]:
+        return {"vector_weight": drawn(shares[int(table[:, rows].mean(axis=1).argmax())], rows.size)}
+
+    def valued(setting: Mapping[str, float]) -> np.typing.NDArray[np.float64]:
+        return material.values(base.changed(dict(setting)), base, metric)
+
+    count = len(material.questions)
+    divided = grouped_folds(material.groups, count=folds, seed=seed)
+    picks = [chosen(fold.learnt) for fold in divided]
+    final = chosen(np.arange(count))
+    tried = [drawn(share, count) for share in shares]
+    verdict = judge(
+        final,
+        picks,
+        [valued(each) for each in picks],
+        now,
+        divided,
+        material.groups,
+        tried=np.stack([valued({"vector_weight": share}) for share in tried]),
+        picked=tried.index(final["vector_weight"]),
+        seed=seed,
+        level=level,
+        least=least,
+    )
+    return Tuned(verdict, base, base.changed(final), count, metric)
+
+
+def adapt(
+    engine: Engine,
+    namespaces: Sequence[str] | None = None,
+    *,
+    dry_run: bool = False,
+    strength: Strength = STRENGTH,
+    seed: int = 0,
+) -> Mapping[str, Tuned | NotEnoughData]:
+    """Look at every namespace with feedback, and let those use weights of their own for which these win.
+
+    Parameters
+    ----------
+    engine
+        Whose namespaces.
+    namespaces
+        Which; None for all.
+    dry_run
+        Whether to change nothing.
+    strength, seed
+        As for :func:`adapt_material`.
+
+    Returns
+    -------
+    Mapping
+        By namespace what was found, or how much is missing.
+    """
+    found: dict[str, Tuned | NotEnoughData] = {}
+    for path in engine.store.namespaces() if namespaces is None else namespaces:
+        try:
+            tuned = adapt_material(
+                from_feedback(engine, namespace=path), engine.recipe, strength=strength, seed=seed
+            )
+        except NotEnoughData as missing:
+            # One quiet namespace must not keep the others from learning; what it lacks is reported.
+            found[path] = missing
+            continue
+        found[path] = tuned
+        if not dry_run:
+            install(engine, tuned, ADAPTED, use=True, namespace=path)
+    return found
+
+
+def _weights(recipe: Recipe) -> dict[str, float]:
+    return {"meaning": recipe.vector_weight, "words": 1 - recipe.vector_weight}
