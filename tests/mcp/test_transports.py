@@ -7,6 +7,8 @@ import re
 import signal
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -42,7 +44,7 @@ async def over_stdio(arguments: list[str], environment: dict[str, str], mode: st
 
 
 @asynccontextmanager
-async def over_http(arguments: list[str], environment: dict[str, str], mode: str) -> AsyncIterator[Client]:
+async def listening(arguments: list[str], environment: dict[str, str]) -> AsyncIterator[str]:
     process = await asyncio.create_subprocess_exec(
         sys.executable, *arguments, "--transport", "http", "--port", "0",
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -55,12 +57,20 @@ async def over_http(arguments: list[str], environment: dict[str, str], mode: str
                 line = await process.stderr.readline()
                 assert line, said
                 said += line.decode()
-        async with Client(address[0], mode=mode, read_timeout_seconds=PATIENCE) as client:
-            yield client
+        yield address[0]
     finally:
         process.send_signal(signal.SIGINT)
         out, _ = await process.communicate()
     assert (process.returncode, out) == (130, b"")
+
+
+@asynccontextmanager
+async def over_http(arguments: list[str], environment: dict[str, str], mode: str) -> AsyncIterator[Client]:
+    async with (
+        listening(arguments, environment) as address,
+        Client(address, mode=mode, read_timeout_seconds=PATIENCE) as client,
+    ):
+        yield client
 
 
 @pytest.fixture(params=[over_stdio, over_http], ids=["stdio", "http"])
@@ -206,6 +216,35 @@ def test_nothing_heavy_is_loaded_before_a_tool_is_called() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def status(address: str, body: bytes, headers: dict[str, str]) -> int:
+    """Return the HTTP status of a request that is posted."""
+    usual = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    request = urllib.request.Request(address, body, {**usual, **headers})
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
+
+
+def test_over_http_foreign_pages_and_bodies_that_are_no_requests_are_refused(
+    arguments: list[str], environment: dict[str, str]
+) -> None:
+    async def conversation() -> list[int]:
+        async with listening(arguments, environment) as address:
+            asked: list[tuple[str, bytes, dict[str, str]]] = [
+                (address, b"{}", {"Host": "evil.example"}),
+                (address, b"{}", {"Origin": "https://evil.example"}),
+                (address, b"this is not JSON", {}),
+                (address, b" " * (LARGEST_BODY + 1), {}),
+                (address.replace("/mcp", "/other"), b"{}", {}),
+            ]
+            return [await asyncio.to_thread(status, *given) for given in asked]
+
+    assert asyncio.run(conversation()) == [421, 403, 400, 413, 404]
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "example.org"])
