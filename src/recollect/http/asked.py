@@ -234,6 +234,7 @@ Everywhere = Annotated[Asked, Depends(_everywhere)]
 @asynccontextmanager
 async def opened(service: Service) -> AsyncIterator[None]:
     """Let the server live; at its end, wait for what was begun."""
+    service.jobs.open()
     try:
         yield
     finally:

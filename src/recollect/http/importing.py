@@ -186,10 +186,12 @@ class Importer:
 
     def _entity(self, line: EntityLine) -> bool:
         wanted = folded(line.name)
+        said = Entity(line.name, line.type, tuple(line.aliases), line.description)
+        given = EntityRecord(said, line.merged_into)
         for record in self._engine.store.entities(self._namespace):
             names = {folded(name) for name in (record.entity.name, *record.entity.aliases)}
             # One that somebody only referred to so far has nothing that could be lost.
-            if wanted in names and not _is_bare(record):
+            if wanted in names and (not _is_bare(record) or _is_bare(given)):
                 return False
         self._engine.describe_entity(
             line.name,

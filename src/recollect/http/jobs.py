@@ -108,7 +108,7 @@ class Jobs:
 
     def __init__(self, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._clock = clock
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="recollect-job")
+        self._pool: ThreadPoolExecutor | None = None
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._lock = threading.Lock()
         self.closing = False
@@ -123,7 +123,9 @@ class Jobs:
             ended = [each.id for each in self._jobs.values() if each.state in ENDED]
             for old in ended[: max(0, len(self._jobs) - _KEPT)]:
                 del self._jobs[old]
-        self._pool.submit(self._run, job, work)
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(1, thread_name_prefix="recollect-job")
+            self._pool.submit(self._run, job, work)
         return job
 
     def find(self, id: str) -> Job | None:
@@ -136,12 +138,18 @@ class Jobs:
         with self._lock:
             return tuple(reversed(self._jobs.values()))
 
+    def open(self) -> None:
+        """Let jobs begin, after all were stopped."""
+        self.closing = False
+
     def close(self) -> None:
         """Ask every job to stop, and wait until they have."""
         self.closing = True
         for job in self.all():
             job.stop()
-        self._pool.shutdown(wait=True)
+        if self._pool is not None:
+            self._pool.shutdown(wait=True)
+            self._pool = None
 
     def _run(self, job: Job, work: Work) -> None:
         try:

@@ -129,6 +129,8 @@ def status_of(error: Exception) -> int:
     >>> status_of(InvalidArgument("limit", -1, "at least 0")), status_of(KeyError("x"))
     (422, 500)
     """
+    if isinstance(error, HTTPException):
+        return error.status_code
     for kind, status in _BY_ERROR:
         if isinstance(error, kind):
             return status
@@ -140,7 +142,7 @@ def answer_to(error: Exception, instance: str) -> Response:
     status = status_of(error)
     detail = next((words for kind, words in _OWN_WORDS if isinstance(error, kind)), "")
     if not detail and status < 500:
-        detail = str(error)
+        detail = error.detail if isinstance(error, HTTPException) else str(error)
     headers = {}
     if status == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="recollect"'

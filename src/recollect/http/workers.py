@@ -38,7 +38,8 @@ class Workers:
     """
 
     def __init__(self, threads: int, waiting: int, seconds: float) -> None:
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="recollect")
+        self._threads = threads
+        self._pool: ThreadPoolExecutor | None = None
         self._most = threads + waiting
         self._seconds = seconds
         self.busy = 0
@@ -47,6 +48,8 @@ class Workers:
         """Do something on a thread, and wait for it."""
         if self.busy >= self._most:
             raise Overloaded
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="recollect")
         self.busy += 1
         future = asyncio.get_running_loop().run_in_executor(self._pool, copy_context().run, work)
         future.add_done_callback(self._ended)
@@ -60,8 +63,10 @@ class Workers:
             raise TookTooLong from error
 
     def close(self) -> None:
-        """Wait for what was begun, and let the threads go."""
-        self._pool.shutdown(wait=True, cancel_futures=False)
+        """Wait for what was begun, and let the threads go; whoever comes after gets new ones."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True)
+            self._pool = None
 
     def _ended(self, future: asyncio.Future[_Result]) -> None:
         self.busy -= 1

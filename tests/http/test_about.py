@@ -1,0 +1,61 @@
+"""What the server says about itself."""
+
+from collections.abc import Callable
+
+import pytest
+from starlette.testclient import TestClient
+
+from recollect import Engine, __version__
+from recollect.engine import PARAMETERS, RECIPES
+from recollect.engine.access import Gatekeeper
+from recollect.model.errors import StoreUnavailable
+
+
+def test_it_is_there_and_ready_for_everybody(open_client: Callable[..., TestClient]) -> None:
+    client = open_client(required=True)
+    assert client.get("/v1/health").json() == {"status": "ok", "version": __version__}
+    assert client.get("/v1/ready").json() == {"status": "ready", "version": __version__}
+
+
+def test_it_is_there_but_not_ready_without_its_database_or_when_about_to_stop(
+    client: TestClient, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unavailable(name: str) -> str:
+        raise StoreUnavailable("locked")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(engine.store, "setting", unavailable)
+        assert client.get("/v1/ready").status_code == 503
+    assert client.get("/v1/ready").status_code == 200
+    client.app.state.service.jobs.closing = True  # type: ignore[attr-defined]
+    assert client.get("/v1/ready").status_code == 503
+    assert client.get("/v1/health").status_code == 200
+
+
+def test_recipes_come_with_all_their_parameters(client: TestClient) -> None:
+    found = client.get("/v1/recipes").json()
+    assert found["default"] == "balanced"
+    assert [each["name"] for each in found["recipes"]] == list(RECIPES)
+    one = client.get("/v1/recipes/balanced").json()
+    assert [each["name"] for each in one["parameters"]] == [each.name for each in PARAMETERS]
+    weight = next(each for each in one["parameters"] if each["name"] == "vector_weight")
+    assert (weight["type"], weight["low"], weight["high"]) == ("float", 0, 1)
+    assert weight["value"] == RECIPES["balanced"].vector_weight
+    missing = client.get("/v1/recipes/nobody")
+    assert missing.status_code == 404
+    assert "balanced" in missing.json()["detail"]
+
+
+def test_settings_are_those_of_the_engine(client: TestClient, engine: Engine) -> None:
+    found = client.get("/v1/settings").json()
+    assert engine.embedder is not None
+    assert (found["embedder"], found["namespace"]) == (engine.embedder.name, "default")
+    assert found["limits"]["batch"] == 1000
+
+
+def test_namespaces_are_those_of_the_key(open_client: Callable[..., TestClient], engine: Engine) -> None:
+    for path in ("acme/alice", "acme/bob", "beta"):
+        engine.remember("tea", namespace=path)
+    token = Gatekeeper(engine.store).create("a", ["acme/*"], ["read"])[1]
+    found = open_client(required=True, token=token).get("/v1/namespaces").json()
+    assert [each["namespace"] for each in found["namespaces"]] == ["acme/alice", "acme/bob"]

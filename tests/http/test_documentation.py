@@ -1,0 +1,68 @@
+"""docs/http.md and the interface say the same: every command in it works, every problem is listed."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect.http.problems import problem
+
+DOCS = (Path(__file__).parents[2] / "docs" / "http.md").read_text("utf-8")
+COMMANDS = "\n".join(re.findall(r"^```sh\n(.*?)^```", DOCS, re.M | re.S))
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    """The address of a server on a database of its own."""
+    settings = {
+        "RECOLLECT_DB": str(tmp_path / "memories.db"),
+        "RECOLLECT_EMBEDDER": "lexical",
+        "RECOLLECT_MODELS": str(tmp_path),
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "recollect", "serve", "--port", "0", "--json", "--no-pages"],
+        cwd=tmp_path,
+        env={**os.environ, **settings},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        yield json.loads(process.stdout.readline())["address"]
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_every_command_works_as_it_stands(address: str, tmp_path: Path) -> None:
+    checked = COMMANDS.replace("curl -sS", "curl -sS --fail-with-body -w '\\n'")
+    ran = subprocess.run(
+        ["bash", "-euc", checked],
+        cwd=tmp_path,
+        env={**os.environ, "RECOLLECT": address},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    answers = [json.loads(line) for line in ran.stdout.splitlines() if line]
+    assert len(answers) == COMMANDS.count("curl -sS") - 1  # the export goes to a file
+    assert answers[2]["hits"][0]["memory"]["id"] == "tea"
+    assert answers[-3]["failed"] == 0
+    assert answers[-2] == answers[-1]
+
+
+def test_every_problem_is_listed() -> None:
+    listed = {
+        int(status): word for status, word in re.findall(r"^\| (\d+) \| `recollect:([\w-]+)`", DOCS, re.M)
+    }
+    known = {status: json.loads(bytes(problem(status).body))["type"] for status in range(400, 600)}
+    assert listed == {
+        status: word.removeprefix("recollect:") for status, word in known.items() if word != "recollect:error"
+    }

@@ -1,0 +1,102 @@
+"""All of a namespace out and in again."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from starlette.testclient import TestClient
+
+import recollect
+from recollect import Engine
+from recollect.engine.access import Gatekeeper
+from recollect.http.app import create_api
+from recollect.http.limits import Limits
+
+LINES = {"Content-Type": "application/x-ndjson"}
+
+
+def filled(engine: Engine) -> None:
+    engine.remember("Anna lives in Berlin", id="m1")
+    engine.remember("Anna lives in Lisbon", id="m2", supersedes=["m1"])
+    engine.remember("Bob likes tea", id="m3", metadata={"a": [1, "ü"]}, tags=["tea"])
+    engine.forget("m3")
+    engine.describe_entity("Anna", type="person", aliases=["Annie"])
+    engine.relate("Anna", "knows", "Bob", memory="m2", weight=2.0)
+    engine.merge_entities("Bob", "Lisbon")
+
+
+def rows(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_what_goes_out_comes_in_again_as_it_was(client: TestClient, engine: Engine) -> None:
+    filled(engine)
+    out = client.get("/v1/export")
+    assert out.headers["content-type"] == "application/x-ndjson"
+    assert len(rows(out.text)) == 3 + 3 + 1
+    with recollect.open(":memory:", embedder="lexical") as other:
+        api = create_api(other, Gatekeeper(other.store, required=False))
+        with TestClient(api, base_url="http://localhost") as second:
+            taken = second.post("/v1/import", content=out.content, headers=LINES).json()
+            assert taken["problems"] == []
+            assert (taken["imported"], taken["entities"] + taken["relations"] + taken["known"]) == (3, 4)
+            assert rows(second.get("/v1/export").text) == rows(out.text)
+            again = second.post("/v1/import", content=out.content, headers=LINES).json()
+            assert (again["imported"], again["entities"], again["relations"]) == (0, 0, 0)
+            assert rows(second.get("/v1/export").text) == rows(out.text)
+        assert other.check() == []
+
+
+def test_everything_goes_to_the_one_namespace_that_is_asked_for(client: TestClient, engine: Engine) -> None:
+    filled(engine)
+    out = client.get("/v1/export").content
+    client.post("/v1/import", content=out, headers=LINES, params={"namespace": "acme"})
+    assert dict(engine.store.namespaces()) == {"acme": 3, "default": 3}
+    assert all(row["namespace"] == "acme" for row in rows(client.get("/v1/export?namespace=acme").text))
+
+
+def test_a_line_of_ones_own_needs_no_more_than_its_content(client: TestClient, engine: Engine) -> None:
+    body = b'\n{"content": "Anna likes tea"}\n\n  \n{"content": "Bob likes milk", "tags": ["x"]}'
+    taken = client.post("/v1/import", content=body, headers=LINES).json()
+    assert (taken["imported"], taken["failed"]) == (2, 0)
+    assert engine.list().memories[1].entities == ("Anna",)
+
+
+def test_bad_lines_are_told_of_and_the_others_taken_in(client: TestClient, engine: Engine) -> None:
+    lines = [
+        b'{"content": "good", "id": "a"}',
+        b"{bad",
+        b"\xff",
+        b"[]",
+        b'{"content": "x", "nobody": 1}',
+        b'{"content": " "}',
+        b'{"content": "twice", "id": "a"}',
+        b'{"content": "x", "supersedes": ["nobody"]}',
+        b'{"kind": "relation", "source": "a", "type": "b", "target": "c", "asserted_by": "nobody"}',
+        b'{"kind": "relation", "source": "a", "type": "mentions", "target": "c"}',
+        b'{"kind": "entity", "name": " "}',
+        b'{"kind": "entity", "name": "Anna", "weight": 1}',
+    ]
+    taken = client.post("/v1/import", content=b"\n".join(lines), headers=LINES)
+    assert taken.status_code == 200
+    assert (taken.json()["imported"], taken.json()["failed"]) == (1, 11)
+    assert sorted(each["line"] for each in taken.json()["problems"]) == list(range(2, 13))
+    assert len(engine.list().memories) == 1
+    nothing = client.post("/v1/import", content=b"\n".join(lines[1:6]), headers=LINES)
+    assert (nothing.status_code, nothing.headers["content-type"]) == (422, "application/problem+json")
+    assert nothing.json()["errors"][0]["at"] == "line 1"
+
+
+def test_a_line_or_a_stream_that_is_too_long_is_refused(open_client: Callable[..., TestClient]) -> None:
+    client = open_client(limits=Limits(body=1000, stream=5000))
+    long = b'{"content": "' + b"x" * 2000
+    assert client.post("/v1/import", content=long, headers=LINES).status_code == 413
+    assert client.post("/v1/import", content=b"\n" * 6000, headers=LINES).status_code == 413
+    fine = b'{"content": "x"}\n' * 100
+    assert client.post("/v1/import", content=fine, headers=LINES).json()["imported"] == 100
+
+
+def test_many_lines_are_taken_some_at_a_time(client: TestClient, engine: Engine) -> None:
+    body = b"".join(b'{"content": "thought %d", "id": "t%d"}\n' % (n, n) for n in range(450))
+    assert client.post("/v1/import", content=body, headers=LINES).json()["imported"] == 450
+    assert len(rows(client.get("/v1/export").text)) == 450

@@ -1,0 +1,80 @@
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from recollect import Engine
+from recollect.http.guard import Guard, host_of, is_loopback, route_of
+from recollect.http.limits import Limits
+from recollect.http.metrics import Metrics
+
+
+def test_only_the_names_of_the_server_are_answered_to(open_client: Callable[..., TestClient]) -> None:
+    client = open_client(hosts=["localhost", "Memory.example"])
+    for name in ("localhost", "localhost:80", "MEMORY.example:8765"):
+        assert client.get("/v1/health", headers={"Host": name}).status_code == 200
+    for name in ("evil.example", "localhost.evil.example", "evil.example:80", "", "[::1]"):
+        answer = client.get("/v1/health", headers={"Host": name})
+        assert (answer.status_code, answer.json()["type"]) == (421, "recollect:misdirected")
+
+
+def test_something_that_breaks_is_a_problem_and_the_words_of_it_stay_here(
+    client: TestClient, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise KeyError("marmalade")
+
+    monkeypatch.setattr(engine, "recall", broken)
+    answer = client.post("/v1/recall", json={"text": "tea"})
+    assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
+    assert answer.json()["instance"] == answer.headers["x-request-id"]
+    assert "marmalade" not in answer.text
+
+
+def test_a_body_that_does_not_arrive_is_not_waited_for(engine: Engine) -> None:
+    sent: list[Any] = []
+
+    async def never() -> Any:
+        await asyncio.sleep(60)
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+
+    async def note(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": "/x", "headers": []}
+    asyncio.run(Guard(app, Limits(seconds=0.01), Metrics())(scope, never, note))
+    assert sent[0]["status"] == 408
+
+
+def test_what_is_no_request_passes() -> None:
+    seen: list[str] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.append(scope["type"])
+
+    async def nothing(*_: Any) -> Any:
+        return {}
+
+    asyncio.run(Guard(app, Limits(), Metrics())({"type": "lifespan"}, nothing, nothing))
+    assert seen == ["lifespan"]
+
+
+@pytest.mark.parametrize(
+    ("header", "name"),
+    [("localhost", "localhost"), ("LOCALHOST:80", "localhost"), ("[::1]:80", "::1"), ("", ""), ("[", "")],
+)
+def test_a_name_is_read_without_its_port(header: str, name: str) -> None:
+    assert host_of(header) == name
+
+
+def test_what_is_loopback() -> None:
+    assert all(map(is_loopback, ("127.0.0.1", "localhost", "LOCALHOST", "::1")))
+    assert not any(map(is_loopback, ("0.0.0.0", "::", "", "10.0.0.1", "localhost.example")))
+
+
+def test_a_request_that_no_route_answered_has_no_route() -> None:
+    assert route_of({"type": "http"}) == "(none)"

@@ -1,0 +1,90 @@
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from recollect.http import jobs as module
+from recollect.http.jobs import Job, Jobs
+from recollect.http.workers import Overloaded
+from recollect.model.errors import InvalidArgument
+
+
+@pytest.fixture
+def jobs() -> Iterator[Jobs]:
+    opened = Jobs()
+    yield opened
+    opened.close()
+
+
+def test_a_job_tells_how_far_it_is_and_what_came_of_it(jobs: Jobs) -> None:
+    half, go_on = threading.Event(), threading.Event()
+
+    def work(job: Job) -> dict[str, int]:
+        job.progress(5, 10, "half-way")
+        half.set()
+        go_on.wait(10)
+        return {"found": 3}
+
+    job = jobs.start("look", "acme", "k1", work)
+    assert half.wait(10)
+    assert (job.state, job.done, job.total, job.note) == ("running", 5, 10, "half-way")
+    go_on.set()
+    assert job.wait(10)
+    assert (job.state, job.as_dict()["result"]) == ("done", {"found": 3})
+    assert jobs.find(job.id) is job
+    assert jobs.find("nobody") is None
+
+
+def test_errors_of_ours_are_told_and_others_are_only_logged(jobs: Jobs) -> None:
+    def refused(job: Job) -> dict[str, int]:
+        raise InvalidArgument("seed", -1, "at least 0")
+
+    def broken(job: Job) -> dict[str, int]:
+        raise KeyError("the vault opens with marmalade")
+
+    for work, words in ((refused, "seed must be at least 0, got -1"), (broken, "its log says more")):
+        job = jobs.start("look", "acme", "k1", work)
+        assert job.wait(10)
+        assert job.state == "failed"
+        assert words in job.problem
+        assert "marmalade" not in job.problem
+
+
+def test_a_job_stops_at_its_next_step(jobs: Jobs) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def work(job: Job) -> dict[str, int]:
+        begun.set()
+        go_on.wait(10)
+        job.progress(1)
+        return {}
+
+    running, waiting = (jobs.start("look", "acme", "k1", work) for _ in range(2))
+    assert begun.wait(10)
+    running.stop()
+    waiting.stop()
+    go_on.set()
+    assert running.wait(10)
+    assert waiting.wait(10)
+    assert (running.state, waiting.state) == ("stopped", "stopped")
+    assert [job.id for job in jobs.all()] == [waiting.id, running.id]
+
+
+def test_there_is_an_end_to_how_many_wait_and_are_kept(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_KEPT", 2)
+    for _ in range(4):
+        assert jobs.start("look", "acme", "k1", lambda job: {}).wait(10)
+    assert len(jobs.all()) == 2
+    monkeypatch.setattr(module, "_WAITING", 0)
+    with pytest.raises(Overloaded):
+        jobs.start("look", "acme", "k1", lambda job: {})
+
+
+def test_nothing_begins_once_the_server_is_about_to_stop() -> None:
+    jobs = Jobs()
+    jobs.close()
+    with pytest.raises(Overloaded):
+        jobs.start("look", "acme", "k1", lambda job: {})
+    jobs.open()
+    assert jobs.start("look", "acme", "k1", lambda job: {}).wait(10)
+    jobs.close()

@@ -1,0 +1,60 @@
+import json
+
+import pytest
+
+from recollect.http.problems import answer_to, problem, status_of, too_many
+from recollect.http.workers import Overloaded, TookTooLong
+from recollect.model import errors
+from recollect.model.errors import RecollectError
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (errors.InvalidArgument("limit", -1, "at least 0"), 422),
+        (errors.NotEnoughData("pairs", 1, 2), 422),
+        (errors.MemoryNotFound("m1", "acme"), 404),
+        (errors.EntityNotFound("Anna", "acme"), 404),
+        (errors.VersionConflict("m1", 1, 2), 409),
+        (errors.ReplyErased("x"), 410),
+        (errors.NotAdmitted("x"), 401),
+        (errors.AccessDenied("x"), 403),
+        (errors.MissingExtra("x", "y"), 501),
+        (errors.StoreUnavailable("/home/anna/memories.db is locked"), 503),
+        (errors.PurgeUnfinished("/home/anna/memories.db", "locked"), 503),
+        (errors.StoreCorrupt("/home/anna/memories.db is damaged"), 500),
+        (errors.ModelCorrupt("/home/anna/model.onnx"), 500),
+        (Overloaded(), 503),
+        (TookTooLong(), 504),
+        (KeyError("/home/anna"), 500),
+    ],
+)
+def test_every_error_has_a_status_and_what_only_the_operator_should_know_is_not_told(
+    error: Exception, status: int
+) -> None:
+    answer = answer_to(error, "r1")
+    body = json.loads(bytes(answer.body))
+    assert (answer.status_code, body["status"], body["instance"]) == (status, status, "r1")
+    assert answer.media_type == "application/problem+json"
+    assert body["type"].startswith("recollect:")
+    assert body["title"]
+    assert body["detail"]
+    assert "/home" not in bytes(answer.body).decode()
+    assert ("retry-after" in answer.headers) == (status == 503)
+
+
+def test_every_error_there_is_has_one() -> None:
+    def below(kind: type[Exception]) -> set[type[Exception]]:
+        return {kind}.union(*(below(each) for each in kind.__subclasses__()))
+
+    for kind in below(RecollectError):
+        assert 400 <= status_of(kind.__new__(kind)) < 600
+
+
+def test_what_cannot_be_written_in_ascii_is_escaped() -> None:
+    assert bytes(problem(404, "‘Zoë’ \ud800").body).isascii()
+
+
+def test_who_has_to_wait_is_told_how_long() -> None:
+    assert too_many(0.2, "r1").headers["retry-after"] == "1"
+    assert too_many(7.1, "r1").headers["retry-after"] == "8"

@@ -1,0 +1,65 @@
+from dataclasses import fields, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from recollect.http.shapes import Known, MemoryGiven, MemoryShown, memory_json
+from recollect.model.memory import Memory, Source
+from recollect.model.place import Place
+
+NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
+MEMORY = Memory(
+    id="m1",
+    content="Zoë",
+    created_at=NOW,
+    tags=("tea",),
+    metadata={"a": [1]},
+    source=Source("Anna", "s1", 3, "link"),
+    place=Place(1.5, 2.5, "here"),
+    valid_from=NOW,
+    supersedes=("m0",),
+)
+
+
+def test_a_memory_is_shown_whole_and_as_described() -> None:
+    shown = memory_json(MEMORY)
+    assert set(shown) == {each.name for each in fields(Memory)} - {"fingerprint"}
+    described = MemoryShown.model_validate(shown)
+    assert described.model_dump(mode="json").keys() == shown.keys()
+    assert (described.created_at, described.place and described.place.name) == (NOW, "here")
+    assert memory_json(replace(MEMORY, place=None))["place"] is None
+
+
+def test_what_was_left_out_is_not_given() -> None:
+    assert MemoryGiven.model_validate({"content": "x", "id": None, "expires_at": None}).given() == {
+        "content": "x",
+        "expires_at": None,
+    }
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"confidence": "1"},
+        {"confidence": True},
+        {"confidence": float("nan")},
+        {"pinned": "yes"},
+        {"tags": ("x" * 1001,)},
+        {"tags": ["x"] * 101},
+        {"valid_from": 0},
+        {"valid_from": "0"},
+        {"valid_from": "2026-05-07T00:00:00"},
+        {"place": {"lat": 1, "lon": "2"}},
+        {"nobody": 1},
+    ],
+)
+def test_nothing_is_read_as_something_else(bad: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Known.model_validate(bad)
+
+
+@pytest.mark.parametrize("time", ["2026-05-07T12:00:00Z", "2026-05-07T14:00+02:00", NOW])
+def test_a_time_has_its_zone(time: Any) -> None:
+    assert Known.model_validate({"valid_from": time}).valid_from == NOW
