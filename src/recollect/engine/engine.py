@@ -15,10 +15,13 @@ from typing import Any, Final, TypeAlias, TypeVar
 from recollect.duplicates.fingerprint import fingerprint
 from recollect.embed.port import Embedder
 from recollect.embed.reranker import Reranker
+from recollect.engine.contradiction_verbs import ContradictionVerbs
 from recollect.engine.drafts import Drafts, has_id
+from recollect.engine.duplicate_verbs import DuplicateVerbs
 from recollect.engine.exchange_verbs import ExchangeVerbs
 from recollect.engine.feedback_verbs import FeedbackVerbs
 from recollect.engine.graph_verbs import GraphVerbs
+from recollect.engine.hearing import Duplicates
 from recollect.engine.life import Life
 from recollect.engine.life_verbs import LifeVerbs
 from recollect.engine.meaning import Meaning
@@ -60,7 +63,17 @@ _Texts: TypeAlias = list[str]
 _Entries: TypeAlias = list[Entry]
 
 
-class Engine(RecipeVerbs, FeedbackVerbs, LifeVerbs, GraphVerbs, OnceVerbs, ReembeddingVerbs, ExchangeVerbs):
+class Engine(
+    RecipeVerbs,
+    FeedbackVerbs,
+    LifeVerbs,
+    GraphVerbs,
+    OnceVerbs,
+    ReembeddingVerbs,
+    ExchangeVerbs,
+    DuplicateVerbs,
+    ContradictionVerbs,
+):
     """Memory: remember, recall, correct, forget.
 
     Made by :func:`recollect.open`; close it, or use it in a ``with`` statement.
@@ -91,6 +104,9 @@ class Engine(RecipeVerbs, FeedbackVerbs, LifeVerbs, GraphVerbs, OnceVerbs, Reemb
         Whether keys, tokens, card numbers and passwords are taken out of what is remembered.
     life
         The rules by which memories live; None for the usual ones.
+    duplicates
+        What `remember` does about what was said before: ``"near"``, ``"exact"`` or ``"off"``; see
+        :class:`~recollect.engine.hearing.Duplicates`.
     notes
         What a person should know about how this was opened.
     logging
@@ -116,6 +132,7 @@ class Engine(RecipeVerbs, FeedbackVerbs, LifeVerbs, GraphVerbs, OnceVerbs, Reemb
         read_dates: bool = True,
         redact: bool = False,
         life: Life | Mapping[str, Any] | None = None,
+        duplicates: str = "near",
         notes: Sequence[str] = (),
         logging: Logging | None = None,
         specification: str | None = None,
@@ -131,6 +148,7 @@ class Engine(RecipeVerbs, FeedbackVerbs, LifeVerbs, GraphVerbs, OnceVerbs, Reemb
         self._clock = clock
         self.extractor = extractor
         self.life = Life.of(life)
+        self.duplicates = _mode(duplicates)
         self._names = NameBook(store, extractor)
         mentioned = None if extractor is None else self._names.mentioned
         self._drafts = Drafts(clock, random_bits, mentioned, dated if read_dates else None, redact)
@@ -156,8 +174,20 @@ class Engine(RecipeVerbs, FeedbackVerbs, LifeVerbs, GraphVerbs, OnceVerbs, Reemb
 
     # --- remember -------------------------------------------------------------------------------------
 
-    def remember(self, /, content: str, *, namespace: str | None = None, **details: Any) -> Memory:  # noqa: ANN401
+    def remember(
+        self,
+        /,
+        content: str,
+        *,
+        namespace: str | None = None,
+        duplicates: str | None = None,
+        **details: Any,  # noqa: ANN401 - the memory checks them
+    ) -> Memory:
         """Remember one thing, verbatim; when this returns, it is on the disk.
+
+        What was said before is written down all the same, but superseded by the earlier memory, which is
+        returned instead: it has one more mention, and `repeats` tells of it. A turn of a transcript (a
+        session and a position in it) is an event, and never a repeat.
 
         Parameters
         ----------
@@ -165,10 +195,14 @@ class Engine(RecipeVerbs, FeedbackVerbs, LifeVerbs, GraphVerbs, OnceVerbs, Reemb
             What was said.
         namespace
             Whose memory; None for the engine's.
+        duplicates
+            What to do about what was said before: ``"near"``, ``"exact"`` or ``"off"``; None for the engine's
+            setting.
         **details
             Any other field of :class:`~recollect.model.Memory`: category, tags, confidence, source, …
         """
-        return self._add([self.draft(content, namespace=namespace, **details)])[0]
+        mode = self.duplicates if duplicates is None else _mode(duplicates)
+        return self._add([self.draft(content, namespace=namespace, **details)], mode)[0]
 
     def remember_many(
         self,
@@ -177,6 +211,7 @@ class Engine(RecipeVerbs, FeedbackVerbs, LifeVerbs, GraphVerbs, OnceVerbs, Reemb
         namespace: str | None = None,
         progress: Callable[[int], None] = lambda count: None,
         verbatim: bool = False,
+        duplicates: str | None = None,
     ) -> _Memories:
         """Remember many things, a thousand per transaction.
 
@@ -193,9 +228,13 @@ class Engine(RecipeVerbs, FeedbackVerbs, LifeVerbs, GraphVerbs, OnceVerbs, Reemb
             Called after every transaction with the number of items done so far.
         verbatim
             Whether to take items that are memories already as they are, without reading their texts for names
-            and days.
+            and days, and without looking for duplicates.
+        duplicates
+            What to do about what was said before, as in `remember`. None for ``"exact"``, which costs next to
+            nothing, unless the engine's setting is ``"off"``: `find_duplicates` is there for the rest.
         """
         checks.flag("verbatim", verbatim)
+        mode = _mode(duplicates) if duplicates is not None else self._batch_mode(verbatim=verbatim)
         remembered: _Memories = []
         whose = self._namespace(namespace)
         done = 0
@@ -210,7 +249,9 @@ class Engine(RecipeVerbs, FeedbackVerbs, LifeVerbs, GraphVerbs, OnceVerbs, Reemb
             # Only an item that brought its own id can be known already.
             named = [draft for draft, item in zip(drafts, batch, strict=True) if has_id(item)]
             known = self.store.known([(draft.namespace, draft.id) for draft in named])
-            remembered += self._add([draft for draft in drafts if (draft.namespace, draft.id) not in known])
+            remembered += self._add(
+                [draft for draft in drafts if (draft.namespace, draft.id) not in known], mode
+            )
             done += len(batch)
             progress(done)
         return remembered
@@ -277,7 +318,7 @@ class Engine(RecipeVerbs, FeedbackVerbs, LifeVerbs, GraphVerbs, OnceVerbs, Reemb
             current = self.get(current.superseded_by, namespace=path)
         newest_first = [current]
         for found in newest_first:
-            newest_first += [self.get(older, namespace=path) for older in reversed(found.supersedes)]
+            newest_first += reversed(self.store.replaced(path, [found.id]))
         return tuple(reversed(newest_first))
 
     # --- recall ---------------------------------------------------------------------------------------
@@ -409,15 +450,16 @@ class Engine(RecipeVerbs, FeedbackVerbs, LifeVerbs, GraphVerbs, OnceVerbs, Reemb
     def _meaning(self) -> Meaning:
         return Meaning(self.embedder, self.store)
 
-    def _add(self, drafts: Sequence[Memory]) -> _Memories:
+    def _batch_mode(self, *, verbatim: bool) -> Duplicates:
+        off = verbatim or self.duplicates is Duplicates.OFF
+        return Duplicates.OFF if off else Duplicates.EXACT
+
+    def _add(self, drafts: Sequence[Memory], mode: Duplicates) -> _Memories:
         if not drafts:
             return []
-        entries = self._entries(drafts)
-        paths = {draft.namespace for draft in drafts}
-        self._repairing.run(sorted(paths), lambda: self.store.add(entries))
-        added = [entry.memory for entry in entries]
-        self._relate_what_was_read(added)
-        return added
+        heard = self._heard(self._entries(drafts), mode)
+        self._relate_what_was_read(heard.fresh)
+        return heard.survivors
 
     def _entries(self, drafts: Sequence[Memory]) -> _Entries:
         vectors = self._meaning().of_documents([embedded_text(draft) for draft in drafts])
@@ -428,6 +470,10 @@ class Engine(RecipeVerbs, FeedbackVerbs, LifeVerbs, GraphVerbs, OnceVerbs, Reemb
             memory = draft.stamped(fingerprint=fingerprint(draft.content), embedder=embedder)
             entries.append(Entry(memory, self._repairing.words_of(memory), rows, digest))
         return entries
+
+
+def _mode(given: str) -> Duplicates:
+    return Duplicates(checks.one_of("duplicates", given, [mode.value for mode in Duplicates]))
 
 
 def _of_type(name: str, value: _Item | None, kind: type[_Item]) -> _Item | None:

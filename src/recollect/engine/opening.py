@@ -48,6 +48,7 @@ def open(
     read_dates: bool = True,
     redact: bool = False,
     life: Life | Mapping[str, Any] | None = None,
+    duplicates: str = "near",
     durable: bool = True,
     must_exist: bool = False,
     migration_backup: bool = True,
@@ -84,6 +85,9 @@ def open(
         marker in its place.
     life
         The rules by which memories live (:class:`~recollect.engine.life.Life`), or some of them by name.
+    duplicates
+        What `remember` does about what was said before, in the same words (``"exact"``) or also in nearly the
+        same (``"near"``): it is superseded by the earlier memory. ``"off"`` to write everything as it comes.
     durable
         Whether an acknowledged write survives a power cut.
     must_exist
@@ -121,6 +125,7 @@ def open(
             extractor=_extractor(extract_entities),
             read_dates=checks.flag("read_dates", read_dates),
             redact=checks.flag("redact", redact),
+            duplicates=duplicates,
             life=life,
             notes=[*_migrated(store), *notes],
             specification=specification,

@@ -27,9 +27,11 @@ from recollect.embed.folder import models_folder
 from recollect.embed.hub import hub_cache
 from recollect.embed.select import Resources
 from recollect.engine.engine import Engine
+from recollect.engine.hearing import Duplicates
 from recollect.engine.life import RULES, Life
 from recollect.engine.opening import open as open_engine
 from recollect.engine.recall_log import Logging
+from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.namespace import DEFAULT_NAMESPACE
 from recollect.model.namespace import namespace as checked_namespace
@@ -131,6 +133,9 @@ class Settings(BaseSettings):
     life: dict[str, float] = Field(
         default_factory=dict, description="Rules by which memories live, by name; see docs/life.md."
     )
+    duplicates: str = Field(
+        default="near", description="What is done about what was said before: near, exact or off."
+    )
     durable: bool = Field(default=True, description="Whether an acknowledged write survives a power cut.")
     migration_backup: bool = Field(
         default=True, description="Whether a file of an older schema is copied before it is migrated."
@@ -198,6 +203,7 @@ class Settings(BaseSettings):
             extract_entities=self.extract_entities,
             read_dates=self.read_dates,
             redact=self.redact,
+            duplicates=self.duplicates,
             life=self.life,
             durable=self.durable,
             must_exist=must_exist,
@@ -236,6 +242,11 @@ class Settings(BaseSettings):
         typed = {name: _whole(number) if name in counts else number for name, number in value.items()}
         Life.of(typed)
         return typed
+
+    @field_validator("duplicates")
+    @classmethod
+    def _a_mode(cls, value: str) -> str:
+        return checks.one_of("duplicates", value, [mode.value for mode in Duplicates])
 
     @field_validator("namespace")
     @classmethod

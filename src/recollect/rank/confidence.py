@@ -7,7 +7,7 @@ rule of diminishing corroboration follows certainty factors (Shortliffe and Buch
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Final
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from recollect.model import checks
 from recollect.model.checks import FloatArray, Numbers
 from recollect.model.parameter import Declared
 
-_ONCE_A = timedelta(days=1)
+ONCE_A: Final = timedelta(days=1)
+"""Support counts at most once in this time."""
 _WEEK = timedelta(weeks=1)
 
 
@@ -48,7 +49,7 @@ def corroborated(
     """
     sure, share = checks.probability("confidence", confidence), checks.probability("gain", gain)
     since = checks.instant("now", now) - checks.instant("last_support", last_support)
-    return sure + share * (1 - sure) if since >= _ONCE_A else sure
+    return sure + share * (1 - sure) if since >= ONCE_A else sure
 
 
 def worn(

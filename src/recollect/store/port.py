@@ -198,7 +198,9 @@ class Store(Protocol):
         """Add memories, all or none, and return the number of the last change.
 
         A memory that supersedes others marks them, in the same transaction; they count as superseded from
-        its `created_at` on. It can supersede only what was added before it and is still current.
+        its `created_at` on. It can supersede only what was added before it and is still current. One that
+        says it is superseded itself is so if that names a current memory which was added before it; otherwise
+        the younger memory has to say so.
         """
         ...
 

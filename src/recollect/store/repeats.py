@@ -33,7 +33,7 @@ class Repeat:
     confidence
         The confidence of the one that stays, afterwards; None to leave it as it is.
     supported_at
-        When the one that stays was last said by that; None for `at`.
+        When the one that stays was last supported by that; None to leave it as it is.
     run
         The number of the run that noticed it; None when it was noticed on being remembered.
     """

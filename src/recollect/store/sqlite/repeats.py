@@ -20,6 +20,7 @@ from typing import Final
 from recollect.index.record import changed
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
+from recollect.store.port import Entry
 from recollect.store.repeats import Contradiction, Repeat, Run, Undone
 from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.connection import writing as transaction
@@ -275,6 +276,29 @@ class RepeatStore:
 
     # --- inside ---------------------------------------------------------------------------------------
 
+    def _link_repeats(self, entries: Sequence[Entry]) -> int:
+        """Link memories that say they repeat an older one, as those do that come from another store.
+
+        Return the number of the last change; 0 if there was none.
+        """
+        linked = False
+        for entry in entries:
+            if entry.memory.superseded_by is None:
+                continue
+            path, wanted = entry.memory.namespace, entry.memory.superseded_by
+            added = find(self._connection, path, entry.memory.id)
+            there = self._connection.execute(
+                "SELECT slot FROM memories WHERE namespace = ? AND id = ? AND superseded_by IS NULL",
+                (added[0].number, wanted),
+            ).fetchone()
+            if added[3].superseded_by is None and there is not None and there[0] < added[2]:
+                winner = find(self._connection, path, wanted)[3]
+                self._supersede(path, added[3].id, winner, max(winner.created_at, added[3].created_at))
+                linked = True
+        if not linked:
+            return 0
+        return int(self._connection.execute("SELECT max(change) FROM changes").fetchone()[0])
+
     def _repeat(self, namespace: str, each: Repeat) -> None:
         whose, winner_number, _, winner = find(self._connection, namespace, each.of)
         if winner.superseded_by is not None:
@@ -282,7 +306,7 @@ class RepeatStore:
         loser_number, ended = self._supersede(namespace, each.memory_id, winner, each.at)
         _, _, _, winner = find(self._connection, namespace, each.of)
         after = winner.confidence if each.confidence is None else each.confidence
-        support = max(filter(None, (winner.supported_at, each.supported_at or each.at)))
+        support = max(filter(None, (winner.supported_at, each.supported_at)), default=None)
         gained = replace(
             winner, mentions=winner.mentions + each.mentions, confidence=after, supported_at=support
         )

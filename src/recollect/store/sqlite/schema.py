@@ -319,7 +319,7 @@ MIGRATIONS: Final[tuple[str, ...]] = (
         before REAL NOT NULL,
         after REAL NOT NULL,
         supported_before INTEGER,
-        supported_after INTEGER NOT NULL,
+        supported_after INTEGER,
         ended INTEGER
     );
     CREATE INDEX repeats_by_winner ON repeats (winner);

@@ -123,7 +123,8 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Repea
     def add(self, entries: Sequence[Entry]) -> int:
         """Add memories, all or none, and return the number of the last change."""
         with self._lock, transaction(self._connection, self.path):
-            return writing.add(self._connection, entries, self._embedder)
+            change = writing.add(self._connection, entries, self._embedder)
+            return self._link_repeats(entries) or change
 
     def update(
         self, memory: Memory, expected_version: int, terms_of: Callable[[Memory], Terms] | None = None

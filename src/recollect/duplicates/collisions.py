@@ -1,0 +1,78 @@
+"""Pairs that agree on a band of their signatures: the candidates of locality-sensitive hashing.
+
+Leskovec, Rajaraman and Ullman, "Mining of Massive Datasets", section 3.4. Each band gives every item a
+number; sorting the numbers puts equal ones side by side, so no table of buckets is ever built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from recollect.duplicates.signatures import Keys
+from recollect.model import checks
+from recollect.model.checks import IntArray
+from recollect.model.errors import InvalidArgument
+from recollect.model.parameter import Declared
+
+_KEPT: Final = 1 << 22
+"""How many pairs may wait before those that were found by several bands become one."""
+
+
+def colliding_pairs(
+    bands: Iterable[Keys],
+    *,
+    largest: Annotated[int, Declared("The largest bucket all of whose pairs are candidates.", 2, 1_000)] = 64,
+) -> IntArray:
+    """Return the pairs of items that agree on at least one band, each once, in order.
+
+    Parameters
+    ----------
+    bands
+        For each band, one number for each item.
+    largest
+        In a bucket of more items than this, each is paired with the `largest` that follow it and no more, for
+        the pairs of a bucket grow with its square: a thousand texts of one template give 62,000, not 499,500.
+
+    Returns
+    -------
+    array of int
+        Two columns, first < second.
+
+    Examples
+    --------
+    >>> colliding_pairs([np.array([5, 5, 7, 7], np.uint64), np.array([1, 2, 1, 3], np.uint64)]).tolist()
+    [[0, 1], [0, 2], [2, 3]]
+    """
+    largest = checks.whole("largest", largest, 2)
+    known = np.zeros(0, np.int64)
+    waiting: list[npt.NDArray[np.int64]] = []
+    count = None
+    for number, keys in enumerate(bands):
+        if not isinstance(keys, np.ndarray) or keys.ndim != 1 or keys.dtype != np.uint64:
+            raise InvalidArgument(f"bands[{number}]", keys, "an array of unsigned 64-bit numbers")
+        if count is not None and len(keys) != count:
+            raise InvalidArgument(f"bands[{number}]", len(keys), f"as many numbers as the first has, {count}")
+        count = len(keys)
+        waiting += _pairs_of(keys, largest)
+        if sum(map(len, waiting)) > _KEPT:
+            known, waiting = np.unique(np.concatenate([known, *waiting])), []
+    known = np.unique(np.concatenate([known, *waiting]))
+    return np.stack(np.divmod(known, max(count or 1, 1)), axis=1).astype(np.intp)
+
+
+def _pairs_of(keys: Keys, largest: int) -> list[npt.NDArray[np.int64]]:
+    """Return the pairs of equal keys as ``first · count + second``, up to `largest` apart in their order."""
+    order = np.argsort(keys, kind="stable").astype(np.int64)
+    ordered = keys[order]
+    found = []
+    for apart in range(1, min(largest, len(keys) - 1) + 1):
+        same = np.flatnonzero(ordered[apart:] == ordered[:-apart])
+        if not same.size:
+            break
+        # The sort is stable, so of two equal keys the one that was first still is.
+        found.append(order[same] * len(keys) + order[same + apart])
+    return found

@@ -1,0 +1,186 @@
+"""The wording of a statement, read for comparison: its words, numbers, negations and what carries the claim.
+
+Two texts of nearly the same letters, and of nearly the same vector, can say opposite things: "costs 30" and
+"costs 40", "Anna told Bob" and "Bob told Anna", "likes" and "does not like". So whatever is close by cosine
+and Jaccard is also read word by word before it counts as said twice; de Marneffe, Rafferty and Manning,
+"Finding contradictions in text" (ACL 2008), list the same signs.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from recollect.duplicates.cue_words import (
+    CHANGES,
+    ENDINGS,
+    FILLERS,
+    LIGHT,
+    NEGATIONS,
+    QUALIFIERS,
+)
+from recollect.duplicates.fingerprint import folded
+from recollect.model import checks
+
+_WORD: Final = re.compile(
+    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\d+(?:[.,:/-]\d+)*%?|[^\W\d_]+(?:['’-][^\W_]+)*\d*|\S"
+)
+_CONTRACTED: Final = re.compile(r"(?<=\w)n['’]t$")
+_WHOLE: Final = {"ca": "can", "wo": "will", "sha": "shall"}
+_SHORTEST_STEM: Final = 3
+_MORE: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word: as compared, and whether it was written as a name (a capital letter, or a digit in it)."""
+
+    text: str
+    name: bool = False
+
+    @property
+    def number(self) -> bool:
+        """Whether it is a number."""
+        return self.text[:1].isdigit()
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What a statement is made of.
+
+    Parameters
+    ----------
+    words
+        Its words, folded, in order, without punctuation.
+    claim
+        Those that carry the claim: neither light, nor negations.
+    numbers
+        The numbers among them, in order.
+    negated
+        Whether an odd number of negations turns the claim round.
+    """
+
+    words: tuple[Word, ...]
+    claim: tuple[Word, ...]
+    numbers: tuple[str, ...]
+    negated: bool
+
+
+def wording(text: str) -> Wording:
+    """Return the wording of a text.
+
+    Examples
+    --------
+    >>> read = wording("Anna doesn't like the 2 dogs.")
+    >>> [word.text for word in read.claim], read.numbers, read.negated
+    (['anna', 'like', '2', 'dogs'], ('2',), True)
+    """
+    words = []
+    for found in _WORD.finditer(checks.text("text", text)):
+        raw = found.group()
+        if not any(character.isalnum() for character in raw):
+            # A lone sign is punctuation, but "+", "€" and their like say something beside a number.
+            if raw in "+=<>€$£%#&@":
+                words.append(Word(raw))
+            continue
+        key = folded(raw).replace("’", "'").replace("ё", "е")
+        if _CONTRACTED.search(key):
+            verb = _CONTRACTED.sub("", key)
+            words += [Word(_WHOLE.get(verb, verb)), Word("not")]
+            continue
+        key = key.removesuffix("'s")
+        words.append(Word(key, raw[:1].isupper() or any(map(str.isdigit, raw))))
+    claim = tuple(word for word in words if word.text not in LIGHT and word.text not in NEGATIONS)
+    negations = sum(word.text in NEGATIONS for word in words)
+    numbers = tuple(word.text for word in claim if word.number)
+    return Wording(tuple(words), claim, numbers, negations % 2 == 1)
+
+
+def same_word(a: Word, b: Word) -> bool:
+    """Tell whether two words are one: equal, or two forms of a word that is not a name or a number.
+
+    Examples
+    --------
+    >>> same_word(Word("likes"), Word("like")), same_word(Word("anna", True), Word("annas", True))
+    (True, False)
+    """
+    if a.text == b.text:
+        return True
+    if a.name or b.name or a.number or b.number:
+        return False
+    shorter, longer = sorted((a.text, b.text), key=len)
+    if len(shorter) >= _SHORTEST_STEM and longer.startswith(shorter) and longer[len(shorter) :] in ENDINGS:
+        return True
+    return len(stem := _stem(a.text)) > _SHORTEST_STEM and stem == _stem(b.text)
+
+
+def same_statement(a: str, b: str) -> bool:
+    """Tell whether two texts are one statement, but for the words that can be left out of any.
+
+    Case, spacing, punctuation, hyphens, articles and fillers ("really", "also") do not count; every other
+    word, its ending, its place and every number does. Paraphrases are not recognised: what is uncertain stays
+    two statements.
+
+    Parameters
+    ----------
+    a, b
+        Two texts.
+
+    Examples
+    --------
+    >>> same_statement("Anna really likes the green tea!", "anna likes green-tea")
+    True
+    >>> same_statement("The rent is 900 euros.", "The rent is 950 euros.")
+    False
+    >>> same_statement("Anna told Bob.", "Bob told Anna."), same_statement("It is on.", "It is not on.")
+    (False, False)
+    """
+    one, other = ([word.text for word in _core(text)] for text in (a, b))
+    if one == other:
+        return True
+    # "Data base" and "database" are one word; but "1 23" and "12 3" are not the same numbers.
+    joined = ("".join(words).replace("-", "") for words in (one, other))
+    numbers = ([word for word in words if word[:1].isdigit()] for words in (one, other))
+    return next(joined) == next(joined) and next(numbers) == next(numbers)
+
+
+def extends(longer: str, shorter: str) -> bool:
+    """Tell whether one text says what another one says, and goes on for up to three plain words.
+
+    Parameters
+    ----------
+    longer, shorter
+        Two texts.
+
+    Examples
+    --------
+    >>> extends("The user prefers dark mode in editors.", "User prefers dark mode.")
+    True
+    >>> extends("Anna works at Acme until May.", "Anna works at Acme.")
+    False
+    """
+    one, other = _core(longer), _core(shorter)
+    more = one[len(other) :]
+    if (
+        not other
+        or not 1 <= len(more) <= _MORE
+        or [w.text for w in one[: len(other)]] != [w.text for w in other]
+    ):
+        return False
+    turns = NEGATIONS | CHANGES | QUALIFIERS
+    return not any(word.number or word.text in turns for word in more)
+
+
+def _core(text: str) -> list[Word]:
+    """Return the words of a text without fillers; all of them, if there is nothing else."""
+    words = wording(text).words
+    return [word for word in words if word.text not in FILLERS] or list(words)
+
+
+def _stem(word: str) -> str:
+    """Return a word without its longest known ending."""
+    for ending in ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            return word[: -len(ending)]
+    return word

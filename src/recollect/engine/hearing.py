@@ -1,0 +1,271 @@
+"""Hearing: what is remembered meets what was said before, inside the transaction that writes it.
+
+Exact repeats are found by fingerprint, in one look-up for a whole batch. Near ones are looked for among the
+nearest vectors, and by their rarest words where a vector is missing; these candidates are read word by word
+(:mod:`recollect.duplicates.near`). What only repeats an older memory is written all the same, superseded by
+it from the start; the older one gains a mention and, at most once a day, some confidence. The same candidates
+are read for contradictions, which are noted and nothing more.
+
+The transaction holds the only right to write, so of two processes that say the same thing at the same time
+the second finds what the first has said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from itertools import groupby
+from typing import Final
+
+import numpy as np
+
+from recollect.duplicates.contradiction import contradiction
+from recollect.duplicates.decisions import Verdict
+from recollect.duplicates.near import is_turn, judge
+from recollect.duplicates.wording import extends
+from recollect.index.lexical import LexicalQuery
+from recollect.model.checks import IntArray
+from recollect.model.memory import Memory
+from recollect.rank.confidence import ONCE_A, corroborated
+from recollect.store.port import Entry, Floats, Store, View
+from recollect.store.repeats import Contradiction, Repeat
+
+_NEAREST: Final = 16
+_MOST: Final = 256
+"""How many of the nearest are looked at, at first and at most: turns of transcripts may crowd others out."""
+_RAREST: Final = 8
+_HINTS: Final = 3
+_EXACT: Final = "exact"
+_NEAR: Final = "near"
+_CORRECTION: Final = "correction"
+
+
+class Duplicates(StrEnum):
+    """What is done about duplicates when something is remembered."""
+
+    NEAR = "near"
+    """The same words, and nearly the same words, are said once; contradictions are noted."""
+    EXACT = "exact"
+    """The same words are said once."""
+    OFF = "off"
+    """Everything is written as it comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What came of some entries.
+
+    Parameters
+    ----------
+    survivors
+        For each entry, the memory that now says it: its own, or the one it repeats.
+    fresh
+        Those of the entries that are said for the first time.
+    """
+
+    survivors: list[Memory]
+    fresh: list[Memory]
+
+
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """Writes entries down, unless they were said before.
+
+    Parameters
+    ----------
+    store
+        Where memories live.
+    threshold
+        The least cosine of duplicates, for the store's embedder.
+    noise
+        The cosine below which two texts have nothing to do with each other.
+    """
+
+    store: Store
+    threshold: float
+    noise: float
+
+    def take(self, entries: Sequence[Entry], mode: Duplicates, now: datetime) -> Heard:
+        """Write entries, all or none, and return what came of them."""
+        given = [entry.memory for entry in entries]
+        # A turn is an event of a transcript; what says itself what it supersedes is no repeat.
+        heard = [place for place, each in enumerate(given) if not is_turn(each) and not each.supersedes]
+        if mode is Duplicates.OFF or not heard:
+            self.store.add(entries)
+            return Heard(given, given)
+        with self.store.together():
+            said = _Said(given)
+            for path, places in groupby(heard, key=lambda place: given[place].namespace):
+                self._compare(path, [entries[place] for place in places], mode, said, now)
+            self.store.add(entries)
+            said.write(self.store)
+            return said.outcome(self.store)
+
+    def _compare(
+        self, path: str, entries: Sequence[Entry], mode: Duplicates, said: _Said, now: datetime
+    ) -> None:
+        """Find out which of some entries of one namespace were said before, there or among themselves."""
+        known = self.store.same(path, [entry.memory.fingerprint for entry in entries], now)
+        if mode is Duplicates.EXACT and not known and _all_differ(entries):
+            return
+        open_: list[Entry] = []
+        for entry in entries:
+            memory = entry.memory
+            if not any(
+                said.judged(memory, older, 1.0, _EXACT, 1.0) for older in known.get(memory.fingerprint, ())
+            ):
+                known.setdefault(memory.fingerprint, []).append(memory)
+                open_.append(entry)
+        if mode is Duplicates.NEAR and open_:
+            with self.store.view(path, now) as view:
+                self._compare_nearly(view, open_, said)
+
+    def _compare_nearly(self, view: View, entries: Sequence[Entry], said: _Said) -> None:
+        before: list[Entry] = []
+        rows = np.stack([_first(entry) for entry in entries]) if _all_embedded(entries) else None
+        for place, entry in enumerate(entries):
+            candidates = [(memory, cosine) for memory, cosine in self._candidates(view, entry)]
+            if rows is not None and before:
+                inside = rows[:place] @ rows[place]
+                candidates += [
+                    (before[near].memory, float(inside[near]))
+                    for near in np.flatnonzero(inside >= self.threshold)
+                ]
+            before.append(entry)
+            if any(
+                said.judged(entry.memory, older, cosine, _NEAR, self.threshold)
+                for older, cosine in candidates
+                if cosine is None or cosine >= self.threshold
+            ):
+                continue
+            said.hints(entry.memory, (older for older, _ in candidates))
+
+    def _candidates(self, view: View, entry: Entry) -> Iterator[tuple[Memory, float | None]]:
+        """Yield memories that may say the same or the opposite, with their cosines, the closest first."""
+        row = None if entry.vectors is None else entry.vectors[0]
+        slots = np.zeros(0, np.intp) if row is None else self._nearest(view, row)
+        slots = np.concatenate([slots, np.setdiff1d(_by_words(view, entry), slots)])
+        if not slots.size:
+            return
+        records = view.records(slots)
+        plain = (records["session"] < 0) | (records["position"] < 0)
+        slots, counts = slots[plain], records["vectors"][plain]
+        cosines = np.full(slots.size, -1.0) if row is None else view.cosines(row, slots)
+        for memory, cosine, vectors in zip(
+            view.memories(slots), cosines.tolist(), counts.tolist(), strict=True
+        ):
+            yield memory, cosine if row is not None and vectors else None
+
+    def _nearest(self, view: View, row: Floats) -> IntArray:
+        """Return the nearest memories; more of them as long as all may be duplicates, and are turns."""
+        limit = _NEAREST
+        while True:
+            found = view.nearest(row, limit)
+            if found.slots.size < limit or limit >= _MOST or found.scores[-1] < self.threshold:
+                return found.slots[found.scores >= self.noise]
+            limit *= 4
+
+
+class _Said:
+    """What was found out about the memories of a batch while it is compared."""
+
+    def __init__(self, given: Sequence[Memory]) -> None:
+        self._given = given
+        self._repeats: dict[str, list[Repeat]] = {}
+        self._hints: dict[str, list[Contradiction]] = {}
+        self._now: dict[str, Memory] = {}
+        self._gone: dict[str, str] = {}
+
+    def judged(self, new: Memory, older: Memory, cosine: float | None, kind: str, threshold: float) -> bool:
+        """Tell whether a memory was said before, and write it down if so.
+
+        The older one stays, whatever the confidences: what refers to it goes on doing so. It takes over the
+        higher of the two, and is supported by the other. Only a correction takes its place.
+        """
+        if older.id in self._gone:
+            return False
+        older = self._now.get(older.id, older)
+        decision = judge(older, new, cosine, threshold=threshold)
+        at = max(older.created_at, new.created_at)
+        if decision.verdict is Verdict.CORRECTION and decision.winner is new:
+            repeat = Repeat(older.id, new.id, _CORRECTION, decision.reason, at)
+            self._gone[older.id] = new.id
+        elif decision.verdict is Verdict.DUPLICATE and extends(new.content, older.content):
+            # It says what was said, and more.
+            return False
+        elif decision.verdict in (Verdict.DUPLICATE, Verdict.CORRECTION):
+            latest = max(filter(None, (older.created_at, older.supported_at)))
+            sure = corroborated(max(older.confidence, new.confidence), latest, at)
+            # Support that does not count is not noted either: what is said every hour is supported daily.
+            support = at if at - latest >= ONCE_A else None
+            self._now[older.id] = replace(older, confidence=sure, supported_at=support or older.supported_at)
+            repeat = Repeat(new.id, older.id, kind, decision.reason, at, new.mentions, sure, support)
+            self._gone[new.id] = older.id
+        else:
+            return False
+        self._repeats.setdefault(new.namespace, []).append(repeat)
+        return True
+
+    def hints(self, new: Memory, candidates: Iterable[Memory]) -> None:
+        """Note which of some memories a new one may contradict."""
+        found = self._hints.setdefault(new.namespace, [])
+        enough = len(found) + _HINTS
+        for older in candidates:
+            if older.id in self._gone or len(found) == enough or _apart(older, new):
+                continue
+            hint = contradiction(older.content, new.content)
+            if hint is not None:
+                found.append(Contradiction(new.id, older.id, hint.cue, hint.reason, new.created_at))
+
+    def write(self, store: Store) -> None:
+        """Write down what was found; the memories themselves are there by now."""
+        for path, repeats in self._repeats.items():
+            store.repeat(path, repeats)
+        for path, hints in self._hints.items():
+            if hints:
+                store.note_contradictions(path, hints)
+
+    def outcome(self, store: Store) -> Heard:
+        """Return what came of the batch."""
+        if not self._repeats:
+            return Heard(list(self._given), list(self._given))
+        # The winner of a repeat has gained by it; one that took the place of another lists that.
+        changed = {each.of: path for path, repeats in self._repeats.items() for each in repeats}
+        known = {id_: store.get(path, [id_])[0] for id_, path in changed.items()}
+        survivors = [known.get(self._gone.get(each.id, each.id), each) for each in self._given]
+        return Heard(survivors, [each for each in self._given if each.id not in self._gone])
+
+
+def _apart(a: Memory, b: Memory) -> bool:
+    """Tell whether two memories cannot contradict each other: two people may say "I" of two homes."""
+    speakers = {a.source.speaker, b.source.speaker} - {""}
+    ended = a.valid_to is not None and a.valid_to <= b.event_time
+    return len(speakers) > 1 or ended
+
+
+def _by_words(view: View, entry: Entry) -> IntArray:
+    """Return memories that share the rarest words of an entry."""
+    terms = list(entry.terms.get("content", {}))
+    if not terms:
+        return np.zeros(0, np.intp)
+    _, frequencies = view.document_frequencies(terms)
+    known = sorted((count, term) for term, count in frequencies.items() if count)
+    wanted = {term: 1.0 for _, term in known[:_RAREST]}
+    return view.lexical(LexicalQuery(wanted, {"content": 1.0}), _NEAREST).slots
+
+
+def _all_differ(entries: Sequence[Entry]) -> bool:
+    """Tell whether no two entries have the same words: the usual case of an import, told at a glance."""
+    return len({entry.memory.fingerprint for entry in entries}) == len(entries)
+
+
+def _all_embedded(entries: Sequence[Entry]) -> bool:
+    return len(entries) > 1 and all(entry.vectors is not None for entry in entries)
+
+
+def _first(entry: Entry) -> Floats:
+    assert entry.vectors is not None  # the caller looked
+    row: Floats = entry.vectors[0]
+    return row

@@ -1,0 +1,257 @@
+"""What is remembered meets what was said before."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect.engine import Engine
+from recollect.engine.hearing import Duplicates
+from recollect.model.errors import InvalidArgument
+
+START = datetime(2026, 5, 7, 12, tzinfo=UTC)
+
+
+class Clock:
+    """A clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = START
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(params=["lexical", None])
+def memory(request: pytest.FixtureRequest, clock: Clock) -> Iterator[Engine]:
+    """An engine with vectors of hashed words, and one without any."""
+    with recollect.open(":memory:", embedder=request.param, clock=clock) as engine:
+        yield engine
+
+
+def seen(memory: Engine) -> list[str]:
+    return sorted(each.content for each in memory.list(limit=100).memories)
+
+
+def test_the_same_words_are_said_once_and_nothing_is_lost(memory: Engine) -> None:
+    first = memory.remember("Anna likes green tea.", tags=["drinks"])
+    again = memory.remember("anna likes  green tea!", tags=["tea"])
+    assert (again.id, again.content, again.mentions) == (first.id, "Anna likes green tea.", 2)
+    assert seen(memory) == ["Anna likes green tea."]
+    (note,) = memory.repeats(first.id)
+    assert (note.kind, note.reason, note.run) == ("exact", "The words are the same.", None)
+    lost = memory.get(note.memory_id)
+    assert (lost.content, lost.tags, lost.superseded_by) == ("anna likes  green tea!", ("tea",), first.id)
+    assert [each.id for each in memory.history(first.id)] == [lost.id, first.id]
+    assert memory.history(lost.id) == memory.history(first.id)
+    assert memory.check() == []
+
+
+def test_nearly_the_same_words_are_said_once(memory: Engine) -> None:
+    first = memory.remember("Anna really likes the green tea from Japan.")
+    again = memory.remember("Anna likes green tea from Japan")
+    assert again.id == first.id
+    (note,) = memory.repeats(first.id)
+    assert note.kind == "near"
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("The rent of the flat is 900 euros a month", "The rent of the flat is 950 euros a month"),
+        ("Anna told Bob about the trip to Rome", "Bob told Anna about the trip to Rome"),
+        ("The door of the garage is locked at night", "The door of the garage is not locked at night"),
+        ("Anna lives in the old town of Rome", "Anna lives in the old town of Bern"),
+    ],
+)
+def test_what_only_sounds_alike_is_kept(memory: Engine, older: str, newer: str) -> None:
+    memory.remember(older)
+    memory.remember(newer)
+    assert seen(memory) == sorted([older, newer])
+
+
+def test_what_goes_on_is_kept_and_what_breaks_off_is_a_repeat(memory: Engine) -> None:
+    longer = memory.remember("The user prefers dark mode, large fonts and wide margins in editors")
+    assert memory.remember("User prefers dark mode, large fonts and wide margins").id == longer.id
+    shorter = memory.remember("Bob owns a red car, a blue boat and a green bike")
+    more = memory.remember("Bob owns a red car, a blue boat and a green bike in Rome")
+    assert more.id != shorter.id
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"category": "preference"}, {"category": "fact"}),
+        ({"source": {"speaker": "Anna"}}, {"source": {"speaker": "Bob"}}),
+        ({"place": {"lat": 1, "lon": 2}}, {"place": {"lat": 3, "lon": 4}}),
+        ({"valid_from": START}, {"valid_from": START - timedelta(days=1)}),
+        ({"confidence": 0.9}, {"confidence": 0.6}),
+    ],
+)
+def test_the_same_words_may_be_two_statements(
+    memory: Engine, one: dict[str, Any], other: dict[str, Any]
+) -> None:
+    first, second = memory.remember("I like tea", **one), memory.remember("I like tea", **other)
+    assert first.id != second.id
+    assert seen(memory) == ["I like tea", "I like tea"]
+
+
+def test_events_of_two_days_are_two(memory: Engine, clock: Clock) -> None:
+    first = memory.remember("Went for a run", category="event")
+    assert memory.remember("Went for a run", category="event").id == first.id
+    clock.now += timedelta(days=1)
+    assert memory.remember("Went for a run", category="event").id != first.id
+
+
+def test_a_turn_of_a_transcript_neither_repeats_nor_is_repeated(memory: Engine) -> None:
+    turns = [memory.remember("Yes.", source={"session": "s", "position": place}) for place in range(2)]
+    plain = memory.remember("Yes.")
+    named = memory.remember("Yes.", source={"session": "s"})
+    assert len({turns[0].id, turns[1].id, plain.id}) == 3
+    assert named.id == plain.id
+
+
+def test_what_is_forgotten_was_not_said(memory: Engine) -> None:
+    first = memory.remember("Anna likes tea")
+    memory.forget(first.id)
+    assert memory.remember("Anna likes tea").id != first.id
+
+
+def test_namespaces_do_not_hear_each_other(memory: Engine) -> None:
+    first = memory.remember("Anna likes tea")
+    assert memory.remember("Anna likes tea", namespace="elsewhere").id != first.id
+
+
+def test_support_counts_once_a_day(memory: Engine, clock: Clock) -> None:
+    said = memory.remember("Anna likes tea", confidence=0.5)
+    confidences = []
+    for _ in range(5):
+        clock.now += timedelta(hours=12)
+        confidences.append(round(memory.remember("Anna likes tea", confidence=0.5).confidence, 6))
+    # 0.5 + 0.1 · 0.5 after a day, then 0.55 + 0.1 · 0.45 after the next.
+    assert confidences == [0.5, 0.55, 0.55, 0.595, 0.595]
+    kept = memory.get(said.id)
+    assert (kept.mentions, kept.supported_at) == (6, START + timedelta(days=2))
+
+
+def test_the_higher_confidence_is_taken_over(memory: Engine) -> None:
+    said = memory.remember("Anna likes tea", confidence=0.7)
+    assert memory.remember("Anna likes tea", confidence=0.9).confidence == 0.9
+    assert memory.get(said.id).confidence == 0.9
+
+
+def test_a_correction_wins_over_what_it_sets_right_and_nothing_else(clock: Clock) -> None:
+    with recollect.open(":memory:", embedder="lexical", clock=clock) as memory:
+        text = "The flight to {} with the choir, orchestra, soloists, conductor, crew and cats leaves at {}"
+        old = memory.remember(text.format("Rome", "8"))
+        other = memory.remember(text.format("Oslo", "8"))
+        clock.now += timedelta(days=1)
+        fixed = memory.remember(text.format("Rome", "9"), category="correction")
+        assert fixed.supersedes == (old.id,)
+        ended = memory.get(old.id)
+        assert (ended.superseded_by, ended.valid_to) == (fixed.id, clock.now)
+        assert memory.get(other.id).superseded_by is None
+        # Whoever says it again is told what is known by now.
+        assert memory.repeats(fixed.id)[0].kind == "correction"
+
+
+def test_a_batch_hears_what_was_there_and_itself(memory: Engine) -> None:
+    there = memory.remember("tea")
+    kept = memory.remember_many(["Tea.", "coffee", "milk", "COFFEE", "tea"])
+    assert [each.content for each in kept] == ["tea", "coffee", "milk", "coffee", "tea"]
+    assert (kept[0].id, kept[0].mentions, kept[1].id) == (there.id, 3, kept[3].id)
+    assert seen(memory) == ["coffee", "milk", "tea"]
+    assert len(list(memory.store.export(None))) == 6
+    assert memory.check() == []
+
+
+def test_a_batch_hears_nearly_the_same_if_told(memory: Engine) -> None:
+    said = ["Anna likes the green tea from Japan", "Anna likes green tea from Japan"]
+    assert len({each.id for each in memory.remember_many(said)}) == 2
+    memory.purge(*(each.id for each in memory.list().memories))
+    kept = memory.remember_many([*said, "Bob sails"], duplicates="near")
+    expected = 1 if memory.embedder is not None else 2
+    assert len({each.id for each in kept[:2]}) == expected
+
+
+def test_everything_can_be_written_as_it_comes(memory: Engine) -> None:
+    for _ in range(2):
+        memory.remember("tea", duplicates="off")
+    assert len(memory.remember_many(["tea", "tea"], duplicates="off")) == 2
+    assert seen(memory) == ["tea"] * 4
+
+
+def test_what_is_taken_as_it_is_is_not_compared(memory: Engine) -> None:
+    drafts = [memory.draft("tea"), memory.draft("tea")]
+    memory.remember_many(drafts, verbatim=True)
+    assert seen(memory) == ["tea", "tea"]
+
+
+def test_the_setting_holds_for_both_verbs() -> None:
+    with recollect.open(":memory:", embedder=None, duplicates="off") as memory:
+        memory.remember("tea")
+        memory.remember("tea")
+        memory.remember_many(["tea"])
+        assert seen(memory) == ["tea"] * 3
+        assert memory.duplicates is Duplicates.OFF
+    with recollect.open(":memory:", embedder=None, duplicates="exact") as memory:
+        memory.remember("Anna likes the green tea from Japan")
+        memory.remember("Anna likes green tea from Japan")
+        assert len(seen(memory)) == 2
+
+
+@pytest.mark.parametrize("bad", ["fuzzy", "", 1, None])
+def test_another_word_is_refused(memory: Engine, bad: Any) -> None:
+    calls: list[Callable[[], Any]] = [lambda: recollect.open(":memory:", embedder=None, duplicates=bad)]
+    if bad is not None:
+        calls += [
+            lambda: memory.remember("tea", duplicates=bad),
+            lambda: memory.remember_many(["tea"], duplicates=bad),
+        ]
+    for call in calls:
+        with pytest.raises(InvalidArgument, match="duplicates"):
+            call()
+
+
+def test_relations_of_the_earlier_memory_go_on(memory: Engine) -> None:
+    said = memory.remember("Anna works at the bank")
+    memory.relate("Anna", "works_at", "bank", memory=said.id)
+    memory.remember("Anna works at the bank.")
+    assert len(memory.relations("Anna")) == 1
+
+
+def test_contradictions_are_noted_and_nothing_else(memory: Engine) -> None:
+    old = memory.remember("Anna lives in Rome.")
+    new = memory.remember("Anna moved to Paris.")
+    (hint,) = memory.contradictions()
+    assert (hint.newer, hint.older, hint.cue, hint.verdict) == (new.id, old.id, "change", None)
+    assert seen(memory) == ["Anna lives in Rome.", "Anna moved to Paris."]
+
+
+def test_what_has_ended_or_another_said_is_not_contradicted(memory: Engine) -> None:
+    memory.remember("I live in Rome.", valid_to=START - timedelta(days=9))
+    memory.remember("I live in Bern.", source={"speaker": "Bob"})
+    memory.remember("I live in Paris.", source={"speaker": "Anna"})
+    assert memory.contradictions() == ()
+
+
+def test_an_error_leaves_nothing_behind(memory: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = memory.remember("tea")
+
+    def fail(*_: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(memory.store, "repeat", fail)
+    with pytest.raises(RuntimeError):
+        memory.remember("tea")
+    monkeypatch.undo()
+    assert [each.id for each in memory.store.export(None)] == [first.id]
+    assert memory.remember("tea").mentions == 2
+    assert memory.check() == []

@@ -1,0 +1,48 @@
+"""Repeats on a file: what is derived stays sound, and two processes agree."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import recollect
+from recollect.store.repeats import Repeat
+
+NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
+
+
+def test_records_agree_with_rows_after_every_step(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "m.db", embedder="lexical", duplicates="off") as memory:
+        first, second, third = memory.remember_many(["tea", "tea", "tea"])
+        store = memory.store
+        run = store.start_run("default", "merge", NOW)
+        store.repeat("default", [Repeat(second.id, first.id, "exact", "again", NOW, 1, 0.9, run=run.number)])
+        assert memory.check() == []
+        store.repeat("default", [Repeat(first.id, third.id, "exact", "again", NOW, 2, run=run.number)])
+        assert memory.check() == []
+        assert [hit.memory.id for hit in memory.recall("tea")] == [third.id]
+        store.undo_run("default", run.number, NOW + timedelta(days=1))
+        assert memory.check() == []
+        assert len(memory.recall("tea", changes={"deduplicate": False})) == 3
+
+
+def test_another_process_sees_repeats_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with recollect.open(path, embedder="lexical", duplicates="off") as one:
+        first, second = one.remember_many(["tea", "tea"])
+        with recollect.open(path, embedder="lexical") as other:
+            assert len(other.recall("tea", changes={"deduplicate": False})) == 2
+            one.store.repeat("default", [Repeat(second.id, first.id, "exact", "again", NOW)])
+            assert len(other.recall("tea", changes={"deduplicate": False})) == 1
+            assert [memory.id for memory in other.store.replaced("default", [first.id])] == [second.id]
+            assert other.store.replaced("nobody", [first.id]) == []
+
+
+def test_the_index_of_fingerprints_is_used(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "m.db", embedder=None) as memory:
+        said: list[str] = []
+        memory.store._connection.set_trace_callback(said.append)
+        memory.store.same("default", ["ab" * 16], NOW)
+        memory.remember("tea")
+        memory.store.same("default", ["ab" * 16], NOW)
+        (asked,) = [text for text in said if "substr(m.fingerprint" in text and "abab" in text][-1:]
+        plan = memory.store._connection.execute(f"EXPLAIN QUERY PLAN {asked}").fetchall()
+        assert any("memories_by_fingerprint" in row[3] for row in plan)
