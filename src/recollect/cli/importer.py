@@ -68,6 +68,7 @@ class Importer:
         self._namespace = namespace
         self._dry_run = dry_run
         self._seen: set[tuple[str, str]] = set()
+        self._newer: dict[tuple[str, str], str] = {}
         self._superseded: dict[tuple[str, str], datetime] = {}
         self._entities = EntityImporter(engine, namespace, self._is_there, dry_run=dry_run)
 
@@ -135,8 +136,12 @@ class Importer:
         for older in memory.supersedes:
             if not self._is_there(older, memory.namespace):
                 raise InvalidArgument("supersedes", older, "a memory that is there or comes earlier")
+            newer = self._replaced_by(older, memory.namespace)
+            if newer not in (None, memory.id):
+                raise InvalidArgument("supersedes", older, f"current, but {newer!r} has taken its place")
         since = hidden_from_json(hidden, memory.id)
         self._seen.add(key)
+        self._newer |= {(memory.namespace, older): memory.id for older in memory.supersedes}
         if since.superseded_at is not None:
             self._superseded[key] = since.superseded_at
         return _Draft(memory, since, bool(fields.get("fingerprint")))
@@ -172,6 +177,14 @@ class Importer:
             if ended != memory.created_at:
                 hidden.append(Hidden(older, None, ended))
         return hidden
+
+    def _replaced_by(self, id_: str, namespace: str) -> str | None:
+        """Return what has taken the place of a memory, here or among what comes in."""
+        if (namespace, id_) in self._newer:
+            return self._newer[namespace, id_]
+        if not self._engine.store.known([(namespace, id_)]):
+            return None
+        return self._engine.get(id_, namespace=namespace).superseded_by
 
     def _is_there(self, id_: str, namespace: str) -> bool:
         return (namespace, id_) in self._seen or bool(self._engine.store.known([(namespace, id_)]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
+from recollect.engine.drafts import Drafts
 from recollect.engine.repairing import Repairing
 from recollect.model.memory import Memory
 from recollect.store.port import Entry, Hidden
@@ -15,6 +16,7 @@ class ExchangeVerbs(ABC):
     """The part of the engine that takes in what was exported."""
 
     store: SqliteStore
+    _drafts: Drafts
     _repairing: Repairing
 
     @abstractmethod
@@ -26,8 +28,8 @@ class ExchangeVerbs(ABC):
     ) -> list[Memory]:
         """Add memories exactly as they are, and hide what was hidden, all in one transaction.
 
-        Nothing is read from their texts, and nothing is compared with what is there; a memory whose id its
-        namespace knows is left as it is.
+        Nothing is read from their texts but secrets, where those are taken out, and nothing is compared with
+        what is there; a memory whose id its namespace knows is left as it is.
 
         Parameters
         ----------
@@ -38,7 +40,9 @@ class ExchangeVerbs(ABC):
         """
         known = self.store.known([(memory.namespace, memory.id) for memory in memories])
         # Embedding takes its time, in which nobody else has to wait.
-        new = [memory for memory in memories if (memory.namespace, memory.id) not in known]
+        new = [
+            self._drafts.clean(memory) for memory in memories if (memory.namespace, memory.id) not in known
+        ]
         entries = self._entries(new)
 
         def write() -> None:
