@@ -11,6 +11,7 @@ from recollect._version import __version__
 from recollect.cli import (
     bench,
     care,
+    changing,
     doctor,
     evaluating,
     exporting,
@@ -27,6 +28,8 @@ from recollect.cli import (
     relating,
     remembering,
     serving,
+    subjects,
+    upkeep,
     walkthrough,
 )
 from recollect.cli.command import Db, Debug, Embedder, Json, Namespace, Quiet, guarded
@@ -39,7 +42,10 @@ _GROUPS: Final = (
     relating,
     mapping,
     recipes,
+    changing,
+    upkeep,
     forgetting,
+    subjects,
     importing,
     exporting,
     care,

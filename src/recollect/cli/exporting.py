@@ -34,7 +34,7 @@ def export(session: Session, file: File = "-", all_namespaces: All = False, forc
     from recollect.cli.memory_json import as_json, hidden_as_json
 
     output = session.output
-    with session.memory() as engine, _target(file, force=force) as target:
+    with session.memory() as engine, target_of(file, force=force) as target:
         paths = sorted(engine.store.namespaces()) if all_namespaces else [engine.namespace]
         hidden = {(path, each.memory_id): each for path in paths for each in engine.store.hidden(path)}
         count = 0
@@ -68,7 +68,7 @@ def _declarations(engine: Engine, path: str) -> Iterator[tuple[str, dict[str, An
 
 
 @contextmanager
-def _target(name: str, *, force: bool) -> Iterator[TextIO]:
+def target_of(name: str, *, force: bool) -> Iterator[TextIO]:
     """Open what to write to; a file comes into being whole or not at all."""
     import tempfile
 

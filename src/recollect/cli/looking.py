@@ -62,15 +62,21 @@ def show(session: Session, ids: Several) -> None:
     with session.memory() as engine:
         memories = [found_memory(engine, id_) for id_ in ids]
         reasons = hidden_reasons(engine, memories)
+        sure = {memory.id: engine.confidence_of(memory) for memory in memories}
     if output.json:
-        output.data([as_json(memory) | {"hidden": reasons.get(memory.id)} for memory in memories])
+        output.data(
+            [
+                as_json(memory) | {"hidden": reasons.get(memory.id), "confidence_now": sure[memory.id]}
+                for memory in memories
+            ]
+        )
         return
     from rich.table import Table
 
     for number, memory in enumerate(memories):
         if number:
             output.line("")
-        known = details(memory, reasons.get(memory.id, ""))
+        known = details(memory, reasons.get(memory.id, ""), sure[memory.id])
         if not output.terminal:
             output.line(visible(memory.content))
             for name, value in known:
@@ -114,7 +120,11 @@ def _show_all(session: Session, engine: Engine, memories: tuple[Memory, ...], *,
     output = session.output
     reasons = hidden_reasons(engine, list(memories))
     if output.json:
-        rows = [as_json(memory) | {"hidden": reasons.get(memory.id)} for memory in memories]
+        rows = [
+            as_json(memory)
+            | {"hidden": reasons.get(memory.id), "confidence_now": engine.confidence_of(memory)}
+            for memory in memories
+        ]
         output.data({"memories": rows, "cursor": cursor})
     elif output.terminal:
         if memories:

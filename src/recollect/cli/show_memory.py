@@ -69,8 +69,12 @@ def memory_table(memories: list[Memory], reasons: Mapping[str, str]) -> Table:
     return table
 
 
-def details(memory: Memory, hidden: str) -> list[tuple[str, str]]:
-    """Return all there is to know beside the content, as names and values; what is not set is left out."""
+def details(memory: Memory, hidden: str, sure: float | None = None) -> list[tuple[str, str]]:
+    """Return all there is to know beside the content, as names and values; what is not set is left out.
+
+    `sure` is how sure the memory is by now, if that is known.
+    """
+    worn = sure is not None and sure != memory.confidence
     source, place = memory.source, memory.place
     said: list[tuple[str, Any]] = [
         ("id", memory.id),
@@ -78,8 +82,16 @@ def details(memory: Memory, hidden: str) -> list[tuple[str, str]]:
         ("state", hidden or "current"),
         ("category", memory.category),
         ("tier", memory.tier.value),
-        ("confidence", f"{memory.confidence:g}"),
+        (
+            "confidence",
+            f"{sure:.3g} by now, {memory.confidence:g} as written" if worn else f"{memory.confidence:g}",
+        ),
         ("importance", f"{memory.importance:g}"),
+        ("pinned", "yes" if memory.pinned else ""),
+        ("said", f"{memory.mentions} times" if memory.mentions > 1 else ""),
+        ("last supported", _moment(memory.supported_at)),
+        ("used", f"{memory.access_count} times" if memory.access_count else ""),
+        ("last used", _moment(memory.last_accessed_at)),
         ("tags", ", ".join(memory.tags)),
         ("entities", ", ".join(memory.entities)),
         ("speaker", source.speaker),

@@ -1,0 +1,71 @@
+"""Maintain and consolidate, as people type them."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+TEA = (
+    "Anna made green tea.",
+    "Anna drank green tea again.",
+    "Green tea for Anna at four.",
+    "Anna bought green tea.",
+)
+
+
+@pytest.fixture
+def filled(cli: Run, home: Path) -> None:
+    long_ago = (datetime.now(UTC) - timedelta(days=30)).isoformat()
+    rows = [{"id": f"t{n}", "content": text, "tier": "episodic"} for n, text in enumerate(TEA)]
+    rows.append({"id": "note", "content": "Milk is in the fridge.", "tier": "working"})
+    rows.append(
+        {"id": "often", "content": "The door code changes on Mondays.", "tier": "episodic", "mentions": 3}
+    )
+    lines = (json.dumps(row | {"created_at": long_ago}) for row in rows)
+    (home / "rows.jsonl").write_text("\n".join(lines))
+    assert cli("import", "rows.jsonl").code == 0
+
+
+def test_a_dry_run_tells_what_a_run_does(cli: Run, filled: None) -> None:
+    would = cli("maintain", "--dry-run", "--json").json["namespaces"][0]
+    assert (would["expired"], would["promoted"]) == (
+        ["note"],
+        [{"id": "often", "from": "episodic", "to": "semantic"}],
+    )
+    assert [each["sources"] for each in would["proposed"]] == [["t0", "t1", "t2", "t3"]]
+    told = cli("maintain", "--dry-run")
+    assert "default\texpired\tnote" in told.lines
+    assert "Nothing was changed" in told.err
+    assert cli("list", "--json").json["memories"][-1]["tier"] == "episodic"
+    done = cli("maintain")
+    assert "default\tpromoted\toften\tepisodic to semantic" in done.lines
+    assert "restore brings it back" in done.err
+    assert "default: expire 1" in done.err
+    assert cli("maintain", "--all-namespaces").out == ""
+    assert cli("check").code == 0
+
+
+def test_proposals_are_shown_accepted_and_rejected(cli: Run, filled: None) -> None:
+    assert cli("consolidate", "--dry-run", "--json").json["proposed"] == 1
+    found = cli("consolidate", "--json").json
+    (waiting,) = found["waiting"]
+    assert (found["proposed"], waiting["sources"]) == (1, ["t0", "t1", "t2", "t3"])
+    shown = cli("consolidate")
+    assert waiting["id"] in shown.out
+    assert "--accept ID" in shown.err
+    assert cli("consolidate", "--reject", waiting["id"], "--json").json["rejected"] == [waiting["id"]]
+    accepted = cli("consolidate", "--accept", waiting["id"], "--json").json
+    assert (accepted["accepted"], accepted["waiting"]) == ([waiting["id"]], [])
+    assert "In short" in cli("recall", "in short green tea", "--json").out
+
+
+def test_bad_input(cli: Run, filled: None) -> None:
+    assert cli("consolidate", "--dry-run", "--accept", "t0").code == 2
+    assert cli("consolidate", "--accept", "often").code == 2
+    assert cli("consolidate", "--accept", "0123456789").code == 1
+    assert cli("consolidate", "--model", "m").code == 2
+    assert cli("consolidate", "--model", "m", "--address", "nowhere").code == 2
