@@ -49,7 +49,7 @@ class Ranked:
     refused
         The slot of the best candidate that did not pass; None if all did.
     refused_score, refused_explain, reason
-        Its score, why it has it, and what it missed.
+        Its score, and what tells why it has it and what it missed.
     trace
         What all candidates were ranked by, for the log; None if there were none.
     """
@@ -60,7 +60,7 @@ class Ranked:
     refused: int | None = None
     refused_score: float = 0.0
     refused_explain: Callable[[], Explanation] | None = None
-    reason: str = ""
+    reason: Callable[[], str] | None = None
     trace: Trace | None = None
 
 
@@ -111,7 +111,7 @@ def settle(recipe: Recipe, situation: Situation, candidates: Candidates) -> Rank
         int(slots[worst]),
         float(scores[worst]),
         lambda: explain(worst),
-        reasons(worst),
+        lambda: reasons(worst),
         trace,
     )
 

@@ -518,6 +518,8 @@ class StoreConformance(
                     assert found_ids(view, found) == [passing[place].memory.id for place in order]
                     assert found.scores == pytest.approx([best[place] for place in order], abs=1e-6)
                     assert view.cosines(aim, found.slots) == pytest.approx(found.scores, abs=1e-6)
+                    rough = view.nearest(aim, 10, rough=True)
+                    assert rough.scores == pytest.approx(found.scores, abs=2e-3)
 
     def test_first_passages_are_given_back(self, store: Store) -> None:
         """Check the vectors that diversity compares; zeros for a memory that has none."""

@@ -127,10 +127,13 @@ class View(Protocol):
         """How many memories have no vector of the store's embedder yet."""
         ...
 
-    def nearest(self, query: Floats, limit: int, excluded: Sequence[str] = ()) -> Found:
+    def nearest(
+        self, query: Floats, limit: int, excluded: Sequence[str] = (), *, rough: bool = False
+    ) -> Found:
         """Return the memories whose best passage is closest to a unit vector, with their cosines.
 
-        Only those that have none of the `excluded` terms in their content.
+        Only those that have none of the `excluded` terms in their content. A `rough` answer is for those who
+        ask for :meth:`cosines` next: it may be as inexact as that is.
         """
         ...
 
@@ -165,7 +168,10 @@ class View(Protocol):
         ...
 
     def cosines(self, query: Floats, slots: IntArray) -> FloatArray:
-        """Return the cosine of each memory's best passage with the query; 0 for one without vectors."""
+        """Return the cosine of each memory's best passage with the query; 0 for one without vectors.
+
+        Within two thousandths.
+        """
         ...
 
     def document_frequencies(
