@@ -14,15 +14,16 @@ from recollect.model.memory import Memory, Source
 WHEN = datetime(2026, 5, 7, 18, 30, tzinfo=UTC)
 
 
-def rows(*sizes: int) -> list[Row]:
-    return [
-        Row(row({"id": f"m{number}", "text": "x" * size}), f"m{number}") for number, size in enumerate(sizes)
-    ]
+def rows(*sizes: int, id_: str = "m") -> list[Row]:
+    ids = [f"{id_}{number}" for number in range(len(sizes))]
+    return [Row(row({"id": id, "text": "x" * size}), id) for id, size in zip(ids, sizes, strict=True)]
 
 
-@given(st.lists(st.integers(0, 3_000), max_size=60), st.integers(LEAST_BUDGET, 5_000))
-def test_an_answer_stays_within_its_budget_and_counts_everything(sizes: list[int], budget: int) -> None:
-    given_rows = rows(*sizes)
+@given(st.lists(st.integers(0, 3_000), max_size=60), st.integers(LEAST_BUDGET, 5_000), st.integers(1, 120))
+def test_an_answer_stays_within_its_budget_and_counts_everything(
+    sizes: list[int], budget: int, length: int
+) -> None:
+    given_rows = rows(*sizes, id_="é" * length)
     said = told(f"{len(sizes)} memories.", given_rows, budget).text
     assert tokens(said) <= budget
     shown = [each for each in given_rows if f"\n{each.text}\n" in said]

@@ -21,9 +21,9 @@ LEAST_BUDGET: Final = 200
 LARGEST_BUDGET: Final = 20_000
 
 _MARK_BYTES: Final = 8
-_LONGEST_ID: Final = 36
+_USUAL_ID: Final = 36
 _NAMED: Final = 3
-"""How many of the memories that were left out are named."""
+"""How many of the memories that were left out are named, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,9 @@ def told(intro: str, rows: Sequence[Row], budget: int) -> Answer:
 
     if not rows:
         return Answer(intro)
-    longest = [(Row("", "0" * _LONGEST_ID), budget)] * _NAMED
+    usual = [(Row("", "0" * _USUAL_ID), LARGEST_BUDGET)] * _NAMED
     left = budget - tokens("\n".join((intro, block((), _mark), _omission(len(rows), budget))))
-    reserved = tokens(_named(longest))
+    reserved = tokens(_named(usual))
     shown: list[str] = []
     omitted: list[tuple[Row, int]] = []
     for each in rows:
@@ -81,7 +81,9 @@ def told(intro: str, rows: Sequence[Row], budget: int) -> Answer:
     parts = [intro]
     if omitted:
         parts.append(_omission(len(omitted), budget))
-        named = [(each, size) for each, size in omitted if each.memory is not None]
+        named = [(each, size) for each, size in omitted if each.memory is not None][:_NAMED]
+        while named and tokens(_named(named)) > reserved:
+            named.pop()
         if named:
             shown.append(_named(named))
     if shown:
@@ -118,7 +120,7 @@ def _omission(count: int, budget: int) -> str:
 
 def _named(omitted: Sequence[tuple[Row, int]]) -> str:
     """Return the row that names memories that were left out; an id may be anybody's text: data, too."""
-    return row({"left_out": [{"id": each.memory, "tokens": size} for each, size in omitted[:_NAMED]]})
+    return row({"left_out": [{"id": each.memory, "tokens": size} for each, size in omitted]})
 
 
 def _mark() -> str:
