@@ -14,10 +14,12 @@ from recollect.cli import (
     changing,
     doctor,
     evaluating,
+    experimenting,
     exporting,
     forgetting,
     importing,
     keys,
+    learning,
     looking,
     mapping,
     mcp,
@@ -29,6 +31,7 @@ from recollect.cli import (
     remembering,
     serving,
     subjects,
+    tuning,
     upkeep,
     walkthrough,
 )
@@ -57,6 +60,9 @@ _GROUPS: Final = (
     keys,
     bench,
     evaluating,
+    learning,
+    tuning,
+    experimenting,
     walkthrough,
 )
 

@@ -34,9 +34,16 @@ def exit_code(error: Exception) -> int:
     (1, 4)
     """
     # Imported here, for `recollect --help` must not wait for numpy.
-    from recollect.model.errors import EmbedderError, EntityNotFound, MemoryNotFound, MissingExtra, StoreError
+    from recollect.model.errors import (
+        EmbedderError,
+        EntityNotFound,
+        MemoryNotFound,
+        MissingExtra,
+        RecallNotFound,
+        StoreError,
+    )
 
-    if isinstance(error, MemoryNotFound | EntityNotFound):
+    if isinstance(error, MemoryNotFound | EntityNotFound | RecallNotFound):
         return NOTHING
     if isinstance(error, StoreError):
         return STORE

@@ -267,6 +267,8 @@ def _summary(session: Session, found: Recall) -> str:
     parts.append(f"meaning by {embedder_name(found.embedder)}")
     times = found.milliseconds
     parts.append(f"{times['embedding']:.0f} ms embedding, {times['search']:.0f} ms searching")
+    if found.id:
+        parts.append(f"recall {found.id}")
     return " · ".join([*parts, str(session.settings.db)])
 
 

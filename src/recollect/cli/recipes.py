@@ -1,4 +1,7 @@
-"""Which recipes there are, and what can be changed in them: generated from their declarations."""
+"""Which recipes there are, shipped and saved, what can be changed in them, and which is in use.
+
+What can be changed is generated from their declarations.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,19 @@ from recollect.cli.session import Session
 
 if TYPE_CHECKING:
     from recollect.engine import Recipe
+    from recollect.engine.recipe_verbs import SavedRecipe
 
 Name = Annotated[
     str | None,
-    typer.Argument(metavar="[NAME]", help="A recipe, to see its parameters.", autocompletion=recipe_names),
+    typer.Argument(
+        metavar="[NAME|use|rollback]",
+        help="A recipe, to see its parameters; or what to do.",
+        autocompletion=recipe_names,
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Argument(metavar="[RECIPE]", help="The recipe to use, or to roll back by one version."),
 ]
 
 
@@ -26,22 +38,73 @@ def register(app: typer.Typer) -> None:
     command(app, "recipes", "Look around")(recipes)
 
 
-def recipes(session: Session, name: Name = None) -> None:
-    """List the ways to recall; with a NAME, every parameter of one, its value and its range."""
-    from recollect.engine import RECIPES
+def recipes(session: Session, name: Name = None, recipe: Target = None) -> None:
+    """List the ways to recall; with a NAME, every parameter of one, its value and its range.
 
+    recipes use NAME lets recalls use a shipped or saved recipe from now on; recipes use alone goes back to
+    that of the settings. recipes rollback NAME takes the last version of a saved recipe back, and recipes
+    rollback alone the last change of what is in use.
+    """
+    from recollect.engine import RECIPES
+    from recollect.model.errors import InvalidArgument
+
+    if name in ("use", "rollback"):
+        _change(session, name, recipe)
+        return
+    if recipe is not None:
+        raise InvalidArgument("RECIPE", recipe, "given after use or rollback only")
+    saved = _saved(session)
     if name is not None:
-        _one(session, RECIPES[chosen("NAME", name, tuple(RECIPES))])
+        own = {each.recipe.name: each for each in saved}
+        known = {**RECIPES, **{key: each.recipe for key, each in own.items()}}
+        _one(session, known[chosen("NAME", name, tuple(known))], own.get(name))
         return
     if session.output.json:
-        session.output.data({"recipes": [recipe.as_dict() for recipe in RECIPES.values()]})
+        session.output.data(
+            {
+                "recipes": [each.as_dict() for each in RECIPES.values()],
+                "saved": [_saved_json(each) for each in saved],
+            }
+        )
         return
-    rows = [(recipe.name, recipe.doc) for recipe in RECIPES.values()]
+    rows = [(each.name, each.doc) for each in RECIPES.values()]
+    for own_one in saved:
+        used = "in use; " if own_one.in_use else ""
+        reason = own_one.evidence.get("reason", "saved by hand")
+        rows.append((own_one.recipe.name, f"{used}version {own_one.versions}: {reason}"))
     _table(session, ("recipe", "what it does"), rows)
     session.output.say("recollect recipes NAME shows the parameters; recall --set NAME=VALUE changes one")
 
 
-def _one(session: Session, recipe: Recipe) -> None:
+def _saved(session: Session) -> tuple[SavedRecipe, ...]:
+    """Return the saved recipes, of a database that is there."""
+    if not session.settings.db.exists():
+        return ()
+    with session.memory() as engine:
+        return engine.saved_recipes()
+
+
+def _change(session: Session, what: str, name: str | None) -> None:
+    with session.memory() as engine:
+        now = engine.use_recipe(name) if what == "use" else engine.rollback_recipe(name)
+        used = engine.recipe_named()
+    if session.output.json:
+        session.output.data({"recipe": now.as_dict(), "in_use": used.name})
+    else:
+        session.output.line(f"in use: {used.name}")
+
+
+def _saved_json(saved: SavedRecipe) -> dict[str, Any]:
+    return {
+        "recipe": saved.recipe.as_dict(),
+        "evidence": dict(saved.evidence),
+        "saved_at": saved.saved_at.isoformat(),
+        "versions": saved.versions,
+        "in_use": saved.in_use,
+    }
+
+
+def _one(session: Session, recipe: Recipe, saved: SavedRecipe | None) -> None:
     from recollect.engine import PARAMETERS
 
     if session.output.json:
@@ -57,9 +120,11 @@ def _one(session: Session, recipe: Recipe) -> None:
             }
             for each in PARAMETERS
         ]
-        session.output.data({"name": recipe.name, "doc": recipe.doc, "parameters": described})
+        found = {"name": recipe.name, "doc": recipe.doc, "parameters": described}
+        session.output.data(found if saved is None else {**found, "saved": _saved_json(saved)})
         return
-    session.output.say(f"{recipe.name}: {recipe.doc}", "")
+    about = recipe.doc if saved is None else saved.evidence.get("reason", "saved by hand")
+    session.output.say(f"{recipe.name}: {about}", "")
     rows = [
         (each.name, _said(getattr(recipe, each.name)), ranged(each), each.doc)
         for each in PARAMETERS

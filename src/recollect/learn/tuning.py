@@ -280,7 +280,7 @@ def nearest_first(settings: Sequence[Mapping[str, Any]], base: Recipe) -> tuple[
                 steps += value != now
             else:
                 steps += abs(value - now) / (parameter.high - parameter.low)
-        return steps
+        return round(steps, 9)
 
     return tuple(sorted(settings, key=change))
 
