@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final
 
 from recollect.text.ordinary_words import CALENDAR, TITLES, listed
@@ -56,12 +57,13 @@ class WordSpans:
     (0, 6)
     """
 
-    __slots__ = ("_pieces", "gaps", "words")
+    __slots__ = ("_ends", "_pieces", "gaps", "words")
 
     def __init__(self, text: str) -> None:
         self._pieces = _APART.split(text)
         self.words: list[Word] = list(map(_TABLE.__getitem__, self._pieces[1::2]))
         self.gaps: list[str] = self._pieces[:-1:2]
+        self._ends: list[int] | None = None
 
     def starts(self, at: int) -> bool:
         """Return whether a sentence starts with the word at this place."""
@@ -78,8 +80,10 @@ class WordSpans:
 
     def place(self, first: int, last: int) -> tuple[int, int]:
         """Return where the first of some words begins, and where the last of them ends."""
-        start = sum(map(len, self._pieces[: 2 * first + 1]))
-        return start, start + sum(map(len, self._pieces[2 * first + 1 : 2 * last + 2]))
+        # Added up once, and only for a text in which something was found.
+        if self._ends is None:
+            self._ends = list(accumulate(map(len, self._pieces)))
+        return self._ends[2 * first], self._ends[2 * last + 1]
 
 
 class _Table(dict[str, Word]):
