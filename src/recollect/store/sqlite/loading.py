@@ -16,6 +16,7 @@ from recollect.index.record import unpacked
 from recollect.index.vectors import EXACT
 from recollect.model.errors import IndexCorrupt
 from recollect.store.sqlite.places import vectors_place
+from recollect.store.sqlite.revectoring import later_vectors
 from recollect.store.sqlite.segments import Namespace, stored_vectors
 
 _BLOCK: Final = 20_000
@@ -50,8 +51,12 @@ def caught_up(
         (namespace.number, known.change),
     ).fetchall()
     slots_before = len(known)
-    grows_out = known.vectors.exact and len(known.vectors) + namespace.slots - slots_before > EXACT
-    if grows_out or any(revectored for _, revectored in changed):
+    revectored = [slot for slot, vectors in changed if vectors and slot < slots_before]
+    late = later_vectors(connection, namespace.number, embedder, known, revectored)
+    if late is None:
+        return _loaded(connection, namespace, embedder)
+    more = len(late[0]) + namespace.slots - slots_before
+    if known.vectors.exact and len(known.vectors) + more > EXACT:
         return _loaded(connection, namespace, embedder)
     if namespace.generation != known.generation:
         known.start_generation(namespace.generation, namespace.flushed)
@@ -65,6 +70,7 @@ def caught_up(
         known.replace(slot, unpacked(record or [b""]))
     _load_records(connection, namespace, known, slots_before)
     if embedder is not None:
+        known.add_vectors(*late)
         known.add_vectors(
             *stored_vectors(connection, namespace.number, embedder[0], slots_before, namespace.slots)
         )
