@@ -101,6 +101,8 @@ MEMORIES = st.builds(
     period=st.tuples(TIMES, TIMES).map(sorted) | st.tuples(st.none(), TIMES) | st.tuples(TIMES, st.none()),
     expires_at=st.none() | TIMES,
     last_accessed_at=st.none() | TIMES,
+    supported_at=st.none() | TIMES,
+    pinned=st.booleans(),
     mentions=COUNTS,
     access_count=COUNTS,
     embedder=TEXTS,
@@ -129,6 +131,7 @@ def fields(names: str, wanted: st.SearchStrategy[Any]) -> st.SearchStrategy[dict
 
 CONTAINS = st.fixed_dictionaries({"contains": TEXTS})
 TIERS = st.sampled_from(Tier)
+FLAGS = st.booleans() | st.fixed_dictionaries({"!=": st.booleans()})
 HELD = st.dictionaries(st.sampled_from(["any", "all", "none"]), st.lists(TEXTS, max_size=3), min_size=1)
 PRESENCE = st.fixed_dictionaries({"exists": st.booleans()}) | st.none()
 PATHS = st.lists(KEYS, min_size=1, max_size=2).map(lambda keys: str(Field("metadata", tuple(keys))))
@@ -136,7 +139,10 @@ ON_METADATA = conditions(SCALARS, TEXTS | NUMBERS, CONTAINS)
 CONDITIONS = st.one_of(
     fields("id content category speaker session link embedder", conditions(TEXTS, TEXTS, CONTAINS)),
     fields("confidence importance position mentions access_count", conditions(NUMBERS, NUMBERS)),
-    fields("created_at valid_from valid_to expires_at last_accessed_at", conditions(TIMES, TIMES)),
+    fields(
+        "created_at valid_from valid_to expires_at supported_at last_accessed_at", conditions(TIMES, TIMES)
+    ),
+    fields("pinned", FLAGS | PRESENCE),
     fields("tier", TIERS | st.fixed_dictionaries({"not in": st.lists(TIERS)}) | PRESENCE),
     fields("tags entities", HELD | TEXTS | PRESENCE),
     fields("place", PRESENCE),
