@@ -1,0 +1,100 @@
+"""Recipes of one's own: saved with evidence, used by name or by default, and rolled back."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect.engine import RECIPES, Engine, Recipe
+from recollect.engine import open as open_engine
+from recollect.model.errors import InvalidArgument
+
+MINE = Recipe(name="whatever", vector_weight=0.25)
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with open_engine(":memory:", embedder="lexical") as memory:
+        memory.remember("Anna prefers green tea")
+        yield memory
+
+
+def test_a_saved_recipe_is_found_by_name(engine: Engine) -> None:
+    saved = engine.save_recipe("mine", MINE, evidence={"gain": 0.1})
+    assert (saved.recipe.name, saved.recipe.vector_weight, saved.versions) == ("mine", 0.25, 1)
+    assert (saved.evidence, saved.in_use) == ({"gain": 0.1}, False)
+    assert engine.recall("tea", recipe="mine").recipe == "mine"
+    assert engine.recipe_named("mine") == saved.recipe
+    assert engine.recipe_named(MINE) is MINE
+    assert engine.recipe_named() is RECIPES["balanced"]
+
+
+def test_versions_are_rolled_back_one_by_one(engine: Engine) -> None:
+    engine.save_recipe("mine", MINE)
+    engine.save_recipe("mine", MINE.changed({"vector_weight": 0.75}))
+    assert engine.recipe_named("mine").vector_weight == 0.75
+    assert engine.rollback_recipe("mine").vector_weight == 0.25
+    assert engine.recipe_named("mine").vector_weight == 0.25
+    assert engine.rollback_recipe("mine") is RECIPES["balanced"]
+    assert engine.saved_recipes() == ()
+    with pytest.raises(InvalidArgument, match="recipe must be one of"):
+        engine.recipe_named("mine")
+    with pytest.raises(InvalidArgument, match="a saved recipe; there is none"):
+        engine.rollback_recipe("mine")
+
+
+def test_a_namespace_uses_what_it_is_told(engine: Engine) -> None:
+    engine.save_recipe("mine", MINE)
+    assert engine.use_recipe("mine").name == "mine"
+    assert engine.recall("tea").recipe == "mine"
+    assert engine.recall("tea", recipe="fast").recipe == "fast"
+    assert engine.recipe_named(namespace="acme/bob") is RECIPES["balanced"]
+    assert [each.in_use for each in engine.saved_recipes()] == [True]
+    assert engine.use_recipe("fast") is RECIPES["fast"]
+    assert engine.rollback_recipe().name == "mine"
+    assert engine.use_recipe(None) is RECIPES["balanced"]
+    engine.rollback_recipe()
+    engine.rollback_recipe("mine")
+    assert engine.recall("tea").recipe == "balanced"  # what was in use is no more
+
+
+def test_nothing_to_roll_back_is_said(engine: Engine) -> None:
+    with pytest.raises(InvalidArgument, match="since no recipe was ever put in use"):
+        engine.rollback_recipe()
+    engine.save_recipe("mine", MINE)
+    with pytest.raises(InvalidArgument, match="one of the saved recipes: mine"):
+        engine.rollback_recipe("balanced")
+
+
+@pytest.mark.parametrize("name", ["", "two words", "balanced", "rollback", "use", "x" * 65])
+def test_a_name_that_means_something_else_is_refused(engine: Engine, name: str) -> None:
+    with pytest.raises(InvalidArgument, match="name must be"):
+        engine.save_recipe(name, MINE)
+
+
+def test_a_name_nobody_has_is_refused_with_those_there_are(engine: Engine) -> None:
+    engine.save_recipe("mine", MINE)
+    with pytest.raises(InvalidArgument, match="'mine', got 'yours'"):
+        engine.recall("tea", recipe="yours")
+    with pytest.raises(InvalidArgument, match="recipe must be one of"):
+        engine.use_recipe("yours")
+    with pytest.raises(InvalidArgument, match="recipe must be a Recipe"):
+        engine.save_recipe("mine", "balanced")  # type: ignore[arg-type]
+
+
+def test_a_memory_can_be_opened_with_a_saved_recipe(tmp_path: Path) -> None:
+    with open_engine(tmp_path / "m.db", embedder="lexical") as engine:
+        engine.save_recipe("mine", MINE)
+    with open_engine(tmp_path / "m.db", embedder="lexical", recipe="mine") as engine:
+        assert engine.recipe.vector_weight == 0.25
+    with pytest.raises(InvalidArgument, match="recipe must be one of"):
+        open_engine(tmp_path / "m.db", embedder="lexical", recipe="yours")
+
+
+def test_another_process_sees_what_is_in_use(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with open_engine(path, embedder="lexical") as one, open_engine(path, embedder="lexical") as two:
+        assert two.recipe_named() is RECIPES["balanced"]
+        one.save_recipe("mine", MINE)
+        one.use_recipe("mine")
+        assert two.recipe_named().name == "mine"

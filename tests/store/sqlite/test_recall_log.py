@@ -1,0 +1,93 @@
+"""How logged recalls lie in the file: constants once, shared recipes once, no trace after a purge."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recollect.model.feedback import Feedback, Signal
+from recollect.store.conformance import entry
+from recollect.store.recall_log import LogBounds, LoggedRecall
+from recollect.store.sqlite import recall_log
+from recollect.store.sqlite.store import SqliteStore
+
+NOW = datetime(2026, 5, 7, tzinfo=UTC)
+HERE = "acme/alice"
+
+
+def logged(id_: str, slots: list[int], **columns: list[float]) -> LoggedRecall:
+    values = np.array(list(columns.values()), np.float32).T.reshape(len(slots), len(columns))
+    return LoggedRecall(
+        id_, HERE, NOW, f"question {id_}", {"name": "x"}, "e", {"ceiling": 1.0}, {"search": 1.0},
+        tuple(columns), values, np.array(slots, np.intp), tuple(range(len(slots))),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SqliteStore:
+    opened = SqliteStore(tmp_path / "m.db", durable=False)
+    opened.add([entry(name, f"said {name}") for name in ("a", "b", "c")])
+    return opened
+
+
+def test_what_is_the_same_for_all_is_written_once(store: SqliteStore) -> None:
+    store.log_recalls([logged("r", [2, 0, 1], words=[3, 2, 1], sure=[1, 1, 1])], LogBounds())
+    (blob,) = store._connection.execute("SELECT candidates FROM recalls").fetchone()
+    assert len(blob) == 3 * 4 + 3 * 4  # the slots and one column
+    store.close()
+
+
+def test_a_recipe_is_written_once(store: SqliteStore) -> None:
+    store.log_recalls([logged("r1", [0]), logged("r2", [1])], LogBounds())
+    store.log_recalls([logged("r3", [2])], LogBounds())
+    assert store._connection.execute("SELECT count(*) FROM recall_recipes").fetchone() == (1,)
+    store.close()
+
+
+def test_numbers_come_back_to_the_bit(store: SqliteStore) -> None:
+    given = [0.1, float("nan"), -1e30]
+    store.log_recalls([logged("r", [2, 0, 1], odd=given)], LogBounds())
+    (read,) = store.recalls(HERE)
+    np.testing.assert_array_equal(read.column("odd"), np.array(given, np.float32))
+    store.close()
+
+
+def test_no_bytes_of_a_purged_trace_are_left(store: SqliteStore, tmp_path: Path) -> None:
+    marked = [12345.678, 12345.678 * 3, 0.5]
+    store.log_recalls([logged("r", [0, 1, 2], odd=marked), logged("s", [0])], LogBounds())
+    store.react(HERE, Feedback("r", "a", Signal.CLICK, NOW))
+    needle = np.array(marked[:1], np.float32).tobytes()
+
+    def found(what: bytes) -> bool:
+        return any(what in path.read_bytes() for path in tmp_path.iterdir())
+
+    assert found(needle)
+    assert found(b"question s")
+    store.purge(HERE, ["a"])
+    assert not found(needle)
+    assert not found(b"question s")
+    assert found(b"question r")
+    store.close()
+
+
+def test_writing_the_log_leaves_durability_and_patience_as_they_were(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "d.db")
+    store.add([entry("a", "said")])
+
+    def pragmas() -> list[int]:
+        return [
+            store._connection.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("synchronous", "busy_timeout")
+        ]
+
+    before = pragmas()
+    store.log_recalls([logged("r", [0])], LogBounds(), patience=0.0)
+    assert pragmas() == before == [2, 30_000]
+    store.close()
+
+
+def test_slots_by_id(store: SqliteStore) -> None:
+    (number,) = store._connection.execute("SELECT number FROM namespaces").fetchone()
+    assert recall_log.slots_of(store._connection, number, ["c", "nobody", "a"]) == {"a": 0, "c": 2}
+    store.close()
