@@ -47,6 +47,15 @@ def test_a_timeline_is_in_the_order_of_what_happened(cli: Run) -> None:
 
 
 @pytest.mark.usefixtures("travels")
+def test_what_was_known_then(cli: Run) -> None:
+    assert (
+        cli("timeline", "--as-of", "2020-01-01").code == cli("near", "0,0", "--as-of", "2020-01-01").code == 1
+    )
+    assert cli("timeline", "--as-of", "2100-01-01").lines == cli("timeline").lines
+    assert cli("near", "0,0", "--as-of", "2100-01-01").lines == cli("near", "0,0").lines
+
+
+@pytest.mark.usefixtures("travels")
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
@@ -56,6 +65,8 @@ def test_a_timeline_is_in_the_order_of_what_happened(cli: Run) -> None:
         (("timeline", "Carl"), 1, "no entity 'Carl'"),
         (("timeline", "--start", "2026-05-02", "--end", "2026-05-01"), 2, "end must be at or after start"),
         (("timeline", "--start", "soon"), 2, "--start must be a time such as"),
+        (("timeline", "--as-of", "then"), 2, "--as-of must be a time such as"),
+        (("near", "0,0", "--as-of", "then"), 2, "--as-of must be a time such as"),
     ],
 )
 def test_mistakes_are_explained(cli: Run, arguments: tuple[str, ...], code: int, words: str) -> None:

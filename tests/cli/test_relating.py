@@ -99,6 +99,14 @@ def test_communities_are_told_in_words(cli: Run, fleet: str) -> None:
     assert cli("communities", "-n", "nobody").code == 1
 
 
+def test_what_hung_together_then(cli: Run, fleet: str) -> None:
+    assert cli("paths", "UAV-001", "--as-of", "2100-01-01").lines == cli("paths", "UAV-001").lines
+    before = cli("paths", "UAV-001", "--as-of", "2020-01-01")
+    assert (before.code, before.out) == (1, "")
+    assert cli("communities", "--as-of", "2020-01-01", "--json").json["count"] == 0
+    assert cli("communities", "--as-of", "2100-01-01", "--json").json["count"] > 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
@@ -106,6 +114,8 @@ def test_communities_are_told_in_words(cli: Run, fleet: str) -> None:
         (("paths", "fleet-rescu"), 1, "did you mean 'fleet-rescue'?"),
         (("paths", "UAV-001", "--depth", "1000000000"), 2, "depth must be a whole number from 1 to 100"),
         (("paths", "UAV-001", "-t", "likes"), 2, "must be one of"),
+        (("paths", "UAV-001", "--as-of", "then"), 2, "--as-of must be a time such as"),
+        (("communities", "--as-of", "then"), 2, "--as-of must be a time such as"),
         (("paths", "UAV-001", "--direction", "up"), 2, "--direction must be one of both, out, in"),
         (("relate", "a", "b"), 2, "Missing argument"),
         (("relate", "a", "next", "b"), 2, "type must be a word of your own"),

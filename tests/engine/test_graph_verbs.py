@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -146,7 +147,7 @@ def as_fields(said: recollect.Memory) -> dict[str, Any]:
 def test_near_is_what_measuring_everything_gives(
     points: list[tuple[float, float, bool]], lat: float, lon: float, radius: float | None, limit: int
 ) -> None:
-    with recollect.open(":memory:", embedder=None) as memory:
+    with recollect.open(":memory:", embedder=None, duplicates="off") as memory:
         expected = []
         for north, east, is_hidden in points:
             said = memory.remember("x", place={"lat": north, "lon": east})
@@ -170,6 +171,46 @@ def test_a_timeline_is_in_the_order_of_what_happened(memory: Engine) -> None:
     assert [said.content for said in between] == ["day 1", "day 2"]
     assert [said.content for said in memory.timeline(limit=1)] == ["day 1"]
     assert memory.timeline(limit=0) == memory.timeline(start=NOW, end=NOW) == ()
+
+
+def test_what_was_known_then(tmp_path: Path) -> None:
+    moment = [NOW]
+    with recollect.open(tmp_path / "m.db", embedder=None, clock=lambda: moment[0]) as memory:
+        here = {"lat": 48.86, "lon": 2.35}
+        old = memory.remember("Anna met Ben", entities=["Anna", "Ben"], place=here)
+        memory.relate("Anna", "works_at", "Acme", memory=old.id)
+        moment[0] = NOW + DAY
+        new = memory.correct(old.id, "Anna met Carl", entities=["Anna", "Carl"])
+        memory.relate("Anna", "works_at", "Zeta", memory=new.id)
+        moment[0] = NOW + 2 * DAY
+
+        def reached(**when: Any) -> set[str]:
+            ways = memory.paths("Anna", depth=2, direction="both", **when).paths
+            return {step.entity for way in ways for step in way.steps if step.entity is not None}
+
+        assert reached() == {"Carl", "Zeta"}
+        assert reached(as_of=NOW) == {"Ben", "Acme"}
+        assert reached(as_of=NOW + DAY) == {"Carl", "Zeta"}
+        assert [each.id for each in memory.timeline("Anna", as_of=NOW)] == [old.id]
+        assert [each.id for each in memory.timeline("Anna")] == [new.id]
+        assert memory.timeline(as_of=NOW - DAY) == ()
+        assert [each.memory.id for each in memory.near(48.86, 2.35, as_of=NOW)] == [old.id]
+        assert [each.memory.id for each in memory.near(48.86, 2.35)] == [new.id]
+        assert memory.near(48.86, 2.35, 1000, as_of=NOW - DAY) == ()
+
+        def together(**when: Any) -> tuple[set[str], set[str]]:
+            groups = memory.communities(**when).groups
+            memories = {id_ for group in groups for id_ in group.memories}
+            return memories, {name for group in groups for name in group.entities}
+
+        assert together(as_of=NOW) == ({old.id}, {"Anna", "Ben", "Acme"})
+        assert together() == ({new.id}, {"Anna", "Carl", "Zeta"})
+        assert memory.communities(as_of=NOW - DAY).groups == ()
+        with pytest.raises(EntityNotFound, match="no entity 'Ben'"):
+            memory.paths("Ben")
+        assert [str(way) for way in memory.paths("Ben", depth=1, as_of=NOW).paths] == [
+            f"Ben ←mentions— {old.id}"
+        ]
 
 
 # --- bad input ----------------------------------------------------------------------------------------
@@ -226,6 +267,10 @@ BAD: list[tuple[Callable[[Any], Any], str]] = [
     (lambda m: m.timeline(start=NOW, end=NOW - DAY), "end must be at or after start"),
     (lambda m: m.timeline(start="now"), "start must be"),
     (lambda m: m.timeline(limit=2.5), "limit must be"),
+    (lambda m: m.paths("Anna", as_of="then"), "as_of must be"),
+    (lambda m: m.communities(as_of=datetime(2026, 5, 7)), "as_of must be"),
+    (lambda m: m.near(0, 0, as_of=5), "as_of must be"),
+    (lambda m: m.timeline(as_of="then"), "as_of must be"),
     (lambda m: m.entities(namespace="a//b"), "namespace must be"),
 ]
 

@@ -28,7 +28,9 @@ def memory() -> Iterator[Engine]:
 
 
 def opened() -> Engine:
-    return recollect.open(":memory:", embedder=None, extract_entities=False, clock=lambda: NOW)
+    return recollect.open(
+        ":memory:", embedder=None, extract_entities=False, duplicates="off", clock=lambda: NOW
+    )
 
 
 def fresh(memory: Engine, now: datetime = NOW) -> NamespaceGraph:
@@ -113,6 +115,64 @@ def test_time_alone_ends_relations_and_memories(memory: Engine) -> None:
         now = NOW + hours * HOUR
         assert sum(edges(graphs.at("default", now)).values()) == expected[hours]
         assert edges(graphs.at("default", now)) == edges(fresh(memory, now))
+
+
+ACTS = st.lists(
+    st.tuples(
+        st.sampled_from(["say", "correct", "relate", "end", "assert"]),
+        st.sampled_from(["Anna", "Ben", "Cleo"]),
+        st.sampled_from(["Anna", "Ben", "Cleo"]),
+        st.integers(0, 9),
+    ),
+    max_size=8,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(ACTS)
+def test_the_graph_as_of_a_moment_is_the_one_there_was_then(acts: list[tuple[str, str, str, int]]) -> None:
+    hours = iter(range(100))
+    moment = [NOW]
+    with recollect.open(
+        ":memory:", embedder=None, extract_entities=False, duplicates="off", clock=lambda: moment[0]
+    ) as memory:
+        was: list[tuple[datetime, Counter[tuple[Any, str, Any, float]]]] = []
+        said: list[str] = []
+        for act, one, other, pick in acts:
+            moment[0] = now = NOW + next(hours) * HOUR
+            if act == "say" or not said:
+                where = {"session": "s", "position": pick}
+                said.append(memory.remember("x", entities=[one, other], source=where).id)
+            elif act == "correct":
+                said[pick % len(said)] = memory.correct(said[pick % len(said)], "y", entities=[one]).id
+            else:
+                by = said[pick % len(said)] if act == "assert" else None
+                end = now + HOUR if act == "end" else None
+                memory.relate(one, "knows", other, memory=by, valid_from=now, valid_to=end)
+            was.append((now, edges(fresh(memory, now))))
+        end = NOW + 200 * HOUR
+        graphs = Graphs(memory.store, NameBook(memory.store, None))
+        for then, expected in was:
+            if any(act == "assert" for act, *_ in acts):
+                # A memory asserts a relation since it was learnt, and may be asked to only later.
+                expected -= Counter({edge: n for edge, n in expected.items() if edge[1] == "knows"})
+                believed = edges(graphs.at("default", end, then))
+                believed -= Counter({edge: n for edge, n in believed.items() if edge[1] == "knows"})
+                assert believed == expected
+            else:
+                assert edges(graphs.at("default", end, then)) == expected
+        assert edges(graphs.at("default", end, NOW - HOUR)) == {}
+
+
+def test_what_was_forgotten_since_is_not_in_the_graph_of_then_and_the_present_is_kept(memory: Engine) -> None:
+    said = [memory.remember(text, entities=["Anna"]) for text in ("one", "two")]
+    graphs = Graphs(memory.store, NameBook(memory.store, None))
+    present = graphs.at("default", NOW)
+    assert sum(edges(graphs.at("default", NOW, NOW)).values()) == 2
+    assert graphs.at("default", NOW) is present
+    memory.forget(said[0].id)
+    assert edges(graphs.at("default", NOW, NOW)) == {(1, "mentions", "Anna", 1.0): 1}
+    assert edges(graphs.at("nobody", NOW, NOW)) == {}
 
 
 def test_nothing_is_read_when_nothing_has_happened(memory: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

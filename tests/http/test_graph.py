@@ -43,6 +43,18 @@ def test_near_tells_how_far(client: TestClient, bob: str) -> None:
     assert far == {"memories": []}
 
 
+def test_what_was_known_then(client: TestClient, bob: str) -> None:
+    then, later = {"as_of": "2020-01-01T00:00:00Z"}, {"as_of": "2100-01-01T00:00:00Z"}
+    for path, asked, what in (
+        ("/v1/paths", {"start": "Bob", "to": "Anna"}, "paths"),
+        ("/v1/communities", {}, "communities"),
+        ("/v1/timeline", {}, "memories"),
+        ("/v1/near", {"lat": "0", "lon": "0"}, "memories"),
+    ):
+        assert client.get(path, params=asked | then).json()[what] == []
+        assert client.get(path, params=asked | later).json() == client.get(path, params=asked).json()
+
+
 @pytest.mark.parametrize(
     "path",
     [
@@ -54,6 +66,7 @@ def test_near_tells_how_far(client: TestClient, bob: str) -> None:
         "/v1/communities?level=3",
         "/v1/communities?limit=0",
         "/v1/timeline?start=now",
+        "/v1/timeline?as_of=then",
         "/v1/timeline?start=2026-01-02T00:00:00Z&end=2026-01-01T00:00:00Z",
         "/v1/near?lat=91&lon=0",
         "/v1/near?lat=nan&lon=0",

@@ -22,6 +22,10 @@ Entity = Annotated[str | None, typer.Argument(metavar="[ENTITY]", help="Only wha
 Start = Annotated[str | None, typer.Option("--start", metavar="TIME", help="Only from that time on.")]
 End = Annotated[str | None, typer.Option("--end", metavar="TIME", help="Only before that time.")]
 
+AsOf = Annotated[
+    str | None, typer.Option("--as-of", metavar="TIME", help="What was known and believed at that time.")
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the application."""
@@ -29,18 +33,20 @@ def register(app: typer.Typer) -> None:
     command(app, "timeline", _PANEL)(timeline)
 
 
-def near(session: Session, place: PlaceText, radius: Radius = None, limit: Limit = 10) -> None:
+def near(
+    session: Session, place: PlaceText, radius: Radius = None, limit: Limit = 10, as_of: AsOf = None
+) -> None:
     """Show the memories that were nearest to a place, and how far each was."""
     from recollect.cli.memory_json import as_json
     from recollect.cli.show_memory import byline
     from recollect.model.errors import InvalidArgument
 
     output = session.output
-    point = place_of("LAT,LON", place)
+    point, then = place_of("LAT,LON", place), instant("--as-of", as_of)
     if point is None:
         raise InvalidArgument("LAT,LON", place, "degrees such as 48.857,2.352")
     with session.memory() as engine:
-        found = engine.near(point.lat, point.lon, radius, limit=limit)
+        found = engine.near(point.lat, point.lon, radius, limit=limit, as_of=then)
     if output.json:
         output.data({"memories": [as_json(each.memory) | {"metres": each.metres} for each in found]})
     elif output.terminal:
@@ -65,16 +71,21 @@ def near(session: Session, place: PlaceText, radius: Radius = None, limit: Limit
 
 
 def timeline(
-    session: Session, entity: Entity = None, start: Start = None, end: End = None, limit: Limit = 50
+    session: Session,
+    entity: Entity = None,
+    start: Start = None,
+    end: End = None,
+    limit: Limit = 50,
+    as_of: AsOf = None,
 ) -> None:
     """Show memories in the order in which what they tell happened, the oldest first."""
     from recollect.cli.memory_json import as_json
     from recollect.cli.show_memory import memory_table, plain_line
 
     output = session.output
-    since, until = instant("--start", start), instant("--end", end)
+    since, until, then = instant("--start", start), instant("--end", end), instant("--as-of", as_of)
     with session.memory() as engine:
-        found = engine.timeline(entity, start=since, end=until, limit=limit)
+        found = engine.timeline(entity, start=since, end=until, limit=limit, as_of=then)
     if output.json:
         output.data({"memories": [as_json(memory) for memory in found]})
     elif output.terminal:

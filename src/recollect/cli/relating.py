@@ -45,6 +45,10 @@ AsOf = Annotated[
     str | None, typer.Option("--as-of", metavar="TIME", help="The relations that held at that time.")
 ]
 
+AsKnown = Annotated[
+    str | None, typer.Option("--as-of", metavar="TIME", help="What was known and believed at that time.")
+]
+
 Start = Annotated[str, typer.Argument(metavar="START", help="The entity to start from.")]
 To = Annotated[str | None, typer.Option("--to", metavar="NAME", help="Only ways to this entity.")]
 Depth = Annotated[int, typer.Option("--depth", help="How many steps a way may have.")]
@@ -145,9 +149,11 @@ def paths(
     nodes: Nodes = 100,
     limit: Limit = 100,
     seconds: Seconds = None,
+    as_of: AsKnown = None,
 ) -> None:
     """Show the ways that lead from an entity through relations and memories."""
     output = session.output
+    then = instant("--as-of", as_of)
     with session.memory() as engine:
         found = engine.paths(
             start,
@@ -159,6 +165,7 @@ def paths(
             nodes=nodes,
             paths=limit,
             seconds=seconds,
+            as_of=then,
         )
         lines = [] if output.json else [_path_line(engine, path) for path in found.paths]
     if output.json:
@@ -172,11 +179,14 @@ def paths(
         session.leave(NOTHING)
 
 
-def communities(session: Session, level: Level = 0, limit: Limit = 10, seed: Seed = 0) -> None:
+def communities(
+    session: Session, level: Level = 0, limit: Limit = 10, seed: Seed = 0, as_of: AsKnown = None
+) -> None:
     """Show the groups of memories and entities that hang together, and what each is about."""
     output = session.output
+    then = instant("--as-of", as_of)
     with session.memory() as engine:
-        found = engine.communities(level=level, limit=limit, seed=seed)
+        found = engine.communities(level=level, limit=limit, seed=seed, as_of=then)
     if output.json:
         output.data(
             {

@@ -14,7 +14,7 @@ from recollect.graph.adjacency import Graph
 from recollect.graph.communities import Level, communities
 from recollect.graph.pagerank import pagerank
 from recollect.graph.summaries import Community, Member, StatisticalSummariser, Summary, summarised
-from recollect.index.record import visible
+from recollect.index.record import Records
 from recollect.model.checks import BoolArray, FloatArray, IntArray
 from recollect.model.memory import Memory
 from recollect.store.port import Terms, View
@@ -45,7 +45,7 @@ def told(
     limit: int,
     known: NamespaceGraph,
     view: View,
-    now: float,
+    shows: Callable[[Records], BoolArray],
     words_of: Callable[[Memory], Terms],
     cache: MutableMapping[str, Summary],
 ) -> Communities:
@@ -57,15 +57,15 @@ def told(
         The communities, and who their nodes are.
     level, limit
         Which level, and how many communities of it at most.
-    view, now
-        An open view of the namespace, and its moment.
+    view, shows
+        An open view of the namespace, and which memories may be seen in it.
     words_of
         Reads the words of a memory.
     cache
         Where summaries are kept by membership.
     """
     chosen = structure.levels[level]
-    seen = _seen(structure.graph.nodes, known, view, now)
+    seen = _seen(structure.graph.nodes, known, view, shows)
     everyone = (members[seen[members]] for members in chosen.members())
     groups = [members for members in everyone if members.size > 1]
     groups.sort(key=lambda members: (-members.size, int(members[0])))
@@ -82,11 +82,11 @@ def told(
     return Communities(level, len(groups), chosen.modularity, chosen.converged, answered)
 
 
-def _seen(nodes: int, known: NamespaceGraph, view: View, now: float) -> BoolArray:
+def _seen(nodes: int, known: NamespaceGraph, view: View, shows: Callable[[Records], BoolArray]) -> BoolArray:
     """Return which nodes are entities or memories that may be seen; what was superseded may not."""
     slots = known.slots_of(np.arange(nodes))
     seen = slots < 0
-    seen[~seen] = visible(view.records(slots[~seen]), now)
+    seen[~seen] = shows(view.records(slots[~seen]))
     return seen
 
 

@@ -20,7 +20,9 @@ from recollect.engine.graph_answers import KnownEntity
 from recollect.engine.namespace_graph import MENTIONS, NEXT, SUPERSEDES, Graphs, NamespaceGraph
 from recollect.engine.naming import NameBook, Names
 from recollect.engine.repairing import Repairing
+from recollect.index.record import Records, visible
 from recollect.model import checks
+from recollect.model.checks import BoolArray
 from recollect.model.entity import Entity, Relation
 from recollect.model.errors import EntityNotFound, InvalidArgument
 from recollect.model.identity import memory_id
@@ -36,12 +38,18 @@ _Answer = TypeVar("_Answer")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Look:
-    """One consistent look at a namespace."""
+    """One consistent look at a namespace: as it is, or as it was believed to be at `as_of`."""
 
     path: str
     now: datetime
     view: View
     names: Names
+    as_of: datetime | None = None
+
+    def shows(self, records: Records) -> BoolArray:
+        """Return which memories may be seen in it."""
+        then = None if self.as_of is None else self.as_of.timestamp()
+        return visible(records, self.now.timestamp(), as_of=then)
 
 
 class EntityVerbs(ABC):
@@ -244,17 +252,19 @@ class EntityVerbs(ABC):
         for path, relations in found.items():
             self.store.relate(path, relations, self._clock())
 
-    def _look(self, namespace: str | None, look: Callable[[Look], _Answer]) -> _Answer:
+    def _look(
+        self, namespace: str | None, look: Callable[[Look], _Answer], as_of: datetime | None = None
+    ) -> _Answer:
         path, now = self._namespace(namespace), self._clock()
 
         def action() -> _Answer:
-            with self.store.view(path, now) as view:
-                return look(Look(path, now, view, self._names.of(path)))
+            with self.store.view(path, now, as_of=as_of) as view:
+                return look(Look(path, now, view, self._names.of(path), as_of))
 
         return self._repairing.run([path], action)
 
     def _graph(self, look: Look) -> NamespaceGraph:
-        return self._graphs.at(look.path, look.now)
+        return self._graphs.at(look.path, look.now, look.as_of)
 
     def _key(self, look: Look, argument: str, name: str) -> str:
         """Return the key of a known entity, or raise with the names that are most like it."""

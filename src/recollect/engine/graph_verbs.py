@@ -20,7 +20,6 @@ from recollect.graph.adjacency import Graph
 from recollect.graph.paths import Path, find_paths
 from recollect.graph.summaries import Summary
 from recollect.index.lexical import LexicalQuery
-from recollect.index.record import visible
 from recollect.model import checks
 from recollect.model.checks import IntArray
 from recollect.model.errors import InvalidArgument
@@ -49,6 +48,7 @@ class GraphVerbs(EntityVerbs):
         nodes: int = 100,
         paths: int = 100,
         seconds: float | None = None,
+        as_of: datetime | None = None,
         namespace: str | None = None,
     ) -> Paths:
         """Return the ways that lead from an entity through relations and memories.
@@ -70,9 +70,12 @@ class GraphVerbs(EntityVerbs):
             ``"breadth"`` or ``"depth"`` first, which matters when a limit is hit.
         nodes, paths, seconds
             The most nodes to reach, ways to find, and time to take.
+        as_of
+            Over the memories and relations that were known and believed at that moment; None for now.
         namespace
             Whose; None for the engine's.
         """
+        then = checks.optional_instant("as_of", as_of)
 
         def answer(look: Look) -> Paths:
             known = self._graph(look)
@@ -99,10 +102,16 @@ class GraphVerbs(EntityVerbs):
             shortest = sorted(found, key=lambda path: len(path.steps))
             return Paths(self._told(look, known, shortest), search.truncated)
 
-        return self._look(namespace, answer)
+        return self._look(namespace, answer, then)
 
     def communities(
-        self, *, level: int = 0, limit: int = 10, seed: int = 0, namespace: str | None = None
+        self,
+        *,
+        level: int = 0,
+        limit: int = 10,
+        seed: int = 0,
+        as_of: datetime | None = None,
+        namespace: str | None = None,
     ) -> Communities:
         """Return the groups of memories and entities that hang together, the largest first.
 
@@ -114,28 +123,25 @@ class GraphVerbs(EntityVerbs):
             How many to tell of at most.
         seed
             The same seed gives the same communities of the same graph.
+        as_of
+            Of the memories and relations that were known and believed at that moment; None for now.
         namespace
             Whose; None for the engine's.
         """
         if checks.whole("level", level) >= LEVELS:
             raise InvalidArgument("level", level, f"a whole number from 0 to {LEVELS - 1}")
         checks.whole("limit", limit)
+        then = checks.optional_instant("as_of", as_of)
 
         def answer(look: Look) -> Communities:
             known = self._graph(look)
-            structure = self._structures.get(look.path)
-            if structure is None or structure.graph is not known.graph or structure.seed != seed:
-                structure = Structure.of(known.graph, known.both_ways, seed)
-                if len(self._structures) >= _KEPT_STRUCTURES:
-                    self._structures.clear()
-                self._structures[look.path] = structure
+            structure = self._structure(look, known, seed)
             if len(self._summaries) >= _KEPT_SUMMARIES:
                 self._summaries.clear()
-            moment = look.now.timestamp()
             words_of = self._repairing.words_of
-            return told(structure, level, limit, known, look.view, moment, words_of, self._summaries)
+            return told(structure, level, limit, known, look.view, look.shows, words_of, self._summaries)
 
-        return self._look(namespace, answer)
+        return self._look(namespace, answer, then)
 
     def near(
         self,
@@ -144,6 +150,7 @@ class GraphVerbs(EntityVerbs):
         radius: float | None = None,
         *,
         limit: int = 10,
+        as_of: datetime | None = None,
         namespace: str | None = None,
     ) -> tuple[Nearby, ...]:
         """Return the memories that were nearest to a point, and how far each was, exactly.
@@ -156,20 +163,23 @@ class GraphVerbs(EntityVerbs):
             How far in metres at most; None for any distance.
         limit
             How many at most.
+        as_of
+            What was known and believed at that moment; None for now.
         namespace
             Whose; None for the engine's.
         """
         point = Place(lat, lon)
         reach = None if radius is None else checks.at_least("radius", radius, 0)
         checks.whole("limit", limit)
+        then = checks.optional_instant("as_of", as_of)
 
         def answer(look: Look) -> tuple[Nearby, ...]:
             slots, metres = self._places.near(
-                look.path, look.view, look.now.timestamp(), point.lat, point.lon, reach, limit
+                look.path, look.view, look.shows, point.lat, point.lon, reach, limit
             )
             return tuple(map(Nearby, _memories(look.view, slots), metres.tolist()))
 
-        return self._look(namespace, answer)
+        return self._look(namespace, answer, then)
 
     def timeline(
         self,
@@ -178,6 +188,7 @@ class GraphVerbs(EntityVerbs):
         start: datetime | None = None,
         end: datetime | None = None,
         limit: int = 50,
+        as_of: datetime | None = None,
         namespace: str | None = None,
     ) -> tuple[Memory, ...]:
         """Return memories in the order in which what they tell happened, the oldest first.
@@ -190,6 +201,8 @@ class GraphVerbs(EntityVerbs):
             Only those from `start` on, and before `end`.
         limit
             How many at most.
+        as_of
+            What was known and believed at that moment; None for now.
         namespace
             Whose; None for the engine's.
         """
@@ -197,18 +210,19 @@ class GraphVerbs(EntityVerbs):
         if since is not None and until is not None and until < since:
             raise InvalidArgument("end", end, f"at or after start ({since.isoformat()})")
         checks.whole("limit", limit)
+        then = checks.optional_instant("as_of", as_of)
 
         def answer(look: Look) -> tuple[Memory, ...]:
             slots = self._slots(look, entity)
             records = look.view.records(slots)
             events = records["event"]
-            shown = visible(records, look.now.timestamp())
+            shown = look.shows(records)
             shown &= events >= (-math.inf if since is None else since.timestamp())
             shown &= events < (math.inf if until is None else until.timestamp())
             chosen = slots[shown][np.lexsort((slots[shown], events[shown]))][:limit]
             return tuple(_memories(look.view, chosen))
 
-        return self._look(namespace, answer)
+        return self._look(namespace, answer, then)
 
     # --- inside ---------------------------------------------------------------------------------------
 
@@ -223,6 +237,19 @@ class GraphVerbs(EntityVerbs):
     @cached_property
     def _summaries(self) -> dict[str, Summary]:
         return {}
+
+    def _structure(self, look: Look, known: NamespaceGraph, seed: int) -> Structure:
+        """Return the communities of a graph, those of the present from what is kept of them."""
+        structure = self._structures.get(look.path)
+        if structure is not None and structure.graph is known.graph and structure.seed == seed:
+            return structure
+        structure = Structure.of(known.graph, known.both_ways, seed)
+        # What was believed once is built for one question: it must not push out what is asked every day.
+        if look.as_of is None:
+            if len(self._structures) >= _KEPT_STRUCTURES:
+                self._structures.clear()
+            self._structures[look.path] = structure
+        return structure
 
     def _slots(self, look: Look, entity: str | None) -> IntArray:
         """Return the slots of the memories that mention an entity; None for all slots."""

@@ -5,6 +5,10 @@ a session follows it; entities have whatever relations hold between them, each u
 is there once: walk it both ways where the direction does not matter. What is forgotten, superseded or expired
 has no part in it, except that what took its place still points to it.
 
+The graph of an earlier moment has what was believed then: memories that were known and not yet superseded,
+and the relations that held, as far as both have not been forgotten since. Who is who is as it is now: aliases
+and merges say what names mean, which is no more true today than it was then.
+
 It is built when somebody first asks, then kept, and catches up with the change feed: what was added is added,
 what has changed is taken out and put in again. Only a merge, or another change of who is who, builds it anew.
 """
@@ -14,6 +18,7 @@ from __future__ import annotations
 from array import array
 from collections import OrderedDict
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain, pairwise
 from typing import Any, Final
@@ -24,9 +29,10 @@ from recollect.engine.naming import NameBook, Names
 from recollect.graph.adjacency import Graph
 from recollect.graph.pagerank import pagerank
 from recollect.index.growing import Growing
+from recollect.index.record import visible
 from recollect.model.checks import FloatArray, IntArray
 from recollect.store.naming import Link
-from recollect.store.port import Store
+from recollect.store.port import Store, View
 
 MENTIONS: Final = "mentions"
 NEXT: Final = "next"
@@ -147,6 +153,33 @@ class NamespaceGraph:
 
     # --- catching up ----------------------------------------------------------------------------------
 
+    @classmethod
+    def believed(
+        cls, names: Names, store: Store, namespace: str, view: View, now: datetime, as_of: datetime
+    ) -> NamespaceGraph:
+        """Return the graph as it was believed to be at a moment; it does not catch up with anything.
+
+        Parameters
+        ----------
+        names
+            Who is who.
+        store, namespace, view
+            What it is read from, and an open view of it.
+        now
+            The moment of asking: what is forgotten or has expired by then is not in it.
+        as_of
+            The moment that is asked about.
+        """
+        found = cls(names)
+        slots = store.graph_news(namespace, 0).slots
+        seen = visible(view.records(np.arange(slots)), now.timestamp(), as_of=as_of.timestamp())
+        links = (replace(link, current=True) for link in store.links(namespace, 0) if seen[link.slot])
+        found._put_in(links, slots, now, set())
+        found._relate(store, namespace, now, since=0, as_of=as_of)
+        found._flush()
+        found.slots = slots
+        return found
+
     def catch_up(self, store: Store, namespace: str, now: datetime) -> bool:
         """Bring this up to `now`; return False if it has to be built anew instead."""
         news = store.graph_news(namespace, self.change)
@@ -250,8 +283,10 @@ class NamespaceGraph:
             if said:
                 self._ends[session] = int(positions[order[-1]]), said[-1]
 
-    def _relate(self, store: Store, namespace: str, now: datetime, since: int) -> None:
-        for relation in store.relations(namespace, now=now, since=since):
+    def _relate(
+        self, store: Store, namespace: str, now: datetime, since: int, as_of: datetime | None = None
+    ) -> None:
+        for relation in store.relations(namespace, now=now, as_of=as_of, since=since):
             source, target = (self._entity(name, _NOBODY) for name in (relation.source, relation.target))
             # A declared name is never blank.
             if source is not None and target is not None:
@@ -335,11 +370,16 @@ class Graphs:
         self._budget = budget
         self._kept: OrderedDict[str, NamespaceGraph] = OrderedDict()
 
-    def at(self, namespace: str, now: datetime) -> NamespaceGraph:
-        """Return the graph of a namespace at a moment; inside an open view it is that view's."""
+    def at(self, namespace: str, now: datetime, as_of: datetime | None = None) -> NamespaceGraph:
+        """Return the graph of a namespace at a moment; inside an open view it is that view's.
+
+        With `as_of`, what was believed then; that one is built for the question and not kept.
+        """
         # Names, changes and links must be of one moment, and one thread at a time catches up.
-        with self._store.view(namespace, now):
+        with self._store.view(namespace, now) as view:
             names = self._names.of(namespace)
+            if as_of is not None:
+                return NamespaceGraph.believed(names, self._store, namespace, view, now, as_of)
             found = self._kept.pop(namespace, None)
             if found is not None:
                 found.names = names

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from recollect.index.record import visible
-from recollect.model.checks import FloatArray, IntArray
+from recollect.index.record import Records
+from recollect.model.checks import BoolArray, FloatArray, IntArray
 from recollect.place.nearby import Near, Places
 from recollect.store.port import Store, View
 
@@ -35,14 +36,21 @@ class PlaceIndex:
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
 
     def near(
-        self, namespace: str, view: View, now: float, lat: float, lon: float, radius: float | None, limit: int
+        self,
+        namespace: str,
+        view: View,
+        shows: Callable[[Records], BoolArray],
+        lat: float,
+        lon: float,
+        radius: float | None,
+        limit: int,
     ) -> tuple[IntArray, FloatArray]:
         """Return the slots of the visible memories nearest to a point, and their distances in metres.
 
         Parameters
         ----------
-        namespace, view, now
-            Whose memories, an open view of them, and its moment.
+        namespace, view, shows
+            Whose memories, an open view of them, and which of them may be seen.
         lat, lon
             The point.
         radius
@@ -52,11 +60,11 @@ class PlaceIndex:
         """
         kept = self._caught_up(namespace)
         if radius is not None:
-            return _seen(view, now, kept, kept.places.within(lat, lon, radius), limit)
+            return _seen(view, shows, kept, kept.places.within(lat, lon, radius), limit)
         # Hidden memories have places too: ask for more until enough of them are seen, or there are no more.
         asked = limit + _AT_FIRST
         while True:
-            found = _seen(view, now, kept, kept.places.nearest(lat, lon, limit=asked), limit)
+            found = _seen(view, shows, kept, kept.places.nearest(lat, lon, limit=asked), limit)
             if found[0].size == limit or asked >= len(kept.places):
                 return found
             asked *= 4
@@ -77,7 +85,9 @@ class PlaceIndex:
         return kept
 
 
-def _seen(view: View, now: float, kept: _Kept, near: Near, limit: int) -> tuple[IntArray, FloatArray]:
+def _seen(
+    view: View, shows: Callable[[Records], BoolArray], kept: _Kept, near: Near, limit: int
+) -> tuple[IntArray, FloatArray]:
     slots = kept.slots[near.positions]
-    at = np.flatnonzero(visible(view.records(slots), now))[:limit]
+    at = np.flatnonzero(shows(view.records(slots)))[:limit]
     return slots[at], near.metres[at]

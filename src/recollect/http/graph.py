@@ -18,6 +18,7 @@ from recollect.http.tracing import SEARCH
 router = APIRouter(prefix="/v1", tags=["what hangs together"])
 
 Most = Annotated[int, Query(ge=1, le=RESULTS)]
+AsOf = Annotated[Time | None, Query(description="As it was known and believed then.")]
 _MOST_SECONDS = 20.0
 
 
@@ -94,6 +95,7 @@ async def paths(
     nodes: Most = 100,
     limit: Most = 100,
     seconds: Annotated[float, Query(gt=0, le=_MOST_SECONDS)] = 5.0,
+    as_of: AsOf = None,
 ) -> Response:
     """Return the ways that lead from an entity through relations and memories."""
 
@@ -108,6 +110,7 @@ async def paths(
             nodes=nodes,
             paths=limit,
             seconds=seconds,
+            as_of=as_of,
             namespace=asked.namespace,
         )
         ways = [
@@ -125,11 +128,14 @@ async def communities(
     level: Annotated[int, Query(ge=0, le=2, description="0 for the finest, 2 for the coarsest.")] = 0,
     limit: Most = 10,
     seed: Annotated[int, Query(ge=0, lt=2**31)] = 0,
+    as_of: AsOf = None,
 ) -> Response:
     """Return the groups of memories and entities that hang together."""
 
     def work() -> Any:  # noqa: ANN401
-        found = asked.engine.communities(level=level, limit=limit, seed=seed, namespace=asked.namespace)
+        found = asked.engine.communities(
+            level=level, limit=limit, seed=seed, as_of=as_of, namespace=asked.namespace
+        )
         groups = [
             {
                 "summary": group.summary.text,
@@ -159,11 +165,14 @@ async def timeline(
     start: Annotated[Time | None, Query(description="From then on.")] = None,
     end: Annotated[Time | None, Query(description="Before then.")] = None,
     limit: Most = 50,
+    as_of: AsOf = None,
 ) -> Response:
     """Return memories in the order in which what they tell happened."""
 
     def work() -> Any:  # noqa: ANN401
-        found = asked.engine.timeline(entity, start=start, end=end, limit=limit, namespace=asked.namespace)
+        found = asked.engine.timeline(
+            entity, start=start, end=end, limit=limit, as_of=as_of, namespace=asked.namespace
+        )
         return memories_json(found)
 
     return await asked.look(work, SEARCH)
@@ -176,11 +185,12 @@ async def near(
     lon: Annotated[float, Query(ge=-180, le=180, allow_inf_nan=False)],
     radius: Annotated[float | None, Query(ge=0, allow_inf_nan=False, description="In metres.")] = None,
     limit: Most = 10,
+    as_of: AsOf = None,
 ) -> Response:
     """Return the memories that were nearest to a point, and how far each was."""
 
     def work() -> Any:  # noqa: ANN401
-        found = asked.engine.near(lat, lon, radius, limit=limit, namespace=asked.namespace)
+        found = asked.engine.near(lat, lon, radius, limit=limit, as_of=as_of, namespace=asked.namespace)
         return {"memories": [{"metres": each.metres, "memory": memory_json(each.memory)} for each in found]}
 
     return await asked.look(work, SEARCH)
