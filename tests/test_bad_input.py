@@ -24,6 +24,7 @@ import recollect
 from recollect import duplicates, graph, place, rank, text
 from recollect.model import Entity, InvalidArgument, Period
 from recollect.model.errors import shown
+from recollect.model.memory import Memory
 from recollect.rank import BM25, Combination, Postings
 
 NAN, INF, HUGE = math.nan, math.inf, 10**400
@@ -32,6 +33,7 @@ DAY, NAIVE = datetime(2026, 5, 7, tzinfo=UTC), datetime(2026, 5, 7)
 RESULTS = {
     *("rank.Fused", "rank.Gate", "rank.Weights", "duplicates.Decision", "duplicates.NearPairs"),
     *(
+        "duplicates.Hint",
         "duplicates.Resolution",
         "duplicates.Superseded",
         "duplicates.Survivor",
@@ -47,10 +49,10 @@ RESULTS |= {
     )
 }
 """Records that functions hand out for reading; nobody is asked to make one."""
-CHOICES = {"duplicates.Method", "duplicates.Verdict"}
+CHOICES = {"duplicates.Cue", "duplicates.Method", "duplicates.Verdict"}
 PROTOCOLS = {
     *("rank.Statistics", "text.AnchorExtractor", "text.QueryClassifier", "text.EntityExtractor"),
-    *("duplicates.Claim", "duplicates.Strategy"),
+    *("duplicates.Claim", "duplicates.Signer", "duplicates.Strategy"),
     *("graph.Summariser", "graph.TermStatistics"),
 }
 
@@ -83,8 +85,13 @@ def claim(**changes: Any) -> Any:
     return SimpleNamespace(**values | changes)
 
 
+def memory() -> Memory:
+    return Memory(id="m", content="tea", created_at=DAY)
+
+
 CLAIM = ("tea", None, claim(confidence=1.5), claim(created_at=NAIVE), claim(mentions=-1), claim(content=None))
 CLAIMS: tuple[Any, ...] = ([claim()], [], "tea", None, [claim(), "tea"], [claim(), claim(confidence=NAN)])
+BANDING = duplicates.Banding(2, 4)
 TEAS = Postings([["green", "tea"], ["black", "tea"]])
 KNOWN, MERGED = text.KnownNames([Entity("Anna")]), text.Redirects({"Bob": "Robert"})
 TOWNS = place.Places([52.5, 48.9], [13.4, 2.4])
@@ -401,6 +408,28 @@ TABLE = [
         a=("tea", ["tea"], None), b=("tea", ["tea"], None)),
     row("duplicates.character_shingles", {"text": "banana", "size": 3}, text=TEXT, size=FROM_1),
     row("duplicates.word_shingles", {"text": "to be or", "size": 2}, text=TEXT, size=FROM_1),
+    row("duplicates.contradiction", {"older": "It is on", "newer": "It is not on"}, older=TEXT, newer=TEXT),
+    row("duplicates.same_statement", {"a": "It is on", "b": "It is off"}, a=TEXT, b=TEXT),
+    row("duplicates.extends", {"longer": "It is on now", "shorter": "It is on"}, longer=TEXT, shorter=TEXT),
+    row("duplicates.resemblance", {"a": "tea", "b": "milk"}, a=TEXT, b=TEXT),
+    row("duplicates.duplicate_cosine", {"noise": 0.6}, noise=COSINE),
+    row("duplicates.is_turn", {"memory": memory()}, memory=("tea", None, 5)),
+    row("duplicates.judge", {"a": memory(), "b": memory(), "cosine": 0.95, "threshold": 0.92,
+                             "paraphrases": False},
+        a=("tea", None), b=("tea", None), cosine=(NAN, INF, "1", True, 1.1, -1.1), threshold=COSINE,
+        paraphrases=FLAG),
+    row("duplicates.agreement", {"cosine": 0.5}, cosine=COSINE),
+    row("duplicates.shingle_hashes", {"texts": ["tea", "milk"], "size": 3}, texts=TEXTS, size=FROM_1),
+    row("duplicates.ShingleSigner", {"size": 3, "seed": 1}, size=FROM_1, seed=WHOLE),
+    Row("duplicates.ShingleSigner.sign",
+        lambda texts, permutations: duplicates.ShingleSigner().sign(texts, permutations),
+        {"texts": ["tea", "milk"], "permutations": 4}, {"texts": TEXTS, "permutations": FROM_1}),
+    row("duplicates.direction_keys", {"vectors": [[1.0, 0.0], [0.6, 0.8]], "banding": BANDING},
+        vectors=ROWS, banding=(None, 5, duplicates.Banding(1, 65))),
+    row("duplicates.band_keys", {"signatures": np.zeros((2, 8), np.uint32), "banding": BANDING},
+        signatures=(None, [[1, 2]], np.zeros((2, 3), np.uint32)), banding=(None, 5)),
+    row("duplicates.colliding_pairs", {"bands": [np.zeros(2, np.uint64)], "largest": 4},
+        bands=([[1, 2]], [np.zeros(2)]), largest=(*FROM_1, 1)),
     row("duplicates.method_for", {"count": 10, "force": "lsh", "matrix_limit": 100},
         count=WHOLE, force=("guess", 5, ["lsh"]), matrix_limit=WHOLE),
     row("duplicates.resolve", {"claims": [claim(), claim()], "strategy": "merge"},

@@ -2,8 +2,9 @@
 
 In the order in which a new memory meets them: :func:`fingerprint` finds what was said before in the same
 words; :func:`method_for` chooses how to look for nearly the same, and :func:`near_pairs` (or the bands of
-MinHash LSH, and :func:`jaccard` to verify) finds it; :func:`clusters` puts the pairs together;
-:func:`decide` says whether two are duplicates, and :func:`resolve` what becomes of them.
+MinHash LSH, and :func:`jaccard` to verify) finds it; :func:`judge` reads both word by word;
+:func:`clusters` puts the pairs together; :func:`decide` says whether two are duplicates, and :func:`resolve`
+what becomes of them. :func:`contradiction` hints at what cannot both be true.
 """
 
 from recollect.duplicates.bands import (
@@ -15,13 +16,24 @@ from recollect.duplicates.bands import (
 )
 from recollect.duplicates.claims import CORRECTION, Claim
 from recollect.duplicates.clusters import clusters, groups
+from recollect.duplicates.collisions import colliding_pairs
 from recollect.duplicates.contents import joined_once
+from recollect.duplicates.contradiction import Cue, Hint, contradiction
 from recollect.duplicates.decisions import DUPLICATE_COSINE, MERGE_COSINE, Decision, Verdict, decide
 from recollect.duplicates.fingerprint import fingerprint, normalised
 from recollect.duplicates.methods import Method, method_for
+from recollect.duplicates.near import duplicate_cosine, is_turn, judge, resemblance
 from recollect.duplicates.pairs import NearPairs, near_pairs
 from recollect.duplicates.rounding import ROUNDING
 from recollect.duplicates.shingles import character_shingles, jaccard, word_shingles
+from recollect.duplicates.signatures import (
+    ShingleSigner,
+    Signer,
+    agreement,
+    band_keys,
+    direction_keys,
+    shingle_hashes,
+)
 from recollect.duplicates.strategies import (
     STRATEGIES,
     Resolution,
@@ -34,6 +46,7 @@ from recollect.duplicates.strategies import (
     merge,
     resolve,
 )
+from recollect.duplicates.wording import extends, same_statement
 
 __all__ = [
     "CORRECTION",
@@ -43,23 +56,36 @@ __all__ = [
     "STRATEGIES",
     "Banding",
     "Claim",
+    "Cue",
     "Decision",
+    "Hint",
     "Method",
     "NearPairs",
     "Resolution",
+    "ShingleSigner",
+    "Signer",
     "Strategy",
     "Superseded",
     "Survivor",
     "Verdict",
+    "agreement",
+    "band_keys",
     "bands_for",
     "candidate_probability",
     "character_shingles",
     "clusters",
+    "colliding_pairs",
+    "contradiction",
     "decide",
+    "direction_keys",
+    "duplicate_cosine",
+    "extends",
     "fingerprint",
     "groups",
+    "is_turn",
     "jaccard",
     "joined_once",
+    "judge",
     "keep_both",
     "keep_highest_confidence",
     "keep_most_recent",
@@ -69,6 +95,9 @@ __all__ = [
     "miss_probability",
     "near_pairs",
     "normalised",
+    "resemblance",
     "resolve",
+    "same_statement",
+    "shingle_hashes",
     "word_shingles",
 ]

@@ -14,8 +14,11 @@ from enum import StrEnum
 from typing import Final
 
 from recollect.duplicates.cue_words import CHANGES, LIGHT, OPPOSITES, SLOTS, SPEAKER, SPEAKERS, WEEK
-from recollect.duplicates.wording import Word, Wording, same_word, wording
+from recollect.duplicates.wording import Word, Wording, root, same_word, wording
+from recollect.model import checks
 
+_LONGEST: Final = 40
+"""Longer claims are compared with nothing: they say more than one thing."""
 _LARGEST_RESIDUE: Final = 4
 _NEGATION_OVERLAP: Final = 0.6
 _NUMBER_OVERLAP: Final = 0.5
@@ -104,12 +107,12 @@ def contradiction(older: str, newer: str) -> Hint | None:
     >>> contradiction("Anna likes tea.", "Anna likes coffee.") is None
     True
     """
-    one, other = _spoken(wording(older)), _spoken(wording(newer))
-    if not one.claim or not other.claim:
+    one = _spoken(wording(checks.text("older", older)))
+    other = _spoken(wording(checks.text("newer", newer)))
+    claims = _without_changes(one), _without_changes(other)
+    if not all(1 <= len(claim) <= _LONGEST for claim in claims) or not _same_subject(*claims):
         return None
-    difference = _difference(_without_changes(one), _without_changes(other))
-    if not _same_subject(one, other, difference):
-        return None
+    difference = _difference(*claims)
     return (
         _negation(one, other, difference)
         or _opposite(difference)
@@ -207,15 +210,8 @@ def _without_changes(read: Wording) -> tuple[Word, ...]:
 
 def _difference(one: tuple[Word, ...], other: tuple[Word, ...]) -> _Difference:
     """Lay two claims side by side; a word and a form of it count as the same."""
-    names: dict[int, Word] = {}
-    keys: list[list[int]] = []
-    for side in (one, other):
-        keys.append([])
-        for word in side:
-            key = next((known for known, form in names.items() if same_word(form, word)), len(names))
-            names.setdefault(key, word)
-            keys[-1].append(key)
-    matcher = SequenceMatcher(None, keys[0], keys[1], autojunk=False)
+    roots = [root(word) for word in one], [root(word) for word in other]
+    matcher = SequenceMatcher(None, roots[0], roots[1], autojunk=False)
     shared: list[Word] = []
     before: list[Word] = []
     after: list[Word] = []
@@ -228,17 +224,13 @@ def _difference(one: tuple[Word, ...], other: tuple[Word, ...]) -> _Difference:
     return _Difference(tuple(shared), tuple(before), tuple(after))
 
 
-def _same_subject(one: Wording, other: Wording, difference: _Difference) -> bool:
+def _same_subject(one: tuple[Word, ...], other: tuple[Word, ...]) -> bool:
     """Tell whether the words that a claim begins with are the same on both sides, changes left aside.
 
     That is one word, or two where the first says whose: "my sister".
     """
-    if not difference.shared:
-        return False
-    claims = [_without_changes(read) for read in (one, other)]
-    length = 2 if claims[0][0] is _MINE else 1
-    firsts = [claim[:length] for claim in claims]
-    return len(firsts[0]) == len(firsts[1]) and all(map(same_word, *firsts))
+    length = 2 if one[0] is _MINE else 1
+    return len(one) >= length <= len(other) and all(map(same_word, one[:length], other[:length]))
 
 
 def _slots(read: Wording) -> set[str]:

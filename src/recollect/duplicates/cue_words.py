@@ -39,7 +39,7 @@ QUALIFIERS: Final = _set(
     "only until unless except but if when while before after since although because if maybe perhaps",
     "probably",
     "almost nearly sometimes rarely once or instead than",
-    "nur bis außer aber wenn falls bevor nachdem seit obwohl weil vielleicht wahrscheinlich fast beinahe",
+    "nur bis ausser aber wenn falls bevor nachdem seit obwohl weil vielleicht wahrscheinlich fast beinahe",
     "manchmal selten einmal oder statt als",
     "только пока если кроме но когда до после хотя потому может наверное почти иногда редко или вместо чем",
 )
@@ -89,7 +89,7 @@ _SLOTS: Final = {
     "partner": "married husband wife spouse engaged fiancé fiancée divorced single partner verheiratet "
     "ehemann ehefrau "
     "verlobt geschieden ledig женат замужем муж жена супруг супруга разведен разведена холост",
-    "name": "name called named renamed surname heißt heiße nachname vorname зовут имя фамилия называется",
+    "name": "name called named renamed surname heisst heisse nachname vorname зовут имя фамилия называется",
     "birth": "born birthday birthdate geboren geburtstag родился родилась рождения",
     "age": "old age aged jahre alt лет года год возраст",
     "favourite": "favourite favorite lieblingsessen lieblingsfarbe lieblingsgetränk lieblingsfilm "
@@ -100,12 +100,12 @@ _SLOTS: Final = {
     "secret": "password pin passphrase code passwort kennwort пароль код",
     "price": "cost costs price rent salary fee budget kostet kosten preis miete gehalt стоит цена "
     "аренда зарплата бюджет",
-    "measure": "weigh weighs weight height tall wiege wiegt gewicht groß größe весит вес рост",
+    "measure": "weigh weighs weight height tall wiege wiegt gewicht gross grösse весит вес рост",
     "time": "meeting appointment deadline due starts start begins flight train departs leaves arrives "
     "opens closes "
     "expires interview wedding party lecture course class exam termin besprechung frist fällig beginnt "
     "flug zug abfahrt "
-    "öffnet schließt hochzeit prüfung kurs встреча срок начинается рейс поезд вылетает отправляется "
+    "öffnet schliesst hochzeit prüfung kurs встреча срок начинается рейс поезд вылетает отправляется "
     "открывается "
     "закрывается экзамен свадьба собрание совещание",
     "holder": "ceo boss manager owner owns president director leader lead head landlord doctor dentist "

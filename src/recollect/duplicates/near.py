@@ -75,7 +75,8 @@ def resemblance(a: str, b: str) -> float:
     >>> resemblance("Green tea.", "green  tea"), round(resemblance("green tea", "green teas"), 3)
     (1.0, 0.875)
     """
-    return jaccard(character_shingles(normalised(a)), character_shingles(normalised(b)))
+    one, other = normalised(checks.text("a", a)), normalised(checks.text("b", b))
+    return jaccard(character_shingles(one), character_shingles(other))
 
 
 def judge(
@@ -120,6 +121,9 @@ def judge(
     (<Verdict.DUPLICATE: 'duplicate'>, <Verdict.DISTINCT: 'distinct'>)
     """
     checks.flag("paraphrases", paraphrases)
+    for argument, given in (("a", a), ("b", b)):
+        if not isinstance(given, Memory):
+            raise InvalidArgument(argument, given, "a Memory")
     apart = _occasion(a, b)
     if apart:
         return Decision(Verdict.DISTINCT, None, apart)

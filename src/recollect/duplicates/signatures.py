@@ -152,7 +152,10 @@ def direction_keys(vectors: Rows, banding: Banding, *, seed: int = 1) -> Iterato
     seed = checks.whole("seed", seed)
     if not isinstance(banding, Banding) or banding.rows > _MOST_BITS:
         raise InvalidArgument("banding", banding, f"a Banding of at most {_MOST_BITS} rows")
-    return _direction_keys(rows.astype(np.float32), banding, seed)
+    # Only directions count, and the components of huge vectors do not fit into float32.
+    largest = np.abs(rows).max(axis=1, initial=0.0)[:, None]
+    unit = np.divide(rows, largest, out=np.zeros_like(rows), where=largest > 0.0)
+    return _direction_keys(unit.astype(np.float32), banding, seed)
 
 
 def band_keys(signatures: Signatures, banding: Banding) -> Iterator[Keys]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from recollect.duplicates.cue_words import (
@@ -76,8 +77,14 @@ def wording(text: str) -> Wording:
     >>> [word.text for word in read.claim], read.numbers, read.negated
     (['anna', 'like', '2', 'dogs'], ('2',), True)
     """
+    return _read(checks.text("text", text))
+
+
+@lru_cache(maxsize=1_024)
+def _read(text: str) -> Wording:
+    # Kept for a while: one new text is compared with many, and the same candidates come up again.
     words = []
-    for found in _WORD.finditer(checks.text("text", text)):
+    for found in _WORD.finditer(text):
         raw = found.group()
         if not any(character.isalnum() for character in raw):
             # A lone sign is punctuation, but "+", "€" and their like say something beside a number.
@@ -105,14 +112,18 @@ def same_word(a: Word, b: Word) -> bool:
     >>> same_word(Word("likes"), Word("like")), same_word(Word("anna", True), Word("annas", True))
     (True, False)
     """
-    if a.text == b.text:
-        return True
-    if a.name or b.name or a.number or b.number:
-        return False
-    shorter, longer = sorted((a.text, b.text), key=len)
-    if len(shorter) >= _SHORTEST_STEM and longer.startswith(shorter) and longer[len(shorter) :] in ENDINGS:
-        return True
-    return len(stem := _stem(a.text)) > _SHORTEST_STEM and stem == _stem(b.text)
+    return a.text == b.text or root(a) == root(b)
+
+
+def root(word: Word) -> str:
+    """Return what the forms of a word have in common; a name or a number has no forms.
+
+    Examples
+    --------
+    >>> root(Word("likes")), root(Word("like")), root(Word("james", True))
+    ('lik', 'lik', 'james')
+    """
+    return word.text if word.name or word.number else _stem(word.text)
 
 
 def same_statement(a: str, b: str) -> bool:
@@ -136,7 +147,8 @@ def same_statement(a: str, b: str) -> bool:
     >>> same_statement("Anna told Bob.", "Bob told Anna."), same_statement("It is on.", "It is not on.")
     (False, False)
     """
-    one, other = ([word.text for word in _core(text)] for text in (a, b))
+    one = [word.text for word in _core(checks.text("a", a))]
+    other = [word.text for word in _core(checks.text("b", b))]
     if one == other:
         return True
     # "Data base" and "database" are one word; but "1 23" and "12 3" are not the same numbers.
@@ -160,7 +172,7 @@ def extends(longer: str, shorter: str) -> bool:
     >>> extends("Anna works at Acme until May.", "Anna works at Acme.")
     False
     """
-    one, other = _core(longer), _core(shorter)
+    one, other = _core(checks.text("longer", longer)), _core(checks.text("shorter", shorter))
     more = one[len(other) :]
     if (
         not other
@@ -178,6 +190,7 @@ def _core(text: str) -> list[Word]:
     return [word for word in words if word.text not in FILLERS] or list(words)
 
 
+@lru_cache(maxsize=8_192)
 def _stem(word: str) -> str:
     """Return a word without its longest known ending."""
     for ending in ENDINGS:
