@@ -49,6 +49,7 @@ WITHOUT: Mapping[str, Mapping[str, Any]] = {
     "meaning 0.4": {"vector_weight": 0.4},
     "meaning 0.6": {"vector_weight": 0.6},
     "k1 1.2, b 0.75": {"k1": 1.2, "b": 0.75},
+    "with a forgetting curve": {"fading": "half_life", "fading_weight": 0.2, "fading_days": 30.0},
 }
 """The levers of the default, each taken away or turned by itself."""
 

@@ -128,6 +128,9 @@ def test_a_pin_takes_the_expiry_away_and_can_be_taken_back(memory: Engine) -> No
     assert [each.id for each in memory.list(filter={"pinned": True}).memories] == [said.id]
     memory.unpin(said.id)
     assert memory.list(filter={"pinned": True}).memories == ()
+    with pytest.raises(MemoryNotFound):
+        memory.pin(said.id, "nobody")
+    assert memory.list(filter={"pinned": True}).memories == (), "all of them or none"
     assert memory.list(filter={"not": {"pinned": True}}).memories != ()
 
 

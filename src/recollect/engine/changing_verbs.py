@@ -8,7 +8,7 @@ never overwrite each other unseen (optimistic concurrency, Kung and Robinson, 19
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -94,13 +94,11 @@ class ChangingVerbs(ABC):
 
     def pin(self, *ids: str, namespace: str | None = None) -> None:
         """Keep memories: they do not fade and no upkeep touches them; an expiry they had is taken away."""
-        for id_ in ids:
-            self.change(id_, pinned=True, expires_at=None, namespace=namespace)
+        self._all_or_none(ids, namespace, pinned=True, expires_at=None)
 
     def unpin(self, *ids: str, namespace: str | None = None) -> None:
         """Let memories live as others do again."""
-        for id_ in ids:
-            self.change(id_, pinned=False, namespace=namespace)
+        self._all_or_none(ids, namespace, pinned=False)
 
     def used(self, *ids: str, namespace: str | None = None) -> None:
         """Say that memories were of use, which makes them last and count more.
@@ -139,6 +137,11 @@ class ChangingVerbs(ABC):
         if not isinstance(memory, Memory):
             raise InvalidArgument("memory", memory, "a Memory")
         return self.life.confidence(memory, self._clock() if now is None else checks.instant("now", now))
+
+    def _all_or_none(self, ids: Sequence[str], namespace: str | None, **fields: Any) -> None:  # noqa: ANN401
+        with self.store.together():
+            for id_ in ids:
+                self.change(id_, namespace=namespace, **fields)
 
     def _written(self, changed: Memory, version: int) -> Memory:
         return self.store.update(changed, version, self._repairing.words_of)
