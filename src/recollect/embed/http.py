@@ -13,7 +13,8 @@ import json
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 
@@ -88,6 +89,14 @@ class ServiceEmbedder(ABC):
     @abstractmethod
     def _ask(self, texts: list[str]) -> Any:  # noqa: ANN401 - a list of vectors, if the service is well
         """Send one request and return what should be a list of vectors, in the order of the texts."""
+
+    def prompted(self, prompts: Prompts) -> Self:
+        """Return the same service with other prompts, for which nobody has measured a threshold."""
+        if prompts == self._prompts:
+            return self
+        made = copy(self)
+        made._prompts, made._threshold, made._lock = prompts, 0.0, threading.Lock()
+        return made
 
     @property
     def name(self) -> str:

@@ -11,6 +11,9 @@
 ``openai:MODEL@ADDRESS``   an OpenAI-compatible service; the address is optional
 ``ollama:MODEL@ADDRESS``   an Ollama server; the address is optional
 =========================  ================================================================================
+
+Any of them but `lexical` may be followed by the prompts to use, such as ``builtin#retrieval``: see
+:mod:`recollect.embed.prompting`.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from recollect.embed.hub import cached_snapshot, describe_hub_folder
 from recollect.embed.lexical import LexicalEmbedder
 from recollect.embed.onnx import OnnxEmbedder
 from recollect.embed.port import Embedder
+from recollect.embed.prompting import split, with_prompts
 from recollect.embed.static import StaticEmbedder
 from recollect.model.checks import text
 from recollect.model.errors import EmbedderError, MissingExtra, ModelNotInstalled
@@ -120,7 +124,12 @@ def choose(specification: str, resources: Resources | None = None) -> Choice:
     True
     """
     given = resources or Resources()
-    form, colon, rest = text("specification", specification).partition(":")
+    named, prompts = split(text("specification", specification))
+    if prompts:
+        plain = choose(named, given)
+        embedder = with_prompts(plain.embedder, prompts)
+        return Choice(embedder, f"{plain.specification}#{prompts}", plain.note)
+    form, colon, rest = specification.partition(":")
     if specification == "auto":
         return _best(given)
     if specification in ("builtin", BUILTIN.id):

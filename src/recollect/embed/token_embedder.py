@@ -9,7 +9,9 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -40,6 +42,15 @@ class TokenEmbedder(ABC):
     @abstractmethod
     def _load(self) -> Loaded:
         """Read the model's files, checking their hashes."""
+
+    def prompted(self, prompts: Prompts) -> Self:
+        """Return the same model with other prompts, for which nobody has measured a threshold."""
+        if prompts == self._description.prompts:
+            return self
+        made = copy(self)
+        made._description = replace(self._description, prompts=prompts, similarity_threshold=0.0)
+        made._lock = threading.Lock()
+        return made
 
     @property
     def description(self) -> ModelDescription:

@@ -201,14 +201,15 @@ class ReembeddingVerbs(ABC):
         waiting = self.store.count_waiting()
         if not waiting:
             return []
+        those = "1 memory has" if waiting == 1 else f"{waiting:,} memories have"
         before = ", ".join(f"{count:,} of {name}" for name, count in others.items())
         try:
             time = f"in about {duration(self._estimate().seconds)}"
         except EmbedderError as error:
             time = f"(how long it takes could not be measured: {error})"
         return [
-            f"{waiting:,} memories have no vector of {self.embedder.name} and are found by words only until "
-            f"`recollect reembed` embeds them, {time}; there are vectors of another embedder: {before}"
+            f"{those} no vector of {self.embedder.name} and can be found by words only until "
+            f"`recollect reembed` is done, {time}; there are vectors of another embedder: {before}"
         ]
 
     def _measured_by(self) -> Embedder:

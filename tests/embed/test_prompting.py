@@ -1,0 +1,84 @@
+"""Prompts beside the model: named, recorded, and never mixed with others."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import recollect
+from recollect.embed.builtin import BuiltinEmbedder
+from recollect.embed.http import OpenAIEmbedder
+from recollect.embed.lexical import LexicalEmbedder
+from recollect.embed.port import Prompts
+from recollect.embed.prompting import PRESETS, parsed, split, with_prompts
+from recollect.embed.select import choose
+from recollect.model.errors import EmbedderError
+
+
+@pytest.mark.parametrize(
+    ("specification", "expected"),
+    [
+        ("builtin", ("builtin", "")),
+        ("builtin#none", ("builtin", "none")),
+        ("openai:m@https://x.org/v1#retrieval", ("openai:m@https://x.org/v1", "retrieval")),
+        ("onnx:a#1/b#similarity", ("onnx:a#1/b", "similarity")),
+        ("onnx:a#1", ("onnx:a#1", "")),
+        ("onnx:a#1#custom:q#1|d#2", ("onnx:a#1", "custom:q#1|d#2")),
+        ("#none", ("#none", "")),
+    ],
+)
+def test_prompts_stand_after_the_embedder(specification: str, expected: tuple[str, str]) -> None:
+    assert split(specification) == expected
+
+
+def test_presets_and_prompts_of_ones_own() -> None:
+    assert parsed("none") == Prompts()
+    assert parsed("similarity").query == parsed("similarity").document != ""
+    assert parsed("custom:|d|e") == Prompts("", "d|e")
+    with pytest.raises(EmbedderError, match=r"have a \| between them"):
+        parsed("custom:only one")
+    assert set(PRESETS) == {"none", "similarity", "retrieval", "narrative"}
+
+
+def test_other_prompts_are_another_embedder_and_the_models_own_the_same() -> None:
+    own = BuiltinEmbedder()
+    other = own.prompted(Prompts("query: ", "passage: "))
+    assert own.prompted(own.prompts) is own
+    assert other.name != own.name
+    assert (other.prompts, own.prompts) == (Prompts("query: ", "passage: "), Prompts())
+    # The threshold was measured with the model's own prompts, and says nothing about others.
+    assert (other.similarity_threshold, own.similarity_threshold > 0) == (0.0, True)
+    np.testing.assert_array_equal(other.embed_documents(["tea"]), own.embed_documents(["passage: tea"]))
+    np.testing.assert_array_equal(other.embed_query("tea"), own.embed_query("query: tea"))
+
+
+def test_services_have_prompts_as_well() -> None:
+    plain = OpenAIEmbedder("m", "http://localhost:1/v1", dimension=4)
+    other = plain.prompted(Prompts("q: ", ""))
+    assert plain.prompted(Prompts()) is plain
+    assert (other.prompts.query, other.dimension) == ("q: ", 4)
+    assert other.name != plain.name
+    assert choose("openai:m#retrieval").embedder.prompts == PRESETS["retrieval"]
+
+
+def test_the_lexical_embedder_has_none() -> None:
+    with pytest.raises(EmbedderError, match="has no prompts; leave out #none"):
+        with_prompts(LexicalEmbedder(), "none")
+
+
+def test_a_change_of_prompts_is_noticed_re_embedded_and_recorded(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with recollect.open(path, embedder="builtin") as memory:
+        memory.remember("Anna prefers green tea.")
+        before = memory.embedder
+    with recollect.open(path, embedder="builtin#similarity") as memory:
+        assert any("1 memory has no vector of" in note for note in memory.notes)
+        assert memory.reembed().dropped == 1
+        assert memory.store.setting("embedder") == "builtin#similarity"
+    with recollect.open(path) as memory:
+        assert before is not None
+        assert memory.embedder is not None
+        assert memory.embedder.name != before.name
+        assert memory.embedder.prompts == PRESETS["similarity"]
+        assert memory.recall("what does Anna drink?").degraded == ()
+        assert memory.check() == []
