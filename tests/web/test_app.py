@@ -13,9 +13,15 @@ from recollect.web.app import MOST_BYTES, create_pages
 
 READABLE = (
     "/", "/?q=tea", "/memories", "/memories/tea", "/memories/tea/similar", "/graph",
-    "/graph/data?entity=Anna", "/communities", "/timeline", "/map",
+    "/graph/data?entity=Anna", "/communities", "/timeline", "/map", "/duplicates", "/lab",
+    "/lab/outcome", "/experiments", "/settings", "/settings/vectors",
 )  # fmt: skip
-FORMS = ("/memories", "/memories/act", "/memories/tea/act", "/memories/tea/correct", "/memories/tea/change")
+FORMS = (
+    "/memories", "/memories/act", "/memories/tea/act", "/memories/tea/correct", "/memories/tea/change",
+    "/recipes", "/duplicates/find", "/duplicates/settle", "/duplicates/settle-all", "/duplicates/undo",
+    "/duplicates/decide", "/lab/ask", "/lab/judge", "/lab/tune", "/lab/install", "/experiments",
+    "/experiments/stop", "/experiments/keep", "/settings/reembed", "/settings/use", "/settings/rollback",
+)  # fmt: skip
 
 
 def token_in(page: str) -> str:
@@ -169,6 +175,22 @@ def test_a_key_for_one_namespace_sees_nothing_of_another(engine: Engine) -> None
     assert [memory.content for memory in engine.list(namespace="acme/bob").memories] == [
         "Bob's secret is in the attic."
     ]
+
+
+def test_what_concerns_the_whole_store_is_for_those_who_administer_all_of_it(engine: Engine) -> None:
+    gate = Gatekeeper(engine.store)
+    for namespaces, scope in (["*"], "write"), (["default"], "admin"):
+        client = locked(engine)
+        log_in(client, gate.create("some", namespaces, [scope])[1])
+        page = client.get("/settings").text
+        assert "The store" not in page
+        assert "Measured by" not in page
+        assert client.post("/settings/reembed", data={"token": token_in(page)}).status_code == 403
+    client = locked(engine)
+    log_in(client, gate.create("all", ["*"], ["admin"])[1])
+    page = client.get("/settings").text
+    assert "The store" in page
+    assert client.post("/settings/reembed", data={"token": token_in(page)}).status_code == 303
 
 
 def test_a_namespace_that_cannot_be_is_refused(client: TestClient) -> None:

@@ -30,7 +30,8 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 PAGES = (
     "/", "/?q=Why+did+we+move+the+job+queue", "/?q=tea&compare=azure", "/?q=zzzz", "/memories",
-    "/memories/1006-1", "/graph?entity=Anya", "/communities", "/timeline", "/map", "/nowhere",
+    "/memories/1006-1", "/graph?entity=Anya", "/communities", "/timeline", "/map", "/duplicates",
+    "/lab", "/experiments", "/settings", "/nowhere",
 )  # fmt: skip
 
 pytestmark = pytest.mark.skipif(

@@ -117,3 +117,10 @@ def test_a_form_from_another_site_is_refused_even_with_the_token(headers: dict[s
     guest = door.guest(here)
     with pytest.raises(AccessDenied, match="another site"):
         door.check_form(here, guest, door.token(guest.visitor))
+
+
+def test_other_names_are_served_where_they_were_named() -> None:
+    door = Door(None, hosts=["memory.home"])
+    assert door.guest(request("memory.home:8000")).access == LOCAL
+    with pytest.raises(AccessDenied):
+        door.guest(request("other.home"))

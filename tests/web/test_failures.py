@@ -15,6 +15,7 @@ from recollect.model.errors import (
     StoreUnavailable,
     VersionConflict,
 )
+from recollect.web.errands import Errands
 from recollect.web.failures import failure
 from recollect.web.values import Values
 from recollect.web.visit import Visit
@@ -34,7 +35,7 @@ NOW = datetime(2026, 5, 20, tzinfo=UTC)
     ],
 )
 def test_statuses(engine: Engine, error: RecollectError, status: int) -> None:
-    visit = Visit(engine, "default", ("default",), Values({}), "/", {}, "", "", NOW)
+    visit = Visit(engine, "default", ("default",), Values({}), "/", {}, "", "", NOW, Errands(lambda: NOW))
     assert failure(visit, error).status_code == status
 
 

@@ -8,9 +8,12 @@ from starlette.testclient import TestClient
 from recollect.engine import Engine
 from recollect.engine.graph_answers import FoundPath, PathStep
 from recollect.web.app import create_pages
+from recollect.web.errands import Errands
 from recollect.web.graphing import drawn
 from recollect.web.values import Values
 from recollect.web.visit import Visit
+
+NOW = datetime(2026, 5, 20, tzinfo=UTC)
 
 
 def test_the_most_mentioned_comes_first_without_a_question(client: TestClient, engine: Engine) -> None:
@@ -54,7 +57,7 @@ def test_what_was_said_next_is_followed_on_request(client: TestClient) -> None:
 
 
 def test_a_way_that_is_walked_backwards_is_drawn_forwards(engine: Engine) -> None:
-    visit = Visit(engine, "default", (), Values({}), "/", {}, "", "", datetime(2026, 5, 20, tzinfo=UTC))
+    visit = Visit(engine, "default", (), Values({}), "/", {}, "", "", NOW, Errands(lambda: NOW))
     way = FoundPath("Anna", (PathStep("mentions", False, 1.0, None, "tea"),), 0.85)
     edge = drawn(visit, [way, way]).as_dict()["edges"]
     assert [(each["source"], each["target"]) for each in edge] == [("memory:tea", "name:Anna")]

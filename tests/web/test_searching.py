@@ -123,3 +123,27 @@ def test_markup_in_a_memory_is_text(client: TestClient) -> None:
     assert "&lt;script&gt;document.title=&#39;owned&#39;&lt;/script&gt;" in page
     for markup in ("<b>", "<i>", "<u>", "<s>"):
         assert markup not in page
+
+
+def test_what_was_turned_is_saved_as_a_recipe(client: TestClient, engine: Engine, token: str) -> None:
+    page = client.get("/?q=tea&recipe=azure&vector_weight=0.8").text
+    saved = dict(re.findall(r'<input form="save" type="hidden" name="(\w+)" value="([^"]*)"', page))
+    assert saved == {"recipe": "azure", "q": "tea", "vector_weight": "0.8"}
+    answer = client.post("/recipes", data={"token": token, **saved, "name": "mine", "use": "true"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/?q=tea&recipe=mine")
+    mine = engine.recipe_named("mine")
+    assert (mine.fusion, mine.vector_weight) == ("rrf", 0.8)
+    assert engine.recipe_named().name == "mine"
+    again = client.get("/?q=tea").text
+    assert "<option selected>mine</option>" in again
+    assert "Save as a recipe" not in again
+
+
+@pytest.mark.parametrize(
+    "form", [{"name": ""}, {"name": "balanced"}, {"name": "a b"}, {"name": "x", "vector_weight": "9"}]
+)
+def test_a_recipe_that_cannot_be_saved_is_refused(
+    client: TestClient, engine: Engine, token: str, form: dict[str, str]
+) -> None:
+    assert client.post("/recipes", data={"token": token, **form}).status_code == 400
+    assert engine.saved_recipes() == ()

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from recollect.engine import Engine
+from recollect.web.errands import Errands
 from recollect.web.values import Values
 from recollect.web.visit import Room, Visit
 
@@ -11,7 +12,9 @@ NOW = datetime(2026, 5, 20, tzinfo=UTC)
 
 
 def visit(engine: Engine, **more: object) -> Visit:
-    plain = Visit(engine, "default", ("default",), Values({}), "/", {}, "", "token", NOW)
+    plain = Visit(
+        engine, "default", ("default",), Values({}), "/", {}, "", "token", NOW, Errands(lambda: NOW)
+    )
     return replace(plain, **more)  # type: ignore[arg-type]
 
 

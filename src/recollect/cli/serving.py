@@ -88,7 +88,7 @@ def serve(
         if gate.required:
             _check_keys(gate, host)
         hosts = None if gate.required and not allow_host else {*loopback_names(), *(allow_host or ())}
-        pages = None if no_pages else create_pages(engine, access=gate)
+        pages = None if no_pages else create_pages(engine, access=gate, hosts=allow_host or ())
         api = create_api(engine, gate, limits=limits, hosts=hosts, origins=cors or (), pages=pages)
         logs.set_up(log_level, contents=log_contents)
         server.serve(api, host, port, lambda address: _announce(session, address, gate))

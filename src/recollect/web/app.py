@@ -7,7 +7,8 @@ the namespace is one that the visitor may touch, and an error becomes a page tha
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Final
@@ -25,8 +26,21 @@ from recollect.engine import Engine
 from recollect.engine.access import Access, Gatekeeper
 from recollect.model.errors import AccessDenied, InvalidArgument, NotAdmitted, RecollectError
 from recollect.model.namespace import namespace as checked_namespace
-from recollect.web import browsing, graphing, grouping, mapping, memory_page, searching, timeline
+from recollect.web import (
+    browsing,
+    experimenting,
+    graphing,
+    grouping,
+    keeping,
+    mapping,
+    memory_page,
+    reviewing,
+    searching,
+    timeline,
+    tuning,
+)
 from recollect.web.door import TOKEN_FIELD, TOKEN_HEADER, Door, Guest
+from recollect.web.errands import Errands
 from recollect.web.failures import failure
 from recollect.web.headers import SafeHeaders
 from recollect.web.values import Values
@@ -43,6 +57,10 @@ _ROOMS: Final[tuple[Room, ...]] = (
     *grouping.ROOMS,
     *timeline.ROOMS,
     *mapping.ROOMS,
+    *reviewing.ROOMS,
+    *tuning.ROOMS,
+    *experimenting.ROOMS,
+    *keeping.ROOMS,
 )
 
 
@@ -50,6 +68,7 @@ def create_pages(
     engine: Engine,
     *,
     access: Gatekeeper | None = None,
+    hosts: Collection[str] = (),
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Starlette:
     """Return the pages over an engine, to be mounted at ``/``.
@@ -61,33 +80,44 @@ def create_pages(
     access
         Knows the keys. None, or one that requires no key, means that the server listens on loopback alone:
         the pages are then served under loopback names only.
+    hosts
+        Other names to be served under without a key.
     clock
         Tells the time.
     """
-    door = Door(access, clock)
-    rooms = [Route(room.path, _endpoint(engine, door, room), methods=[room.method]) for room in _ROOMS]
+    house = _House(engine, Door(access, clock, hosts), Errands(clock))
+    rooms = [Route(room.path, _endpoint(house, room), methods=[room.method]) for room in _ROOMS]
     static = StaticFiles(directory=str(files("recollect.web") / "static"))
     return Starlette(
         routes=[
             Mount("/static", static),
-            Route("/login", _login_page(engine, door), methods=["GET"]),
-            Route("/login", _log_in(engine, door), methods=["POST"]),
-            Route("/logout", _log_out(engine, door), methods=["POST"]),
+            Route("/login", _login_page(house), methods=["GET"]),
+            Route("/login", _log_in(house), methods=["POST"]),
+            Route("/logout", _log_out(house), methods=["POST"]),
             *rooms,
         ],
         middleware=[Middleware(SafeHeaders)],
-        exception_handlers={HTTPException: _nowhere(engine, door)},
+        exception_handlers={HTTPException: _nowhere(house)},
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _House:
+    """What all pages share."""
+
+    engine: Engine
+    door: Door
+    errands: Errands
 
 
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def _endpoint(engine: Engine, door: Door, room: Room) -> _Endpoint:
+def _endpoint(house: _House, room: Room) -> _Endpoint:
     async def answer(request: Request) -> Response:
-        visit = _bare(engine, door, request)
+        visit = _bare(house, request)
         try:
-            guest = door.guest(request)
+            guest = house.door.guest(request)
         except RecollectError as error:
             return failure(visit, error)
         if guest.access is None:
@@ -96,118 +126,125 @@ def _endpoint(engine: Engine, door: Door, room: Room) -> _Endpoint:
             values = await _values(request)
             if room.method == "POST":
                 token = request.headers.get(TOKEN_HEADER) or values.text(TOKEN_FIELD)
-                door.check_form(request, guest, token)
-            visit = await run_in_threadpool(_visit, engine, door, request, guest, values)
-            guest.access.require(room.scope, visit.namespace)
+                house.door.check_form(request, guest, token)
+            visit = await run_in_threadpool(_visit, house, request, guest, values)
+            if room.everywhere:
+                guest.access.require_everywhere("admin")
+            else:
+                guest.access.require(room.scope, visit.namespace)
             response = await run_in_threadpool(room.answer, visit)
         except RecollectError as error:
             response = failure(visit, error)
         if guest.new:
-            door.greet(response, request, guest.visitor)
+            house.door.greet(response, request, guest.visitor)
         return response
 
     return answer
 
 
-def _login_page(engine: Engine, door: Door) -> _Endpoint:
+def _login_page(house: _House) -> _Endpoint:
     async def show(request: Request) -> Response:
-        visit = _bare(engine, door, request)
+        visit = _bare(house, request)
         try:
-            guest = door.guest(request)
+            guest = house.door.guest(request)
         except AccessDenied as error:
             return failure(visit, error)
         if guest.access is not None:
             return visit.go(visit.prefix + "/")
-        visit = _bare(engine, door, request, door.token(guest.visitor))
+        visit = _bare(house, request, house.door.token(guest.visitor))
         response = visit.page("login.html", problem="")
         if guest.new:
-            door.greet(response, request, guest.visitor)
+            house.door.greet(response, request, guest.visitor)
         return response
 
     return show
 
 
-def _log_in(engine: Engine, door: Door) -> _Endpoint:
+def _log_in(house: _House) -> _Endpoint:
     async def enter(request: Request) -> Response:
-        visit = _bare(engine, door, request)
+        visit = _bare(house, request)
         try:
-            guest = door.guest(request)
+            guest = house.door.guest(request)
             values = await _values(request)
-            door.check_form(request, guest, values.text(TOKEN_FIELD))
-            visit = _bare(engine, door, request, door.token(guest.visitor))
-            visitor = await run_in_threadpool(door.log_in, values.text("key"))
+            house.door.check_form(request, guest, values.text(TOKEN_FIELD))
+            visit = _bare(house, request, house.door.token(guest.visitor))
+            visitor = await run_in_threadpool(house.door.log_in, values.text("key"))
         except NotAdmitted as error:
             return visit.page("login.html", problem=str(error), status=403)
         except RecollectError as error:
             return failure(visit, error)
         response = visit.go(visit.prefix + "/")
-        door.greet(response, request, visitor)
+        house.door.greet(response, request, visitor)
         return response
 
     return enter
 
 
-def _log_out(engine: Engine, door: Door) -> _Endpoint:
+def _log_out(house: _House) -> _Endpoint:
     async def leave(request: Request) -> Response:
-        visit = _bare(engine, door, request)
+        visit = _bare(house, request)
         try:
-            guest = door.guest(request)
+            guest = house.door.guest(request)
             values = await _values(request)
-            door.check_form(request, guest, values.text(TOKEN_FIELD))
+            house.door.check_form(request, guest, values.text(TOKEN_FIELD))
         except RecollectError as error:
             return failure(visit, error)
-        door.log_out(guest.visitor)
+        house.door.log_out(guest.visitor)
         return _to_login(visit)
 
     return leave
 
 
-def _nowhere(engine: Engine, door: Door) -> Callable[[Request, Exception], Awaitable[Response]]:
+def _nowhere(house: _House) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def say(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
         text = "There is no page at this address." if status == 404 else str(error)
-        return _bare(engine, door, request).page("error.html", status=status, title="Not here", text=text)
+        return _bare(house, request).page("error.html", status=status, title="Not here", text=text)
 
     return say
 
 
-def _bare(engine: Engine, door: Door, request: Request, token: str = "") -> Visit:
+def _bare(house: _House, request: Request, token: str = "") -> Visit:
     """Return a visit of somebody who may see nothing yet."""
     return Visit(
-        engine=engine,
-        namespace=engine.namespace,
+        engine=house.engine,
+        namespace=house.engine.namespace,
         namespaces=(),
         values=Values({}),
         path=request.url.path,
         parts={},
         prefix=request.scope.get("root_path", ""),
         token=token,
-        now=door.now(),
+        now=house.door.now(),
+        errands=house.errands,
         fragment=_is_fragment(request),
         target=request.headers.get("hx-target", ""),
         may_write=False,
+        may_administer=False,
     )
 
 
-def _visit(engine: Engine, door: Door, request: Request, guest: Guest, values: Values) -> Visit:
+def _visit(house: _House, request: Request, guest: Guest, values: Values) -> Visit:
     access = guest.access
     if access is None:
         raise NotAdmitted("a key is needed")
-    namespace, all_ = _namespaces(engine, access, values.text("ns"))
+    namespace, all_ = _namespaces(house.engine, access, values.text("ns"))
     return Visit(
-        engine=engine,
+        engine=house.engine,
         namespace=namespace,
         namespaces=all_,
         values=values,
         path=request.url.path,
         parts=request.path_params,
         prefix=request.scope.get("root_path", ""),
-        token=door.token(guest.visitor),
-        now=door.now(),
+        token=house.door.token(guest.visitor),
+        now=house.door.now(),
+        errands=house.errands,
         fragment=_is_fragment(request),
         target=request.headers.get("hx-target", ""),
         may_write=access.allows("write", namespace),
-        login=door.locked,
+        may_administer=access.everywhere and access.may("admin"),
+        login=house.door.locked,
     )
 
 

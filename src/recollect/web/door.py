@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -59,12 +59,18 @@ class Door:
         Knows the keys; None where none is asked for.
     clock
         Tells the time.
+    hosts
+        Names to be served under without a key, beside those of loopback.
     """
 
     def __init__(
-        self, gate: Gatekeeper | None, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        gate: Gatekeeper | None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        hosts: Collection[str] = (),
     ) -> None:
         self._gate = gate
+        self._hosts = frozenset(hosts)
         self._clock = clock
         self._signer = Signer()
         self._keys: OrderedDict[str, str] = OrderedDict()
@@ -80,7 +86,8 @@ class Door:
 
     def guest(self, request: Request) -> Guest:
         """Return who comes, and what they may do."""
-        if not self.locked and not _is_loopback(request.url.hostname):
+        host = request.url.hostname
+        if not self.locked and host not in self._hosts and not _is_loopback(host):
             raise AccessDenied("without a key this page is served under localhost only")
         known = self._signer.read(request.cookies.get(COOKIE, ""), self._clock())
         visitor = self._signer.newcomer(self._clock()) if known is None else known

@@ -11,6 +11,7 @@ from recollect.model.errors import (
     EntityNotFound,
     InvalidArgument,
     MemoryNotFound,
+    RecallNotFound,
     RecollectError,
     StoreUnavailable,
     VersionConflict,
@@ -22,6 +23,7 @@ _KNOWN: Final[tuple[tuple[type[RecollectError], int, str], ...]] = (
     (AccessDenied, 403, "You may not do that"),
     (MemoryNotFound, 404, "No such memory"),
     (EntityNotFound, 404, "Nobody has that name"),
+    (RecallNotFound, 404, "No such question"),
     (VersionConflict, 409, "Somebody was faster"),
     (StoreUnavailable, 503, "The store is busy"),
 )

@@ -54,9 +54,10 @@ def similar(visit: Visit) -> Response:
     words = _SYNTAX.sub(" ", memory.content)[:_READ].strip()
     found: tuple[Row, ...] = ()
     if words:
-        answer = visit.engine.recall(
-            words, namespace=visit.namespace, limit=_SIMILAR, filter={"id": {"!=": memory.id}}
-        )
+        with visit.engine.recall_log.aside():
+            answer = visit.engine.recall(
+                words, namespace=visit.namespace, limit=_SIMILAR, filter={"id": {"!=": memory.id}}
+            )
         found = rows(answer)
     return visit.page("similar.html", rows=found, signal=signal)
 

@@ -5,6 +5,7 @@ No template does. A name that a template uses and nobody gave is an error, not a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from functools import cache
@@ -21,6 +22,10 @@ PAGES: Final = (
     ("/communities", "Communities"),
     ("/timeline", "Timeline"),
     ("/map", "Map"),
+    ("/duplicates", "Review"),
+    ("/lab", "Lab"),
+    ("/experiments", "Experiments"),
+    ("/settings", "Settings"),
 )
 """What the top of every page leads to."""
 _EXCERPT: Final = 280
@@ -48,6 +53,8 @@ def environment() -> Environment:
         "excerpt": excerpt,
         "counted": counted,
         "embedder_name": embedder_name,
+        "known": known,
+        "share": share,
     }
     found.globals |= {"version": __version__, "pages": PAGES, "one_day": timedelta(days=1)}
     return found
@@ -86,6 +93,28 @@ def number(value: float, digits: int = 3) -> str:
     ('0.500', '1,234.6')
     """
     return f"{value:,.{digits}f}"
+
+
+def known(value: float, digits: int) -> str:
+    """Return a number, or a dash where there is none.
+
+    Examples
+    --------
+    >>> known(0.5, 2), known(float("nan"), 2)
+    ('0.50', '–')
+    """
+    return "–" if math.isnan(value) else number(value, digits)
+
+
+def share(value: float) -> str:
+    """Return a share as a percentage, or a dash where there is none.
+
+    Examples
+    --------
+    >>> share(0.254)
+    '25.4 %'
+    """
+    return "–" if math.isnan(value) else f"{100 * value:.1f} %"
 
 
 def excerpt(text: str, length: int = _EXCERPT) -> str:

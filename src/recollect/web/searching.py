@@ -69,11 +69,12 @@ class Side:
 def search(visit: Visit) -> Response:
     """Show the search page, or the hits alone."""
     values = visit.values
+    usual = visit.engine.recipe_named(namespace=visit.namespace)
     known = recipes(visit)
-    recipe = known[checks.one_of("recipe", values.text("recipe", visit.engine.recipe.name), tuple(known))]
+    recipe = known[checks.one_of("recipe", values.text("recipe", usual.name), tuple(known))]
     changes = read_changes(recipe, values)
     sides = _sides(visit, known, recipe, changes)
-    kept = _kept(visit, recipe, changes)
+    kept = _kept(visit, recipe, changes, usual.name)
     context: dict[str, Any] = {
         "question": values.text("q"),
         "sides": sides,
@@ -82,6 +83,7 @@ def search(visit: Visit) -> Response:
         "recipes": known,
         "compared": values.text("compare"),
         "changes": changes,
+        "settings": {name: written(value) for name, value in changes.items()},
         "kept": kept,
         "recent": () if sides else visit.engine.list(namespace=visit.namespace, limit=_RECENT).memories,
         "remembered": visit.engine.store.namespaces().get(visit.namespace, 0),
@@ -105,8 +107,10 @@ def search(visit: Visit) -> Response:
 
 
 def recipes(visit: Visit) -> Mapping[str, Recipe]:
-    """Return the recipes one may choose from, by name."""
-    return {visit.engine.recipe.name: visit.engine.recipe, **RECIPES}
+    """Return the recipes one may choose from, by name: those of the namespace, then the shipped ones."""
+    own = visit.engine.saved_recipes(namespace=visit.namespace)
+    opened = visit.engine.recipe
+    return {**{each.recipe.name: each.recipe for each in own}, opened.name: opened, **RECIPES}
 
 
 def signal(label: str) -> str:
@@ -146,15 +150,17 @@ def _sides(
 
 def _side(visit: Visit, recipe: Recipe, changes: Mapping[str, Any]) -> Side:
     values = visit.values
-    found = visit.engine.recall(
-        values.text("q"),
-        namespace=visit.namespace,
-        recipe=recipe,
-        changes=changes,
-        limit=values.whole("limit", _LIMIT, 1, _MOST),
-        filter=filtering.filter_of(values),
-        as_of=values.instant("as_of", end=True),
-    )
+    # Every letter and every move of a slider asks: that says nothing about what people look for.
+    with visit.engine.recall_log.aside():
+        found = visit.engine.recall(
+            values.text("q"),
+            namespace=visit.namespace,
+            recipe=recipe,
+            changes=changes,
+            limit=values.whole("limit", _LIMIT, 1, _MOST),
+            filter=filtering.filter_of(values),
+            as_of=values.instant("as_of", end=True),
+        )
     shown = rows(found)
     labels = dict.fromkeys(segment.label for row in shown for segment in row.bar)
     return Side(recipe, len(changes), found, shown, tuple(labels))
@@ -176,11 +182,11 @@ def _moved(side: Side, other: Side) -> Side:
     return Side(side.recipe, side.changed, side.found, tuple(told), side.legend)
 
 
-def _kept(visit: Visit, recipe: Recipe, changes: Mapping[str, Any]) -> dict[str, str]:
+def _kept(visit: Visit, recipe: Recipe, changes: Mapping[str, Any], usual: str) -> dict[str, str]:
     """Return the fields that make this very page again: what is as usual is left out."""
     values = visit.values
     fields = {"q": values.text("q")}
-    if recipe.name != visit.engine.recipe.name:
+    if recipe.name != usual:
         fields["recipe"] = recipe.name
     fields |= {name: values.text(name) for name in ("compare", "as_of")}
     if values.whole("limit", _LIMIT, 1, _MOST) != _LIMIT:
@@ -188,4 +194,17 @@ def _kept(visit: Visit, recipe: Recipe, changes: Mapping[str, Any]) -> dict[str,
     return {**fields, **filtering.kept(values), **{name: written(value) for name, value in changes.items()}}
 
 
-ROOMS: Final = (Room("/", search),)
+def save(visit: Visit) -> Response:
+    """Save a recipe with some parameters changed under a name of one's own, and search with it."""
+    values = visit.values
+    base = visit.engine.recipe_named(values.text("recipe") or None, namespace=visit.namespace)
+    recipe = base.changed(read_changes(base, values))
+    evidence = {"by": "hand", "base": base.name}
+    name = values.text("name")
+    visit.engine.save_recipe(name, recipe, evidence=evidence, namespace=visit.namespace)
+    if values.flag("use"):
+        visit.engine.use_recipe(name, namespace=visit.namespace)
+    return visit.go(visit.url("/", q=values.text("q"), recipe=name))
+
+
+ROOMS: Final = (Room("/", search), Room("/recipes", save, "POST"))

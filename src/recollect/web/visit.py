@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from recollect.engine import Engine
+from recollect.web.errands import Errands
 from recollect.web.rendering import render
 from recollect.web.values import Values
 
@@ -37,12 +38,16 @@ class Visit:
         What a form has to carry.
     now
         When it is asked.
+    errands
+        What takes longer than an answer may.
     fragment
         Whether only a part of the page is asked for.
     target
         The id of the element that the part is for.
     may_write
         Whether forms that change something are shown.
+    may_administer
+        Whether what concerns every namespace is shown.
     login
         Whether the visitor came in with a key, and may leave.
     """
@@ -56,9 +61,11 @@ class Visit:
     prefix: str
     token: str
     now: datetime
+    errands: Errands
     fragment: bool = False
     target: str = ""
     may_write: bool = True
+    may_administer: bool = True
     login: bool = False
 
     def url(self, path: str, fields: Mapping[str, Any] | None = None, /, **more: Any) -> str:  # noqa: ANN401
@@ -90,11 +97,15 @@ Scope: TypeAlias = Literal["read", "write"]
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """One address, what answers there, and what a visitor must be allowed to do."""
+    """One address, what answers there, and what a visitor must be allowed to do.
+
+    What concerns `everywhere`, and not a namespace, is for those who may administer all of them.
+    """
 
     path: str
     answer: Callable[[Visit], Response]
     method: Literal["GET", "POST"] = "GET"
+    everywhere: bool = False
 
     @property
     def scope(self) -> Scope:

@@ -1,0 +1,82 @@
+"""Settings: what is in use, what has no vector yet, and recipes that come and go."""
+
+import re
+import time
+
+from starlette.testclient import TestClient
+
+import recollect
+from recollect.engine import Engine
+from recollect.engine.recipe import Recipe
+from recollect.web.app import create_pages
+
+
+def test_it_says_what_is_in_use(client: TestClient) -> None:
+    page = client.get("/settings").text
+    assert "Measured by <strong>lexical" in page
+    assert "In use here: <strong>balanced</strong>" in page
+    assert "Every memory has its vector" in page
+    assert "default, 4 memories" in page
+
+
+def test_without_an_embedder_it_says_words_alone() -> None:
+    with recollect.open(":memory:", embedder=None) as engine:
+        engine.remember("Anna prefers green tea.")
+        client = TestClient(create_pages(engine), base_url="http://localhost")
+        assert "nothing: words alone" in client.get("/settings").text
+
+
+def test_memories_without_a_vector_are_warned_about_and_embedded_on_request(tmp_path: object) -> None:
+    path = f"{tmp_path}/m.db"
+    with recollect.open(path, embedder=None) as engine:
+        engine.remember_many([f"Note number {number}." for number in range(30)])
+    with recollect.open(path, embedder="lexical") as engine:
+        client = TestClient(create_pages(engine), base_url="http://localhost", follow_redirects=False)
+        page = client.get("/settings").text
+        assert "30 memories have no vector of this model" in page
+        assert "found by words alone" in page
+        token = page.partition('name="token" value="')[2].partition('"')[0]
+        answer = client.post("/settings/reembed", data={"token": token}, headers={"HX-Request": "true"})
+        assert answer.status_code == 200
+        end = time.monotonic() + 10
+        while engine.store.count_waiting() and time.monotonic() < end:
+            time.sleep(0.01)
+        while 'class="running"' in (part := client.get("/settings/vectors").text) and time.monotonic() < end:
+            time.sleep(0.01)
+        assert "Embedded 30 memories" in part
+        assert "Every memory has its vector" in part
+
+
+def test_a_recipe_is_used_and_taken_back(client: TestClient, engine: Engine, token: str) -> None:
+    engine.save_recipe(
+        "mine", Recipe(name="mine", vector_weight=0.9), evidence={"by": "hand", "base": "fast"}
+    )
+    page = client.get("/settings").text
+    assert "version 1" in page
+    assert "by hand from fast" in page
+    answer = client.post("/settings/use", data={"token": token, "name": "mine"})
+    assert answer.headers["location"] == "/settings#recipes"
+    assert engine.recipe_named().name == "mine"
+    assert "In use here: <strong>mine</strong>" in client.get("/settings").text
+    client.post("/settings/rollback", data={"token": token})
+    assert engine.recipe_named().name == "balanced"
+
+
+def test_a_version_is_rolled_back(client: TestClient, engine: Engine, token: str) -> None:
+    for weight in (0.1, 0.9):
+        engine.save_recipe("mine", Recipe(name="mine", vector_weight=weight))
+    client.post("/settings/rollback", data={"token": token, "name": "mine"})
+    assert engine.recipe_named("mine").vector_weight == 0.1
+
+
+def test_what_cannot_be_used_is_refused(client: TestClient, engine: Engine, token: str) -> None:
+    assert client.post("/settings/use", data={"token": token, "name": "magic"}).status_code == 400
+    assert client.post("/settings/rollback", data={"token": token}).status_code == 400
+    assert client.post("/settings/rollback", data={"token": token, "name": "mine"}).status_code == 400
+
+
+def test_every_shipped_recipe_is_offered_once(client: TestClient) -> None:
+    options = re.findall(
+        r"<option[^>]*>([\w, ]+)</option>", client.get("/settings").text.partition('id="use"')[2]
+    )
+    assert len(options) == len(set(options))

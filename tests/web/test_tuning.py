@@ -1,0 +1,135 @@
+"""The lab: judgements are kept, too few are told, and what wins is installed and can be taken back."""
+
+import re
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from starlette.testclient import TestClient
+
+import recollect
+from recollect.engine import Engine
+from recollect.engine.recall_log import Logging
+from recollect.engine.recipe import Recipe
+from recollect.evaluate.significance import Difference
+from recollect.learn.tuning import Tuned
+from recollect.learn.verdict import Verdict
+from recollect.web import tuning
+from recollect.web.app import create_pages
+
+LIVE = {"HX-Request": "true"}
+NOW = datetime(2026, 5, 20, tzinfo=UTC)
+
+
+def asked(client: TestClient, token: str, question: str) -> str:
+    """Ask a question in the lab, and return the id of the recall."""
+    answer = client.post("/lab/ask", data={"token": token, "q": question})
+    assert answer.status_code == 303
+    return answer.headers["location"].partition("recall=")[2]
+
+
+def tuned(client: TestClient, token: str, way: str) -> str:
+    """Let the lab look for settings, and return what it says in the end."""
+    client.post("/lab/tune", data={"token": token, "way": way})
+    end = time.monotonic() + 30
+    while 'class="running"' in (page := client.get("/lab/outcome").text) and time.monotonic() < end:
+        time.sleep(0.02)
+    return page
+
+
+def test_a_question_is_asked_judged_and_kept(client: TestClient, engine: Engine, token: str) -> None:
+    hours = iter(range(1, 100))
+    # The latest opinion counts, so time has to pass.
+    engine._clock = lambda: NOW + timedelta(hours=next(hours))
+    recall = asked(client, token, "who drinks tea?")
+    page = client.get("/lab", params={"recall": recall}).text
+    assert 'value="who drinks tea?"' in page
+    assert page.count("Answers it") == len(engine.recalls(ids=(recall,))[0].shown) > 0
+    form = {"token": token, "recall": recall, "memory": "tea", "relevant": "yes"}
+    part = client.post("/lab/judge", data=form, headers=LIVE).text
+    assert re.search(r'value="yes" aria-pressed="true"', part)
+    assert re.search(r'value="no" aria-pressed="false"', part)
+    assert [each.feedback.memory_id for each in engine.reactions()] == ["tea"]
+    assert "<strong>1</strong> of the 20 questions" in client.get("/lab").text
+    client.post("/lab/judge", data={**form, "relevant": "no"})
+    again = client.get("/lab", params={"recall": recall}).text
+    assert re.search(r'value="no" aria-pressed="true"', again)
+    assert "who drinks tea?" in client.get("/lab").text
+
+
+def test_questions_of_the_search_page_are_not_logged(client: TestClient, engine: Engine) -> None:
+    client.get("/?q=who+drinks+tea")
+    client.get("/memories/tea/similar")
+    assert engine.recalls() == []
+
+
+def test_too_few_judgements_are_told(client: TestClient, token: str) -> None:
+    page = client.get("/lab").text
+    assert re.search(r"<button disabled>Tune</button>", page)
+    assert "20 more questions first" in page
+    assert "too few to learn from" in tuned(client, token, "share")
+
+
+def test_what_luck_explains_is_refused_with_numbers(client: TestClient, engine: Engine, token: str) -> None:
+    for number in range(25):
+        engine.remember(f"Room {number} has the code K{number * 37}.", id=f"room{number}")
+        found = engine.recall(f"code of room {number}")
+        engine.feedback(found.id, f"room{number}", "relevant")
+    page = tuned(client, token, "share")
+    assert "Refused" in page
+    assert '<svg class="plot"' in page
+    assert "Gain on held-out questions" in page
+    assert "Install" not in page
+    assert client.post("/lab/install", data={"token": token, "name": "tuned"}).status_code == 400
+    assert engine.saved_recipes() == ()
+
+
+def won(material: object, base: Recipe) -> Tuned:
+    """Return a win, as tuning would."""
+    gain = Difference(0.05, 0.02, 0.08, 0.001)
+    verdict = Verdict(True, "held out it gains 0.05", {"vector_weight": 0.8}, gain, 0.06, 0.01, ())
+    scores = (({"vector_weight": 0.5}, 0.6), ({"vector_weight": 0.8}, 0.65))
+    return Tuned(verdict, base, base.changed({"vector_weight": 0.8}), 40, "ndcg@10", scores)
+
+
+def test_what_wins_is_installed_and_used(
+    client: TestClient, engine: Engine, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(tuning._WAYS, "share", ("The share", won))
+    page = tuned(client, token, "share")
+    assert "It wins" in page
+    assert "+0.0500 ndcg@10 (+0.0200 to +0.0800)" in page
+    answer = client.post("/lab/install", data={"token": token, "name": "tuned", "use": "true"})
+    assert answer.headers["location"] == "/settings#recipes"
+    assert (engine.recipe_named().name, engine.recipe_named().vector_weight) == ("tuned", 0.8)
+    assert "held out it gains 0.05" in client.get("/settings").text
+    assert "Nothing was tried yet" in client.get("/lab").text
+
+
+def test_nothing_is_installed_before_anything_was_found(client: TestClient, token: str) -> None:
+    assert client.post("/lab/install", data={"token": token, "name": "x"}).status_code == 400
+
+
+def test_bad_forms(client: TestClient, engine: Engine, token: str) -> None:
+    assert client.post("/lab/tune", data={"token": token, "way": "magic"}).status_code == 400
+    assert client.get("/lab?recall=nobody").status_code == 404
+    form = {"token": token, "recall": "nobody", "memory": "tea", "relevant": "yes"}
+    assert client.post("/lab/judge", data=form).status_code == 404
+    recall = asked(client, token, "who drinks tea?")
+    bad = {**form, "recall": recall, "relevant": "perhaps"}
+    assert client.post("/lab/judge", data=bad).status_code == 400
+    assert engine.reactions() == []
+
+
+def test_a_memory_that_logs_nothing_says_so() -> None:
+    with recollect.open(":memory:", embedder="lexical", logging=Logging(recalls=False)) as engine:
+        client = TestClient(create_pages(engine), base_url="http://localhost")
+        assert "Recalls are not logged here" in client.get("/lab").text
+
+
+def test_markup_in_a_memory_is_text(client: TestClient, token: str) -> None:
+    recall = asked(client, token, "document title owned <b>bold</b>")
+    page = client.get("/lab", params={"recall": recall}).text
+    assert "&lt;script&gt;" in page
+    for markup in ("<script>document", "<b>", "<i>", "<s>"):
+        assert markup not in page
