@@ -1,4 +1,4 @@
-"""The log: on unless switched off, bounded, written in batches, and silent where somebody tries things out."""
+"""The log: on unless switched off, bounded, written in batches, and silent where things are tried out."""
 
 import sqlite3
 import threading

@@ -10,6 +10,7 @@ from recollect.engine import Engine
 from recollect.engine import open as open_engine
 from recollect.engine.trace import RANK, written_down
 from recollect.model.memory import Source
+from recollect.model.place import Place
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -81,3 +82,13 @@ def test_a_leg_whose_scores_do_not_tell_its_order_keeps_its_ranks(engine: Engine
 
 def test_nothing_found_leaves_no_trace(engine: Engine) -> None:
     assert engine.recall("anything").trace is None
+
+
+def test_what_a_fusion_left_out_is_not_in_its_columns(engine: Engine) -> None:
+    near = Place(48.0, 2.0)
+    engine.remember_many(["green tea", {"content": "rain", "place": near}])
+    found = engine.recall("green tea", recipe="openvault", near=near)
+    assert found.trace is not None
+    down = written_down(found.trace)
+    assert down.values.shape == (len(down.slots), len(down.columns))
+    assert engine.recalls()[0].shown == down.shown

@@ -15,6 +15,7 @@ import numpy as np
 from recollect.engine.situation import Situation
 from recollect.index.record import MACHINE, Records
 from recollect.model.checks import BoolArray, FloatArray, IntArray
+from recollect.model.period import Period
 from recollect.store.recall_log import Singles
 
 if TYPE_CHECKING:
@@ -89,7 +90,6 @@ class Moment:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the moment as plain data."""
-        period = self.period
         return {
             "least_similarity": self.least,
             "noise": self.noise,
@@ -97,8 +97,16 @@ class Moment:
             "meant": self.meant,
             "about_time": self.about_time,
             "here": self.here,
-            "period": None if period is None else [period.start.isoformat(), period.end.isoformat()],
+            "period": None if self.period is None else _period_data(self.period),
         }
+
+
+def _period_data(period: Period) -> dict[str, Any]:
+    return {
+        "start": period.start.isoformat(),
+        "end": period.end.isoformat(),
+        "tolerance": period.tolerance.total_seconds(),
+    }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,12 +134,18 @@ def written_down(trace: Trace) -> WrittenDown:
     slots, records = trace.slots[order], trace.records[trace.order[order]]
     columns: dict[str, FloatArray] = {"score": trace.scores[order]}
     ascending = slots.argsort(kind="stable")
+    ordered = slots[ascending]
     for name, found, scores in trace.legs:
         column = np.full(slots.size, np.nan)
         columns[name] = column
+        where = ordered.searchsorted(found)
+        # A fusion that knows two legs only leaves out what another one alone has found.
+        known = ordered[np.minimum(where, slots.size - 1)] == found
+        if not known.all():
+            found, scores, where = found[known], scores[known], where[known]
         if not found.size:
             continue
-        places = ascending[slots[ascending].searchsorted(found)]
+        places = ascending[where]
         column[places] = scores
         if not _tells_order(found, scores):
             rank = np.full(slots.size, np.nan)

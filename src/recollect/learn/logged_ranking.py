@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import numpy as np
@@ -168,7 +168,7 @@ def _situation(recall: LoggedRecall, recipe: Recipe) -> Situation:
         least_similarity=said["noise"] if recipe.least_similarity == -1 else recipe.least_similarity,
         noise=said["noise"],
         now=recall.at,
-        period=None if period is None else Period(_moment(period[0]), _moment(period[1])),
+        period=None if period is None else _period(period),
         about_time=said["about_time"],
         here=_SOMEWHERE if said["here"] else None,
     )
@@ -204,8 +204,9 @@ def _found(columns: Mapping[str, FloatArray], name: str, ceiling: float = 0.0) -
     return Found(slots[order], column[slots][order], ceiling=ceiling)
 
 
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text)
+def _period(data: Mapping[str, Any]) -> Period:
+    start, end = datetime.fromisoformat(data["start"]), datetime.fromisoformat(data["end"])
+    return Period(start, end, timedelta(seconds=data["tolerance"]))
 
 
 def _ceiling(recall: LoggedRecall) -> float:

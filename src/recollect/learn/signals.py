@@ -33,7 +33,8 @@ def relevance(reactions: Iterable[Feedback]) -> bool | None:
     opinions = [each for each in told if each.signal is not Signal.CLICK]
     if not told:
         return None
-    last = max(opinions or told, key=lambda each: each.given_at)
+    # Of what was said at the same moment, the last that is told.
+    last = max(reversed(opinions or told), key=lambda each: each.given_at)
     if last.rating is not None:
         return last.rating > _NEUTRAL
     return last.signal in _YES

@@ -1,0 +1,112 @@
+"""Tuning finds what feedback says, saves it with evidence, and refuses what does not win."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from recollect.engine import Engine
+from recollect.engine.recipe import Recipe
+from recollect.learn.material import Labelled, Material, from_feedback, from_labels
+from recollect.learn.tuning import (
+    grid_of,
+    install,
+    nearest_first,
+    tune_families,
+    tune_recipe,
+    tune_weights,
+)
+from recollect.model.errors import InvalidArgument, NotEnoughData
+
+Ask = Callable[..., None]
+
+
+@pytest.fixture
+def material(engine: Engine, ask: Ask) -> Material:
+    ask()
+    return from_feedback(engine)
+
+
+def test_the_grid_finds_the_weight_that_feedback_asks_for(engine: Engine, material: Material) -> None:
+    found = tune_weights(material, engine.recipe)
+    assert found.verdict.accepted
+    # Words win as soon as meaning has less than 0.9 of the say; of equals the smallest change is taken.
+    assert found.verdict.setting == {"vector_weight": 0.8}
+    assert found.verdict.gain.mean == pytest.approx(1 - 1 / np.log2(3))
+    assert found.questions == 40
+    assert dict(found.scores[0][0]) == {"vector_weight": 0.9}
+    assert found.evidence()["base"] == "plain"
+
+
+def test_a_winner_is_saved_used_and_rolled_back(engine: Engine, material: Material) -> None:
+    found = tune_weights(material, engine.recipe)
+    saved = install(engine, found, "tuned", use=True)
+    assert saved is not None
+    assert saved.in_use
+    assert saved.evidence["accepted"] is True
+    assert engine.recall("what of thingav?").hits[0].memory.id == "thingav"
+    engine.rollback_recipe()
+    assert engine.recall("what of thingav?").hits[0].memory.id == "thingaw"
+
+
+def test_what_does_not_win_is_refused_with_the_numbers(engine: Engine, material: Material) -> None:
+    better = engine.recipe.changed({"vector_weight": 0.5})
+    found = tune_weights(material, better)
+    assert not found.verdict.accepted
+    assert found.verdict.reason == "no change: nothing that was tried is better than the current setting"
+    assert install(engine, found, "tuned") is None
+    assert engine.saved_recipes() == ()
+
+
+def test_too_little_says_how_much_more(engine: Engine, ask: Ask) -> None:
+    ask(["thingav", "thingbv", "thingcv", "thingdv", "thingev"])
+    expected = "5 questions with a relevant result are too few to learn from: at least 20 are needed, 15 more"
+    for tune in (tune_weights, tune_families, tune_recipe):
+        with pytest.raises(NotEnoughData, match=expected):
+            tune(from_feedback(engine), engine.recipe)
+
+
+def test_families_are_chosen_by_folds_within_folds(engine: Engine, material: Material) -> None:
+    families = [engine.recipe, Recipe(name="ranks", fusion="rrf", vector_pool=20, lexical_pool=20)]
+    found = tune_families(material, engine.recipe, families)
+    assert found.verdict.accepted
+    assert found.recipe.vector_weight < 0.9
+    usual = tune_families(material, engine.recipe)
+    assert usual.recipe.name == "plain"
+    with pytest.raises(InvalidArgument, match="families"):
+        tune_families(material, engine.recipe, [])
+
+
+def test_labelled_questions_may_be_searched_anew(engine: Engine) -> None:
+    things = [f"thing{first}{second}" for first in "abcde" for second in "vwxyz"]
+    given = {thing: Labelled(f"what of {thing}?", {thing: 1.0}) for thing in things}
+    material = from_labels(engine, given)
+    found = tune_weights(material, engine.recipe, {"vector_pool": [0, 20]})
+    assert found.verdict.accepted
+    assert found.verdict.setting == {"vector_pool": 0}
+
+
+def test_a_guided_search_over_declared_parameters(engine: Engine, material: Material) -> None:
+    pytest.importorskip("optuna")
+    found = tune_recipe(material, engine.recipe, ["vector_weight"], trials=8, folds=2)
+    assert found.verdict.accepted
+    assert found.recipe.vector_weight < 0.9
+    with pytest.raises(InvalidArgument, match="parameters must be one of"):
+        tune_recipe(material, engine.recipe, ["alpha"])
+
+
+def test_a_grid_is_of_declared_parameters() -> None:
+    assert len(grid_of({"vector_weight": [0.1, 0.2], "quality": ["none", "additive"]})) == 4
+    for bad in ({}, {"vector_weight": []}, {"alpha": [1]}, {"vector_weight": [2.0]}):
+        with pytest.raises(InvalidArgument):
+            grid_of(bad)
+    with pytest.raises(InvalidArgument, match="at most 2,000 settings"):
+        grid_of({"vector_weight": [0.5] * 50, "session_weight": [0.5] * 50})
+
+
+def test_the_smallest_change_comes_first() -> None:
+    base = Recipe(name="x", vector_weight=0.5, fusion="relative")
+    ordered = nearest_first(grid_of({"fusion": ["rrf", "relative"], "vector_weight": [0.1, 0.6]}), base)
+    assert [tuple(each.values()) for each in ordered] == [
+        ("relative", 0.6), ("relative", 0.1), ("rrf", 0.6), ("rrf", 0.1),
+    ]  # fmt: skip
