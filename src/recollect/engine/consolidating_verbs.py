@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -160,8 +161,12 @@ class ConsolidatingVerbs(ChangingVerbs, SubjectVerbs):
                     at.append(slot)
         return kept, view.vectors(np.array(at, np.intp))
 
+    def _frequencies(self, path: str, words: Sequence[str]) -> tuple[int, Mapping[str, int]]:
+        with self.store.view(path, self._clock()) as view:
+            return view.document_frequencies(words)
+
     def _summary(self, group: Sequence[Memory], writer: Writer | None, path: str) -> Memory:
-        plain = SentenceWriter(self.analyser.tokens)
+        plain = SentenceWriter(self.analyser.tokens, partial(self._frequencies, path))
         by = writer or plain
         try:
             text = by.write(group, self.life.summary_sentences)

@@ -1,7 +1,8 @@
 """Summaries of a theme: its central sentences, verbatim, or the words of a language model.
 
-By default nothing is written that nobody said: the sentences most like all of them together (the centroid of
-Radev and others, "Centroid-based summarization of multiple documents", 2004), each unlike those already taken
+By default nothing is written that nobody said. A word is telling if many of these memories have it and few of
+all others do (the topic signatures of Lin and Hovy, "The automated acquisition of topic signatures for text
+summarization", 2000); the sentences with the most telling words are taken, each unlike those already taken
 (maximal marginal relevance, Carbonell and Goldstein, 1998), in the order in which they were said.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
@@ -20,6 +21,8 @@ from recollect.rank.diversity import mmr
 from recollect.text.sentences import sentences
 
 _TRADE: Final = 0.6
+_SHORT: Final = 8
+"""Sentences of fewer words count as if they had so many."""
 _LONGEST: Final = 400
 """Sentences above this are cut: a list without full stops is not a summary of anything."""
 
@@ -45,6 +48,9 @@ class SentenceWriter:
     ----------
     tokens
         Reads the words of a text.
+    frequencies
+        Given words, tells how many memories there are in all, and how many have each; None to know only those
+        that are to be summarised.
 
     Examples
     --------
@@ -52,14 +58,19 @@ class SentenceWriter:
     >>> said = ["Anna drinks green tea.", "Green tea, said Anna. It rained.", "Anna bought green tea again."]
     >>> week = [Memory(id=f"m{n}", content=text, created_at=datetime(2026, 5, n, tzinfo=UTC))
     ...         for n, text in enumerate(said, 1)]
-    >>> print(SentenceWriter(lambda text: text.lower().split()).write(week, 1))
-    - Anna drinks green tea.
+    >>> print(SentenceWriter(lambda text: text.lower().strip(".").split()).write(week, 1))
+    - Anna bought green tea again.
     """
 
     name = "sentences"
 
-    def __init__(self, tokens: Callable[[str], list[str]]) -> None:
+    def __init__(
+        self,
+        tokens: Callable[[str], list[str]],
+        frequencies: Callable[[Sequence[str]], tuple[int, Mapping[str, int]]] | None = None,
+    ) -> None:
         self._tokens = tokens
+        self._frequencies = frequencies
 
     def write(self, memories: Sequence[Memory], limit: int) -> str:
         """Return the central sentences of memories, one on a line, oldest first."""
@@ -69,11 +80,25 @@ class SentenceWriter:
             for memory in ordered
             for sentence in sentences(memory.content) or (memory.content,)
         }
-        lines = list(said)
-        table = _weighted(list(said.values()))
-        centre = table.sum(axis=0)
-        chosen = mmr(table @ centre, table, trade=_TRADE, limit=min(limit, len(lines)))
+        lines, counts = list(said), list(said.values())
+        telling = self._telling([set(self._tokens(memory.content)) for memory in ordered])
+        table = _weighted(counts, telling)
+        # Short remarks have few words of any kind; the root keeps long ones from winning by length alone.
+        lengths = np.array([max(words.total(), _SHORT) for words in counts], np.float64)
+        scores = table.sum(axis=1) / np.sqrt(lengths)
+        chosen = mmr(scores, table, trade=_TRADE, limit=min(limit, len(lines)))
         return "\n".join(f"- {lines[position]}" for position in sorted(chosen.tolist()))
+
+    def _telling(self, texts: Sequence[set[str]]) -> dict[str, float]:
+        """Return how telling each word is: the share of these that have it, times how rare it is in all."""
+        here = Counter(word for words in texts for word in words)
+        if self._frequencies is None:
+            return {word: times / len(texts) for word, times in here.items()}
+        count, everywhere = self._frequencies(sorted(here))
+        return {
+            word: times / len(texts) * math.log(1 + count / max(times, everywhere.get(word, 0)))
+            for word, times in here.items()
+        }
 
 
 def headed(memories: Sequence[Memory], text: str) -> str:
@@ -97,14 +122,11 @@ def _spoken(memory: Memory, sentence: str) -> str:
     return f"{memory.source.speaker}: {cut}" if memory.source.speaker else cut
 
 
-def _weighted(counts: Sequence[Counter[str]]) -> FloatArray:
-    """Return a row of unit length per sentence: ``tf · ln(1 + n / df)`` of each of its words."""
-    frequency = Counter(word for words in counts for word in words)
-    column = {word: number for number, word in enumerate(frequency)}
+def _weighted(counts: Sequence[Counter[str]], telling: Mapping[str, float]) -> FloatArray:
+    """Return a row per sentence: how telling each of its words is, however often it says it."""
+    column = {word: number for number, word in enumerate(telling)}
     table = np.zeros((len(counts), max(1, len(column))))
     for row, words in zip(table, counts, strict=True):
-        for word, times in words.items():
-            row[column[word]] = times * math.log(1 + len(counts) / frequency[word])
-    lengths = np.linalg.norm(table, axis=1, keepdims=True)
-    np.divide(table, lengths, out=table, where=lengths > 0)
+        for word in words:
+            row[column[word]] = telling[word]
     return table
