@@ -103,6 +103,8 @@ JSON = {
     "purge": ("purge", "{tea}", "--yes"),
     "import": ("import", "notes.txt"),
     "export": ("export", "out.jsonl"),
+    "duplicates": ("duplicates",),
+    "contradictions": ("contradictions",),
     "check": ("check",),
     "stats": ("stats",),
     "vacuum": ("vacuum",),

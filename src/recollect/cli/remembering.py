@@ -82,7 +82,8 @@ def remember(
     )
     content = words(text)
     with session.memory(create=True, embed=True) as engine:
-        _report(session, "Remembered", engine.remember(content, **details))
+        said = engine.remember(content, **details)
+        _report(session, "Said before" if said.mentions > 1 else "Remembered", said)
 
 
 def correct(
