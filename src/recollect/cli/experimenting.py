@@ -184,7 +184,7 @@ def status_json(found: ExperimentStatus) -> dict[str, Any]:
 def _running_json(running: RunningExperiment) -> dict[str, Any]:
     return {
         "name": running.experiment.name,
-        "base": running.base,
+        "base": running.recipe.name,
         "method": running.method,
         "least_users": running.least_users,
         "least_days": running.least_days,

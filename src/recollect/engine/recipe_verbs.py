@@ -200,7 +200,19 @@ class RecipeVerbs(ABC):
 
 
 def recipe_of(lesson: Lesson) -> Recipe:
-    """Return a recipe from the plain data it was saved as."""
-    return Recipe(name=lesson.name).changed(
-        {name: value for name, value in lesson.data.items() if name not in ("name", "doc")}
-    )
+    """Return a recipe from the lesson it was saved as."""
+    return recipe_from(lesson.data)
+
+
+def recipe_from(data: Mapping[str, Any]) -> Recipe:
+    """Return a recipe from its plain data.
+
+    A parameter that is not in it, for it came later, has its usual value; one that nobody knows is an error.
+
+    Examples
+    --------
+    >>> recipe_from({"name": "mine", "vector_weight": 0.25}).vector_weight
+    0.25
+    """
+    changes = {name: value for name, value in data.items() if name not in ("name", "doc")}
+    return Recipe(name=data["name"], doc=data.get("doc", "")).changed(changes)

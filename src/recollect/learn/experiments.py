@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from recollect.engine import Engine, Recall
 from recollect.engine.recipe import Recipe
+from recollect.engine.recipe_verbs import recipe_from
 from recollect.learn.assignment import Experiment, Variant, position
 from recollect.learn.experiment import Recommendation, recommend
 from recollect.learn.interleaving import Interleaved, Preference, Team, credit, preference, team_draft
@@ -40,8 +41,8 @@ class RunningExperiment:
     ----------
     experiment
         Its name and variants.
-    base
-        The name of the recipe that the variants change.
+    recipe
+        The recipe that the variants change, as it was when the experiment began.
     method
         One of :data:`METHODS`.
     least_users, least_days
@@ -51,7 +52,7 @@ class RunningExperiment:
     """
 
     experiment: Experiment
-    base: str
+    recipe: Recipe
     method: str
     least_users: int
     least_days: int
@@ -115,7 +116,7 @@ def create_experiment(
         raise InvalidArgument("name", name, "a new name: who saw what in the old one would count here, too")
     made = RunningExperiment(
         given,
-        recipe.name,
+        recipe,
         method,
         checks.whole("least_users", least_users, 2),
         checks.whole("least_days", least_days, 1),
@@ -177,7 +178,7 @@ def recall_in_experiment(
     if running.method == "interleave":
         return _interleaved(engine, running, user, text, path, options)
     variant = running.experiment.assigned(user)
-    found = engine.recall(text, namespace=path, recipe=_recipe(engine, running, variant, path), **options)
+    found = engine.recall(text, namespace=path, recipe=_recipe(running, variant), **options)
     seen = Sighting(path, name, variant.name, user, found.id, engine.moment, len(found.hits))
     engine.recall_log.sighted(seen)
     return found
@@ -240,22 +241,17 @@ def experiment_named(engine: Engine, name: str, *, namespace: str | None = None)
     return found
 
 
-def winning_recipe(
-    engine: Engine, status: ExperimentStatus, *, namespace: str | None = None
-) -> Recipe | None:
+def winning_recipe(status: ExperimentStatus) -> Recipe | None:
     """Return the recipe of the winner, to be saved; None while there is none."""
-    path = engine.namespace if namespace is None else namespace
     variants = {each.name: each for each in status.running.experiment.variants}
-    if status.winner is None:
-        return None
-    return _recipe(engine, status.running, variants[status.winner], path)
+    return None if status.winner is None else _recipe(status.running, variants[status.winner])
 
 
 def _interleaved(
     engine: Engine, running: RunningExperiment, user: str, text: str, path: str, options: Mapping[str, Any]
 ) -> Recall:
     first, second = (
-        engine.recall(text, namespace=path, recipe=_recipe(engine, running, variant, path), **options)
+        engine.recall(text, namespace=path, recipe=_recipe(running, variant), **options)
         for variant in running.experiment.variants
     )
     hits = {hit.memory.id: hit for hit in (*second.hits, *first.hits)}
@@ -300,8 +296,8 @@ def _preferred(
     return ExperimentStatus(running, None, found, None, reason)
 
 
-def _recipe(engine: Engine, running: RunningExperiment, variant: Variant, path: str) -> Recipe:
-    return engine.recipe_named(running.base, namespace=path).changed(dict(variant.settings))
+def _recipe(running: RunningExperiment, variant: Variant) -> Recipe:
+    return running.recipe.changed(dict(variant.settings))
 
 
 def _found(engine: Engine, name: str, path: str) -> RunningExperiment | None:
@@ -315,7 +311,7 @@ def _data(running: RunningExperiment) -> dict[str, Any]:
             {"name": each.name, "weight": each.weight, "settings": dict(each.settings)}
             for each in running.experiment.variants
         ],
-        "base": running.base,
+        "recipe": running.recipe.as_dict(),
         "method": running.method,
         "least_users": running.least_users,
         "least_days": running.least_days,
@@ -330,7 +326,7 @@ def _read(lesson: Lesson) -> RunningExperiment:
     stopped = data["stopped"]
     return RunningExperiment(
         Experiment(lesson.name, variants),
-        data["base"],
+        recipe_from(data["recipe"]),
         data["method"],
         data["least_users"],
         data["least_days"],

@@ -1,0 +1,42 @@
+"""Several recalls, one answer: agreement is confidence, and a caller may require it."""
+
+import pytest
+
+from recollect.engine import Engine
+from recollect.engine import open as open_engine
+from recollect.learn.confident import confident_recall
+from recollect.model.errors import InvalidArgument
+
+
+def test_meaning_and_words_that_disagree_make_little_confidence(engine: Engine) -> None:
+    found = confident_recall(engine, "what of thingav?", limit=1)
+    assert found.samples == ("as asked", "by meaning alone", "by words alone")
+    assert found.agreement.confidence == pytest.approx(1 / 3)
+    assert found.agreement.support == pytest.approx({"thingaw": 2 / 3, "thingav": 1 / 3})
+    assert len(engine.recalls()) == 1  # only what was asked is logged
+
+
+def test_a_caller_may_require_agreement(engine: Engine) -> None:
+    refused = confident_recall(engine, "what of thingav?", limit=1, require=0.5)
+    assert refused.recall.hits == ()
+    assert refused.refused == "the answers agree to 0.33, below 0.50"
+    kept = confident_recall(engine, "what of thingav?", limit=2, support=1.0)
+    assert all(kept.agreement.support[hit.memory.id] == 1 for hit in kept.recall)
+
+
+def test_other_words_are_samples_too(engine: Engine) -> None:
+    found = confident_recall(
+        engine, "what of thingav?", variants=["thingav, please"], changes={"vector_weight": 0.0}, limit=1
+    )
+    assert found.samples[1] == "as 'thingav, please'"
+    assert found.recall.hits[0].memory.id == "thingav"
+
+
+def test_one_sample_is_none() -> None:
+    with open_engine(":memory:", embedder=None) as engine:
+        engine.remember("tea")
+        with pytest.raises(InvalidArgument, match="variants must be at least one"):
+            confident_recall(engine, "tea")
+        assert confident_recall(engine, "tea", variants=["some tea"]).agreement.confidence == 1
+        with pytest.raises(InvalidArgument, match="require"):
+            confident_recall(engine, "tea", require=2)

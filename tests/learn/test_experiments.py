@@ -1,0 +1,149 @@
+"""Experiments in the database: stable variants, honest looks, two ways to compare."""
+
+from typing import Any
+
+import pytest
+
+from recollect.engine import Engine
+from recollect.engine import open as open_engine
+from recollect.engine.recall_log import Logging
+from recollect.learn.assignment import Variant
+from recollect.learn.experiments import (
+    assign,
+    create_experiment,
+    experiment_named,
+    experiment_status,
+    experiments,
+    recall_in_experiment,
+    stop_experiment,
+    winning_recipe,
+)
+from recollect.model.errors import InvalidArgument
+
+TWO = (Variant("as it is", 0.5), Variant("words", 0.5, {"vector_weight": 0.1}))
+
+
+def test_an_experiment_is_kept_and_found(engine: Engine) -> None:
+    made = create_experiment(engine, "share", TWO, least_users=2, least_days=1)
+    assert (made.recipe, made.method, made.stopped) == (engine.recipe, "split", None)
+    assert experiments(engine) == (made,) == (experiment_named(engine, "share"),)
+    assert experiments(engine, namespace="acme/bob") == ()
+    with pytest.raises(InvalidArgument, match="one of share"):
+        experiment_named(engine, "shear")
+
+
+@pytest.mark.parametrize(
+    ("variants", "options", "expected"),
+    [
+        (TWO[:1], {}, "at least two variants"),
+        ((TWO[0], Variant("b", 0.6)), {}, "weights sum to 1"),
+        ((TWO[0], Variant("b", 0.5, {"alpha": 1})), {}, "parameter must be one of"),
+        ((TWO[0], Variant("b", 0.5, {"vector_weight": 2})), {}, "vector_weight must be"),
+        (TWO, {"method": "guess"}, "method must be one of"),
+        (TWO, {"base": "nothing"}, "recipe must be one of"),
+        (TWO, {"least_users": 1}, "least_users"),
+        ((TWO[0], Variant("b", 0.25), Variant("c", 0.25)), {"method": "interleave"}, "exactly two variants"),
+    ],
+)
+def test_what_cannot_be_an_experiment_is_refused(
+    engine: Engine, variants: tuple[Variant, ...], options: dict[str, Any], expected: str
+) -> None:
+    with pytest.raises(InvalidArgument, match=expected):
+        create_experiment(engine, "share", variants, **options)
+    assert experiments(engine) == ()
+
+
+def test_users_stay_in_their_variant_and_see_it(engine: Engine) -> None:
+    create_experiment(engine, "share", TWO)
+    variants = {user: assign(engine, "share", user).name for user in map(str, range(9))}
+    assert set(variants.values()) == {"as it is", "words"}
+    for user, variant in variants.items():
+        found = recall_in_experiment(engine, "share", user, "what of thingav?", limit=3)
+        assert found.hits[0].memory.id == ("thingav" if variant == "words" else "thingaw")
+        assert assign(engine, "share", user).name == variant
+
+
+def asked_by_many(engine: Engine, clock: Any, users: int = 60, days: int = 3) -> None:
+    """Let people ask; they click on what they asked for where it comes first, and one in seven otherwise."""
+    for number in range(users):
+        clock.wait(days=days / users)
+        found = recall_in_experiment(engine, "share", f"user{number}", "what of thingav?", limit=3)
+        if (found.hits[0].memory.id == "thingav") != (number % 7 == 0):
+            engine.feedback(found.id, "thingav", "click")
+
+
+def test_a_clear_difference_names_a_winner_once_there_is_enough(engine: Engine, clock: Any) -> None:
+    create_experiment(engine, "share", TWO, least_users=20, least_days=2)
+    assert experiment_status(engine, "share").reason.startswith("no decision yet: 'as it is' has 0 users")
+    asked_by_many(engine, clock, users=10)
+    early = experiment_status(engine, "share")
+    assert early.winner is None
+    assert "more are needed" in early.reason
+    assert winning_recipe(early) is None
+    asked_by_many(engine, clock)
+    found = experiment_status(engine, "share")
+    assert found.winner == "words", found.reason
+    assert found.recommendation is not None
+    assert found.recommendation.measures["words"].click_through > 0.7
+    assert found.recommendation.measures["as it is"].zero_results == 0.0
+    recipe = winning_recipe(found)
+    assert recipe is not None
+    assert recipe.vector_weight == 0.1
+
+
+def test_ratings_count_where_there_are_any(engine: Engine, clock: Any) -> None:
+    create_experiment(engine, "share", TWO, least_users=2, least_days=1)
+    for number in range(8):
+        found = recall_in_experiment(engine, "share", f"user{number}", "what of thingav?", limit=3)
+        engine.feedback(found.id, found.hits[0].memory.id, "rating", 4)
+    measures = experiment_status(engine, "share").recommendation
+    assert measures is not None
+    assert {each.satisfaction for each in measures.measures.values()} == {4.0}
+
+
+def test_lists_of_two_rankings_find_it_with_fewer_questions(engine: Engine, clock: Any) -> None:
+    create_experiment(engine, "mixed", TWO, method="interleave", least_days=1)
+    first = experiment_status(engine, "mixed")
+    assert (first.winner, first.recommendation) == (None, None)
+    assert "20 more that are no tie are needed" in first.reason
+    for number in range(40):
+        found = recall_in_experiment(engine, "mixed", f"user{number}", "what of thingav?", limit=1)
+        assert len(found.hits) == 1
+        if found.hits[0].memory.id == "thingav":
+            engine.feedback(found.id, "thingav", "click")
+    status = experiment_status(engine, "mixed")
+    assert status.preference is not None
+    assert status.preference.wins == 0
+    assert status.preference.losses > 5
+    assert status.preference.ties + status.preference.losses == 40
+    for number in range(60):
+        found = recall_in_experiment(engine, "mixed", f"user{number}", "what of thingbv?", limit=1)
+        if found.hits[0].memory.id == "thingbv":
+            engine.feedback(found.id, "thingbv", "click")
+    assert experiment_status(engine, "mixed").winner == "words"
+
+
+def test_a_stopped_experiment_takes_nobody_in(engine: Engine) -> None:
+    create_experiment(engine, "share", TWO)
+    status = stop_experiment(engine, "share")
+    assert status.running.stopped == engine.moment
+    assert experiment_named(engine, "share").stopped == engine.moment
+    with pytest.raises(InvalidArgument, match="an experiment that runs"):
+        recall_in_experiment(engine, "share", "ann", "what of thingav?")
+    with pytest.raises(InvalidArgument, match="an experiment that runs"):
+        stop_experiment(engine, "share")
+    with pytest.raises(InvalidArgument, match="a new name"):
+        create_experiment(engine, "share", TWO)
+
+
+def test_a_running_name_is_taken(engine: Engine) -> None:
+    create_experiment(engine, "share", TWO)
+    with pytest.raises(InvalidArgument, match="stop it first"):
+        create_experiment(engine, "share", TWO)
+
+
+def test_without_a_log_there_is_no_experiment() -> None:
+    with open_engine(":memory:", embedder="lexical", logging=Logging(recalls=False)) as engine:
+        create_experiment(engine, "share", TWO)
+        with pytest.raises(InvalidArgument, match="an experiment needs the log"):
+            recall_in_experiment(engine, "share", "ann", "tea")

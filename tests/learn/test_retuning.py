@@ -1,0 +1,64 @@
+"""The weekly rule at work: once a week, within bounds, recorded, and taken back by a rollback."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from recollect.engine import Engine
+from recollect.engine import open as open_engine
+from recollect.learn.retune import Move
+from recollect.learn.retuning import RETUNED, decision_of, recorded, retune_record, retune_week
+from recollect.model.errors import InvalidArgument
+
+Ask = Callable[..., None]
+
+
+def test_a_week_of_complaints_raises_the_threshold(engine: Engine, ask: Ask) -> None:
+    ask()
+    tried = retune_week(engine, dry_run=True)
+    assert tried.decision is not None
+    assert (tried.decision.move, tried.decision.events, tried.decision.wrong) == (Move.RAISED, 80, 0.5)
+    assert retune_record(engine) == ()
+    assert engine.recipe_named().name == "plain"
+    found = retune_week(engine)
+    assert (found.recipe, engine.recipe_named().name) == (RETUNED, RETUNED)
+    assert engine.recipe_named().least_similarity == pytest.approx(0.35 * 1.05)
+    ((at, decision),) = retune_record(engine)
+    assert (at, decision) == (engine.moment, found.decision)
+    engine.rollback_recipe()
+    assert engine.recipe_named().name == "plain"
+
+
+def test_it_looks_once_in_seven_days(engine: Engine, ask: Ask, clock: Any) -> None:
+    ask()
+    first = retune_week(engine)
+    assert first.due == engine.moment + timedelta(days=7)
+    clock.wait(days=6)
+    assert retune_week(engine).decision is None
+    assert retune_week(engine, force=True).decision is not None
+    clock.wait(days=7)
+    ask(["thingav"])
+    again = retune_week(engine)
+    assert again.decision is not None
+    assert (again.decision.events, again.decision.move) == (2, Move.KEPT)
+    assert again.decision.reason == "2 events are too few, 18 more are needed"
+    assert [each.move for _, each in retune_record(engine)] == [Move.RAISED, Move.RAISED, Move.KEPT]
+
+
+def test_without_an_embedder_there_is_no_line_to_draw() -> None:
+    with open_engine(":memory:", embedder=None) as engine, pytest.raises(InvalidArgument, match="embedder"):
+        retune_week(engine)
+
+
+def test_a_threshold_outside_the_bounds_is_said(engine: Engine) -> None:
+    with pytest.raises(InvalidArgument, match=r"within the bounds 0\.5 to 0\.9"):
+        retune_week(engine, bounds=(0.5, 0.9))
+
+
+def test_a_decision_survives_being_written_down(engine: Engine) -> None:
+    empty = retune_week(engine, dry_run=True).decision
+    assert empty is not None
+    assert recorded(empty)["missed"] is None
+    assert str(decision_of(recorded(empty))) == str(empty)
