@@ -6,7 +6,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from recollect import Engine, __version__
-from recollect.engine import PARAMETERS, RECIPES
 from recollect.engine.access import Gatekeeper
 from recollect.model.errors import StoreUnavailable
 
@@ -30,20 +29,6 @@ def test_it_is_there_but_not_ready_without_its_database_or_when_about_to_stop(
     client.app.state.service.jobs.closing = True  # type: ignore[attr-defined]
     assert client.get("/v1/ready").status_code == 503
     assert client.get("/v1/health").status_code == 200
-
-
-def test_recipes_come_with_all_their_parameters(client: TestClient) -> None:
-    found = client.get("/v1/recipes").json()
-    assert found["default"] == "balanced"
-    assert [each["name"] for each in found["recipes"]] == list(RECIPES)
-    one = client.get("/v1/recipes/balanced").json()
-    assert [each["name"] for each in one["parameters"]] == [each.name for each in PARAMETERS]
-    weight = next(each for each in one["parameters"] if each["name"] == "vector_weight")
-    assert (weight["type"], weight["low"], weight["high"]) == ("float", 0, 1)
-    assert weight["value"] == RECIPES["balanced"].vector_weight
-    missing = client.get("/v1/recipes/nobody")
-    assert missing.status_code == 404
-    assert "balanced" in missing.json()["detail"]
 
 
 def test_settings_are_those_of_the_engine(client: TestClient, engine: Engine) -> None:

@@ -33,7 +33,7 @@ def _closed() -> Iterator[None]:
 
 @schema.exclude(path_regex=r"/events$").parametrize()
 @settings(
-    max_examples=10,
+    max_examples=6,
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],

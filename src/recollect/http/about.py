@@ -1,4 +1,4 @@
-"""About the server itself: is it there and ready, how is it set, what recipes does it know."""
+"""About the server itself: is it there and ready, how is it set, what namespaces are there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from recollect import __version__
-from recollect.engine import PARAMETERS, RECIPES, Recipe
 from recollect.engine.access import READ
 from recollect.http.asked import Bearer, Everywhere, Service, as_json
 from recollect.http.limits import BATCH, QUESTION, RESULTS, TEXT
@@ -25,33 +24,6 @@ class Health(BaseModel):
 
     status: str
     version: str
-
-
-class ParameterShown(BaseModel):
-    """One parameter of a recipe, and what it may be."""
-
-    name: str
-    value: Any
-    type: str
-    low: float | None
-    high: float | None
-    choices: list[str]
-    doc: str
-
-
-class RecipeShown(BaseModel):
-    """A way to recall, and every parameter of it."""
-
-    name: str
-    doc: str
-    parameters: list[ParameterShown]
-
-
-class RecipesShown(BaseModel):
-    """The ways to recall, and the one that is used where a question names none."""
-
-    recipes: list[RecipeShown]
-    default: str
 
 
 class LimitsShown(BaseModel):
@@ -154,38 +126,6 @@ async def namespaces(request: Request, access: Bearer) -> Response:
         {"namespace": path, "memories": count} for path, count in found.items() if access.allows(READ, path)
     ]
     return _plain({"namespaces": shown})
-
-
-@router.get("/recipes", response_model=None, responses={200: {"model": RecipesShown}})
-async def recipes(request: Request, access: Bearer) -> Response:
-    """List the ways to recall, with every parameter that a question may change."""
-    default = request.app.state.service.engine.recipe.name
-    return _plain({"recipes": [recipe_json(each) for each in RECIPES.values()], "default": default})
-
-
-@router.get("/recipes/{name}", response_model=None, responses={200: {"model": RecipeShown}})
-async def recipe(name: str, access: Bearer) -> Response:
-    """Return one recipe."""
-    if name not in RECIPES:
-        return problem(404, f"no recipe is called that; there are {', '.join(RECIPES)}")
-    return _plain(recipe_json(RECIPES[name]))
-
-
-def recipe_json(recipe: Recipe) -> dict[str, Any]:
-    """Return a recipe as plain data: its parameters, what they are and what they may be."""
-    parameters = [
-        {
-            "name": each.name,
-            "value": getattr(recipe, each.name),
-            "type": each.type.__name__,
-            "low": each.low,
-            "high": each.high,
-            "choices": list(each.choices),
-            "doc": each.doc,
-        }
-        for each in PARAMETERS
-    ]
-    return {"name": recipe.name, "doc": recipe.doc, "parameters": parameters}
 
 
 def _plain(data: Any) -> Response:  # noqa: ANN401 - whatever JSON can hold

@@ -16,7 +16,21 @@ from starlette.types import ASGIApp
 from recollect import __version__
 from recollect.engine import Engine
 from recollect.engine.access import Gatekeeper
-from recollect.http import about, entities, exchange, graph, job_routes, memories, problems, recalling
+from recollect.http import (
+    about,
+    entities,
+    exchange,
+    graph,
+    job_routes,
+    learning,
+    long_work,
+    memories,
+    problems,
+    recalling,
+    recipes,
+    repeats,
+    subjects,
+)
 from recollect.http.asked import Service, opened
 from recollect.http.buckets import Buckets
 from recollect.http.guard import API, Guard
@@ -26,7 +40,10 @@ from recollect.http.metrics import Metrics
 from recollect.http.tracing import spans
 from recollect.http.workers import Workers
 
-_ROUTERS: Final = (memories, recalling, entities, graph, exchange, job_routes, about)
+_ROUTERS: Final = (
+    memories, recalling, entities, graph, subjects, repeats, recipes, learning, exchange, long_work,
+    job_routes, about,
+)  # fmt: skip
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE"]
 _PROBLEM: Final = {
     "description": "What went wrong.",

@@ -216,6 +216,10 @@ async def _ruling(request: Request, access: Bearer, namespace: Whose = None, key
     return _allowed(request, access, ADMIN, namespace, key)
 
 
+async def _ending(request: Request, access: Bearer, namespace: Whose = None) -> Asked:
+    return _allowed(request, access, ADMIN, namespace, None)
+
+
 async def _everywhere(request: Request, access: Bearer) -> Asked:
     access.require_everywhere(ADMIN)
     return Asked(request, access, request.app.state.service.engine.namespace)
@@ -227,6 +231,8 @@ Writing = Annotated[Asked, Depends(_writing)]
 """Somebody who may write there."""
 Ruling = Annotated[Asked, Depends(_ruling)]
 """Somebody who may remove things there for good."""
+Ending = Annotated[Asked, Depends(_ending)]
+"""The same, for what leaves no trace: not even the name of the request is kept."""
 Everywhere = Annotated[Asked, Depends(_everywhere)]
 """Somebody who may do everything everywhere."""
 

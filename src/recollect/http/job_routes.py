@@ -1,4 +1,4 @@
-"""Jobs over HTTP: begin one, look at it, watch it (server-sent events), stop it."""
+"""Jobs over HTTP: look at one, watch it (server-sent events), stop it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
 from recollect.engine.access import READ, WRITE, Access
-from recollect.http.asked import Bearer, Everywhere, Service, as_json
-from recollect.http.jobs import ENDED, Job
+from recollect.http.asked import Asked, Bearer, Service, as_json
+from recollect.http.jobs import ENDED, Job, Work
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
@@ -54,16 +54,6 @@ async def listed(request: Request, access: Bearer) -> Response:
     return Response(as_json({"jobs": seen}), media_type="application/json")
 
 
-@router.post("/check", status_code=202, response_model=None, responses={202: {"model": JobShown}})
-async def check(asked: Everywhere) -> Response:
-    """Begin to look through the whole database for what is wrong with it; nothing is changed."""
-
-    def work(job: Job) -> dict[str, Any]:
-        return {"problems": asked.engine.check()}
-
-    return begun(asked.service.jobs.start("check", asked.namespace, asked.access.name, work))
-
-
 @router.get("/{id}", response_model=None, responses={200: {"model": JobShown}})
 async def get(request: Request, access: Bearer, id: JobId) -> Response:
     """Return a job as it is now."""
@@ -88,8 +78,9 @@ async def events(request: Request, access: Bearer, id: JobId) -> Response:
     )
 
 
-def begun(job: Job) -> Response:
-    """Return the answer to whoever began a job."""
+def begun(asked: Asked, kind: str, work: Work) -> Response:
+    """Begin a job about the namespace that is asked about, and return the answer."""
+    job = asked.service.jobs.start(kind, asked.namespace, asked.access.name, work)
     headers = {"Location": f"/v1/jobs/{job.id}"}
     return Response(as_json(job.as_dict()), 202, headers=headers, media_type="application/json")
 

@@ -138,6 +138,15 @@ class Jobs:
         with self._lock:
             return tuple(reversed(self._jobs.values()))
 
+    def forget(self, namespace: str) -> None:
+        """Let go of the jobs about a namespace that have ended: something was purged there."""
+        with self._lock:
+            gone = [
+                job.id for job in self._jobs.values() if job.namespace == namespace and job.state in ENDED
+            ]
+            for id_ in gone:
+                del self._jobs[id_]
+
     def open(self) -> None:
         """Let jobs begin, after all were stopped."""
         self.closing = False

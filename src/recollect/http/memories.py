@@ -160,10 +160,18 @@ async def used(asked: Writing, named: Named) -> Response:
     return await _by_ids(asked, named.ids, "used", UPDATE)
 
 
+@router.post("/confirm", response_model=None, responses={200: {"model": Done}})
+async def confirm(asked: Writing, named: Named) -> Response:
+    """Say that memories are still right, which makes them surer."""
+    return await _by_ids(asked, named.ids, "confirm", UPDATE)
+
+
 @router.post("/purge", response_model=None, responses={200: {"model": Done}})
 async def purge(asked: Ruling, named: Named) -> Response:
     """Remove memories for good, with every trace of them. This cannot be undone, and takes a while."""
-    return await _by_ids(asked, named.ids, "purge", DELETE, apart=True)
+    answer = await _by_ids(asked, named.ids, "purge", DELETE, apart=True)
+    asked.service.jobs.forget(asked.namespace)
+    return answer
 
 
 @router.get("/{id:path}/history", response_model=None, responses={200: {"model": ChainShown}})

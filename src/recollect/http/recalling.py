@@ -47,6 +47,20 @@ class Question(Given):
     )
     explain: Flag = Field(False, description="Say of every hit why it has its score.")
 
+    def options(self) -> dict[str, Any]:
+        """Return what else is asked for, as the engine takes it; not the recipe."""
+        period, near = self.period, self.near
+        return {
+            "limit": self.limit,
+            "sessions": self.sessions,
+            "filter": self.filter,
+            "as_of": self.as_of,
+            "true_at": self.true_at,
+            "period": None if period is None else Period(period.start, period.end),
+            "near": None if near is None else near.place(),
+            "budget": self.budget,
+        }
+
 
 class HitShown(BaseModel):
     """A memory that answers, and its score."""
@@ -77,6 +91,7 @@ class RejectedShown(BaseModel):
 class RecallShown(BaseModel):
     """The answer to a question."""
 
+    id: str = Field(description="What feedback about a hit refers to; empty where recalls are not logged.")
     hits: list[HitShown]
     sessions: list[SessionShown]
     degraded: list[str] = Field(description="What could not be done as it should.")
@@ -92,20 +107,12 @@ async def recall(asked: Reading, question: Question) -> Response:
     """Find the right few memories for a question."""
 
     def work() -> dict[str, Any]:
-        period, near = question.period, question.near
         found = asked.engine.recall(
             question.text,
-            limit=question.limit,
-            sessions=question.sessions,
             namespace=asked.namespace,
             recipe=question.recipe,
             changes=question.parameters or None,
-            filter=question.filter,
-            as_of=question.as_of,
-            true_at=question.true_at,
-            period=None if period is None else Period(period.start, period.end),
-            near=None if near is None else near.place(),
-            budget=question.budget,
+            **question.options(),
         )
         return recall_json(found, explain=question.explain)
 
@@ -116,6 +123,7 @@ def recall_json(found: Recall, *, explain: bool = False) -> dict[str, Any]:
     """Return the answer to a question as plain data."""
     rejected = found.rejected
     return {
+        "id": found.id,
         "hits": [_hit_json(hit, explain=explain) for hit in found.hits],
         "sessions": [
             {"session": each.session, "score": each.score, "hits": [hit.memory.id for hit in each.hits]}
