@@ -102,16 +102,32 @@ def readings(answer: object, count: int) -> list[Reading]:
     ServiceAnswerInvalid
         The answer is not what was asked for: no JSON, or not as many items as texts.
     """
-    content = _content(answer)
-    try:
-        said = json.loads(_FENCE.sub("", content))
-    except ValueError as error:
-        raise ServiceAnswerInvalid(f"the model did not answer in JSON ({shown(content)})") from error
+    said = said_json(answer)
     items = said.get("texts") if isinstance(said, dict) else None
     if not isinstance(items, list) or len(items) != count:
         given = f"{len(items)} items" if isinstance(items, list) else shown(said)
         raise ServiceAnswerInvalid(f"the model gave {given} for {count} texts")
     return [Reading.parsed(item) for item in items]
+
+
+def said_json(answer: object) -> Any:  # noqa: ANN401 - whatever JSON there is
+    r"""Return what the model said, decoded; the fence that some models put around JSON is taken off.
+
+    Raises
+    ------
+    ServiceAnswerInvalid
+        There is no message in the answer, or it is not JSON.
+
+    Examples
+    --------
+    >>> said_json({"choices": [{"message": {"content": "```json\n[1]\n```"}}]})
+    [1]
+    """
+    content = _content(answer)
+    try:
+        return json.loads(_FENCE.sub("", content))
+    except ValueError as error:
+        raise ServiceAnswerInvalid(f"the model did not answer in JSON ({shown(content)})") from error
 
 
 def _content(answer: object) -> str:

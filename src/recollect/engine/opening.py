@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.embed.folder import models_folder
 from recollect.embed.port import Embedder
 from recollect.embed.reranker import Reranker
+from recollect.engine.choosing_anchors import open_anchors
 from recollect.engine.engine import Engine
 from recollect.engine.life import Life
 from recollect.engine.recall_log import Logging
@@ -26,6 +27,7 @@ from recollect.model.errors import EmbedderError, InvalidArgument, MissingExtra
 from recollect.model.namespace import DEFAULT_NAMESPACE
 from recollect.store.sqlite.store import SqliteStore
 from recollect.text.analysers import ANALYSERS, Analyser, analyser
+from recollect.text.dates import AnchorExtractor
 from recollect.text.mentions import EntityExtractor
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ def open(
     analyser_name: str | None = None,
     language: str | None = None,
     extract_entities: EntityExtractor | bool = True,
+    anchors: AnchorExtractor | str = "rules",
     read_dates: bool = True,
     redact: bool = False,
     life: Life | Mapping[str, Any] | None = None,
@@ -78,6 +81,9 @@ def open(
     extract_entities
         Whether what is remembered is read for the names it mentions, by rules and without a network; or an
         extractor that reads it in another way, for relations too.
+    anchors
+        What reads the time a question names: ``"rules"``, ``"chat:MODEL@ADDRESS"`` for a language model (see
+        :mod:`recollect.engine.chat_anchors`), or an extractor.
     read_dates
         Whether a day that a text names ("yesterday") becomes the time it happened.
     redact
@@ -123,6 +129,7 @@ def open(
             namespace=namespace,
             reranker=_reranker(reranker, resources),
             extractor=_extractor(extract_entities),
+            anchors=_anchors(anchors),
             read_dates=checks.flag("read_dates", read_dates),
             redact=checks.flag("redact", redact),
             duplicates=duplicates,
@@ -205,6 +212,14 @@ def _extractor(wanted: EntityExtractor | bool) -> EntityExtractor | None:
         return RuleExtractor() if wanted else None
     if not isinstance(wanted, EntityExtractor):
         raise InvalidArgument("extract_entities", wanted, "true, false or an extractor")
+    return wanted
+
+
+def _anchors(wanted: AnchorExtractor | str) -> AnchorExtractor:
+    if isinstance(wanted, str):
+        return open_anchors(wanted)
+    if not isinstance(wanted, AnchorExtractor):
+        raise InvalidArgument("anchors", wanted, "'rules', 'chat:MODEL@ADDRESS' or an extractor")
     return wanted
 
 

@@ -29,7 +29,7 @@ from recollect.model.place import Place
 from recollect.rank.sessions import best_sessions
 from recollect.store.filters import Filter
 from recollect.store.port import Floats, View
-from recollect.text.dates import AnchorExtractor
+from recollect.text.dates import AnchorExtractor, AnchorReading, FallibleAnchors, RuleAnchors
 from recollect.text.query_type import QueryClassifier
 
 _CALIBRATED: Final = -1.0
@@ -63,7 +63,7 @@ class Recaller:
     classifier: QueryClassifier
     reranker: Reranker | None
     anchors: AnchorExtractor
-    graphs: Callable[[str, datetime], NamespaceGraph]
+    graphs: Callable[[str, datetime, datetime | None], NamespaceGraph]
     life: Life = USUAL
 
     def answer(self, request: Request) -> Recall:
@@ -85,7 +85,9 @@ class Recaller:
         return Recall(
             hits=found.hits[:shown],
             sessions=_within(found.sessions, shown),
-            degraded=self._degraded(recipe, wrong, found.pending if vector is not None else 0),
+            degraded=self._degraded(
+                recipe, [wrong, found.unread], found.pending if vector is not None else 0
+            ),
             rejected=found.rejected,
             recipe=recipe.name,
             embedder=embedder.name if embedder is not None and vector is not None else "",
@@ -97,7 +99,7 @@ class Recaller:
     def _search(self, request: Request, question: Question, vector: Floats | None) -> _Found:
         recipe, store = request.recipe, self.repairing.store
         calibrated = recipe.least_similarity == _CALIBRATED
-        period, about_time = self._period(request, question)
+        period, about_time, unread = self._period(request, question)
         with store.view(
             request.namespace,
             request.now,
@@ -117,7 +119,7 @@ class Recaller:
                 about_time=about_time,
                 here=request.near,
                 reranker=self.reranker,
-                graph=lambda: self.graphs(request.namespace, request.now),
+                graph=lambda: self.graphs(request.namespace, request.now, request.as_of),
                 life=self.life,
             )
             ranked = run(recipe, situation)
@@ -134,23 +136,33 @@ class Recaller:
             else:
                 hits = _hits(ranked, range(min(request.limit, ranked.slots.size)), view)
             rejected = None if hits or not request.limit else _rejected(ranked, view)
-            return _Found(hits, sessions, rejected, view.pending, ranked.trace, positions)
+            return _Found(hits, sessions, rejected, view.pending, ranked.trace, positions, unread)
 
-    def _period(self, request: Request, question: Question) -> tuple[Period | None, bool]:
-        """Return the time the question names, given or in its words, and whether it asks for nothing else."""
+    def _period(self, request: Request, question: Question) -> tuple[Period | None, bool, str]:
+        """Return the time the question names, given or in its words, and whether it asks for nothing else.
+
+        And why its words were not read as they should have been, if so.
+        """
         if request.period is not None:
-            return request.period, True
+            return request.period, True, ""
         if request.recipe.temporal == "none":
-            return None, False
-        named = self.anchors.anchor(question.text, request.now)
+            return None, False, ""
+        read = self._read_time(question.text, request.now)
+        named = read.expression
         if named is None:
-            return None, False
+            return None, False, read.failure
         rest = question.text[: named.start] + " " + question.text[named.end :]
-        return named.period, not self.repairing.analyser.tokens(rest)
+        return named.period, not self.repairing.analyser.tokens(rest), read.failure
 
-    def _degraded(self, recipe: Recipe, wrong: str, pending: int) -> tuple[str, ...]:
+    def _read_time(self, text: str, now: datetime) -> AnchorReading:
+        # The rules come first: to ask what a protocol has takes longer than they do.
+        if isinstance(self.anchors, RuleAnchors) or not isinstance(self.anchors, FallibleAnchors):
+            return AnchorReading(self.anchors.anchor(text, now))
+        return self.anchors.read(text, now)
+
+    def _degraded(self, recipe: Recipe, wrong: Sequence[str], pending: int) -> tuple[str, ...]:
         """Return what could not be done as it should, in words."""
-        said = [wrong] if wrong else []
+        said = [each for each in wrong if each]
         if pending:
             said.append(f"{pending} memories have no vector of this embedder yet; words only for those")
         if recipe.rerank_depth and self.reranker is None:
@@ -174,6 +186,7 @@ class _Found:
     pending: int
     trace: Trace | None
     positions: Sequence[int]
+    unread: str
 
 
 def _hits(ranked: Ranked, positions: Sequence[int], view: View) -> tuple[Hit, ...]:

@@ -26,6 +26,7 @@ from pydantic_settings import (
 from recollect.embed.folder import models_folder
 from recollect.embed.hub import hub_cache
 from recollect.embed.select import Resources
+from recollect.engine.choosing_anchors import open_anchors
 from recollect.engine.engine import Engine
 from recollect.engine.hearing import Duplicates
 from recollect.engine.life import RULES, Life
@@ -41,6 +42,7 @@ CONFIG: Final = "recollect.toml"
 CONFIG_VARIABLE: Final = "RECOLLECT_CONFIG"
 PREFIX: Final = "RECOLLECT_"
 
+_SECRETS: Final = ("api_key", "anchors_key")
 _EXPECTED: Final = {
     "db": "the path of a file",
     "embedder": "the name of an embedder, such as 'auto' or 'lexical'",
@@ -126,6 +128,10 @@ class Settings(BaseSettings):
     read_dates: bool = Field(
         default=True, description="Whether what is remembered is read for the day it happened."
     )
+    anchors: str = Field(
+        default="rules", description="What reads the time a question names: rules, or chat:MODEL@ADDRESS."
+    )
+    anchors_key: SecretStr | None = Field(default=None, description="For that service, if it asks for one.")
     redact: bool = Field(
         default=False,
         description="Whether keys, tokens, card numbers and passwords are taken out of what is remembered.",
@@ -202,6 +208,9 @@ class Settings(BaseSettings):
             recipe=self.recipe,
             extract_entities=self.extract_entities,
             read_dates=self.read_dates,
+            anchors=open_anchors(
+                self.anchors, None if self.anchors_key is None else self.anchors_key.get_secret_value()
+            ),
             redact=self.redact,
             duplicates=self.duplicates,
             life=self.life,
@@ -247,6 +256,12 @@ class Settings(BaseSettings):
     @classmethod
     def _a_mode(cls, value: str) -> str:
         return checks.one_of("duplicates", value, [mode.value for mode in Duplicates])
+
+    @field_validator("anchors")
+    @classmethod
+    def _known_anchors(cls, value: str) -> str:
+        open_anchors(value)
+        return value
 
     @field_validator("namespace")
     @classmethod
@@ -299,6 +314,6 @@ def _ours(error: ValidationError, places: Mapping[str, str]) -> InvalidArgument:
         return InvalidArgument("a setting", name, "one of " + ", ".join(Settings.model_fields))
     cause = first.get("ctx", {}).get("error")
     expected = cause.expected if isinstance(cause, InvalidArgument) else _EXPECTED.get(name, "text")
-    value = "(not shown)" if name == "api_key" else first["input"]
+    value = "(not shown)" if name in _SECRETS else first["input"]
     place = places.get(name, "")
     return InvalidArgument(f"{name} (from {place})" if place else name, value, expected)

@@ -91,6 +91,23 @@ class AnchorExtractor(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class AnchorReading:
+    """The time a question asks about, and why it was not read as it should have been, if so."""
+
+    expression: TimeExpression | None
+    failure: str = ""
+
+
+@runtime_checkable
+class FallibleAnchors(AnchorExtractor, Protocol):
+    """An extractor that depends on something which may fail, and then says so instead of raising."""
+
+    def read(self, text: str, now: datetime) -> AnchorReading:
+        """Return what :meth:`anchor` does, and what went wrong."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class RuleAnchors:
     """The rules of this module as an :class:`AnchorExtractor`.
 
