@@ -34,9 +34,13 @@ def test_the_central_sentences_are_taken_verbatim_and_in_order() -> None:
 
 
 def test_what_all_memories_say_tells_nothing() -> None:
-    week = [memory(1, "Wow, that is so nice, Anna."), memory(2, "Wow. The ferry to Rotterdam leaves at nine."),
-            memory(3, "Wow, the ferry was late.")]  # fmt: skip
-    common = dict.fromkeys("wow that is so nice anna the was at".split(), 1_000)
+    said = (
+        "Wow, that is so nice, Anna.",
+        "Wow. The ferry to Rotterdam leaves at nine.",
+        "Wow, the ferry was late.",
+    )
+    week = [memory(day, text) for day, text in enumerate(said, 1)]
+    common = dict.fromkeys(["wow", "that", "is", "so", "nice", "anna", "the", "was", "at"], 1_000)
     knowing = SentenceWriter(
         WRITER._tokens, lambda words: (1_000, {word: common.get(word, 3) for word in words})
     )

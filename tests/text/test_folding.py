@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.folding import folded
+from recollect.text.folding import folded, stands_in
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,13 @@ def test_different_names_stay_different(one: str, other: str) -> None:
 @given(st.text())
 def test_folding_again_changes_nothing(name: str) -> None:
     assert folded(folded(name)) == folded(name)
+
+
+def test_a_name_stands_in_a_text_as_words_of_its_own() -> None:
+    assert stands_in("Zoë, of all people", {"zoe"})
+    assert stands_in("with O’Neill.", {"o'neill"})
+    assert stands_in("(c++) is fine", {"c++"})
+    assert not stands_in("Annabel", {"anna"})
+    assert not stands_in("", {"anna"})
+    assert not stands_in("Anna", set())
+    assert not stands_in("Anna", {""})

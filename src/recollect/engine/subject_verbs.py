@@ -7,7 +7,6 @@ the General Data Protection Regulation.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -19,7 +18,7 @@ from recollect.model.memory import Memory
 from recollect.store.filters import parse
 from recollect.store.naming import EntityRecord
 from recollect.store.port import Hidden
-from recollect.text.folding import folded
+from recollect.text.folding import folded, stands_in
 
 SUMMARY_OF: Final = "summary_of"
 """The key of the metadata in which a summary names the memories that it was made from."""
@@ -83,7 +82,8 @@ class SubjectVerbs(EntityVerbs):
     def purge_subject(self, subject: str, *, namespace: str | None = None) -> About:
         """Remove everything that `about` shows, for good, and return it. This cannot be undone.
 
-        Summaries that were made from those memories go with them; see :meth:`Engine.purge`.
+        Summaries that were made from those memories go with them; see :meth:`Engine.purge`. Logged questions
+        that name the subject lose their text.
         """
         path = self._namespace(namespace)
         found = self.about(subject, namespace=path)
@@ -146,5 +146,4 @@ def sources_of(summary: Memory) -> frozenset[str]:
 def _concerns(memory: Memory, spellings: set[str]) -> bool:
     if any(folded(name) in spellings for name in (memory.source.speaker, *memory.entities) if name):
         return True
-    text = folded(memory.content)
-    return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in spellings if name in text)
+    return stands_in(memory.content, spellings)

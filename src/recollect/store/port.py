@@ -246,7 +246,8 @@ class Store(Protocol):
     def purge(self, namespace: str, ids: Sequence[str], names: Sequence[str] = ()) -> None:
         """Remove memories and everything derived from them, for good.
 
-        And the entities with any of `names`, what was merged into them, and their relations.
+        And the entities with any of `names`, what was merged into them, their relations, and the text of
+        logged questions that have such a name.
         """
         ...
 

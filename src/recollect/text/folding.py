@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection
 from functools import lru_cache
 
 from recollect.model import checks
@@ -33,6 +34,23 @@ def folded(name: str) -> str:
     ('strasse', 'семен', 'lodz', "o'neill")
     """
     return _folded(checks.text("name", name))
+
+
+def stands_in(text: str, names: Collection[str]) -> bool:
+    """Return whether any of some folded names stands in a text, as words of its own.
+
+    Examples
+    --------
+    >>> stands_in("In the evening José Álvarez sang.", {"jose alvarez"})
+    True
+    >>> stands_in("Marigolds grow in the garden.", {"marigold"})
+    False
+    """
+    # A text is no name, and would push names out of what is kept.
+    within = _folded.__wrapped__(checks.text("text", text))
+    return any(
+        re.search(rf"(?<!\w){re.escape(name)}(?!\w)", within) for name in names if name and name in within
+    )
 
 
 @lru_cache(maxsize=1 << 14)

@@ -9,11 +9,13 @@ processes that knew the namespace then see that it is gone, or that another has 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Collection
 from typing import Final
 
 from recollect.store.sqlite import segments
 from recollect.store.sqlite.entities import NOBODY
 from recollect.store.sqlite.segments import Namespace
+from recollect.text.folding import stands_in
 
 NAMED: Final = "path NOT LIKE '(%'"
 """The condition that a row of the namespaces table is not what a purge left; no name has a parenthesis."""
@@ -43,6 +45,17 @@ def empty(connection: sqlite3.Connection, namespace: Namespace) -> int:
         (f"(purged {number})", change, change, number),
     )
     return int(memories)
+
+
+def forget_questions(connection: sqlite3.Connection, number: int, names: Collection[str]) -> None:
+    """Remove the text of logged questions with any of these folded names; what was found stays logged."""
+    asked = connection.execute(
+        "SELECT number, query FROM recalls WHERE namespace = ? AND query IS NOT NULL", (number,)
+    ).fetchall()
+    connection.executemany(
+        "UPDATE recalls SET query = NULL WHERE number = ?",
+        [(row,) for row, query in asked if stands_in(query, names)],
+    )
 
 
 def owned_tables(connection: sqlite3.Connection) -> list[str]:

@@ -189,6 +189,7 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Repea
                 lessons.purge(self._connection, whose, slots)
                 entities.remove_unreferred(self._connection, whose, entities_of_these)
                 entities.remove_named(self._connection, whose, [folded(name) for name in names])
+                emptying.forget_questions(self._connection, whose, [folded(name) for name in names])
                 erase_replies(self._connection, namespace)
                 owe(self._connection)
             erase(self._connection, self.path)
