@@ -254,7 +254,7 @@ def _known(asked: Asked, name: str) -> None:
 def _experiment_json(running: trials.RunningExperiment) -> dict[str, Any]:
     return {
         "name": running.experiment.name,
-        "base": running.base,
+        "base": running.recipe.name,
         "method": running.method,
         "variants": [plain(each) for each in running.experiment.variants],
         "least_users": running.least_users,
