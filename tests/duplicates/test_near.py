@@ -16,9 +16,8 @@ DAY = datetime(2026, 5, 7, tzinfo=UTC)
 
 
 def memory(content: str, **fields: Any) -> Memory:
-    return Memory(
-        **({"id": "m", "created_at": DAY, "fingerprint": fingerprint(content)} | fields), content=content
-    )
+    made: dict[str, Any] = {"id": "m", "created_at": DAY, "fingerprint": fingerprint(content)}
+    return Memory(**(made | fields), content=content)
 
 
 def verdict(a: Memory, b: Memory, cosine: float | None = 0.99, **options: Any) -> Verdict:

@@ -119,6 +119,7 @@ def contradictions(
     with session.memory() as engine:
         which = None if id is None else found_memory(engine, id).id
         older = accept if accept is not None else reject
+        found: tuple[Contradiction, ...]
         if which is not None and older is not None:
             decided = engine.settle_contradiction(
                 which,

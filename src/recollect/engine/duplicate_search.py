@@ -43,6 +43,8 @@ _PLANES: Final = 4_096
 _MISS: Final = 0.01
 _AT_ONCE: Final = 1 << 22
 _STEP: Final = 2_000
+_SAME: Final = 32
+"""With how many others of the same words a memory is compared, if it is one with none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,16 +227,16 @@ class DuplicateSearch:
     ) -> Iterator[DuplicateGroup]:
         """Yield the groups of a cluster: the winner and what directly repeats it, then the rest likewise."""
         left = list(members)
-        while len(left) > 1:
-            beside = {
-                place: [other for other in left if other != place and links.between(place, other)]
+        while (centre := self._winner(memories, left)) is not None:
+            losers = [
+                place
                 for place in left
-            }
-            centre = self._winner(memories, [place for place in left if beside[place]])
-            if centre is None:
-                return
-            losers = [place for place in beside[centre] if self._may_lose(memories[place], memories[centre])]
-            left = [place for place in left if place != centre and place not in losers]
+                if place != centre
+                and links.between(centre, place)
+                and self._may_lose(memories[place], memories[centre])
+            ]
+            gone = {centre, *losers}
+            left = [place for place in left if place not in gone]
             if losers:
                 yield self._group(memories, centre, losers, links)
 
@@ -284,11 +286,15 @@ class _Links:
         same: dict[str, list[int]] = {}
         for place, memory in enumerate(memories):
             earlier = same.setdefault(memory.fingerprint, [])
-            found = next((other for other in earlier if self._judged(other, place, 1.0)), None)
+            found = next((other for other in earlier[-_SAME:] if self._judged(other, place, 1.0)), None)
             if found is None:
                 earlier.append(place)
                 self.first.append(place)
             self._stands_for.append(place if found is None else found)
+        # Who stands behind one of them may be one with another: confidences are compared pair by pair.
+        self._same = [
+            (places[0], other) for places in same.values() if len(places) <= _SAME for other in places[1:]
+        ]
 
     def note(self, a: int, b: int, cosine: float | None) -> None:
         """Judge two memories of different words, and note the pair if they are one."""
@@ -297,13 +303,13 @@ class _Links:
 
     def pairs(self) -> list[tuple[int, int]]:
         """Return the pairs that belong together, as clusters are made of them."""
-        return [*self._near, *enumerate(self._stands_for)]
+        return [*self._near, *self._same, *enumerate(self._stands_for)]
 
     def between(self, a: int, b: int) -> Decision[Memory] | None:
         """Return why two memories are one; None if they are not."""
-        one, other = sorted((self._stands_for[a], self._stands_for[b]))
-        if one == other:
+        if self._memories[a].fingerprint == self._memories[b].fingerprint:
             return self._judged(a, b, 1.0)
+        one, other = sorted((self._stands_for[a], self._stands_for[b]))
         if (one, other) not in self._near:
             return None
         return self._judged(a, b, self._near[one, other])

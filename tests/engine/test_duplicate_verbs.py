@@ -1,0 +1,151 @@
+"""Clearing up what was written before: show, supersede, go on, take back."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import recollect
+from recollect.engine import Engine
+from recollect.model.errors import InvalidArgument
+
+START = datetime(2026, 5, 7, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory() -> Iterator[Engine]:
+    with recollect.open(":memory:", embedder="lexical", duplicates="off", clock=lambda: START) as engine:
+        yield engine
+
+
+def state(memory: Engine) -> dict[str, object]:
+    return {
+        each.id: (each.content, each.superseded_by, each.supersedes, each.mentions, each.confidence,
+                  each.valid_to, each.supported_at)
+        for each in memory.store.export(None)
+    }  # fmt: skip
+
+
+def said(memory: Engine, *days: int, confidence: float = 0.5) -> list[str]:
+    items = [
+        {"content": "Anna likes tea", "created_at": START + timedelta(days=day), "confidence": confidence}
+        for day in days
+    ]
+    return [each.id for each in memory.remember_many(items)]
+
+
+def test_a_run_supersedes_supports_and_is_taken_back(memory: Engine) -> None:
+    first, second, third = said(memory, 0, 0, 3)
+    before = state(memory)
+    found = memory.find_duplicates()
+    assert state(memory) == before
+    run = memory.supersede_duplicates(found.groups)
+    assert (run.repeats, run.finished_at, run.undone_at) == (2, START, None)
+    kept = memory.get(third)
+    # It was said on two days: once is the claim, once is support.
+    assert (kept.mentions, kept.supersedes) == (3, (first, second))
+    assert [each.id for each in memory.list().memories] == [third]
+    assert memory.check() == []
+    assert memory.find_duplicates().groups == ()
+    undone = memory.undo_duplicates()
+    assert {each.id for each in undone.reinstated} == {first, second}
+    assert state(memory) == before
+    assert memory.check() == []
+    with pytest.raises(InvalidArgument, match="run"):
+        memory.undo_duplicates()
+    assert memory.duplicate_runs()[0].undone_at == START
+
+
+def test_support_of_other_days_raises_the_confidence(memory: Engine) -> None:
+    said(memory, 0, 2, 2, 4)
+    memory.supersede_duplicates(memory.find_duplicates().groups)
+    (kept,) = memory.list().memories
+    # Days 2 and 4 support what was said on day 0: 0.5, 0.55. The one that stays is of day 4 itself.
+    assert round(kept.confidence, 6) == 0.55
+
+
+def test_a_merge_is_a_new_memory_and_undoing_forgets_it(memory: Engine) -> None:
+    one, two = memory.remember_many(
+        ["Anna likes the green tea from Japan", "Anna likes green tea from Japan a lot"]
+    )
+    found = memory.find_duplicates(strategy="merge")
+    memory.supersede_duplicates(found.groups, strategy="merge")
+    (merged,) = memory.list().memories
+    assert merged.content == f"{one.content}\n{two.content}"
+    assert (merged.mentions, set(merged.supersedes)) == (3, {one.id, two.id})
+    assert [hit.memory.id for hit in memory.recall("green tea")] == [merged.id]
+    memory.undo_duplicates()
+    assert {each.id for each in memory.list().memories} == {one.id, two.id}
+    assert memory.check() == []
+
+
+def test_what_has_changed_since_is_left_out(memory: Engine) -> None:
+    ids = said(memory, 0, 1, 2, 3)
+    found = memory.find_duplicates()
+    memory.forget(ids[0])
+    memory.purge(ids[1])
+    assert memory.supersede_duplicates(found.groups).repeats == 1
+    memory.restore(ids[0])
+    memory.forget(ids[3])
+    assert memory.supersede_duplicates(found.groups).repeats == 0
+
+
+def test_turns_forgotten_and_expired_memories_are_not_compared(memory: Engine) -> None:
+    memory.remember("Yes.")
+    memory.remember("Yes.", source={"session": "s", "position": 1})
+    memory.remember("Yes.", expires_at=START - timedelta(days=1))
+    memory.forget(memory.remember("Yes.").id)
+    memory.remember("Yes.", namespace="elsewhere")
+    assert memory.find_duplicates().compared == 1
+
+
+def test_an_interrupted_run_is_gone_on_with(memory: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recollect.engine.duplicate_verbs._GROUPS_AT_ONCE", 1)
+    memory.remember_many([text for text in ("tea", "milk", "beer") for _ in range(2)])
+
+    def stop(what: str, done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        memory.supersede_duplicates(memory.find_duplicates().groups, progress=stop)
+    (half,) = memory.duplicate_runs()
+    assert (half.finished_at, half.repeats) == (None, 1)
+    whole = memory.supersede_duplicates(memory.find_duplicates().groups)
+    assert (whole.number, whole.repeats) == (half.number, 3)
+    assert len(memory.undo_duplicates(whole.number).reinstated) == 3
+
+
+def test_bad_arguments_are_refused(memory: Engine) -> None:
+    memory.remember("tea")
+    for call in (
+        lambda: memory.find_duplicates(strategy="x"),
+        lambda: memory.find_duplicates(method="x"),
+        lambda: memory.find_duplicates(paraphrases=1),  # type: ignore[arg-type]
+        lambda: memory.supersede_duplicates([], strategy="x"),
+        lambda: memory.undo_duplicates(7),
+        lambda: memory.undo_duplicates(-1),
+        lambda: memory.repeats(""),
+    ):
+        with pytest.raises(InvalidArgument):
+            call()
+
+
+def test_an_export_comes_back_as_it_was(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "one.db", embedder="lexical", clock=lambda: START) as one:
+        first = one.remember("Anna likes tea")
+        one.remember("anna likes tea")
+        one.remember("tea", duplicates="off")
+        one.remember("tea", duplicates="off")
+        one.supersede_duplicates(one.find_duplicates().groups)
+        rows = list(one.store.export(None))
+        hidden = one.store.hidden("default")
+        with recollect.open(tmp_path / "two.db", embedder="lexical", clock=lambda: START) as two:
+            two.take_over(rows, hidden={"default": hidden})
+            assert [each.superseded_by for each in two.store.export(None)] == [
+                each.superseded_by for each in rows
+            ]
+            assert two.store.hidden("default") == hidden
+            assert state(two) == state(one)
+            assert [each.id for each in two.history(first.id)] == [each.id for each in one.history(first.id)]
+            assert two.check() == []
