@@ -13,7 +13,10 @@
     │   ├── StoreCorrupt              its file is damaged, or is no Recollect database
     │   ├── StoreTooNew               its file was written by a newer Recollect
     │   ├── StoreUnavailable          locked for too long, read-only, or its disk is full
+    │   │   ├── PoolExhausted         every connection to the server was in use for too long
     │   │   └── PurgeUnfinished       something was removed, but its traces could not be erased yet
+    │   ├── ServerUnsuitable          the server is too old, or lacks something, or a right
+    │   ├── NotSupportedHere          this kind of store does not do that
     │   ├── IndexCorrupt              derived data that does not check; it can be rebuilt
     │   ├── MemoryNotFound            no memory has that id
     │   ├── EntityNotFound            nobody and nothing has that name
@@ -280,6 +283,38 @@ class StoreTooNew(StoreError):
 
 class StoreUnavailable(StoreError):
     """The file is locked for too long, cannot be written, or its disk is full."""
+
+
+class PoolExhausted(StoreUnavailable):
+    """Every connection to the server was in use, for as long as the store waits for one.
+
+    Examples
+    --------
+    >>> raise PoolExhausted("postgresql://localhost/m", 10, 30.0)
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.PoolExhausted: all 10 connections to postgresql://localhost/m were in use for 30 s;
+    try again, or open the store with more connections
+    """
+
+    def __init__(self, name: str, connections: int, seconds: float) -> None:
+        self.name, self.connections, self.seconds = name, connections, seconds
+        super().__init__(
+            f"all {connections} connections to {name} were in use for {seconds:g} s; try again, or open the "
+            "store with more connections"
+        )
+
+    def __reduce__(self) -> tuple[type[PoolExhausted], tuple[str, int, float]]:
+        """Pickle by the constructor's arguments."""
+        return type(self), (self.name, self.connections, self.seconds)
+
+
+class ServerUnsuitable(StoreError):
+    """The database server cannot be used as it is; the message says what has to change there."""
+
+
+class NotSupportedHere(StoreError):
+    """This kind of store does not do that; the message says what does."""
 
 
 class PurgeUnfinished(StoreUnavailable):
