@@ -61,3 +61,24 @@ def test_names_in_the_text_join_those_given_and_ready_made_memories_keep_their_o
     assert drafts.from_item(named, "default") is named
     with pytest.raises(InvalidArgument, match="entities must be"):
         drafts.draft("ask ANNA", "default", {"entities": "Ben"})
+
+
+def test_a_batch_is_read_ahead_but_for_what_names_its_entities_itself() -> None:
+    ahead: list[tuple[str, str]] = []
+    drafts = Drafts(
+        clock=lambda: NOW,
+        random_bits=lambda bits: 5,
+        mentioned=lambda text, namespace, given: (*given, "Read"),
+        ahead=ahead.extend,
+    )
+    named = Memory(id="m1", content="named", created_at=NOW, entities=("Ben",))
+    plain = Memory(id="m2", content="plain", created_at=NOW, namespace="own")
+    items = [named, plain, "text", {"content": "told", "namespace": "c"}]
+    found = drafts.from_items(items, "a")
+    assert ahead == [("plain", "own"), ("text", "a"), ("told", "c")]
+    assert [memory.entities for memory in found] == [("Ben",), ("Read",), ("Read",), ("Read",)]
+    assert found == [drafts.from_item(item, "a") for item in items]
+    ahead.clear()
+    verbatim = drafts.from_items(items, "a", verbatim=True)
+    assert ahead == [("text", "a"), ("told", "c")]
+    assert verbatim[:2] == [named, plain]

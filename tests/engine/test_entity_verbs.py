@@ -11,7 +11,7 @@ import recollect
 from recollect import Engine
 from recollect.engine.graph_answers import KnownEntity
 from recollect.model import Entity, InvalidArgument, Relation
-from recollect.model.errors import EntityNotFound
+from recollect.model.errors import EntityNotFound, StoreUnavailable
 from recollect.text.known_names import KnownNames
 from recollect.text.mentions import Extraction, Mention
 from recollect.text.resolution import Redirects
@@ -22,7 +22,7 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def memory() -> Iterator[Engine]:
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as engine:
+    with recollect.open(":memory:", embedder="lexical", duplicates="off", clock=lambda: NOW) as engine:
         yield engine
 
 
@@ -42,7 +42,7 @@ def test_what_is_remembered_is_read_for_names(memory: Engine) -> None:
 
 
 def test_reading_for_names_can_be_left_out() -> None:
-    with recollect.open(":memory:", embedder=None, extract_entities=False) as memory:
+    with recollect.open(":memory:", duplicates="off", embedder=None, extract_entities=False) as memory:
         assert memory.remember("Anna met Ben").entities == ()
         assert memory.remember("Anna met Ben", entities=["Carl"]).entities == ("Carl",)
 
@@ -94,6 +94,32 @@ def test_relations_that_an_extractor_reads_rest_on_the_memory(caplog: pytest.Log
         assert told(memory.relations("Anna")) == [("Anna", "left", "Ben")]
     with pytest.raises(InvalidArgument, match="extract_entities must be true, false or an extractor"):
         recollect.open(":memory:", embedder=None, extract_entities="yes")  # type: ignore[arg-type]
+
+
+def test_many_texts_are_read_at_once_and_their_relations_written_with_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+
+    class Batched(Model):
+        def extract(self, texts: Sequence[str], known: KnownNames | None = None) -> list[Extraction]:
+            asked.append(len(texts))
+            return super().extract(texts, known)
+
+    with recollect.open(":memory:", embedder=None, extract_entities=Batched(), clock=lambda: NOW) as memory:
+        memory.remember_many([f"Anna{n} knows Ben" for n in range(2_500)])
+        assert asked == [1_000, 1_000, 500]
+        assert len(memory.relations()) == 2_500
+
+        def full(*_: object) -> None:
+            raise StoreUnavailable("the disk is full")
+
+        monkeypatch.setattr(memory.store, "relate", full)
+        with pytest.raises(StoreUnavailable):
+            memory.remember_many(["Cyd knows Dora"])
+        monkeypatch.undo()
+        # Neither the memory nor its relation: what is run again finds nothing half done.
+        assert memory.list(filter={"content": {"contains": "Cyd"}}).memories == ()
 
 
 # --- entities -----------------------------------------------------------------------------------------
@@ -197,7 +223,7 @@ MERGES = st.lists(
 @settings(max_examples=60, deadline=None)
 @given(MERGES)
 def test_merging_is_what_the_table_of_redirects_says(steps: list[tuple[bool, str, str]]) -> None:
-    with recollect.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
+    with recollect.open(":memory:", duplicates="off", embedder=None, clock=lambda: NOW) as memory:
         for name in PEOPLE:
             memory.remember("x", entities=[name])
         table = Redirects()

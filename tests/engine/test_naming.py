@@ -1,7 +1,7 @@
 """Who is who: which entity a name means, and which names a text mentions."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -14,6 +14,8 @@ from recollect.model import Entity, InvalidArgument, Relation
 from recollect.store.naming import EntityRecord
 from recollect.store.sqlite.store import SqliteStore
 from recollect.text.entities import RuleExtractor
+from recollect.text.known_names import KnownNames
+from recollect.text.mentions import Extraction, Mention
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 NAMES = Names(
@@ -129,3 +131,34 @@ def test_inside_a_batch_the_names_are_asked_for_once(store: SqliteStore) -> None
         other.join()
         assert found == [("Zyx",)]
     assert book.mentioned("ask zyx", "default") == ("Zyx",)
+
+
+class Counting:
+    """Reads the first word of every text as a name, and counts how often it is asked."""
+
+    name = "first word"
+
+    def __init__(self) -> None:
+        self.asked: list[list[str]] = []
+
+    def extract(self, texts: Sequence[str], known: KnownNames | None = None) -> list[Extraction]:
+        self.asked.append(list(texts))
+        return [Extraction((Mention(text.split()[0], "person", 0, len(text.split()[0])),)) for text in texts]
+
+
+def test_a_batch_is_read_in_one_go_each_text_of_a_namespace_once(store: SqliteStore) -> None:
+    reader = Counting()
+    book = NameBook(store, reader)
+    with book.steady():
+        book.read_ahead([("Ada ran", "a"), ("Ben sat", "a"), ("Ada ran", "b"), ("Ada ran", "a")])
+        assert reader.asked == [["Ada ran", "Ben sat"], ["Ada ran"]]
+        assert book.mentioned("Ada ran", "a") == book.mentioned("Ada ran", "b") == ("Ada",)
+        assert book.mentioned("Ben sat", "a", ("X",)) == ("X", "Ben")
+        assert len(reader.asked) == 2
+        assert book.mentioned("Cleo", "a") == ("Cleo",)
+        assert reader.asked[2] == ["Cleo"]
+    # Outside nothing is kept, and nothing read ahead: who is known may be another matter by then.
+    book.read_ahead([("Ada ran", "a")])
+    assert len(reader.asked) == 3
+    assert book.mentioned("Ada ran", "a") == ("Ada",)
+    assert len(reader.asked) == 4

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from itertools import compress
 from typing import Any, Final
 
 from recollect.engine.redacting import without_secrets
@@ -35,6 +36,9 @@ class Drafts:
         Returns a memory with the time it happened, if its text names it; None to leave times as given.
     redact
         Whether secrets are taken out before anything reads a text.
+    ahead
+        Given texts with their namespaces, reads them for names all at once, for `mentioned` to find; None to
+        read them one by one.
     """
 
     clock: Callable[[], datetime]
@@ -42,9 +46,31 @@ class Drafts:
     mentioned: Callable[[str, str, tuple[str, ...]], tuple[str, ...]] | None = None
     dated: Callable[[Memory], Memory] | None = None
     redact: bool = False
+    ahead: Callable[[Sequence[tuple[str, str]]], None] | None = None
 
     def draft(self, content: str, namespace: str, details: Mapping[str, Any]) -> Memory:
         """Return a memory; a source and a place may be plain mappings, as JSON holds them."""
+        return self._read(self._made(content, namespace, details))
+
+    def from_item(self, item: Memory | Mapping[str, Any] | str, namespace: str) -> Memory:
+        """Return the memory that an item of a batch stands for; `namespace` is for items that do not say.
+
+        One that is a memory already and names entities is left as it is.
+        """
+        memory = self._unread(item, namespace)
+        return self._read(memory) if _wants_reading(item) else memory
+
+    def from_items(
+        self, items: Sequence[Memory | Mapping[str, Any] | str], namespace: str, *, verbatim: bool = False
+    ) -> list[Memory]:
+        """Return the memories that a batch stands for; with `verbatim`, those that are ones are not read."""
+        unread = [self._unread(item, namespace) for item in items]
+        wanted = [_wants_reading(item) and not (verbatim and isinstance(item, Memory)) for item in items]
+        if self.ahead is not None:
+            self.ahead([(memory.content, memory.namespace) for memory in compress(unread, wanted)])
+        return [self._read(memory) if wants else memory for memory, wants in zip(unread, wanted, strict=True)]
+
+    def _made(self, content: str, namespace: str, details: Mapping[str, Any]) -> Memory:
         if not _KNOWN_DETAILS.issuperset(details):
             for name in details:
                 checks.one_of("details", name, _DETAILS)
@@ -55,22 +81,17 @@ class Drafts:
         for name, kind in (("source", Source), ("place", Place)):
             if name in given and isinstance(given[name], Mapping):
                 given[name] = built(name, kind, given[name])
-        return self._read(self.clean(Memory(content=content, namespace=namespace, **given)))
+        return self.clean(Memory(content=content, namespace=namespace, **given))
 
-    def from_item(self, item: Memory | Mapping[str, Any] | str, namespace: str) -> Memory:
-        """Return the memory that an item of a batch stands for; `namespace` is for items that do not say.
-
-        One that is a memory already and names entities is left as it is.
-        """
+    def _unread(self, item: Memory | Mapping[str, Any] | str, namespace: str) -> Memory:
         if isinstance(item, Memory):
-            item = self.clean(item)
-            return item if item.entities else self._read(item)
+            return self.clean(item)
         if isinstance(item, str):
-            return self.draft(item, namespace, {})
+            return self._made(item, namespace, {})
         if not isinstance(item, Mapping) or "content" not in item:
             raise InvalidArgument("items", item, "memories, mappings with a content, or texts")
         details = {name: value for name, value in item.items() if name not in ("content", "namespace")}
-        return self.draft(item["content"], item.get("namespace") or namespace, details)
+        return self._made(item["content"], item.get("namespace") or namespace, details)
 
     def clean(self, memory: Memory) -> Memory:
         """Return a memory without the secrets in it, if they are to be taken out."""
@@ -83,6 +104,10 @@ class Drafts:
             return memory
         names = self.mentioned(memory.content, memory.namespace, memory.entities)
         return memory if names == memory.entities else replace(memory, entities=names)
+
+
+def _wants_reading(item: Memory | Mapping[str, Any] | str) -> bool:
+    return not isinstance(item, Memory) or not item.entities
 
 
 def has_id(item: Memory | Mapping[str, Any] | str) -> bool:

@@ -151,7 +151,8 @@ class Engine(
         self.duplicates = _mode(duplicates)
         self._names = NameBook(store, extractor)
         mentioned = None if extractor is None else self._names.mentioned
-        self._drafts = Drafts(clock, random_bits, mentioned, dated if read_dates else None, redact)
+        ahead = None if extractor is None else self._names.read_ahead
+        self._drafts = Drafts(clock, random_bits, mentioned, dated if read_dates else None, redact, ahead)
         self._repairing = Repairing(store, analyser)
         self.recall_log = RecallLog(store, Logging() if logging is None else logging, random_bits)
         self.reranker = reranker
@@ -240,12 +241,7 @@ class Engine(
         done = 0
         for batch in _batches(items, BATCH):
             with self._names.steady():
-                drafts = [
-                    self._drafts.clean(item)
-                    if verbatim and isinstance(item, Memory)
-                    else self._drafts.from_item(item, whose)
-                    for item in batch
-                ]
+                drafts = self._drafts.from_items(batch, whose, verbatim=verbatim)
             # Only an item that brought its own id can be known already.
             named = [draft for draft, item in zip(drafts, batch, strict=True) if has_id(item)]
             known = self.store.known([(draft.namespace, draft.id) for draft in named])
@@ -457,8 +453,12 @@ class Engine(
     def _add(self, drafts: Sequence[Memory], mode: Duplicates) -> _Memories:
         if not drafts:
             return []
-        heard = self._heard(self._entries(drafts), mode)
-        self._relate_what_was_read(heard.fresh)
+        entries = self._entries(drafts)
+        if not self._names.has_relations:
+            return self._heard(entries, mode).survivors
+        with self.store.together():
+            heard = self._heard(entries, mode)
+            self._relate_what_was_read(heard.fresh)
         return heard.survivors
 
     def _entries(self, drafts: Sequence[Memory]) -> _Entries:

@@ -21,7 +21,7 @@ from recollect.store.naming import EntityRecord
 from recollect.store.port import Store
 from recollect.text.folding import folded
 from recollect.text.known_names import KnownNames
-from recollect.text.mentions import EntityExtractor
+from recollect.text.mentions import EntityExtractor, Extraction
 from recollect.text.resolution import Redirects
 
 _CHANGES: Final = frozenset({"describe", "rename", "merge", "unmerge"})
@@ -146,11 +146,31 @@ class NameBook:
 
         A batch is read by the names there were when it began.
         """
-        self._steady.names = {}
+        self._steady.names, self._steady.read = {}, {}
         try:
             yield
         finally:
-            self._steady.names = None
+            self._steady.names = self._steady.read = None
+
+    def read_ahead(self, texts: Sequence[tuple[str, str]]) -> None:
+        """Read texts, each with its namespace, in one go; inside `steady`, `mentioned` then asks nobody.
+
+        An extractor behind a service answers many texts in the time of one, and notices once that it is away.
+        """
+        read: dict[tuple[str, str], Extraction] | None = getattr(self._steady, "read", None)
+        if self._extractor is None or read is None:
+            return
+        of: dict[str, dict[str, None]] = {}
+        for text, namespace in texts:
+            of.setdefault(namespace, {})[text] = None
+        for namespace, distinct in of.items():
+            found = self._extractor.extract(list(distinct), self.of(namespace).known)
+            read.update(zip(((namespace, text) for text in distinct), found, strict=True))
+
+    @property
+    def has_relations(self) -> bool:
+        """Whether relations were read that may still have to be written down."""
+        return bool(self._read_relations)
 
     def clear(self) -> None:
         """Let go of all that was read; it is read anew when somebody asks."""
@@ -201,7 +221,10 @@ class NameBook:
             return tuple(given)
         known = self.of(namespace).known
         found = {folded(name): name for name in reversed(given)}
-        read = self._extractor.extract([text], known)[0]
+        ahead: dict[tuple[str, str], Extraction] | None = getattr(self._steady, "read", None)
+        read = ahead.get((namespace, text)) if ahead else None
+        if read is None:
+            read = self._extractor.extract([text], known)[0]
         if read.failure:
             _LOG.warning("a text in %s was not read for names: %s", namespace, read.failure)
         if read.relations:
