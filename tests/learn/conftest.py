@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from recollect.embed.port import Prompts
 from recollect.engine import Engine
 from recollect.engine import open as open_engine
 from recollect.engine.recipe import Recipe
@@ -22,6 +23,8 @@ class Misleading:
 
     name = "misleading"
     dimension = COUNT
+    max_tokens = None
+    prompts = Prompts()
     similarity_threshold = 0.35
 
     def embed_query(self, text: str) -> npt.NDArray[np.float32]:
@@ -29,6 +32,12 @@ class Misleading:
         vector = np.zeros(COUNT, np.float32)
         vector[(place + 1) % COUNT], vector[place] = 0.8, 0.6
         return vector
+
+    def embed_documents(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        return np.concatenate(self.embed_passages(texts))
+
+    def passages(self, text: str) -> list[str]:
+        return [text]
 
     def embed_passages(self, texts: Sequence[str]) -> list[npt.NDArray[np.float32]]:
         return [np.eye(COUNT, dtype=np.float32)[[_place(text)]] for text in texts]

@@ -93,11 +93,16 @@ def test_a_guided_search_over_declared_parameters(engine: Engine, material: Mate
     assert found.recipe.vector_weight < 0.9
     with pytest.raises(InvalidArgument, match="parameters must be one of"):
         tune_recipe(material, engine.recipe, ["alpha"])
+    with pytest.raises(InvalidArgument, match="ones that need no search; labelled questions alone"):
+        tune_recipe(material, engine.recipe, ["k1"])
 
 
 def test_a_grid_is_of_declared_parameters() -> None:
     assert len(grid_of({"vector_weight": [0.1, 0.2], "quality": ["none", "additive"]})) == 4
-    for bad in ({}, {"vector_weight": []}, {"alpha": [1]}, {"vector_weight": [2.0]}):
+    impossible: list[dict[str, list[float]]] = [
+        {}, {"vector_weight": []}, {"alpha": [1]}, {"vector_weight": [2.0]},
+    ]  # fmt: skip
+    for bad in impossible:
         with pytest.raises(InvalidArgument):
             grid_of(bad)
     with pytest.raises(InvalidArgument, match="at most 2,000 settings"):

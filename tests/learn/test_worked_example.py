@@ -1,4 +1,4 @@
-"""docs/learning.md does what it says: its Python is run as doctest, then its commands on the same database."""
+"""docs/learning.md does what it says: its Python is run as doctest, then its commands on the database."""
 
 import doctest
 import re

@@ -201,6 +201,13 @@ def tune_recipe(
     enough(material, least)
     names = checks.texts("parameters", parameters)
     chosen = [_BY_NAME[checks.one_of("parameters", name, tuple(_BY_NAME))] for name in names]
+    searching = [name for name in names if name in SEARCHED]
+    if searching and not _can_search(material):
+        raise InvalidArgument(
+            "parameters",
+            searching[0],
+            "ones that need no search; labelled questions alone can be searched again",
+        )
     found = optimise(
         lambda setting: material.values(base.changed(dict(setting)), base, metric),
         chosen,
@@ -301,11 +308,15 @@ def _scored(
 
 def _families(material: Material, base: Recipe) -> tuple[Recipe, ...]:
     every = (base, *(each for each in RECIPES.values() if each.name != base.name))
-    if all(recall.id in material.asked for recall in material.questions):
+    if _can_search(material):
         return every
     return tuple(
         each for each in every if all(getattr(each, name) == getattr(base, name) for name in SEARCHED)
     )
+
+
+def _can_search(material: Material) -> bool:
+    return all(recall.id in material.asked for recall in material.questions)
 
 
 def _together(first: GridScores, second: GridScores) -> GridScores:

@@ -1,0 +1,23 @@
+"""What learning found, as JSON that JSON can hold, and as rows for people and pipes."""
+
+from recollect.cli.learning_output import plain, table, verdict_json
+from recollect.cli.session import Given, Session
+from recollect.evaluate.significance import Difference
+from recollect.learn.verdict import FoldResult, Verdict
+
+
+def test_a_verdict_holds_nothing_that_json_cannot() -> None:
+    gain = Difference(0.1, float("-inf"), float("inf"), float("nan"))
+    verdict = Verdict(False, "why", {"a": 1}, gain, 0.2, 0.5, (FoldResult({"a": 1}, 0.1, 0.2, 8),))
+    found = verdict_json(verdict)
+    assert found["gain"] == {"mean": 0.1, "low": None, "high": None, "p": None}
+    assert found["folds"][0]["questions"] == 8
+
+
+def test_plain_keeps_what_is_plain() -> None:
+    assert plain({"a": [True, None, "x", 1, 0.5]}) == {"a": [True, None, "x", 1, 0.5]}
+
+
+def test_a_pipe_gets_tabs(capsys: object) -> None:
+    table(Session(Given()), ("one", "two"), [("a", "b\nc")])
+    assert capsys.readouterr().out == "a\tb c\n"  # type: ignore[attr-defined]
