@@ -4,7 +4,8 @@ import re
 from importlib.resources import files
 
 import pytest
-from starlette.routing import Route
+from starlette.applications import Starlette
+from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
 
 from recollect.engine import Engine
@@ -204,7 +205,23 @@ def test_the_namespace_is_carried_along(client: TestClient, engine: Engine) -> N
     assert "green tea" not in page
 
 
+def test_the_pages_can_be_mounted_below_a_path(engine: Engine) -> None:
+    server = Starlette(routes=[Mount("/kept", create_pages(engine))])
+    client = TestClient(server, base_url="http://localhost", follow_redirects=False)
+    page = client.get("/kept/memories").text
+    addresses = re.findall(r'(?:href|src|action|hx-get|hx-post)="([^"#][^"]*)"', page)
+    assert addresses
+    assert all(each.startswith("/kept/") for each in addresses)
+    assert client.get("/kept/static/app.css").status_code == 200
+    form = {"token": token_in(page), "content": "Said below a path."}
+    answer = client.post("/kept/memories", data=form)
+    assert answer.status_code == 303
+    assert client.get(answer.headers["location"]).status_code == 200
+
+
 @pytest.mark.parametrize("name", ["htmx", "cytoscape"])
 def test_vendored_scripts_come_with_their_licences(client: TestClient, name: str) -> None:
     assert client.get(f"/static/vendor/{name}.min.js").status_code == 200
-    assert (files("recollect.web") / "static" / "vendor" / f"{name}.LICENSE").read_text(encoding="utf-8")
+    vendored = files("recollect.web") / "static" / "vendor"
+    assert (vendored / f"{name}.LICENSE").read_text(encoding="utf-8")
+    assert f"`{name}.min.js`" in (vendored / "README.md").read_text(encoding="utf-8")

@@ -268,9 +268,17 @@ def test_vectors_that_are_missing_and_what_was_said_twice(browser: Browser, tmp_
     assert heard == []
 
 
-def test_the_graph_is_drawn(page: Page) -> None:
+def test_the_graph_is_drawn_and_grows(page: Page) -> None:
     page.goto("/graph?entity=Anya")
     expect(page.locator("#drawing.drawn canvas").first).to_be_visible()
+    graph = "document.getElementById('drawing')._cyreg.cy"
+    before = page.evaluate(f"{graph}.nodes().length")
+    place = page.evaluate(f"{graph}.getElementById('name:Jonas').renderedPosition()")
+    frame = page.locator("#drawing").bounding_box()
+    assert frame is not None
+    page.mouse.dblclick(frame["x"] + place["x"], frame["y"] + place["y"])
+    page.wait_for_function(f"{graph}.nodes().length > {before}")
+    expect(page.locator("#picked")).to_have_text("Jonas")
 
 
 def test_the_map_can_be_zoomed(page: Page) -> None:

@@ -1,12 +1,14 @@
 """Every declared parameter has a control, and what a form sends is what the engine is told to change."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from recollect.engine.recipe import PARAMETERS, Recipe
 from recollect.engine.recipes import RECIPES
 from recollect.model.errors import InvalidArgument
+from recollect.model.parameter import Parameter
 from recollect.web.controls import controls, read_changes, written
 
 MINE = Recipe(name="mine")
@@ -81,3 +83,10 @@ def test_what_a_parameter_cannot_have_is_refused_by_name(name: str, text: str) -
 
 def test_numbers_are_written_as_people_write_them() -> None:
     assert (written(15.0), written(0.18), written(100_000.0)) == ("15", "0.18", "100000")
+
+
+def test_a_parameter_nobody_placed_is_in_the_last_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    new = Parameter("novelty", float, 0.5, "How new.", 0, 1, ())
+    monkeypatch.setattr("recollect.web.controls.PARAMETERS", (*PARAMETERS, new))
+    last = controls(SimpleNamespace(**MINE.as_dict(), novelty=0.5), {})[-1]  # type: ignore[arg-type]
+    assert (last.title, [control.name for control in last.controls]) == ("More", ["novelty"])

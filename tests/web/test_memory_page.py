@@ -151,3 +151,21 @@ def test_markup_in_a_memory_is_text_and_its_link_leads_nowhere(client: TestClien
         assert markup not in page
     assert 'href="javascript' not in page
     assert "javascript:alert(1)" in page
+
+
+def test_what_was_said_again_is_listed(client: TestClient, engine: Engine) -> None:
+    engine.remember("The key is under the mat.", id="mat")
+    engine.remember("The key is under the mat!", id="again")
+    kept = engine.get("mat").superseded_by or "mat"
+    note = engine.repeats(kept)[0]
+    page = client.get(f"/memories/{kept}").text
+    assert "Said again" in page
+    assert f'href="/memories/{note.memory_id}"' in page
+
+
+def test_what_it_may_contradict_is_noted(client: TestClient, engine: Engine) -> None:
+    engine.remember("Clara lives in Berlin.", id="berlin")
+    engine.remember("Clara no longer lives in Berlin.", id="gone")
+    assert "An older one" in client.get("/memories/gone").text
+    assert "A newer one" in client.get("/memories/berlin").text
+    assert "May contradict" not in client.get("/memories/tea").text

@@ -23,6 +23,8 @@ _FIRST: Final = (
     "graph_weight",
     "quality_weight",
     "temporal_boost",
+    "fading",
+    "fading_weight",
     "least_match",
     "least_similarity",
     "diversity",
@@ -34,7 +36,7 @@ _GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
         "k1", "b", "entity_weight", "phrase_weight", "context_after", "context_words",
     ),
     "Candidates": ("vector_pool", "lexical_pool", "complete", "graph", "graph_seeds"),
-    "Time and place": ("time_weight", "place_weight", "place_scale", "temporal"),
+    "Time and place": ("time_weight", "place_weight", "place_scale", "temporal", "fading_days"),
     "Fusion": (
         "fusion", "legs_by_query", "anchored", "rrf_k", "rrf_base", "normaliser", "coverage", "blend_budget",
         "blend_threshold", "forgetting",

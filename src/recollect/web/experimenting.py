@@ -89,7 +89,7 @@ def keep(visit: Visit) -> Response:
     """Save the recipe of the winner, and use it from now on."""
     engine, name = visit.engine, visit.values.text("name")
     status = experiment_status(engine, name, namespace=visit.namespace)
-    recipe = winning_recipe(engine, status, namespace=visit.namespace)
+    recipe = winning_recipe(status)
     if recipe is None:
         raise InvalidArgument("name", name, f"an experiment with a winner; {status.reason}")
     evidence: dict[str, Any] = {"by": "experiment", "experiment": name, "reason": status.reason}

@@ -42,6 +42,8 @@ def show(visit: Visit) -> Response:
         neighbours=neighbours,
         states=states,
         state=states.get(memory.id, ""),
+        repeats=visit.engine.repeats(memory.id, namespace=visit.namespace),
+        contradictions=visit.engine.contradictions(memory.id, settled=True, namespace=visit.namespace),
         tiers=TIERS,
         done=ACTIONS.get(visit.values.text("done")),
         news=_NEWS.get(visit.values.text("done"), ""),

@@ -43,7 +43,7 @@ function look() {
     { selector: "node:selected", style: { "border-width": 3, "border-color": colour("--s-session") } },
     {
       selector: "edge",
-      style: { width: 1, "line-color": colour("--line"), "curve-style": "haystack" },
+      style: { width: 1, "line-color": colour("--s-base"), "line-opacity": 0.45, "curve-style": "haystack" },
     },
     {
       selector: "edge[label != 'mentions']",
