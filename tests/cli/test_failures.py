@@ -19,6 +19,7 @@ CODES = {
     errors.IndexCorrupt: 3,
     errors.MemoryNotFound: 1,
     errors.EntityNotFound: 1,
+    errors.RecallNotFound: 1,
     errors.VersionConflict: 3,
     errors.EmbedderError: 4,
     errors.ModelNotInstalled: 4,

@@ -243,3 +243,14 @@ def test_what_held_at_a_time_and_what_was_near(cli: Run, tmp_path: Path) -> None
 def test_a_place_that_is_none_is_refused(cli: Run, tea: str, where: str) -> None:
     refused = cli("recall", "tea", "--near", where)
     assert refused.code == 2
+
+
+def test_agreement_can_be_required(cli: Run, tea: str) -> None:
+    found = cli("recall", "green tea", "--agreement", "0.1", "--json").json
+    assert found["hits"][0]["id"] == tea
+    assert found["agreement"]["samples"] == ["as asked", "by meaning alone", "by words alone"]
+    assert "the answers agree to" in cli("recall", "green tea", "--agreement", "0").err
+    refused = cli("recall", "Bob tea", "--agreement", "1")
+    assert (refused.code, refused.out) == (1, "")
+    assert "below 1.00" in refused.err
+    assert cli("recall", "tea", "--agreement", "2").code == 2

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from recollect.engine import Engine, Recall, Recipe
     from recollect.engine.outcome import SessionHit
+    from recollect.learn.confident import ConfidentRecall
     from recollect.model.explanation import Explanation
     from recollect.model.hit import Hit
 
@@ -77,6 +78,14 @@ Budget = Annotated[
 Reranker = Annotated[
     str | None, typer.Option("--reranker", metavar="NAME", help="Let a model read the best candidates again.")
 ]
+Agreement = Annotated[
+    float | None,
+    typer.Option(
+        "--agreement",
+        metavar="LEAST",
+        help="Ask by meaning and by words alone, too, and show nothing if the answers agree less.",
+    ),
+]
 Explain = Annotated[bool, typer.Option("--explain", "-e", help="Show how every score came about.")]
 
 
@@ -99,6 +108,7 @@ def recall(
     sessions: Sessions = False,
     budget: Budget = None,
     reranker: Reranker = None,
+    agreement: Agreement = None,
     explain: Explain = False,
 ) -> None:
     """Find the right few memories for a question, and say why."""
@@ -112,20 +122,27 @@ def recall(
         wanted = recipe_of(engine, "--recipe", recipe)
         if reranker is not None and not wanted.rerank_depth:
             changed.setdefault("rerank_depth", _RERANKED)
-        found = engine.recall(
-            text,
-            limit=limit,
-            recipe=wanted,
-            changes=changed,
-            filter=condition,
-            as_of=moment,
-            true_at=held,
-            near=here,
-            period=about,
-            sessions=sessions,
-            budget=budget,
-        )
-        _report(session, engine, found, explain=explain)
+        asked: dict[str, Any] = {
+            "limit": limit,
+            "recipe": wanted,
+            "changes": changed,
+            "filter": condition,
+            "as_of": moment,
+            "true_at": held,
+            "near": here,
+            "period": about,
+            "sessions": sessions,
+            "budget": budget,
+        }
+        sure = None
+        if agreement is None:
+            found = engine.recall(text, **asked)
+        else:
+            from recollect.learn.confident import confident_recall
+
+            sure = confident_recall(engine, text, require=agreement, **asked)
+            found = sure.recall
+        _report(session, engine, found, explain=explain, sure=sure)
     if not found.hits:
         session.leave(NOTHING)
 
@@ -209,10 +226,12 @@ def _first_hits(sessions: tuple[SessionHit, ...]) -> dict[int, SessionHit]:
     return dict(zip(ends, sessions, strict=False))
 
 
-def _report(session: Session, engine: Engine, found: Recall, *, explain: bool) -> None:
+def _report(
+    session: Session, engine: Engine, found: Recall, *, explain: bool, sure: ConfidentRecall | None
+) -> None:
     output = session.output
     if output.json:
-        output.data(_as_json(found, explain=explain))
+        output.data(_as_json(found, explain=explain, sure=sure))
     elif output.terminal and found.hits:
         output.show(hits_table(found.hits, found.sessions))
         for place, hit in enumerate(found.hits if explain else (), 1):
@@ -228,7 +247,10 @@ def _report(session: Session, engine: Engine, found: Recall, *, explain: bool) -
                 )
     for text in found.degraded:
         output.warn(f"Note: {text}.")
-    if not found.hits:
+    if sure is not None:
+        said = sure.refused or f"the answers agree to {sure.agreement.confidence:.2f}"
+        output.say(f"{said} ({', '.join(sure.samples)})", "")
+    elif not found.hits:
         output.say(_nothing(session, engine, found), "")
     output.say(_summary(session, found))
 
@@ -272,11 +294,18 @@ def _summary(session: Session, found: Recall) -> str:
     return " · ".join([*parts, str(session.settings.db)])
 
 
-def _as_json(found: Recall, *, explain: bool) -> dict[str, Any]:
+def _as_json(found: Recall, *, explain: bool, sure: ConfidentRecall | None) -> dict[str, Any]:
     from recollect.cli.memory_json import as_json
 
     data = found.as_dict(explain=explain)
     for plain, hit in zip(data["hits"], found.hits, strict=True):
         plain["signals"] = signals(hit.explanation)
         plain["memory"] = as_json(hit.memory)
+    if sure is not None:
+        data["agreement"] = {
+            "confidence": sure.agreement.confidence,
+            "support": dict(sure.agreement.support),
+            "samples": list(sure.samples),
+            "refused": sure.refused,
+        }
     return data
