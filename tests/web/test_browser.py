@@ -277,8 +277,12 @@ def test_the_graph_is_drawn_and_grows(page: Page) -> None:
     frame = page.locator("#drawing").bounding_box()
     assert frame is not None
     page.mouse.dblclick(frame["x"] + place["x"], frame["y"] + place["y"])
-    page.wait_for_function(f"{graph}.nodes().length > {before}")
     expect(page.locator("#picked")).to_have_text("Jonas")
+    for _ in range(100):
+        page.wait_for_timeout(50)
+        if page.evaluate(f"{graph}.nodes().length") > before:
+            break
+    assert page.evaluate(f"{graph}.nodes().length") > before
 
 
 def test_the_map_can_be_zoomed(page: Page) -> None:
