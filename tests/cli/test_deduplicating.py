@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -144,3 +145,17 @@ def test_a_model_decides_and_says_why(cli: Run, cities: tuple[str, str], service
     assert one["decided_because"] == "One lives in one city."
     assert len(cli("list").lines) == 1
     assert cli("contradictions", "x", "--accept", "y", "--because", "z", "--model", "wise").code == 2
+
+
+def test_an_export_with_repeats_comes_back_as_it_was(cli: Run, home: Path, twice: tuple[str, str]) -> None:
+    cli("duplicates", "--apply")
+    cli("remember", "Bob sails!")
+    cli("remember", "The sea is cold")
+    cli("remember", "the sea is cold.")
+    cli("export", "one.jsonl")
+    assert cli("import", "one.jsonl", "--db", "other.db").code == 0
+    cli("export", "two.jsonl", "--db", "other.db")
+    assert (home / "two.jsonl").read_text("utf-8") == (home / "one.jsonl").read_text("utf-8")
+    assert cli("check", "--db", "other.db").code == 0
+    again = cli("import", "one.jsonl", "--db", "other.db", "--json").json
+    assert (again["imported"], again["problems"]) == (0, [])

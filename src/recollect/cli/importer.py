@@ -121,9 +121,12 @@ class Importer:
         fields = from_json(given)
         if self._namespace is not None:
             fields["namespace"] = self._namespace
-        if fields.pop("superseded_by", None) is not None and isinstance(fields.get("version"), int):
-            # The store marks it again, and counts that as a change, when what supersedes it comes in.
-            fields["version"] = max(1, fields["version"] - 1)
+        if (winner := fields.pop("superseded_by", None)) is not None:
+            if isinstance(fields.get("version"), int):
+                # The store marks it again, and counts that as a change, when what supersedes it comes in.
+                fields["version"] = max(1, fields["version"] - 1)
+            if self._repeats(winner, fields.get("namespace", self._engine.namespace)):
+                fields["superseded_by"] = winner
         memory = self._engine.draft(**fields)
         # What was exported had been read already, whatever was found in it, and comes back as it was.
         read = {name: fields[name] for name in _READ if name in fields}
@@ -171,12 +174,20 @@ class Importer:
 
         memory, forgotten = draft.memory, draft.since.forgotten_at
         hidden = [] if forgotten is None else [Hidden(memory.id, forgotten, None)]
+        if memory.superseded_by is not None and draft.since.superseded_at is not None:
+            hidden.append(Hidden(memory.id, None, draft.since.superseded_at))
         for older in memory.supersedes:
             ended = self._superseded.pop((memory.namespace, older), memory.created_at)
             # One that was between them may have been purged since.
             if ended != memory.created_at:
                 hidden.append(Hidden(older, None, ended))
         return hidden
+
+    def _repeats(self, winner: object, namespace: object) -> bool:
+        """Return whether what supersedes a memory is older than it, as with one that was said again."""
+        if not isinstance(winner, str) or not isinstance(namespace, str):
+            return False
+        return self._is_there(winner, namespace) and self._replaced_by(winner, namespace) is None
 
     def _replaced_by(self, id_: str, namespace: str) -> str | None:
         """Return what has taken the place of a memory, here or among what comes in."""

@@ -36,9 +36,11 @@ from recollect.store.port import Floats
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""
 
-_LETTERS: Final = 0.6
+_LETTERS: Final = 0.75
 """The Jaccard index at which MinHash may miss one pair in a hundred; the vectors find what is below."""
-_HASHES: Final = 256
+_HASHES: Final = 300
+_BUCKET: Final = 32
+"""The largest bucket all of whose pairs are candidates: texts of one template would give millions."""
 _PLANES: Final = 4_096
 _MISS: Final = 0.01
 _AT_ONCE: Final = 1 << 22
@@ -198,12 +200,12 @@ class DuplicateSearch:
 
     def _by_direction(self, rows: Floats) -> IntArray:
         banding = bands_for(agreement(self.threshold), _PLANES, _MISS)
-        return colliding_pairs(direction_keys(rows, banding))
+        return colliding_pairs(direction_keys(rows, banding), largest=_BUCKET)
 
     def _by_letters(self, texts: Sequence[str], similarity: float) -> IntArray:
         banding = bands_for(similarity, _HASHES, _MISS)
         signatures = self.signer.sign([normalised(text) for text in texts], banding.permutations)
-        return colliding_pairs(band_keys(signatures, banding))
+        return colliding_pairs(band_keys(signatures, banding), largest=_BUCKET)
 
     def _verified(self, pairs: IntArray, vectors: Sequence[Floats | None]) -> tuple[IntArray, FloatArray]:
         """Return those of the pairs whose cosine reaches the threshold, and the cosines."""

@@ -106,6 +106,7 @@ class Importer:
         self._engine = engine
         self._namespace = namespace
         self._seen: set[str] = set()
+        self._replaced: set[str] = set()
         self._superseded: dict[str, datetime] = {}
 
     def take(self, lines: Sequence[tuple[int, bytes]]) -> None:
@@ -141,6 +142,8 @@ class Importer:
         if line.superseded_by is not None:
             # The store marks it again, and counts that as a change, when what supersedes it comes in.
             given["version"] = max(1, line.version - 1)
+            if self._repeats(line.superseded_by):
+                given["superseded_by"] = line.superseded_by
         memory = self._engine.draft(given.pop("content"), namespace=self._namespace, **given)
         read = {name: getattr(memory, name) for name in _READ if name in given}
         for name in ("valid_from", "valid_to", "metadata"):
@@ -155,9 +158,20 @@ class Importer:
             if older not in self._seen and not self._is_known(older):
                 raise InvalidArgument("supersedes", older, "a memory that is there or comes earlier")
         self._seen.add(memory.id)
+        self._replaced.update(memory.supersedes)
         if line.superseded_at is not None:
             self._superseded[memory.id] = line.superseded_at
         return memory, line
+
+    def _repeats(self, winner: str) -> bool:
+        """Return whether what supersedes a memory is older than it, as with one that was said again."""
+        if winner in self._replaced:
+            return False
+        if winner in self._seen:
+            return True
+        if not self._is_known(winner):
+            return False
+        return self._engine.get(winner, namespace=self._namespace).superseded_by is None
 
     def _write(self, memories: Sequence[tuple[Memory, MemoryLine]]) -> None:
         new = [(memory, line) for memory, line in memories if not self._is_known(memory.id)]
@@ -166,6 +180,8 @@ class Importer:
         for memory, line in new:
             forgotten = line.forgotten_at
             hidden = [] if forgotten is None else [Hidden(memory.id, forgotten, None)]
+            if memory.superseded_by is not None and line.superseded_at is not None:
+                hidden.append(Hidden(memory.id, None, line.superseded_at))
             for older in memory.supersedes:
                 ended = self._superseded.pop(older, memory.created_at)
                 # One that was between them may have been purged since.

@@ -1,0 +1,23 @@
+"""Supersedes duplicates one group at a time, and says so after each; killed by test_killed_run.py."""
+
+import sys
+from pathlib import Path
+
+import recollect
+from recollect.engine import duplicate_verbs
+
+
+def main(path: Path) -> None:
+    duplicate_verbs._GROUPS_AT_ONCE = 1  # type: ignore[misc]
+
+    def told(what: str, done: int, total: int) -> None:
+        sys.stdout.write(f"{done}\n")
+        sys.stdout.flush()
+
+    with recollect.open(path, embedder="lexical", duplicates="off") as engine:
+        found = engine.find_duplicates()
+        engine.supersede_duplicates(found.groups, progress=told)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
