@@ -11,6 +11,9 @@ both sides, and would hide what is compared.
 
 from __future__ import annotations
 
+import benchmarks.one_thread  # noqa: F401 - before numpy is loaded
+
+# isort: split
 import argparse
 import asyncio
 import json

@@ -19,6 +19,13 @@ import recollect
 Run = Callable[..., Any]
 
 
+@pytest.fixture(autouse=True)
+def _as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the environment as it was; the command changes it for what it imports."""
+    for variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
+        monkeypatch.setenv(variable, "1")
+
+
 @contextmanager
 def served(home: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run a server on a port of its own until the block ends."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from recollect.engine.access import Gatekeeper
 
 _PORT: Final = 8765
+_RATE: Final = 100.0
+"""Requests a second that one key may make, where keys are needed and nothing else was said."""
+_ONE_EACH: Final = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _PACKAGES: Final = ("fastapi", "jinja2", "prometheus_client", "starlette", "uvicorn")
 
 Host = Annotated[
@@ -67,6 +71,10 @@ def serve(
     no_pages: NoPages = False,
 ) -> None:
     """Serve this memory over HTTP: /v1 for programs, / for people."""
+    for variable in _ONE_EACH:
+        # Read when numpy is first imported, which is below. Requests share the processors among themselves:
+        # threads of a matrix product that wait for each other would only take them away from others.
+        os.environ.setdefault(variable, "1")
     try:
         from recollect.http import logs, server
         from recollect.http.app import create_api
@@ -81,8 +89,10 @@ def serve(
         raise MissingExtra("The server", "'recollect[server]'") from error
     from recollect.engine.access import Gatekeeper
 
-    limits = Limits(body=max_body, rate=rate, burst=burst, seconds=timeout, threads=threads)
     inside = is_loopback(host)
+    if rate is None and (require_key or not inside):
+        rate = _RATE
+    limits = Limits(body=max_body, rate=rate, burst=burst, seconds=timeout, threads=threads)
     with session.memory(create=True, embed=True) as engine:
         gate = Gatekeeper(engine.store, required=require_key or not inside)
         if gate.required:
