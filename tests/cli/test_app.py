@@ -43,7 +43,8 @@ def test_the_version(cli: Run) -> None:
 def test_a_command_that_does_not_exist_is_a_usage_error_with_the_nearest(cli: Run) -> None:
     wrong = cli("remembr", "tea")
     assert wrong.code == 2
-    assert "Did you mean 'remember'?" in wrong.err
+    assert "Did you mean" in wrong.err
+    assert "'remember'" in wrong.err
 
 
 def test_a_broken_settings_file_is_one_line_even_alone(cli: Run, home: Path) -> None:

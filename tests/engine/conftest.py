@@ -26,7 +26,7 @@ def situation() -> Iterator[Callable[..., Situation]]:
             contents: list[Any], question: str, relations: Sequence[tuple[str, str, str]] = (), **changes: Any
         ) -> Situation:
             memory = stack.enter_context(recollect.open(":memory:", embedder="lexical", clock=lambda: NOW))
-            memory.remember_many(contents)
+            memory.remember_many(contents, duplicates="off")
             assert memory.embedder is not None
             for source, type_, target in relations:
                 memory.relate(source, type_, target)

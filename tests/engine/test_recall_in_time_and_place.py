@@ -30,8 +30,8 @@ def test_a_question_that_asks_for_nothing_but_a_time_is_answered_by_it(memory: r
 
 
 def test_a_time_among_other_things_lifts_without_letting_in(memory: recollect.Engine) -> None:
-    memory.remember("The dentist called.", id="old", created_at=NOW - timedelta(days=200))
-    memory.remember("The dentist called.", id="new", created_at=NOW - timedelta(days=1))
+    memory.remember("The dentist called.", id="old", valid_from=NOW - timedelta(days=200))
+    memory.remember("The dentist called.", id="new", valid_from=NOW - timedelta(days=1))
     memory.remember("It rained.", id="rain", created_at=NOW - timedelta(days=1))
     found = memory.recall("Did the dentist call yesterday?", changes={"deduplicate": False})
     assert ids(found) == ["new", "old"]

@@ -99,7 +99,8 @@ def test_sessions_come_with_the_memories_that_speak_for_them() -> None:
     assert [hit for each in found.sessions for hit in each.hits] == list(found.hits)
     assert len(found.sessions[0].hits) == 3
     for each in found.sessions:
-        assert each.score == pytest.approx(sum(scores[hit.memory.id] for hit in each.hits) / 3)
+        worth = zip((4 / 7, 2 / 7, 1 / 7), each.hits, strict=False)
+        assert each.score == pytest.approx(sum(share * scores[hit.memory.id] for share, hit in worth))
         assert all(hit.explanation.value == hit.score for hit in each.hits)
 
 
