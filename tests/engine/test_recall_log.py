@@ -173,3 +173,11 @@ def _together(work: Callable[[], None], times: int) -> None:
         each.start()
     for each in threads:
         each.join()
+
+
+def test_a_purged_namespace_leaves_nothing_in_the_buffer() -> None:
+    with opened() as engine:
+        engine.recall("green tea")
+        engine.purge_namespace("default")
+        engine.remember("green tea")
+        assert engine.recalls() == []

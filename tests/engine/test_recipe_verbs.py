@@ -98,3 +98,11 @@ def test_another_process_sees_what_is_in_use(tmp_path: Path) -> None:
         one.save_recipe("mine", MINE)
         one.use_recipe("mine")
         assert two.recipe_named().name == "mine"
+
+
+def test_a_purged_namespace_uses_nothing_of_its_own(engine: Engine) -> None:
+    engine.save_recipe("mine", MINE, namespace="acme/bob")
+    engine.use_recipe("mine", namespace="acme/bob")
+    assert engine.recipe_named(namespace="acme/bob").name == "mine"
+    engine.purge_namespace("acme/bob")
+    assert engine.recipe_named(namespace="acme/bob") is RECIPES["balanced"]

@@ -442,6 +442,7 @@ class Engine(
 
     def _before_purge(self) -> None:
         self.recall_log.flush()
+        self._saved.forget()
 
     def _meaning(self) -> Meaning:
         return Meaning(self.embedder, self.store)
