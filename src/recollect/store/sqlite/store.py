@@ -234,7 +234,8 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Repea
         if not hidden:
             condition += " AND m.forgotten_at IS NULL AND m.superseded_by IS NULL"
         if cursor is not None:
-            if not cursor.isascii() or not cursor.isdigit() or int(cursor) > _LARGEST:
+            digits = cursor.isascii() and cursor.isdigit() and len(cursor) <= len(str(_LARGEST))
+            if not digits or int(cursor) > _LARGEST:
                 raise InvalidArgument("cursor", cursor, "the cursor of a page before")
             condition += " AND m.number < ?"
             values = [*values, int(cursor)]
