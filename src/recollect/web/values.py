@@ -113,8 +113,8 @@ class Values(Mapping[str, Sequence[str]]):
             return None
         try:
             moment = datetime.fromisoformat(text)
-        except ValueError as error:
+            if end and "T" not in text and " " not in text:
+                moment += timedelta(days=1)
+        except (ValueError, OverflowError) as error:
             raise InvalidArgument(name, text, "a day such as 2026-05-07, or a time of ISO 8601") from error
-        if end and "T" not in text and " " not in text:
-            moment += timedelta(days=1)
         return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
