@@ -1,10 +1,11 @@
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.evaluate.abstention import RiskCoverage, auroc, risk_coverage
+from recollect.evaluate.abstention import RiskCoverage, Roc, auroc, risk_coverage, roc
 from recollect.model import InvalidArgument
 
 # Few different values, so that ties are common.
@@ -35,6 +36,30 @@ def test_auroc_of_a_perfect_a_worst_and_a_blind_score() -> None:
 @given(scores, scores)
 def test_auroc_is_the_share_of_pairs_in_order(answerable: list[float], unanswerable: list[float]) -> None:
     assert auroc(answerable, unanswerable) == pytest.approx(auroc_by_pairs(answerable, unanswerable))
+
+
+def test_a_perfect_score_goes_up_before_it_goes_right() -> None:
+    assert roc([0.8, 0.9], [0.1]) == Roc((0.0, 0.0, 0.0, 1.0), (0.0, 0.5, 1.0, 1.0))
+    assert roc([0.5], [0.5]) == Roc((0.0, 1.0), (0.0, 1.0))
+
+
+@given(scores, scores)
+def test_the_area_under_the_roc_curve_is_the_auroc(
+    answerable: list[float], unanswerable: list[float]
+) -> None:
+    found = roc(answerable, unanswerable)
+    for threshold, alarms, hits in zip(
+        sorted({*answerable, *unanswerable}, reverse=True),
+        found.false_alarms[1:],
+        found.hits[1:],
+        strict=True,
+    ):
+        assert alarms == sum(score >= threshold for score in unanswerable) / len(unanswerable)
+        assert hits == sum(score >= threshold for score in answerable) / len(answerable)
+    points = list(zip(found.false_alarms, found.hits, strict=True))
+    area = sum((x2 - x1) * (y1 + y2) / 2 for (x1, y1), (x2, y2) in pairwise(points))
+    assert area == pytest.approx(auroc(answerable, unanswerable))
+    assert (points[0], points[-1]) == ((0.0, 0.0), (1.0, 1.0))
 
 
 @given(scores, scores)
@@ -81,9 +106,10 @@ def test_the_curve_is_that_of_trying_every_threshold(pairs: list[tuple[float, bo
         (["a"], [1], "scores_answerable"),
     ],
 )
-def test_auroc_names_bad_input(answerable: Any, unanswerable: Any, named: str) -> None:
+@pytest.mark.parametrize("curve", [auroc, roc])
+def test_both_name_bad_input(curve: Any, answerable: Any, unanswerable: Any, named: str) -> None:
     with pytest.raises(InvalidArgument) as caught:
-        auroc(answerable, unanswerable)
+        curve(answerable, unanswerable)
     assert caught.value.argument == named
 
 

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from recollect.evaluate.plots import bars, curves, ranges
+from recollect.evaluate.plots import bars, curves, ranges, shares
 
 NAMES = ["bm25", "vector", '<b>&"evil"</b>', "a name that is longer than any label can be"]
 
@@ -18,6 +18,14 @@ def parsed(drawn: str) -> ElementTree.Element:
 DRAWN = {
     "curves": curves({name: [(1, 0.2), (5, 0.6), (50, 0.9)] for name in NAMES}, ["vector"]),
     "bars": bars(dict.fromkeys(NAMES, 0.5), ["vector"], intervals={"bm25": (0.4, 0.6)}),
+    "shares": shares(
+        {name: [(0.0, 0.1), (0.5, 0.6), (1.0, 1.0)] for name in NAMES},
+        ["vector"],
+        across="answered",
+        up="wrong",
+        ends=dict.fromkeys(NAMES, "7.5"),
+        diagonal=True,
+    ),
     "ranges": ranges(dict.fromkeys(NAMES, (1.0, 5.0, 12.0)), ["vector"]),
 }
 
@@ -67,6 +75,24 @@ def test_a_higher_share_is_drawn_higher_and_a_deeper_one_further_right() -> None
     assert float(y2) < float(y1)
 
 
+def test_a_share_is_drawn_where_it_belongs_and_beside_it_its_figure() -> None:
+    drawn = shares({"x": [(0.0, 0.0), (1.0, 1.0)]}, across="a", up="b", ends={"x": "62.5"})
+    (line,) = parsed(drawn).iter("polyline")
+    (x1, y1), (x2, y2) = re.findall(r"([\d.]+),([\d.]+)", line.attrib["points"])
+    # The field is a square: equal shares are equal lengths.
+    assert float(x2) - float(x1) == float(y1) - float(y2) == 256
+    said = [text.text for text in parsed(drawn).iter("text")]
+    assert {"a", "b", "x 62.5", "0%", "100%"} <= set(said)
+    assert "stroke-dasharray" not in drawn
+
+
+def test_many_names_beside_shares_make_the_drawing_taller() -> None:
+    many = {f"run {number}": [(0.0, 0.0)] for number in range(40)}
+    root = parsed(shares(many, across="a", up="b", ends=dict.fromkeys(many, "1")))
+    lowest = max(float(text.attrib["y"]) for text in root.iter("text"))
+    assert lowest < float(root.attrib["viewBox"].split()[3])
+
+
 def test_bars_are_as_long_as_their_values() -> None:
     whole, half, none = parsed(bars({"a": 1.0, "b": 0.5, "c": 0.0})).iter("rect")
     assert float(whole.attrib["width"]) == 2 * float(half.attrib["width"])
@@ -74,6 +100,6 @@ def test_bars_are_as_long_as_their_values() -> None:
 
 
 def test_nothing_is_drawn_of_nothing_and_one_point_is_enough() -> None:
-    assert curves({}) == ranges({}) == ""
+    assert curves({}) == ranges({}) == shares({}, across="a", up="b", ends={}) == ""
     assert "polyline" in curves({"x": [(1, 1.0)]})
     assert "circle" in ranges({"x": (0.0, 0.0, 0.0)})

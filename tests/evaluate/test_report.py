@@ -54,3 +54,19 @@ def test_both_files_are_written(tmp_path: Path) -> None:
     assert [path.name for path in written] == ["report.md", "report.html"]
     assert written[0].read_text("utf-8") == markdown([SECTION])
     assert written[1].read_text("utf-8") == page([SECTION])
+
+
+def test_drawings_of_what_cannot_be_answered_are_files_too(tmp_path: Path) -> None:
+    asked = (*ASKED, Question("q9", "", "food", answerable=False))
+    header = RunHeader("tea", "01", {"name": "x"}, "", "turn", "1", 0, datetime(2026, 5, 7, tzinfo=UTC))
+    answers = {each.id: Answered(each.id, each.kind, (("d1", 1.0),), 1.0, 1.0) for each in asked}
+    scored = Scored("x", Path("x.jsonl"), score(Run(header, answers), asked, ["mrr"], "turn"), ((1, 1.0),))
+    sections = [Section("tea", "turn", (scored,)), SECTION, Section("more", "turn", (scored,))]
+    written = write_report(tmp_path, sections)
+    assert [path.name for path in written[2:]] == [
+        "risk-coverage.svg",
+        "roc.svg",
+        "risk-coverage-2.svg",
+        "roc-2.svg",
+    ]
+    assert all(path.read_text("utf-8").startswith("<svg") for path in written[2:])

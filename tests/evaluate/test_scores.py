@@ -2,7 +2,7 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from recollect.evaluate.abstention import RiskCoverage
+from recollect.evaluate.abstention import RiskCoverage, Roc
 from recollect.evaluate.run_file import RunHeader
 from recollect.evaluate.scores import (
     Abstention,
@@ -24,7 +24,9 @@ SCORES = Scores(
     values={"mrr": {"q1": 1.0, "q2": 0.5, "q3": 0.0}},
     measures={"mrr": MeasureScore(HALF, HALF, {"one": HALF, "two": HALF})},
     latency=Latency(4, 2.0, 1.5, 4.0, 4.5),
-    abstention=Abstention(3, 1, 0, 1, 0.75, RiskCoverage((0.5, 1.0), (0.0, 0.25), 0.125)),
+    abstention=Abstention(
+        3, 1, 0, 1, 0.75, RiskCoverage((0.5, 1.0), (0.0, 0.25), 0.125), Roc((0.0, 1.0), (0.0, 1.0))
+    ),
 )
 
 

@@ -83,8 +83,9 @@ def as_json(section: Section) -> dict[str, Any]:
     for run in section.runs:
         data = run.scores.as_dict()
         if data["abstention"] is not None:
-            # The curve has a point for every question; its area says it in one number.
+            # The curves have a point for every question; their areas say it in one number each.
             data["abstention"]["risk_coverage"] = data["abstention"]["risk_coverage"]["area"]
+            del data["abstention"]["roc"]
         machine = None if run.machine is None else asdict(run.machine)
         runs.append({"recipe": run.name, "file": str(run.path), "machine": machine, **data})
     return {"dataset": section.dataset, "granularity": section.granularity, "runs": runs}

@@ -35,6 +35,22 @@ class RiskCoverage:
     area: float
 
 
+@dataclass(frozen=True, slots=True)
+class Roc:
+    """What every threshold lets through, from the strictest, which lets nothing, to none at all.
+
+    Parameters
+    ----------
+    false_alarms
+        The share of the unanswerable questions that is answered all the same, rising from 0 to 1.
+    hits
+        The share of the answerable questions that is answered, rising from 0 to 1.
+    """
+
+    false_alarms: tuple[float, ...]
+    hits: tuple[float, ...]
+
+
 def auroc(scores_answerable: Numbers, scores_unanswerable: Numbers) -> float:
     r"""Return how often an answerable question scores above an unanswerable one; a tie counts half.
 
@@ -54,6 +70,30 @@ def auroc(scores_answerable: Numbers, scores_unanswerable: Numbers) -> float:
     below = np.searchsorted(unanswerable, answerable, side="left").sum()
     not_above = np.searchsorted(unanswerable, answerable, side="right").sum()
     return float(below + not_above) / (2 * len(answerable) * len(unanswerable))
+
+
+def roc(scores_answerable: Numbers, scores_unanswerable: Numbers) -> Roc:
+    r"""Return the ROC curve: for every threshold :math:`t` that occurs, what scores at least that much.
+
+    .. math:: f(t) = |\{u \in U : u \ge t\}| / |U|, \quad h(t) = |\{a \in A : a \ge t\}| / |A|
+
+    The area under the straight lines between its points is :func:`auroc` (Fawcett, *Pattern Recognition
+    Letters* 27, 2006).
+
+    Examples
+    --------
+    >>> roc([0.9, 0.8, 0.4], [0.5, 0.4])
+    Roc(false_alarms=(0.0, 0.0, 0.0, 0.5, 1.0), hits=(0.0, 0.3333333333333333, 0.6666666666666666,
+    0.6666666666666666, 1.0))
+    """
+    answerable = np.sort(_some("scores_answerable", scores_answerable))
+    unanswerable = np.sort(_some("scores_unanswerable", scores_unanswerable))
+    thresholds = np.unique(np.concatenate([answerable, unanswerable]))[::-1]
+    hits, alarms = (
+        (some.size - np.searchsorted(some, thresholds, side="left")) / some.size
+        for some in (answerable, unanswerable)
+    )
+    return Roc((0.0, *alarms.tolist()), (0.0, *hits.tolist()))
 
 
 def risk_coverage(confidences: Numbers, correct: Flags) -> RiskCoverage:

@@ -1,4 +1,4 @@
-"""Three small drawings as SVG: curves over the depth, bars by name, and ranges of time.
+"""Four small drawings as SVG: curves over the depth, shares against shares, bars by name, ranges of time.
 
 Written by hand, so that a report needs no drawing library and no network. Colours are names of CSS variables
 that the page defines for light and dark; one or two series stand out and the others stay grey, for a dozen
@@ -79,6 +79,81 @@ def curves(series: Mapping[str, Sequence[tuple[int, float]]], stand_out: Sequenc
         label = f"{_short(name, 20)} {points[-1][1] * 100:.1f}"
         parts.append(_text(right + 22, place + 4, label, "start", name in stand_out, colour))
     return _svg(width, bottom + 50, "Share of questions answered, by depth", parts)
+
+
+def shares(
+    series: Mapping[str, Sequence[tuple[float, float]]],
+    stand_out: Sequence[str] = (),
+    *,
+    across: str,
+    up: str,
+    ends: Mapping[str, str],
+    diagonal: bool = False,
+    label: str = "",
+) -> str:
+    """Return lines of one share over another, both from 0 to 1, with a list of their names beside them.
+
+    Parameters
+    ----------
+    series
+        For each name, its points, left to right.
+    stand_out
+        The names that have a colour; the rest are grey.
+    across, up
+        What the two shares are.
+    ends
+        For each name, the figure that stands beside it; they are listed in the order of `series`.
+    diagonal
+        Whether to draw the line of pure chance.
+    label
+        What is drawn, for those who cannot see it.
+
+    Examples
+    --------
+    >>> drawn = shares({"bm25": [(0.0, 0.0), (1.0, 0.4)]}, across="answered", up="wrong", ends={"bm25": "9"})
+    >>> drawn.startswith("<svg"), drawn.count("<polyline")
+    (True, 1)
+    """
+    if not series:
+        return ""
+    width, left, right, top = 500, 64, 320, 12
+    bottom = top + (right - left)
+    height = max(bottom + 46, top + len(series) * _LINE + 8)
+
+    def place(point: tuple[float, float]) -> tuple[float, float]:
+        return left + (right - left) * point[0], bottom - (bottom - top) * point[1]
+
+    parts = []
+    for step in range(0, 11, 2):
+        x, y = place((step / 10, step / 10))
+        parts += [_rule(left, y, right, y), _rule(x, top, x, bottom)]
+        parts.append(_text(left - 8, y + 4, f"{step * 10}%", "end"))
+        parts.append(_text(x, bottom + 18, f"{step * 10}%", "middle"))
+    if diagonal:
+        parts.append(
+            f'<path d="M{left} {bottom}L{right} {top}" stroke="var(--soft)" stroke-width="1" '
+            'stroke-dasharray="4 4"/>'
+        )
+    parts.append(_text((left + right) / 2, bottom + 38, across, "middle"))
+    middle = (top + bottom) / 2
+    parts.append(f'<g transform="rotate(-90 14 {middle:.0f})">{_text(14, middle, up, "middle")}</g>')
+    for name, points in sorted(series.items(), key=lambda each: each[0] in stand_out):
+        colour, strength = _colour(name, stand_out)
+        line = " ".join("{:.1f},{:.1f}".format(*place(point)) for point in points)
+        said = escape(f"{name}: {ends[name]}")
+        parts.append(
+            f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="{strength}" '
+            f'stroke-linejoin="round"><title>{said}</title></polyline>'
+        )
+    for row, name in enumerate(series):
+        colour, strength = _colour(name, stand_out)
+        y = top + row * _LINE + 6
+        parts.append(
+            f'<path d="M{right + 18} {y}h14" stroke="{colour}" stroke-width="{strength}" fill="none"/>'
+        )
+        said = f"{_short(name, 15)} {ends[name]}"
+        parts.append(_text(right + 38, y + 4, said, "start", name in stand_out, colour))
+    return _svg(width, height, label or f"{up}, by {across}", parts)
 
 
 def bars(

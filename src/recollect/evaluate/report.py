@@ -1,22 +1,32 @@
-"""A report on runs: Markdown for the repository, one self-contained page for the eye."""
+"""A report on runs: Markdown for the repository, one self-contained page for the eye, drawings as files."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from recollect.evaluate.report_html import page
+from recollect.evaluate.report_html import emphasised, page, silence_plots, standalone
 from recollect.evaluate.report_tables import Cell, Table, tables
 from recollect.evaluate.scored import Section
 
 
-def write_report(folder: Path, sections: Sequence[Section]) -> tuple[Path, Path]:
-    """Write ``report.md`` and ``report.html`` into a folder, made if need be, and return their paths."""
+def write_report(folder: Path, sections: Sequence[Section]) -> tuple[Path, ...]:
+    """Write ``report.md`` and ``report.html`` into a folder, made if need be, and return their paths.
+
+    Where some questions cannot be answered, also ``risk-coverage.svg`` and ``roc.svg``; those of a second
+    section with such questions end in ``-2``, and so on.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    written = folder / "report.md", folder / "report.html"
-    for path, text in zip(written, (markdown(sections), page(sections)), strict=True):
-        path.write_text(text, encoding="utf-8", newline="\n")
-    return written
+    texts = {"report.md": markdown(sections), "report.html": page(sections)}
+    drawn = [
+        plots for plots in (silence_plots(section, emphasised(section)) for section in sections) if plots
+    ]
+    for number, plots in enumerate(drawn, 1):
+        for name, plot in plots.items():
+            texts[f"{name}.svg" if number == 1 else f"{name}-{number}.svg"] = standalone(plot)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    return tuple(folder / name for name in texts)
 
 
 def markdown(sections: Sequence[Section]) -> str:

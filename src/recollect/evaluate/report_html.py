@@ -6,19 +6,22 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-from recollect.evaluate.plots import bars, curves, ranges
+from recollect.evaluate.plots import bars, curves, ranges, shares
 from recollect.evaluate.report_tables import Cell, Table, abstention, by_kind, cost, differences, quality
 from recollect.evaluate.scored import BASELINE, Scored, Section
 
 _BESIDE: Final = 14
 """The longest detail that fits beside its figure."""
-_STYLE: Final = """
+_COLOURS: Final = """
 :root { color-scheme: light dark; --paper: #fbfaf8; --card: #fff; --ink: #1d2126; --soft: #5c646e;
   --rule: #e4e2dd; --one: #0b62c4; --two: #b4550a; --three: #7a3fb0; --rest: #b3b8bf; --mark: #e9f1fb; }
 @media (prefers-color-scheme: dark) { :root { --paper: #14171b; --card: #1b1f25; --ink: #e8eaed;
   --soft: #9aa3ad; --rule: #2c323a; --one: #6cb0ff; --two: #f2a35c; --three: #c59bf0; --rest: #5a626c;
   --mark: #1f3350; } }
-* { box-sizing: border-box; }
+"""
+_STYLE: Final = (
+    _COLOURS
+    + """* { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.55 system-ui, sans-serif; }
 main { max-width: 1080px; margin: 0 auto; padding: 40px 24px 80px; }
 h1 { font-size: 28px; margin: 0 0 4px; letter-spacing: -.01em; }
@@ -45,7 +48,9 @@ svg { max-width: 100%; height: auto; font: 12px system-ui, sans-serif; display: 
 .grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(300px, 1fr)); gap: 22px; }
 .grid h4 { margin: 0 0 6px; font-size: 13px; font-weight: 600; }
 .grid h4 span { color: var(--soft); font-weight: 400; }
+.grid.pair { grid-template-columns: repeat(auto-fit, minmax(400px, 1fr)); }
 """
+)
 
 
 def page(sections: Sequence[Section]) -> str:
@@ -72,9 +77,14 @@ def stand_out(section: Section, measure: str) -> list[str]:
     return list(dict.fromkeys([best.name, *plain]))[:3]
 
 
+def emphasised(section: Section) -> list[str]:
+    """Return the runs that have a colour, the first measure being the one that counts."""
+    return stand_out(section, next(iter(section.runs[0].scores.measures)))
+
+
 def _section(section: Section) -> str:
     main = next(iter(section.runs[0].scores.measures))
-    coloured = stand_out(section, main)
+    coloured = emphasised(section)
     facts = "".join(f"<li>{escape(fact)}</li>" for fact in section.facts)
     parts = [
         f"<h2>{escape(section.dataset)}, by {escape(section.granularity)}</h2>",
@@ -90,6 +100,7 @@ def _section(section: Section) -> str:
         _card(differences(section)),
         _latency(section, coloured),
         _card(cost(section)),
+        _silence(section, coloured),
         _card(abstention(section)),
     ]
     return "".join(parts)
@@ -128,6 +139,72 @@ def _latency(section: Section, coloured: Sequence[str]) -> str:
         ranges(times, coloured),
         "The dot is the median, the thick line ends at the 95th percentile and the thin one at the 99th; a "
         "logarithmic scale. The question's vector is not included.",
+    )
+
+
+def silence_plots(section: Section, coloured: Sequence[str]) -> dict[str, str]:
+    """Return the drawings of how well runs know what they do not know, by name; none if all is answerable."""
+    found = {run.name: run.scores.abstention for run in section.runs}
+    known = {name: each for name, each in found.items() if each is not None}
+    if not known:
+        return {}
+    return {
+        "risk-coverage": shares(
+            {
+                name: list(zip(each.risk_coverage.coverage, each.risk_coverage.risk, strict=True))
+                for name, each in known.items()
+            },
+            coloured,
+            across="questions answered",
+            up="answers that are wrong",
+            ends={name: f"{each.risk_coverage.area * 100:.1f}" for name, each in known.items()},
+            label="Risk by coverage",
+        ),
+        "roc": shares(
+            {
+                name: list(zip(each.roc.false_alarms, each.roc.hits, strict=True))
+                for name, each in known.items()
+            },
+            coloured,
+            across="unanswerable ones answered",
+            up="answerable ones answered",
+            ends={name: f"{each.auroc * 100:.1f}" for name, each in known.items()},
+            diagonal=True,
+            label="ROC curve",
+        ),
+    }
+
+
+def standalone(drawn: str) -> str:
+    """Return a drawing as a file of its own, which brings the colours of the page along.
+
+    Examples
+    --------
+    >>> standalone("<svg viewBox='0 0 1 1'></svg>").count("xmlns")
+    1
+    """
+    opening, closing, rest = drawn.partition(">")
+    style = f"<style>{_COLOURS} svg {{ background: var(--paper); font: 12px system-ui, sans-serif; }}</style>"
+    return f'{opening} xmlns="http://www.w3.org/2000/svg"{closing}{style}{rest}\n'
+
+
+def _silence(section: Section, coloured: Sequence[str]) -> str:
+    drawn = silence_plots(section, coloured)
+    if not drawn:
+        return ""
+    titles = {
+        "risk-coverage": "Risk by coverage <span>and the area below, in percent: lower is better</span>",
+        "roc": "ROC curve <span>and the area below, in percent: 50 is chance</span>",
+    }
+    panels = "".join(f"<div><h4>{titles[name]}</h4>{plot}</div>" for name, plot in drawn.items())
+    note = (
+        "Answering only from a score on, for every score. Left: of the answers given, how many are wrong; an "
+        "answer is right if a relevant item is among the first 5, and to an unanswerable question never. "
+        "Right: how well the score tells the two kinds of question apart."
+    )
+    return (
+        f'<section class="card"><h3>Knowing what one does not know</h3><div class="grid pair">{panels}</div>'
+        f'<p class="note">{note}</p></section>'
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from recollect.evaluate.abstention import RiskCoverage
+from recollect.evaluate.abstention import RiskCoverage, Roc
 from recollect.evaluate.run_file import RunHeader
 from recollect.evaluate.significance import Difference, Interval
 
@@ -76,6 +76,8 @@ class Abstention:
     risk_coverage
         Of answering from a score on. An answer is right if a relevant item is among the first 5, and to an
         unanswerable question never.
+    roc
+        The curve that `auroc` is the area under.
     """
 
     answerable: int
@@ -84,6 +86,7 @@ class Abstention:
     abstained_unanswerable: int
     auroc: float
     risk_coverage: RiskCoverage
+    roc: Roc
 
 
 @dataclass(frozen=True, slots=True)

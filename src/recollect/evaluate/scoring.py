@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from recollect.evaluate.abstention import auroc, risk_coverage
+from recollect.evaluate.abstention import auroc, risk_coverage, roc
 from recollect.evaluate.collection import Question
 from recollect.evaluate.granularity import gains_of
 from recollect.evaluate.metrics import measure, recall_any
@@ -228,4 +228,5 @@ def _abstention(
         abstained_unanswerable=sum(answered.abstained for answered in bad),
         auroc=auroc(confident, doubtful),
         risk_coverage=risk_coverage(confident + doubtful, right + [False] * len(bad)),
+        roc=roc(confident, doubtful),
     )
