@@ -166,6 +166,20 @@ def test_what_is_about_no_namespace_tells_nothing_of_others(
     assert "acme" not in foreign.get("/v1/settings").text
 
 
+def test_what_a_job_about_everything_found_is_for_those_who_may_see_everything(
+    open_client: Callable[..., TestClient], engine: Engine
+) -> None:
+    gate = Gatekeeper(engine.store)
+    owner = open_client(required=True, token=gate.create("a", ["*"], ["admin"])[1])
+    other = open_client(required=True, token=gate.create("b", ["default", "acme/*"], ["admin"])[1])
+    other.app.state.service = owner.app.state.service  # type: ignore[attr-defined]
+    where = owner.post("/v1/jobs/check").headers["location"]
+    assert owner.get(where).json()["namespace"] == "*"
+    assert owner.get("/v1/jobs").json()["jobs"]
+    assert other.get(where).status_code == 404
+    assert other.get("/v1/jobs").json() == {"jobs": []}
+
+
 def test_a_key_that_may_read_may_not_write_and_one_that_may_write_may_not_purge(
     open_client: Callable[..., TestClient], engine: Engine, secret: str
 ) -> None:

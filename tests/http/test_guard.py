@@ -50,6 +50,14 @@ def test_a_body_that_does_not_arrive_is_not_waited_for(engine: Engine) -> None:
     assert sent[0]["status"] == 408
 
 
+def test_answers_are_not_for_caches(client: TestClient) -> None:
+    for path in ("/v1/memories", "/v1/nothing"):
+        answer = client.get(path)
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "cache-control" not in client.get("/").headers
+
+
 def test_what_is_no_request_passes() -> None:
     seen: list[str] = []
 

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from recollect.engine import Engine
-from recollect.engine.access import ADMIN, READ, WRITE, Access, Gatekeeper
+from recollect.engine.access import ADMIN, EVERYWHERE, READ, WRITE, Access, Gatekeeper
 from recollect.http.buckets import Buckets
 from recollect.http.jobs import Jobs
 from recollect.http.limits import Limits
@@ -222,7 +222,7 @@ async def _ending(request: Request, access: Bearer, namespace: Whose = None) -> 
 
 async def _everywhere(request: Request, access: Bearer) -> Asked:
     access.require_everywhere(ADMIN)
-    return Asked(request, access, request.app.state.service.engine.namespace)
+    return Asked(request, access, EVERYWHERE)
 
 
 Reading = Annotated[Asked, Depends(_reading)]

@@ -27,6 +27,8 @@ STREAMED: Final = "/v1/import"
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _JSON: Final = "application/json"
 _NDJSON: Final = ("application/x-ndjson", "application/jsonl", "application/jsonlines")
+_PRIVATE: Final = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
+"""What somebody remembers is not for a cache on the way, nor to be taken for a page."""
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
 _WITH_BODY: Final = ("POST", "PUT", "PATCH", "DELETE")
 
@@ -67,7 +69,11 @@ class Guard:
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
                 sent["status"] = message["status"]
-                message["headers"] = [*message.get("headers", ()), (b"x-request-id", instance.encode())]
+                message["headers"] = [
+                    *message.get("headers", ()),
+                    (b"x-request-id", instance.encode()),
+                    *(_PRIVATE if scope["path"].startswith(API + "/") else ()),
+                ]
             await send(message)
 
         self._metrics.open.inc()

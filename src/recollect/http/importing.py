@@ -176,10 +176,10 @@ class Importer:
     def _write(self, memories: Sequence[tuple[Memory, MemoryLine]]) -> None:
         new = [(memory, line) for memory, line in memories if not self._is_known(memory.id)]
         self.tally.known += len(memories) - len(new)
-        self._engine.remember_many([memory for memory, _ in new], verbatim=True)
+        hidden: list[Hidden] = []
         for memory, line in new:
-            forgotten = line.forgotten_at
-            hidden = [] if forgotten is None else [Hidden(memory.id, forgotten, None)]
+            if line.forgotten_at is not None:
+                hidden.append(Hidden(memory.id, line.forgotten_at, None))
             if memory.superseded_by is not None and line.superseded_at is not None:
                 hidden.append(Hidden(memory.id, None, line.superseded_at))
             for older in memory.supersedes:
@@ -187,8 +187,8 @@ class Importer:
                 # One that was between them may have been purged since.
                 if ended != memory.created_at:
                     hidden.append(Hidden(older, None, ended))
-            if hidden:
-                self._engine.store.hide(self._namespace, hidden)
+        # In one transaction, so that what was hidden is not seen even for a moment.
+        self._engine.take_over([memory for memory, _ in new], hidden={self._namespace: hidden})
         self.tally.imported += len(new)
 
     def _declare(self, data: dict[str, Any]) -> None:

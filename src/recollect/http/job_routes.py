@@ -72,7 +72,7 @@ async def stop(request: Request, access: Bearer, id: JobId) -> Response:
 async def events(request: Request, access: Bearer, id: JobId) -> Response:
     """Watch a job: an event with all of it at every step, until its end."""
     job = _found(request, access, READ, id)
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    headers = {"X-Accel-Buffering": "no"}
     return StreamingResponse(
         _told(job, request.app.state.service), media_type="text/event-stream", headers=headers
     )

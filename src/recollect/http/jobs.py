@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from recollect.engine.access import EVERYWHERE
 from recollect.http import logs
 from recollect.http.workers import Overloaded
 from recollect.model.errors import RecollectError
@@ -34,7 +35,7 @@ class Job:
     Attributes
     ----------
     id, kind, namespace, caller
-        What it is, whose memories it is about, and who asked for it.
+        What it is, whose memories it is about (``*`` for everybody's), and who asked for it.
     state
         ``waiting``, ``running``, ``done``, ``failed`` or ``stopped``.
     done, total, note
@@ -139,11 +140,10 @@ class Jobs:
             return tuple(reversed(self._jobs.values()))
 
     def forget(self, namespace: str) -> None:
-        """Let go of the jobs about a namespace that have ended: something was purged there."""
+        """Let go of the jobs about a namespace, or about all, that have ended: something was purged."""
+        about = (namespace, EVERYWHERE)
         with self._lock:
-            gone = [
-                job.id for job in self._jobs.values() if job.namespace == namespace and job.state in ENDED
-            ]
+            gone = [job.id for job in self._jobs.values() if job.namespace in about and job.state in ENDED]
             for id_ in gone:
                 del self._jobs[id_]
 
