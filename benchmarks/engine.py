@@ -96,10 +96,13 @@ def at_one_size(options: argparse.Namespace, work: Path, made: Built) -> Iterato
         yield from filtered_figures(made)
     if options.peers:
         # They are in the extra `bench`, and not needed for the rest.
+        from benchmarks.engine_fast import fast_figures
         from benchmarks.engine_rivals import bare_figures, peer_figures
 
         if made.size == _BESIDE_PEERS:
             yield from peer_figures(work, made)
+            if options.embedder:
+                yield from fast_figures(work, made.size)
         if made.size == _BESIDE_BARE:
             yield from bare_figures(made)
 
