@@ -1,8 +1,7 @@
 """The log of recalls in SQLite: one row for a recall, its candidates in one blob.
 
-A blob holds the slots as int32, then a float32 column for each thing that differs between candidates; what is
-the same for all of them is written once, as a constant. Rows carry the size of all that
-ever came before them, so that the oldest which no longer fit are found without adding anything up.
+How a blob is made is told in :mod:`recollect.store.recall_packing`. Rows carry the size of all that ever came
+before them, so that the oldest which no longer fit are found without adding anything up.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from recollect.model.checks import BoolArray, IntArray
 from recollect.model.errors import RecallNotFound
-from recollect.store.recall_log import LogBounds, LoggedRecall, Singles
+from recollect.store.recall_log import LogBounds, LoggedRecall
+from recollect.store.recall_packing import encoded, kept_rows, packed, unpacked, without
 from recollect.store.sqlite.places import place
 from recollect.store.sqlite.rows import instant, microseconds
 
@@ -46,8 +45,8 @@ def add(
     last = connection.execute("SELECT start + bytes FROM recalls ORDER BY number DESC LIMIT 1").fetchone()
     size = 0 if last is None else last[0]
     for entry in entries:
-        kept = entry if known is None else _without(entry, np.isin(entry.slots, known))
-        said, blob = _packed(kept)
+        kept = entry if known is None else without(entry, np.isin(entry.slots, known))
+        said, blob = packed(kept)
         shown = np.array(kept.shown, "<u2").tobytes()
         length = len(blob) + len(shown) + len(said) + len((entry.query or "").encode()) + _OVERHEAD
         recipe = recipes.get(id(entry.recipe))
@@ -97,8 +96,8 @@ def read(
     rows = connection.execute(
         f"{_READ}WHERE {condition} ORDER BY r.number DESC LIMIT ?", (*values, -1 if limit is None else limit)
     ).fetchall()
-    unpacked = [(row, _unpacked(json.loads(row[5]), row[6])) for row in rows]
-    called = names(connection, number, {slot for _, (slots, *_) in unpacked for slot in slots.tolist()})
+    opened = [(row, unpacked(json.loads(row[5]), row[6])) for row in rows]
+    called = names(connection, number, {slot for _, (slots, *_) in opened for slot in slots.tolist()})
     return [
         LoggedRecall(
             id=row[0],
@@ -115,7 +114,7 @@ def read(
             shown=tuple(np.frombuffer(row[7], "<u2").tolist()),
             ids=tuple(called[slot] for slot in slots.tolist()),
         )
-        for row, (slots, columns, matrix, said) in unpacked
+        for row, (slots, columns, matrix, said) in opened
     ]
 
 
@@ -145,13 +144,13 @@ def purge(connection: sqlite3.Connection, number: int, slots: Sequence[int]) -> 
         if found.all():
             connection.execute("DELETE FROM recalls WHERE number = ?", (row,))
             continue
-        candidates, columns, matrix, said = _unpacked(said, blob)
+        candidates, columns, matrix, said = unpacked(said, blob)
         positions = tuple(np.frombuffer(shown, "<u2").tolist())
-        kept, values, places = _rows(candidates, matrix, positions, ~found)
-        head, packed = _encoded(kept, columns, values, said["situation"], said["milliseconds"])
+        kept, values, places = kept_rows(candidates, matrix, positions, ~found)
+        head, blob = encoded(kept, columns, values, said["situation"], said["milliseconds"])
         connection.execute(
             "UPDATE recalls SET said = ?, candidates = ?, shown = ? WHERE number = ?",
-            (head, packed, np.array(places, "<u2").tobytes(), row),
+            (head, blob, np.array(places, "<u2").tobytes(), row),
         )
     if connection.execute("SELECT 1 FROM memories WHERE namespace = ? LIMIT 1", (number,)).fetchone() is None:
         connection.execute("DELETE FROM recalls WHERE namespace = ?", (number,))
@@ -194,78 +193,6 @@ def _recipe(connection: sqlite3.Connection, number: int, recipe: Mapping[str, An
             (number, digest, data),
         ).fetchone()
     return int(found[0])
-
-
-def _packed(entry: LoggedRecall) -> tuple[str, bytes]:
-    return _encoded(entry.slots, entry.columns, entry.values, entry.situation, entry.milliseconds)
-
-
-def _encoded(
-    slots: IntArray,
-    columns: Sequence[str],
-    values: Singles,
-    situation: Mapping[str, Any],
-    milliseconds: Mapping[str, float],
-) -> tuple[str, bytes]:
-    """Return what is said in words and the blob of the candidates."""
-    bits = np.ascontiguousarray(values, "<f4").view("<u4")
-    same = (bits == bits[:1]).all(axis=0)
-    first = values[0].tolist() if len(values) else [0.0] * len(columns)
-    constant = {
-        name: None if first[at] != first[at] else first[at] for at, name in enumerate(columns) if same[at]
-    }
-    varied = np.flatnonzero(~same).tolist()
-    said = json.dumps(
-        {
-            "count": int(slots.size),
-            "columns": [columns[at] for at in varied],
-            "constant": constant,
-            "situation": dict(situation),
-            "milliseconds": {name: round(spent, 3) for name, spent in milliseconds.items()},
-        },
-        separators=(",", ":"),
-    )
-    return said, slots.astype("<i4").tobytes() + bits[:, varied].T.tobytes()
-
-
-def _unpacked(said: Mapping[str, Any], blob: bytes) -> tuple[IntArray, tuple[str, ...], Singles, Any]:
-    count, varied, constant = said["count"], said["columns"], said["constant"]
-    slots: IntArray = np.frombuffer(blob, "<i4", count).astype(np.intp)
-    table = np.frombuffer(blob, "<f4", offset=4 * count).reshape(len(varied), count)
-    names = (*varied, *constant)
-    values = np.empty((count, len(names)), np.float32)
-    values[:, : len(varied)] = table.T
-    for at, value in enumerate(constant.values(), len(varied)):
-        values[:, at] = np.nan if value is None else value
-    return slots, names, values, said
-
-
-def _without(entry: LoggedRecall, kept: BoolArray) -> LoggedRecall:
-    if kept.all():
-        return entry
-    slots, values, shown = _rows(entry.slots, entry.values, entry.shown, kept)
-    return LoggedRecall(
-        entry.id,
-        entry.namespace,
-        entry.at,
-        entry.query,
-        entry.recipe,
-        entry.embedder,
-        entry.situation,
-        entry.milliseconds,
-        entry.columns,
-        values,
-        slots,
-        shown,
-    )
-
-
-def _rows(
-    slots: IntArray, values: Singles, shown: Sequence[int], kept: BoolArray
-) -> tuple[IntArray, Singles, tuple[int, ...]]:
-    """Return the candidates that are kept, and where those that were shown stand among them."""
-    places = np.cumsum(kept) - 1
-    return slots[kept], values[kept], tuple(int(places[at]) for at in shown if kept[at])
 
 
 def _when(value: int) -> datetime:

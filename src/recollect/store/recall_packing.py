@@ -1,0 +1,100 @@
+"""How the candidates of a logged recall are kept: a blob, and what is said about it in words.
+
+A blob holds the slots as int32, then a float32 column for each thing that differs between candidates; what is
+the same for all of them is written once, as a constant.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from recollect.model.checks import BoolArray, IntArray
+from recollect.store.recall_log import LoggedRecall, Singles
+
+
+def packed(entry: LoggedRecall) -> tuple[str, bytes]:
+    """Return a recall's candidates: what is said in words, as JSON, and the blob."""
+    return encoded(entry.slots, entry.columns, entry.values, entry.situation, entry.milliseconds)
+
+
+def encoded(
+    slots: IntArray,
+    columns: Sequence[str],
+    values: Singles,
+    situation: Mapping[str, Any],
+    milliseconds: Mapping[str, float],
+) -> tuple[str, bytes]:
+    """Return what is said in words and the blob of the candidates."""
+    bits = np.ascontiguousarray(values, "<f4").view("<u4")
+    same = (bits == bits[:1]).all(axis=0)
+    first = values[0].tolist() if len(values) else [0.0] * len(columns)
+    constant = {
+        name: None if first[at] != first[at] else first[at] for at, name in enumerate(columns) if same[at]
+    }
+    varied = np.flatnonzero(~same).tolist()
+    said = json.dumps(
+        {
+            "count": int(slots.size),
+            "columns": [columns[at] for at in varied],
+            "constant": constant,
+            "situation": dict(situation),
+            "milliseconds": {name: round(spent, 3) for name, spent in milliseconds.items()},
+        },
+        separators=(",", ":"),
+    )
+    return said, slots.astype("<i4").tobytes() + bits[:, varied].T.tobytes()
+
+
+def unpacked(said: Mapping[str, Any], blob: bytes) -> tuple[IntArray, tuple[str, ...], Singles, Any]:
+    """Return the slots, the names of the columns, their values and the rest of what :func:`encoded` wrote.
+
+    Examples
+    --------
+    >>> head, blob = encoded(np.array([7, 3]), ["words", "tier"], np.array([[1, 2], [0.5, 2]], np.float32),
+    ...                      {}, {"search": 1.23456})
+    >>> slots, columns, values, said = unpacked(json.loads(head), blob)
+    >>> slots.tolist(), columns, values.tolist(), said["milliseconds"]
+    ([7, 3], ('words', 'tier'), [[1.0, 2.0], [0.5, 2.0]], {'search': 1.235})
+    """
+    count, varied, constant = said["count"], said["columns"], said["constant"]
+    slots: IntArray = np.frombuffer(blob, "<i4", count).astype(np.intp)
+    table = np.frombuffer(blob, "<f4", offset=4 * count).reshape(len(varied), count)
+    names = (*varied, *constant)
+    values = np.empty((count, len(names)), np.float32)
+    values[:, : len(varied)] = table.T
+    for at, value in enumerate(constant.values(), len(varied)):
+        values[:, at] = np.nan if value is None else value
+    return slots, names, values, said
+
+
+def without(entry: LoggedRecall, kept: BoolArray) -> LoggedRecall:
+    """Return a recall with some of its candidates."""
+    if kept.all():
+        return entry
+    slots, values, shown = kept_rows(entry.slots, entry.values, entry.shown, kept)
+    return LoggedRecall(
+        entry.id,
+        entry.namespace,
+        entry.at,
+        entry.query,
+        entry.recipe,
+        entry.embedder,
+        entry.situation,
+        entry.milliseconds,
+        entry.columns,
+        values,
+        slots,
+        shown,
+    )
+
+
+def kept_rows(
+    slots: IntArray, values: Singles, shown: Sequence[int], kept: BoolArray
+) -> tuple[IntArray, Singles, tuple[int, ...]]:
+    """Return the candidates that are kept, and where those that were shown stand among them."""
+    places = np.cumsum(kept) - 1
+    return slots[kept], values[kept], tuple(int(places[at]) for at in shown if kept[at])
