@@ -210,6 +210,18 @@ def test_ticking_forgetting_and_undoing(page: Page, served: Served) -> None:
     expect(boxes).to_have_count(count)
 
 
+def test_a_list_narrows_down_while_one_types_and_ticks(page: Page, served: Served) -> None:
+    served.engine.forget("1006-4")
+    page.goto("/memories?session=release-rules")
+    before = page.locator("[data-tick]").count()
+    page.get_by_label("Forgotten and replaced ones, too").check()
+    expect(page.locator("[data-tick]")).to_have_count(before + 1)
+    expect(page).to_have_url("/memories?session=release-rules&hidden=true")
+    page.get_by_label("Contains").fill("night colours")
+    expect(page.locator("[data-tick]")).to_have_count(1)
+    served.engine.restore("1006-4")
+
+
 def test_correcting_from_the_page(page: Page, served: Served) -> None:
     said = served.engine.remember("The printer is on the second floor.", tags=("printer",))
     page.goto(f"/memories/{said.id}")
@@ -322,7 +334,7 @@ class Tour:
     hosts: set[str] = field(default_factory=set)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def tour(browser: Browser, served: Served) -> Tour:
     # The policy of the pages keeps foreign scripts out, axe too, so the browser is told to look away.
     context = browser.new_context(
@@ -357,15 +369,9 @@ def serious(page: Page, path: str, rules: list[str] | None = None) -> list[tuple
     ]
 
 
-def test_axe_finds_nothing_serious(tour: Tour) -> None:
+def test_every_page_is_fit_to_use_jumps_nowhere_and_asks_nobody_else(tour: Tour, served: Served) -> None:
     assert tour.serious == []
-
-
-def test_nothing_jumps_while_a_page_loads(tour: Tour) -> None:
     assert max(tour.jumps.values()) < 0.02, tour.jumps
-
-
-def test_nothing_is_loaded_from_elsewhere(tour: Tour, served: Served) -> None:
     assert tour.hosts == {urlsplit(served.url).netloc}
 
 
