@@ -134,7 +134,8 @@ def _drawn(tuned: Tuned) -> Plot | None:
         return None
     name = names.pop()
     points = {float(setting[name]): score for setting, score in tuned.scores}
-    marks = {"in use": float(getattr(tuned.base, name)), "found": float(getattr(tuned.recipe, name))}
+    now, found = float(getattr(tuned.base, name)), float(getattr(tuned.recipe, name))
+    marks = {"in use": now} if now == found else {"in use": now, "found": found}
     return plotted(sorted(points.items()), name.replace("_", " "), tuned.metric, marks)
 
 
