@@ -37,6 +37,8 @@ _MOST: Final = 256
 """How many of the nearest are looked at, at first and at most: turns of transcripts may crowd others out."""
 _RAREST: Final = 8
 _HINTS: Final = 3
+_READ: Final = 6
+"""How many of the closest are read for contradictions: what is said of the same thing is said much alike."""
 _EXACT: Final = "exact"
 _NEAR: Final = "near"
 _CORRECTION: Final = "correction"
@@ -140,7 +142,7 @@ class Hearing:
                 if cosine is None or cosine >= self.threshold
             ):
                 continue
-            said.hints(entry.memory, (older for older, _ in candidates))
+            said.hints(entry.memory, _closest(candidates))
 
     def _candidates(self, view: View, entry: Entry) -> Iterator[tuple[Memory, float | None]]:
         """Yield memories that may say the same or the opposite, with their cosines, the closest first."""
@@ -243,6 +245,12 @@ def _apart(a: Memory, b: Memory) -> bool:
     speakers = {a.source.speaker, b.source.speaker} - {""}
     ended = a.valid_to is not None and a.valid_to <= b.event_time
     return len(speakers) > 1 or ended
+
+
+def _closest(candidates: Sequence[tuple[Memory, float | None]]) -> list[Memory]:
+    """Return the few memories that a new one may contradict; where meaning cannot tell, words have."""
+    near = sorted(candidates, key=lambda each: 1.0 if each[1] is None else each[1], reverse=True)
+    return [memory for memory, _ in near[:_READ]]
 
 
 def _by_words(view: View, entry: Entry) -> IntArray:
