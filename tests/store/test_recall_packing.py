@@ -2,6 +2,7 @@ import json
 from datetime import UTC, datetime
 
 import numpy as np
+import numpy.typing as npt
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -19,7 +20,7 @@ NOW = datetime(2026, 5, 7, tzinfo=UTC)
         elements=st.floats(width=32, allow_infinity=False) | st.sampled_from([0.5, 0.25]),
     )
 )
-def test_numbers_come_back_to_the_bit_and_columns_by_name(values: np.ndarray) -> None:  # type: ignore[type-arg]
+def test_numbers_come_back_to_the_bit_and_columns_by_name(values: npt.NDArray[np.float32]) -> None:
     slots = np.arange(len(values))[::-1]
     head, blob = encoded(slots, ["a", "b", "c"], values, {"ceiling": 2.0}, {})
     found, columns, table, said = unpacked(json.loads(head), blob)

@@ -1,0 +1,91 @@
+"""The address of a server: told from the path of a file, checked, and shown without its password."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from recollect.model.errors import InvalidArgument, MissingExtra
+
+SCHEMES: Final = ("postgresql://", "postgres://")
+_EXAMPLE: Final = "postgresql://user@host:5432/database"
+_HIDDEN: Final = "***"
+_SECRET: Final = ("password", "sslpassword", "passfile")
+
+
+def is_address(path: str | Path) -> bool:
+    """Return whether something names a server rather than a file.
+
+    Examples
+    --------
+    >>> is_address("postgresql://localhost/memories"), is_address("memories.db")
+    (True, False)
+    """
+    return isinstance(path, str) and path.lower().startswith(SCHEMES)
+
+
+def shown(url: str) -> str:
+    """Return an address as people may see it: who, where and which database, and no password.
+
+    Examples
+    --------
+    >>> shown("postgresql://anna:secret@db.example.org:6432/memories?sslmode=require")
+    'postgresql://anna@db.example.org:6432/memories'
+    """
+    known = parsed(url)
+    user = f"{known['user']}@" if known.get("user") else ""
+    host = known.get("host") or known.get("hostaddr") or ""
+    port = f":{known['port']}" if known.get("port") else ""
+    return f"postgresql://{user}{host}{port}/{known.get('dbname', '')}"
+
+
+def parsed(url: str) -> dict[str, str]:
+    """Return the parts of an address, or say what one looks like.
+
+    Examples
+    --------
+    >>> parsed("postgresql://anna@localhost/memories")
+    {'user': 'anna', 'dbname': 'memories', 'host': 'localhost'}
+    >>> parsed("postgresql://anna:secret@localhost:port/memories")
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.InvalidArgument: the address of the database must be such as
+    'postgresql://user@host:5432/database' (its port is a number, and special characters of a password are
+    written as %40 for @), got '(not shown, for it may hold a password)'
+    """
+    try:
+        import psycopg
+        from psycopg.conninfo import conninfo_to_dict
+    except ImportError as error:
+        raise MissingExtra("A store on PostgreSQL", "'recollect[postgres]'") from error
+    try:
+        known = {name: str(value) for name, value in conninfo_to_dict(url).items() if value is not None}
+        port = known.get("port", "")
+        # libpq looks at ports, of which there may be several, only when it connects.
+        sound = all(each.isascii() and each.isdigit() for each in port.split(",")) if port else True
+    except psycopg.ProgrammingError:
+        # What libpq says repeats the address.
+        sound = False
+    if not sound:
+        raise InvalidArgument(
+            "the address of the database",
+            "(not shown, for it may hold a password)",
+            f"such as {_EXAMPLE!r} (its port is a number, and special characters of a password are written "
+            "as %40 for @)",
+        )
+    return known
+
+
+def without_secrets(text: str, url: str) -> str:
+    """Return a message in which no secret of the address stands.
+
+    Examples
+    --------
+    >>> without_secrets("no user tom with hunter2", "postgresql://tom:hunter2@localhost/m")
+    'no user tom with ***'
+    """
+    known = parsed(url)
+    for name in _SECRET:
+        if known.get(name):
+            text = text.replace(known[name], _HIDDEN)
+    return text

@@ -1,0 +1,285 @@
+"""Connections to a server: a pool of them, transactions, and what is done when one of them fails.
+
+A read that loses its connection is done once more. A write that is undone because two transactions got in
+each other's way is done again; so is one whose connection was lost before it was committed. If it was lost
+while it was being committed, the server is asked what became of it (``pg_xact_status``), so that no write is
+ever done twice and none is reported lost that was not.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from time import sleep
+from typing import Any, Final, TypeAlias, TypeVar
+
+import psycopg
+from pgvector.psycopg import register_vector
+from psycopg import Connection
+from psycopg.rows import TupleRow
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from recollect.model.errors import PoolExhausted
+from recollect.store.postgres import texts
+from recollect.store.postgres.address import shown
+from recollect.store.postgres.failing import CommitUnsure, ConnectionLost, Contended, ours, unreachable
+
+_Result = TypeVar("_Result")
+
+Server: TypeAlias = Connection[TupleRow]
+
+FEED: Final = 0x52434C54_0001
+"""The advisory lock that those who write share: who holds it alone knows that no change is on its way."""
+_ATTEMPTS: Final = 6
+_PAUSE: Final = 0.01
+_CONNECT_SECONDS: Final = 10
+_READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_WRITE: Final = (
+    f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock_shared({FEED}), "
+    "pg_current_xact_id()::text"
+)
+
+
+class Writer(Connection[TupleRow]):
+    """A connection that knows under which number its writes are counted."""
+
+    number: int | None = None
+
+
+class Database:
+    """A server, and the connections to it that are kept.
+
+    Parameters
+    ----------
+    url
+        The address.
+    connections
+        How many connections are kept at most; a thread needs one at a time.
+    patience
+        For how many seconds a connection, or a lock of others, is waited for.
+    statement_seconds
+        How long one statement may take.
+    """
+
+    def __init__(
+        self, url: str, *, connections: int = 10, patience: float = 30.0, statement_seconds: float = 30.0
+    ) -> None:
+        self.url = url
+        self.name = shown(url)
+        self._patience = patience
+        self._statement_seconds = statement_seconds
+        self._here = threading.local()
+        self._mine: set[int] = set()
+        self._pool: ConnectionPool[Writer] = ConnectionPool(
+            url,
+            connection_class=Writer,
+            kwargs={
+                "autocommit": True,
+                "connect_timeout": _CONNECT_SECONDS,
+                "fallback_application_name": "recollect",
+            },
+            min_size=1,
+            max_size=connections,
+            timeout=patience,
+            configure=self._configure,
+            check=ConnectionPool.check_connection,
+            name="recollect",
+            open=False,
+        )
+
+    def open(self) -> None:
+        """Begin to keep connections."""
+        self._pool.open()
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._pool.close()
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether this thread is inside a write transaction."""
+        return bool(getattr(self._here, "writing", False))
+
+    # --- work -----------------------------------------------------------------------------------------
+
+    def read(self, work: Callable[[Server], _Result]) -> _Result:
+        """Return what `work` reads, all of it from one view; done once more if the connection is lost."""
+        try:
+            with self.reading() as connection:
+                return work(connection)
+        except ConnectionLost:
+            if getattr(self._here, "connection", None) is not None:
+                raise
+        with self.reading() as connection:
+            return work(connection)
+
+    def write(self, work: Callable[[Server], _Result]) -> _Result:
+        """Return what `work` returns, done as one transaction: exactly once, or not at all."""
+        if self.is_writing:
+            with self.writing() as connection:
+                return work(connection)
+        result: _Result
+        lost = False
+        for attempt in count(1):
+            try:
+                with self.writing() as connection:
+                    result = work(connection)
+            except Contended:
+                if attempt == _ATTEMPTS:
+                    raise
+                sleep(_PAUSE * 2**attempt)
+                continue
+            except CommitUnsure as unsure:
+                if self._became(unsure.transaction) != "committed":
+                    if lost:
+                        raise
+                    lost = True
+                    continue
+            except ConnectionLost:
+                if lost:
+                    raise
+                lost = True
+                continue
+            break
+        return result
+
+    # --- transactions ---------------------------------------------------------------------------------
+
+    @contextmanager
+    def reading(self) -> Iterator[Server]:
+        """Run the block on one consistent view; inside a transaction of this thread it is that one's."""
+        held = getattr(self._here, "connection", None)
+        if held is not None:
+            yield held
+            return
+        with self._borrowed() as connection, self._translated(connection):
+            connection.execute(_READ, prepare=False)
+            with self._held(connection, writing=False):
+                yield connection
+            connection.execute("COMMIT", prepare=False)
+
+    @contextmanager
+    def writing(self) -> Iterator[Server]:
+        """Run the block as one transaction that either happens or does not; inside another, a part of it."""
+        if self.is_writing:
+            connection: Writer = self._here.connection
+            connection.execute("SAVEPOINT part", prepare=False)
+            try:
+                yield connection
+            except BaseException:
+                if not connection.broken:
+                    connection.execute("ROLLBACK TO SAVEPOINT part; RELEASE SAVEPOINT part", prepare=False)
+                raise
+            connection.execute("RELEASE SAVEPOINT part", prepare=False)
+            return
+        with self._borrowed() as connection, self._translated(connection):
+            begun = connection.execute(_WRITE, prepare=False)
+            begun.nextset()
+            transaction = str((begun.fetchone() or ("", ""))[1])
+            with self._held(connection, writing=True):
+                yield connection
+            number = self._number(connection)
+            try:
+                connection.execute(
+                    f"UPDATE writers SET writes = writes + 1 WHERE number = {number}; COMMIT", prepare=False
+                )
+            except psycopg.OperationalError as error:
+                if connection.broken:
+                    raise CommitUnsure(
+                        f"the connection to {self.name} was lost while something was being written, and it "
+                        "is not known whether it was; look, and write it again if not",
+                        transaction,
+                    ) from error
+                raise
+
+    def others_wrote(self) -> int:
+        """Return how often others than the connections kept here have written."""
+        mine = list(self._mine)
+        found = self.read(
+            lambda connection: connection.execute(
+                "SELECT coalesce(sum(writes), 0)::bigint FROM writers WHERE number <> ALL (%s)", (mine,)
+            ).fetchone()
+        )
+        return int((found or (0,))[0])
+
+    # --- inside ---------------------------------------------------------------------------------------
+
+    def _configure(self, connection: Writer) -> None:
+        prepare(connection, patience=self._patience, statement_seconds=self._statement_seconds)
+
+    @contextmanager
+    def _borrowed(self) -> Iterator[Writer]:
+        try:
+            connection = self._pool.getconn()
+        except PoolTimeout as error:
+            self._look()
+            raise PoolExhausted(self.name, self._pool.max_size, self._patience) from error
+        try:
+            yield connection
+        finally:
+            self._pool.putconn(connection)
+
+    def _look(self) -> None:
+        """Raise if the server cannot be reached: then it is no matter of too few connections."""
+        try:
+            psycopg.connect(self.url, connect_timeout=_CONNECT_SECONDS).close()
+        except psycopg.OperationalError as error:
+            raise unreachable(error, self.url) from error
+
+    @contextmanager
+    def _held(self, connection: Writer, *, writing: bool) -> Iterator[None]:
+        self._here.connection, self._here.writing = connection, writing
+        try:
+            yield
+        finally:
+            self._here.connection, self._here.writing = None, False
+
+    @contextmanager
+    def _translated(self, connection: Writer) -> Iterator[None]:
+        try:
+            yield
+        except BaseException as error:
+            if not connection.broken and not connection.closed:
+                connection.rollback()
+            if isinstance(error, psycopg.Error):
+                raise ours(error, self.url, broken=connection.broken) from error
+            raise
+
+    def _number(self, connection: Writer) -> int:
+        """Return the number under which a connection's writes are counted, inside a transaction."""
+        if connection.number is None:
+            made = connection.execute(
+                "INSERT INTO writers (number, writes) VALUES (nextval('writer_numbers'), 0) RETURNING number"
+            ).fetchone()
+            assert made is not None  # an INSERT … RETURNING always gives a row
+            self._mine.add(made[0])
+            connection.number = made[0]
+        return connection.number
+
+    def _became(self, transaction: str) -> str:
+        """Return what became of a transaction: committed, aborted, or in progress."""
+
+        def ask(connection: Server) -> str:
+            row = connection.execute("SELECT pg_xact_status(%s::xid8)", (transaction,)).fetchone()
+            return str((row or ("",))[0])
+
+        status = self.read(ask)
+        while status == "in progress":
+            # The server has not noticed yet that nobody is there any more.
+            sleep(_PAUSE * 10)
+            status = self.read(ask)
+        return status
+
+
+def prepare(connection: Connection[Any], *, patience: float, statement_seconds: float) -> None:
+    """Set a new connection up: time limits, vectors, texts."""
+    connection.execute(
+        f"SET statement_timeout = {round(statement_seconds * 1000)}; "
+        f"SET lock_timeout = {round(patience * 1000)}; "
+        f"SET idle_in_transaction_session_timeout = {round(10 * patience * 1000)}; "
+        "SET client_encoding = 'UTF8'; SET standard_conforming_strings = on"
+    )
+    register_vector(connection)
+    texts.register(connection)

@@ -1,0 +1,98 @@
+"""What went wrong with a server, in our words: each error says what to do, and none shows a password."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import psycopg
+from psycopg import errors
+
+from recollect.model.errors import ServerUnsuitable, StoreCorrupt, StoreError, StoreUnavailable
+from recollect.store.postgres.address import shown, without_secrets
+
+
+class ConnectionLost(StoreUnavailable):
+    """The connection ended before the work was done; nothing of it was written."""
+
+
+class CommitUnsure(StoreUnavailable):
+    """The connection ended while the work was being committed; `transaction` can be asked about."""
+
+    def __init__(self, message: str, transaction: str) -> None:
+        self.transaction = transaction
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[CommitUnsure], tuple[str, str]]:
+        """Pickle by the constructor's arguments."""
+        return type(self), (str(self), self.transaction)
+
+
+class Contended(StoreUnavailable):
+    """Two transactions got in each other's way, and this one was undone; it can be done again."""
+
+
+_AGAIN: Final = (errors.SerializationFailure, errors.DeadlockDetected)
+_LOST: Final = (errors.AdminShutdown, errors.CrashShutdown, errors.IdleInTransactionSessionTimeout)
+
+
+def ours(error: psycopg.Error, url: str, *, broken: bool) -> StoreError:
+    """Return an error of the server, or of the way there, as one of ours.
+
+    Parameters
+    ----------
+    error
+        What psycopg raised.
+    url
+        The address, which is shown without its password.
+    broken
+        Whether the connection is gone.
+    """
+    name, said = shown(url), without_secrets(str(error).strip(), url)
+    match error:
+        case _ if isinstance(error, _AGAIN):
+            return Contended(f"{name}: others kept writing to the same memories ({said}); try again")
+        case _ if broken or isinstance(error, _LOST):
+            return ConnectionLost(
+                f"the connection to {name} was lost ({said}); nothing of this was written. Try again, and "
+                "look at the server if it happens again"
+            )
+        case errors.QueryCanceled():
+            return StoreUnavailable(
+                f"{name} took too long to answer ({said}); it may be overloaded; try again"
+            )
+        case errors.LockNotAvailable():
+            return StoreUnavailable(f"{name}: others kept these memories locked for too long; try again")
+        case errors.DiskFull() | errors.OutOfMemory():
+            return StoreUnavailable(f"{name} is out of space ({said}); nothing was written; free some")
+        case errors.InsufficientPrivilege():
+            return ServerUnsuitable(
+                f"{name}: the user lacks a right ({said}); the owner of the tables can give it with "
+                "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA … TO …"
+            )
+        case errors.ReadOnlySqlTransaction():
+            return StoreUnavailable(
+                f"{name} can only be read ({said}); it may be a replica: name the primary"
+            )
+        case errors.UndefinedTable() | errors.UndefinedColumn():
+            return StoreCorrupt(
+                f"{name} lacks tables that its migrations say it has ({said}); restore a backup, or name "
+                "another database or schema"
+            )
+    return StoreError(f"{name}: {said}")
+
+
+def unreachable(error: psycopg.Error, url: str) -> StoreError:
+    """Return why a connection could not be made, as one of our errors."""
+    name, said = shown(url), without_secrets(" ".join(str(error).split()), url)
+    # A server that refuses at the door tells why in words only: psycopg knows no code then.
+    if "does not exist" in said and "database" in said:
+        return ServerUnsuitable(
+            f"there is no such database at {name}; make it with createdb, or name another"
+        )
+    if "authentication failed" in said or "no password supplied" in said or "pg_hba" in said:
+        return ServerUnsuitable(
+            f"{name} does not let this user in ({said}); check the user and the password in the address"
+        )
+    return StoreUnavailable(
+        f"{name} cannot be reached ({said}); check the host and the port, and that the server is running"
+    )

@@ -1,0 +1,162 @@
+"""Namespaces: their rows, what is counted in them, and the changes that happen to them.
+
+Whoever writes locks the row first, so that in one namespace there is one writer at a time: slots are given
+out, changes numbered and counters kept without a gap. Writers of different namespaces do not meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from recollect.index.record import FIELDS, Records
+from recollect.store.postgres.connection import FEED, Server
+
+NOBODY: Final = 2**31 - 1
+"""The slot of a change that is about no memory; no memory ever gets it."""
+_COLUMNS: Final = "number, path, slots, change, naming, begun, memories, shown, sums, holders"
+_FIND: Final = f"SELECT {_COLUMNS} FROM namespaces WHERE path = %s"
+PURGED: Final = "(purged "
+"""How the names of what is left of purged namespaces begin; no name has a parenthesis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """The row of a namespace.
+
+    Attributes
+    ----------
+    number, path
+        Its number, which never changes and is never given out again, and its name.
+    slots
+        How many slots were ever given out.
+    change, naming, begun
+        Its last change, the last of its declared names, and the last of all before it came to be.
+    memories, shown
+        How many memories there are, and how many of those are neither forgotten nor superseded.
+    sums, holders
+        Of those that are shown, by lexical field, how many terms there are and how many memories have any.
+    """
+
+    number: int
+    path: str
+    slots: int
+    change: int
+    naming: int
+    begun: int
+    memories: int
+    shown: int
+    sums: tuple[int, ...]
+    holders: tuple[int, ...]
+
+
+EMPTY: Final = Namespace(0, "", 0, 0, 0, 0, 0, 0, (0,) * len(FIELDS), (0,) * len(FIELDS))
+"""One that nothing was ever written to."""
+
+
+def find(connection: Server, path: str) -> Namespace | None:
+    """Return a namespace, or None if nothing was ever written to it."""
+    return _found(connection, _FIND, path)
+
+
+def locked(connection: Server, path: str) -> Namespace | None:
+    """Return a namespace and keep others from writing to it until the transaction ends."""
+    return _found(connection, f"{_FIND} FOR UPDATE", path)
+
+
+def made(connection: Server, path: str) -> Namespace:
+    """Return a namespace, locked, and make it if it is not there yet."""
+    found = locked(connection, path)
+    if found is None:
+        connection.execute(
+            "INSERT INTO namespaces (path, begun) SELECT %s, "
+            "CASE WHEN is_called THEN last_value ELSE 0 END FROM change_numbers ON CONFLICT DO NOTHING",
+            (path,),
+        )
+        found = locked(connection, path)
+        assert found is not None  # it was just made, by this process or by another
+    return found
+
+
+def log(
+    connection: Server, namespace: Namespace, slots: Sequence[int], kind: str, *, naming: bool = False
+) -> list[int]:
+    """Write changes into the feed, and return their numbers; the namespace must be locked."""
+    numbers = [
+        number
+        for (number,) in connection.execute(
+            "SELECT nextval('change_numbers') FROM generate_series(1, %s)", (len(slots),)
+        )
+    ]
+    connection.execute(
+        "INSERT INTO changes (namespace, change, slot, kind) "
+        "SELECT %s, change, slot, %s FROM unnest(%s::bigint[], %s::int[]) AS new (change, slot)",
+        (namespace.number, kind, numbers, list(slots)),
+    )
+    names = ", naming = %(change)s" if naming else ""
+    connection.execute(
+        f"UPDATE namespaces SET change = %(change)s{names} WHERE number = %(number)s",
+        {"change": numbers[-1], "number": namespace.number},
+    )
+    return numbers
+
+
+def count(
+    connection: Server, namespace: Namespace, gained: Records, lost: Records, memories: int = 0
+) -> None:
+    """Bring the counters up to date: which records are shown that were not, and which no longer are."""
+    shown = len(gained) - len(lost)
+    sums = gained["lengths"].sum(axis=0, dtype=np.int64) - lost["lengths"].sum(axis=0, dtype=np.int64)
+    having = (gained["lengths"] > 0).sum(axis=0) - (lost["lengths"] > 0).sum(axis=0)
+    if not (memories or shown or sums.any() or having.any()):
+        return
+    connection.execute(
+        "UPDATE namespaces SET memories = memories + %s, shown = shown + %s, "
+        "sums = (SELECT array_agg(a + b ORDER BY at) FROM unnest(sums, %s::bigint[]) "
+        "WITH ORDINALITY AS t (a, b, at)), "
+        "holders = (SELECT array_agg(a + b ORDER BY at) FROM unnest(holders, %s::int[]) "
+        "WITH ORDINALITY AS t (a, b, at)) WHERE number = %s",
+        (memories, shown, sums.tolist(), having.tolist(), namespace.number),
+    )
+
+
+def last_change(connection: Server) -> int:
+    """Return the number of the last change of all."""
+    row = connection.execute("SELECT coalesce(max(change), 0) FROM changes").fetchone()
+    return int((row or (0,))[0])
+
+
+def settle(connection: Server) -> int:
+    """Wait until no change is on its way, and return the last number that was given out until then.
+
+    Numbers are given out before transactions end, and those of two namespaces may end in another order: a
+    reader who saw the later one first would never see the other. Every writer shares a lock; to hold it alone
+    for an instant is to know that all of them have ended.
+    """
+    connection.execute("SELECT pg_advisory_xact_lock(%s)", (FEED,))
+    row = connection.execute(
+        "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM change_numbers"
+    ).fetchone()
+    return int((row or (0,))[0])
+
+
+def lock_all(connection: Server, paths: Iterable[str]) -> None:
+    """Lock, or make, several namespaces in one order, so that two writers do not wait for each other."""
+    for path in sorted(set(paths)):
+        made(connection, path)
+
+
+def lock_all_known(connection: Server, paths: Iterable[str]) -> None:
+    """Lock those of some namespaces that there are, in one order."""
+    for path in sorted(set(paths)):
+        locked(connection, path)
+
+
+def _found(connection: Server, query: str, path: str) -> Namespace | None:
+    row = connection.execute(query, (path,)).fetchone()
+    if row is None:
+        return None
+    return replace(Namespace(*row), sums=tuple(row[8]), holders=tuple(row[9]))

@@ -1,0 +1,397 @@
+"""The part of the store on a server that knows repeats, the runs that found them, and contradictions.
+
+What each of these means is what its namesake for files means (:mod:`recollect.store.sqlite.repeats`): both
+ends of every new link are current memories, so there can be no cycle.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+from recollect.index.record import changed
+from recollect.model.errors import InvalidArgument
+from recollect.model.memory import Memory
+from recollect.store.port import Entry
+from recollect.store.postgres import namespaces
+from recollect.store.postgres.connection import Database, Server
+from recollect.store.postgres.namespaces import EMPTY
+from recollect.store.postgres.rows import OWN, memory
+from recollect.store.postgres.writing import Kept, find, put_record, set_columns, update
+from recollect.store.repeats import Contradiction, Repeat, Run, Undone
+from recollect.store.sqlite.rows import instant, microseconds
+
+_PREFIX: Final = 10
+_PLAIN: Final = "m.superseded_by IS NULL AND (m.session = '' OR m.position IS NULL)"
+"""Current, and no turn of a transcript: word for word the condition of the index of fingerprints."""
+_RUN: Final = (
+    "SELECT r.number, r.started_at, r.finished_at, r.undone_at, r.strategy, "
+    "(SELECT count(*) FROM repeats x WHERE x.namespace = r.namespace AND x.run = r.number) "
+    "FROM duplicate_runs r WHERE r.namespace = %s"
+)
+_LAST_RUN: Final = f"{_RUN} ORDER BY r.number DESC LIMIT 1"
+_REPEATS: Final = (
+    "FROM repeats r JOIN memories m ON m.namespace = r.namespace AND m.slot = r.memory "
+    "JOIN memories w ON w.namespace = r.namespace AND w.slot = r.winner"
+)
+_HINT: Final = (
+    "SELECT n.id, o.id, c.cue, c.reason, c.at, c.verdict, c.decided_by, c.decided_because, c.decided_at "
+    "FROM contradictions c JOIN memories n ON n.namespace = c.namespace AND n.slot = c.newer "
+    "JOIN memories o ON o.namespace = c.namespace AND o.slot = c.older WHERE c.namespace = %(whose)s"
+)
+
+
+class RepeatStore:
+    """What :class:`~recollect.store.port.Store` promises about repeats and contradictions."""
+
+    _database: Database
+
+    # --- repeats --------------------------------------------------------------------------------------
+
+    def same(self, namespace: str, fingerprints: Sequence[str], now: datetime) -> dict[str, list[Memory]]:
+        """Return the memories that may be seen at `now` with each of the fingerprints, oldest first."""
+        wanted = set(fingerprints)
+
+        def read(connection: Server) -> dict[str, list[Memory]]:
+            rows = connection.execute(
+                f"SELECT {OWN} FROM memories m WHERE m.namespace = %s "
+                f"AND substr(m.fingerprint, 1, {_PREFIX}) = ANY (%s::text[]) AND {_PLAIN} "
+                "AND m.forgotten_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > %s) ORDER BY m.slot",
+                (
+                    (namespaces.find(connection, namespace) or EMPTY).number,
+                    sorted({each[:_PREFIX] for each in wanted}),
+                    microseconds(now),
+                ),
+            )
+            found: dict[str, list[Memory]] = {}
+            for row in rows:
+                each = memory(row, namespace)
+                if each.fingerprint in wanted:
+                    found.setdefault(each.fingerprint, []).append(each)
+            return found
+
+        return self._database.read(read)
+
+    def replaced(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
+        """Return the memories that any of the given ones superseded, in the order they were added."""
+
+        def read(connection: Server) -> list[Memory]:
+            rows = connection.execute(
+                f"SELECT {OWN} FROM memories m WHERE m.namespace = %s "
+                "AND m.superseded_by = ANY (%s::text[]) ORDER BY m.slot",
+                ((namespaces.find(connection, namespace) or EMPTY).number, list(ids)),
+            )
+            return [memory(row, namespace) for row in rows]
+
+        return self._database.read(read)
+
+    def repeat(self, namespace: str, given: Sequence[Repeat]) -> None:
+        """Supersede memories that repeat others, and note it; all or none."""
+
+        def write(connection: Server) -> None:
+            for each in given:
+                _repeat(connection, namespace, each)
+
+        self._database.write(write)
+
+    def repeats(
+        self, namespace: str, *, of: Sequence[str] | None = None, run: int | None = None
+    ) -> list[Repeat]:
+        """Return notes of repeats, in the order in which they were made."""
+        condition = "r.namespace = %(whose)s"
+        if of is not None:
+            condition += " AND w.id = ANY (%(of)s::text[])"
+        if run is not None:
+            condition += " AND r.run = %(run)s"
+
+        def read(connection: Server) -> list[Repeat]:
+            rows = connection.execute(
+                "SELECT m.id, w.id, r.kind, r.reason, r.at, r.mentions, r.after, r.supported_after, r.run "
+                f"{_REPEATS} WHERE {condition} ORDER BY r.number",
+                {
+                    "whose": (namespaces.find(connection, namespace) or EMPTY).number,
+                    "of": None if of is None else list(of),
+                    "run": run,
+                },
+            )
+            return [
+                Repeat(id_, of_, kind, reason, _known(at), mentions, sure, instant(support), run_)
+                for id_, of_, kind, reason, at, mentions, sure, support, run_ in rows
+            ]
+
+        return self._database.read(read)
+
+    # --- runs -----------------------------------------------------------------------------------------
+
+    def start_run(self, namespace: str, strategy: str, now: datetime) -> Run:
+        """Begin a run, or go on with the last one if it was interrupted."""
+
+        def write(connection: Server) -> Run:
+            whose = namespaces.locked(connection, namespace)
+            if whose is None:
+                raise InvalidArgument("namespace", namespace, "one that there is")
+            last = connection.execute(_LAST_RUN, (whose.number,)).fetchone()
+            if last is None or last[2] is not None or last[3] is not None:
+                connection.execute(
+                    "INSERT INTO duplicate_runs (namespace, started_at, strategy) VALUES (%s, %s, %s)",
+                    (whose.number, microseconds(now), strategy),
+                )
+                last = connection.execute(_LAST_RUN, (whose.number,)).fetchone()
+            assert last is not None  # it was there, or was just made
+            return _run(last)
+
+        return self._database.write(write)
+
+    def finish_run(self, namespace: str, number: int, now: datetime) -> None:
+        """Say that a run is done."""
+        self._database.write(
+            lambda connection: connection.execute(
+                "UPDATE duplicate_runs SET finished_at = %s WHERE number = %s "
+                "AND namespace = (SELECT number FROM namespaces WHERE path = %s)",
+                (microseconds(now), number, namespace),
+            )
+        )
+
+    def runs(self, namespace: str) -> list[Run]:
+        """Return the runs over a namespace, the latest first."""
+        return self._database.read(
+            lambda connection: [
+                _run(row)
+                for row in connection.execute(
+                    f"{_RUN} ORDER BY r.number DESC",
+                    ((namespaces.find(connection, namespace) or EMPTY).number,),
+                )
+            ]
+        )
+
+    def undo_run(self, namespace: str, number: int, now: datetime) -> Undone:
+        """Take back what a run did: what it superseded is current again, in one transaction."""
+        return self._database.write(lambda connection: _undo(connection, namespace, number, now))
+
+    # --- contradictions -------------------------------------------------------------------------------
+
+    def note_contradictions(self, namespace: str, given: Sequence[Contradiction]) -> None:
+        """Note that memories may contradict others; what is noted already stays as it is."""
+
+        def write(connection: Server) -> None:
+            for each in given:
+                newer = find(connection, namespace, each.newer, lock=True)
+                older = find(connection, namespace, each.older)
+                connection.execute(
+                    "INSERT INTO contradictions (namespace, newer, older, cue, reason, at) "
+                    "VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+                    (
+                        newer.namespace.number,
+                        newer.slot,
+                        older.slot,
+                        each.cue,
+                        each.reason,
+                        microseconds(each.at),
+                    ),
+                )
+
+        self._database.write(write)
+
+    def contradictions(
+        self, namespace: str, *, id: str | None = None, settled: bool = False
+    ) -> list[Contradiction]:
+        """Return what was noted, in the order in which it was."""
+        condition = ""
+        if id is not None:
+            condition += " AND (n.id = %(id)s OR o.id = %(id)s)"
+        if not settled:
+            condition += " AND c.verdict IS NULL"
+            for one in "no":
+                condition += f" AND {one}.superseded_by IS NULL AND {one}.forgotten_at IS NULL"
+
+        def read(connection: Server) -> list[Contradiction]:
+            whose = (namespaces.find(connection, namespace) or EMPTY).number
+            rows = connection.execute(f"{_HINT}{condition} ORDER BY c.number", {"whose": whose, "id": id})
+            return [
+                Contradiction(newer, older, cue, reason, _known(at), verdict, by, because, instant(decided))
+                for newer, older, cue, reason, at, verdict, by, because, decided in rows
+            ]
+
+        return self._database.read(read)
+
+    def settle_contradiction(self, namespace: str, given: Contradiction) -> None:
+        """Write a decision down; with ``"contradicts"`` the newer memory supersedes the older one."""
+
+        def write(connection: Server) -> None:
+            newer = find(connection, namespace, given.newer, lock=True)
+            older = find(connection, namespace, given.older)
+            found = connection.execute(
+                "UPDATE contradictions SET verdict = %s, decided_by = %s, decided_because = %s, "
+                "decided_at = %s WHERE namespace = %s AND newer = %s AND older = %s AND verdict IS NULL",
+                (
+                    given.verdict,
+                    given.decided_by,
+                    given.decided_because,
+                    microseconds(given.decided_at),
+                    newer.namespace.number,
+                    newer.slot,
+                    older.slot,
+                ),
+            )
+            if not found.rowcount:
+                raise InvalidArgument(
+                    "contradiction", f"{given.newer}, {given.older}", "one that is noted and open"
+                )
+            if given.verdict == "contradicts":
+                if newer.slot < older.slot:
+                    raise InvalidArgument("newer", given.newer, "a memory that was added after the other")
+                _supersede(connection, namespace, given.older, newer, given.decided_at or given.at)
+
+        self._database.write(write)
+
+
+def link_repeats(connection: Server, entries: Sequence[Entry]) -> int:
+    """Link memories that say they repeat an older one, as those do that come from another store.
+
+    Return the number of the last change; 0 if there was none.
+    """
+    last = 0
+    for entry in entries:
+        if entry.memory.superseded_by is None:
+            continue
+        path, wanted = entry.memory.namespace, entry.memory.superseded_by
+        added = find(connection, path, entry.memory.id)
+        there = connection.execute(
+            "SELECT slot FROM memories WHERE namespace = %s AND id = %s AND superseded_by IS NULL",
+            (added.namespace.number, wanted),
+        ).fetchone()
+        if added.memory.superseded_by is None and there is not None and there[0] < added.slot:
+            winner = find(connection, path, wanted)
+            at = max(winner.memory.created_at, added.memory.created_at)
+            _supersede(connection, path, added.memory.id, winner, at)
+            last = (namespaces.find(connection, path) or EMPTY).change
+    return last
+
+
+def _repeat(connection: Server, namespace: str, each: Repeat) -> None:
+    kept = find(connection, namespace, each.of, lock=True)
+    if kept.memory.superseded_by is not None:
+        raise InvalidArgument("of", each.of, "a memory that is current")
+    loser, ended = _supersede(connection, namespace, each.memory_id, kept, each.at)
+    winner = find(connection, namespace, each.of).memory
+    after = winner.confidence if each.confidence is None else each.confidence
+    support = max(filter(None, (winner.supported_at, each.supported_at)), default=None)
+    gained = replace(winner, mentions=winner.mentions + each.mentions, confidence=after, supported_at=support)
+    update(connection, gained, winner.version)
+    connection.execute(
+        "INSERT INTO repeats (namespace, memory, winner, run, kind, reason, at, mentions, before, after, "
+        "supported_before, supported_after, ended) "
+        "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        (
+            kept.namespace.number,
+            loser,
+            kept.slot,
+            each.run,
+            each.kind,
+            each.reason,
+            microseconds(each.at),
+            each.mentions,
+            winner.confidence,
+            after,
+            microseconds(winner.supported_at),
+            microseconds(support),
+            microseconds(ended),
+        ),
+    )
+
+
+def _supersede(
+    connection: Server, namespace: str, loser_id: str, winner: Kept, at: datetime
+) -> tuple[int, datetime | None]:
+    """Mark a current memory as superseded by another; return its slot and until when it held before."""
+    kept = find(connection, namespace, loser_id)
+    loser = kept.memory
+    if loser.superseded_by is not None or loser.id == winner.memory.id:
+        raise InvalidArgument("memory_id", loser_id, "a memory that is current, and another than the other")
+    until = loser.valid_to
+    if winner.slot > kept.slot:
+        began = winner.memory.event_time
+        until = loser.valid_to or max(began, loser.valid_from or began)
+        set_columns(connection, winner, supersedes=[*winner.memory.supersedes, loser.id])
+        put_record(connection, winner, winner.record.tobytes(), "update")
+    set_columns(
+        connection,
+        kept,
+        superseded_by=winner.memory.id,
+        superseded_at=microseconds(at),
+        valid_to=microseconds(until),
+    )
+    record = changed(
+        kept.record, superseded=at.timestamp(), until=math.inf if until is None else until.timestamp()
+    )
+    put_record(connection, kept, record, "supersede")
+    return kept.slot, loser.valid_to
+
+
+def _undo(connection: Server, namespace: str, number: int, now: datetime) -> Undone:
+    whose = namespaces.locked(connection, namespace) or EMPTY
+    rows = connection.execute(
+        "SELECT r.number, m.id, w.id, r.ended, r.before, r.after, r.mentions, r.supported_before, "
+        f"r.supported_after {_REPEATS} WHERE r.run = %s AND r.namespace = %s ORDER BY r.number DESC",
+        (number, whose.number),
+    ).fetchall()
+    reinstated, left = [], []
+    for note, loser_id, winner_id, ended, before, after, mentions, once, since in rows:
+        winner = find(connection, namespace, winner_id).memory
+        loser = find(connection, namespace, loser_id).memory
+        if winner.superseded_by is not None or loser.superseded_by != winner_id:
+            left.append(loser)
+            continue
+        reinstated.append(_reinstate(connection, namespace, loser_id, instant(ended)))
+        winner = _unlisted(connection, namespace, winner_id, loser_id)
+        poorer = replace(
+            winner,
+            mentions=max(1, winner.mentions - mentions),
+            confidence=before if winner.confidence == after else winner.confidence,
+            supported_at=instant(once) if winner.supported_at == instant(since) else winner.supported_at,
+        )
+        update(connection, poorer, winner.version)
+        connection.execute("DELETE FROM repeats WHERE namespace = %s AND number = %s", (whose.number, note))
+    found = connection.execute(
+        "UPDATE duplicate_runs SET undone_at = %s, finished_at = coalesce(finished_at, %s) "
+        "WHERE number = %s AND namespace = %s AND undone_at IS NULL",
+        (microseconds(now), microseconds(now), number, whose.number),
+    )
+    if not found.rowcount:
+        raise InvalidArgument("run", number, "a run of this namespace that was not undone yet")
+    return Undone(tuple(reinstated), tuple(left))
+
+
+def _reinstate(connection: Server, namespace: str, id_: str, until: datetime | None) -> Memory:
+    kept = find(connection, namespace, id_)
+    set_columns(connection, kept, superseded_by=None, superseded_at=None, valid_to=microseconds(until))
+    record = changed(kept.record, superseded=math.inf, until=math.inf if until is None else until.timestamp())
+    put_record(connection, kept, record, "reinstate")
+    return find(connection, namespace, id_).memory
+
+
+def _unlisted(connection: Server, namespace: str, winner_id: str, loser_id: str) -> Memory:
+    """Take one memory out of what another supersedes, and return that."""
+    kept = find(connection, namespace, winner_id)
+    if loser_id not in kept.memory.supersedes:
+        return kept.memory
+    ids = tuple(id_ for id_ in kept.memory.supersedes if id_ != loser_id)
+    connection.execute(
+        "UPDATE memories SET supersedes = %s WHERE namespace = %s AND slot = %s",
+        (list(ids), kept.namespace.number, kept.slot),
+    )
+    return replace(kept.memory, supersedes=ids)
+
+
+def _run(row: tuple[Any, ...]) -> Run:
+    number, started, finished, undone, strategy, repeats = row
+    return Run(number, _known(started), instant(finished), instant(undone), strategy, repeats)
+
+
+def _known(value: int) -> datetime:
+    found = instant(value)
+    assert found is not None  # the column is never empty
+    return found

@@ -1,0 +1,378 @@
+"""Writing memories: rows, records, vectors, words and the change feed, in one transaction.
+
+Every function here runs inside a transaction that its caller opened; a raised error undoes all of it. What
+each of them means is what its namesake for files means (:mod:`recollect.store.sqlite.writing`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import groupby
+from typing import Any, Final
+
+import numpy as np
+
+from recollect.index import tail
+from recollect.index.record import FIELDS, FORGOTTEN, Records, packed, unpacked
+from recollect.index.record import changed as changed_record
+from recollect.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
+from recollect.model.memory import Memory
+from recollect.store.port import Entry, Hidden, Terms
+from recollect.store.postgres import namespaces
+from recollect.store.postgres.connection import Server
+from recollect.store.postgres.namespaces import Namespace
+from recollect.store.postgres.rows import COLUMNS, OWN, checked_numbers, memory, row
+from recollect.store.postgres.vectors import put_vectors, remove_vectors
+from recollect.store.postgres.words import list_words, unlist_words
+from recollect.store.sqlite.places import SLOTS, checked_room
+from recollect.store.sqlite.rows import instant, microseconds
+from recollect.store.sqlite.writing import checked_passages
+
+_ADD: Final = (
+    f"INSERT INTO memories (namespace, slot, added, {', '.join(COLUMNS)}, record, words) "
+    f"VALUES (%s, %s, %s, {', '.join(['%s'] * len(COLUMNS))}, %s, %s)"
+)
+_SET: Final = (
+    "UPDATE memories SET " + ", ".join(f"{c} = %s" for c in COLUMNS) + " WHERE namespace = %s AND slot = %s"
+)
+_FIXED: Final = (
+    "content", "source", "created_at", "supersedes", "superseded_by", "fingerprint", "embedder",
+)  # fmt: skip
+"""What an update leaves alone: what was said, by whom and when, and what the store itself keeps."""
+_WORDED: Final = ("tags", "entities", "valid_from")
+"""What is searched by its words, so that a change of it is a change of those."""
+NO_RECORDS: Final = unpacked([])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kept:
+    """A memory, where it stands, and its record."""
+
+    namespace: Namespace
+    slot: int
+    memory: Memory
+    record: Records
+
+
+def add(connection: Server, entries: Sequence[Entry], embedder: tuple[int, int] | None) -> int:
+    """Add memories, mark those they supersede, and return the number of the last change."""
+    change = 0
+    namespaces.lock_all(connection, [entry.memory.namespace for entry in entries])
+    for path, members in groupby(entries, key=lambda entry: entry.memory.namespace):
+        batch = list(members)
+        namespace = namespaces.made(connection, path)
+        slots = namespace.slots + len(batch)
+        checked_room("memories in one namespace", slots, SLOTS - 1)
+        change = _add_rows(connection, namespace, batch, embedder)
+        for slot, entry in enumerate(batch, namespace.slots):
+            for old in entry.memory.supersedes:
+                change = _supersede(connection, namespace, old, slot, entry.memory)
+    return change or namespaces.last_change(connection)
+
+
+def update(
+    connection: Server,
+    changed: Memory,
+    expected_version: int,
+    terms_of: Callable[[Memory], Terms] | None = None,
+) -> Memory:
+    """Replace what is known about a memory, except what was said."""
+    kept = find(connection, changed.namespace, changed.id, lock=True)
+    current = kept.memory
+    if current.version != expected_version:
+        raise VersionConflict(changed.id, expected_version, current.version)
+    for fixed in _FIXED if terms_of else (*_FIXED, *_WORDED):
+        if getattr(changed, fixed) != getattr(current, fixed):
+            raise InvalidArgument(fixed, getattr(changed, fixed), "unchanged; to say something new, correct")
+    following = replace(checked_numbers(changed), version=current.version + 1)
+    connection.execute(_SET, (*row(following), kept.namespace.number, kept.slot))
+    lengths = dict(zip(FIELDS, kept.record["lengths"][0].tolist(), strict=True))
+    if terms_of is not None and any(getattr(changed, name) != getattr(current, name) for name in _WORDED):
+        terms = terms_of(following)
+        reword(connection, kept, terms)
+        lengths = {field: sum(words.values()) for field, words in terms.items()}
+    record = packed(
+        following,
+        state=int(kept.record["state"][0]),
+        session=int(kept.record["session"][0]),
+        vectors=int(kept.record["vectors"][0]),
+        superseded_at=None if np.isinf(kept.record["superseded"][0]) else float(kept.record["superseded"][0]),
+        lengths=lengths,
+    )
+    put_record(connection, kept, record, "update")
+    return following
+
+
+def use(connection: Server, path: str, ids: Sequence[str], now: datetime) -> None:
+    """Count that memories were of use; the last use is the latest, whatever the order they are told in."""
+    for id_ in ids:
+        kept = find(connection, path, id_, lock=True)
+        current = kept.memory
+        latest = now if current.last_accessed_at is None else max(now, current.last_accessed_at)
+        used = checked_numbers(replace(current, access_count=current.access_count + 1))
+        set_columns(connection, kept, access_count=used.access_count, last_accessed_at=microseconds(latest))
+        put_record(connection, kept, changed_record(kept.record, accesses=used.access_count), "use")
+
+
+def set_forgotten(connection: Server, path: str, ids: Sequence[str], at: datetime | None) -> None:
+    """Hide memories (`at` says when) or show them again (None); one that already is so stays so."""
+    for id_ in ids:
+        kept = find(connection, path, id_, lock=True)
+        state = int(kept.record["state"][0])
+        wanted = state & ~FORGOTTEN if at is None else state | FORGOTTEN
+        if state != wanted:
+            connection.execute(
+                "UPDATE memories SET forgotten_at = %s WHERE namespace = %s AND slot = %s",
+                (microseconds(at), kept.namespace.number, kept.slot),
+            )
+            kind = "restore" if at is None else "forget"
+            put_record(connection, kept, changed_record(kept.record, state=wanted), kind)
+
+
+def hide(connection: Server, path: str, hidden: Hidden) -> None:
+    """Say since when a memory has been hidden, for one that comes from another database."""
+    kept = find(connection, path, hidden.memory_id, lock=True)
+    if hidden.superseded_at is not None:
+        if kept.memory.superseded_by is None:
+            raise InvalidArgument("superseded_at", hidden.superseded_at, "left out for a current memory")
+        connection.execute(
+            "UPDATE memories SET superseded_at = %s WHERE namespace = %s AND slot = %s",
+            (microseconds(hidden.superseded_at), kept.namespace.number, kept.slot),
+        )
+        record = changed_record(kept.record, superseded=hidden.superseded_at.timestamp())
+        put_record(connection, kept, record, "supersede")
+    if hidden.forgotten_at is not None:
+        set_forgotten(connection, path, [hidden.memory_id], hidden.forgotten_at)
+
+
+def purge(connection: Server, path: str, ids: Sequence[str]) -> list[int]:
+    """Remove memories, their vectors, words and sessions, and return the slots they were in."""
+    slots = []
+    sessions = set()
+    for id_ in ids:
+        kept = find(connection, path, id_, lock=True)
+        number = kept.namespace.number
+        gone = connection.execute(
+            "DELETE FROM memories WHERE namespace = %s AND slot = %s RETURNING words", (number, kept.slot)
+        ).fetchone()
+        assert gone is not None  # it was found above, and the namespace is locked
+        unlist_words(connection, number, kept.slot, gone[0])
+        remove_vectors(connection, number, kept.slot)
+        lost = kept.record if _is_shown(kept.record) else NO_RECORDS
+        namespaces.count(connection, kept.namespace, NO_RECORDS, lost, memories=-1)
+        namespaces.log(connection, kept.namespace, [kept.slot], "purge")
+        _unlink(connection, kept.namespace, kept.memory)
+        slots.append(kept.slot)
+        sessions.add(kept.memory.source.session)
+    if slots:
+        _remove_unheld_sessions(connection, number, sessions)
+    return slots
+
+
+def find(connection: Server, path: str, id_: str, *, lock: bool = False) -> Kept:
+    """Return a memory and where it is, or raise; its namespace locked, if so wanted."""
+    namespace = (namespaces.locked if lock else namespaces.find)(connection, path)
+    if namespace is not None:
+        found = connection.execute(
+            f"SELECT m.slot, m.record, {OWN} FROM memories m WHERE m.namespace = %s AND m.id = %s",
+            (namespace.number, id_),
+        ).fetchone()
+        if found is not None:
+            return Kept(namespace, found[0], memory(found[2:], path), unpacked([found[1]]))
+    raise MemoryNotFound(id_, path)
+
+
+def set_columns(connection: Server, kept: Kept, **columns: object) -> None:
+    """Change some columns of a memory, which is at its next version then."""
+    assigned = ", ".join(f"{name} = %s" for name in columns)
+    connection.execute(
+        f"UPDATE memories SET {assigned}, version = version + 1 WHERE namespace = %s AND slot = %s",
+        (*columns.values(), kept.namespace.number, kept.slot),
+    )
+
+
+def put_record(connection: Server, kept: Kept, record: bytes, kind: str) -> int:
+    """Change the record of a memory and what is counted, and return the number of the change."""
+    new = unpacked([record])
+    connection.execute(
+        "UPDATE memories SET record = %s WHERE namespace = %s AND slot = %s",
+        (record, kept.namespace.number, kept.slot),
+    )
+    gained = new if _is_shown(new) else NO_RECORDS
+    lost = kept.record if _is_shown(kept.record) else NO_RECORDS
+    namespaces.count(connection, kept.namespace, gained, lost)
+    return namespaces.log(connection, kept.namespace, [kept.slot], kind)[-1]
+
+
+def reword(connection: Server, kept: Kept, terms: Terms) -> None:
+    """List a memory under other words."""
+    number = kept.namespace.number
+    old = connection.execute(
+        "SELECT words FROM memories WHERE namespace = %s AND slot = %s", (number, kept.slot)
+    ).fetchone()
+    assert old is not None  # its row was just read
+    unlist_words(connection, number, kept.slot, old[0])
+    list_words(connection, number, [(kept.slot, terms)])
+    connection.execute(
+        "UPDATE memories SET words = %s WHERE namespace = %s AND slot = %s",
+        (tail.encoded(terms), number, kept.slot),
+    )
+
+
+def _add_rows(
+    connection: Server, namespace: Namespace, batch: Sequence[Entry], embedder: tuple[int, int] | None
+) -> int:
+    number, first = namespace.number, namespace.slots
+    passages = [checked_passages(entry, embedder) for entry in batch]
+    memories = [_as_added(entry.memory) for entry in batch]
+    _check_ids(connection, number, [memory.id for memory in memories])
+    sessions = _session_numbers(connection, number, {memory.source.session for memory in memories})
+    records = [
+        packed(
+            memory,
+            state=0,
+            session=sessions.get(memory.source.session, -1),
+            vectors=count,
+            superseded_at=None,
+            lengths={field: sum(terms.values()) for field, terms in entry.terms.items()},
+        )
+        for memory, entry, count in zip(memories, batch, passages, strict=True)
+    ]
+    slots = range(first, first + len(batch))
+    changes = namespaces.log(connection, namespace, slots, "add")
+    rows: list[tuple[Any, ...]] = [
+        (number, slot, change, *row(memory), record, tail.encoded(entry.terms))
+        for slot, change, memory, record, entry in zip(slots, changes, memories, records, batch, strict=True)
+    ]
+    with connection.cursor() as cursor:
+        cursor.executemany(_ADD, rows)
+    list_words(connection, number, [(slot, entry.terms) for slot, entry in zip(slots, batch, strict=True)])
+    if embedder is not None:
+        put_vectors(
+            connection,
+            number,
+            embedder[0],
+            [
+                (slot, entry.digest, entry.vectors)
+                for slot, entry in zip(slots, batch, strict=True)
+                if entry.vectors is not None
+            ],
+        )
+    connection.execute("UPDATE namespaces SET slots = %s WHERE number = %s", (slots.stop, number))
+    namespaces.count(connection, namespace, unpacked(records), NO_RECORDS, memories=len(batch))
+    return changes[-1]
+
+
+def _check_ids(connection: Server, number: int, ids: Sequence[str]) -> None:
+    """Raise for the first id of a batch that stands in it twice or is in the table."""
+    rows = connection.execute(
+        "SELECT id FROM memories WHERE namespace = %s AND id = ANY (%s)", (number, list(ids))
+    )
+    taken = {id_ for (id_,) in rows}
+    for id_ in ids:
+        if id_ in taken:
+            raise InvalidArgument("id", id_, "an id that is not taken yet")
+        taken.add(id_)
+
+
+def _as_added(memory: Memory) -> Memory:
+    """Return a memory as its row says it; what supersedes it is said by the newer one alone."""
+    checked = checked_numbers(memory)
+    return checked if checked.superseded_by is None else replace(checked, superseded_by=None)
+
+
+def _is_shown(record: Records) -> bool:
+    return bool(record["state"][0] == 0 and math.isinf(record["superseded"][0]))
+
+
+def _session_numbers(connection: Server, number: int, names: set[str]) -> dict[str, int]:
+    wanted = sorted(names - {""})
+    if not wanted:
+        return {}
+    connection.execute(
+        "INSERT INTO sessions (namespace, name, number) SELECT %(whose)s, name, "
+        "(SELECT coalesce(max(number), -1) FROM sessions WHERE namespace = %(whose)s) "
+        "+ row_number() OVER (ORDER BY name) FROM unnest(%(names)s::text[]) AS new (name) "
+        "WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.namespace = %(whose)s AND s.name = new.name)",
+        {"whose": number, "names": wanted},
+    )
+    rows = connection.execute(
+        "SELECT name, number FROM sessions WHERE namespace = %s AND name = ANY (%s)", (number, wanted)
+    )
+    return dict(rows.fetchall())
+
+
+def _remove_unheld_sessions(connection: Server, number: int, names: set[str]) -> None:
+    """Remove the sessions among these that no memory is of any more: a name can tell as much as a text."""
+    connection.execute(
+        "DELETE FROM sessions s WHERE s.namespace = %s AND s.name = ANY (%s) AND NOT EXISTS "
+        "(SELECT 1 FROM memories m WHERE m.namespace = s.namespace AND m.session = s.name)",
+        (number, sorted(names - {""})),
+    )
+
+
+def _supersede(connection: Server, namespace: Namespace, old_id: str, new_slot: int, new: Memory) -> int:
+    """Mark a memory as superseded, from the moment on at which the newer one was learnt."""
+    kept = find(connection, namespace.path, old_id)
+    old = kept.memory
+    if kept.slot >= new_slot:
+        # Only what was there before can be superseded, so a chain never comes back to where it began.
+        raise InvalidArgument("supersedes", old_id, "a memory that was added before this one")
+    if old.superseded_by is not None:
+        raise InvalidArgument(
+            "supersedes", old_id, f"current, but {old.superseded_by!r} has taken its place; correct that one"
+        )
+    ended = old.valid_to or new.event_time
+    if old.valid_from is not None and ended < old.valid_from:
+        ended = old.valid_from
+    set_columns(
+        connection,
+        kept,
+        superseded_by=new.id,
+        superseded_at=microseconds(new.created_at),
+        valid_to=microseconds(ended),
+    )
+    record = changed_record(kept.record, superseded=new.created_at.timestamp(), until=ended.timestamp())
+    return put_record(connection, kept, record, "supersede")
+
+
+def _unlink(connection: Server, namespace: Namespace, removed: Memory) -> None:
+    """Take a purged memory out of the chain it was part of.
+
+    What it had replaced is current again, unless something newer had replaced it in turn: then that one
+    takes its place in the chain, for nobody asked for the oldest to come back.
+    """
+    ids = [
+        id_
+        for (id_,) in connection.execute(
+            "SELECT id FROM memories WHERE namespace = %s AND superseded_by = %s ORDER BY slot",
+            (namespace.number, removed.id),
+        )
+    ]
+    replaced = [find(connection, namespace.path, id_) for id_ in ids]
+    heir = removed.superseded_by
+    for kept in replaced:
+        if heir is not None:
+            set_columns(connection, kept, superseded_by=heir)
+            put_record(connection, kept, kept.record.tobytes(), "supersede")
+        else:
+            (ended,) = connection.execute(
+                "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, "
+                "valid_to = nullif(valid_to, %s), version = version + 1 WHERE namespace = %s AND slot = %s "
+                "RETURNING valid_to",
+                (microseconds(removed.event_time), namespace.number, kept.slot),
+            ).fetchone() or (None,)
+            held = instant(ended)
+            until = math.inf if held is None else held.timestamp()
+            record = changed_record(kept.record, superseded=math.inf, until=until)
+            put_record(connection, kept, record, "reinstate")
+    if heir is not None:
+        newer = find(connection, namespace.path, heir)
+        ids = [id_ for id_ in newer.memory.supersedes if id_ != removed.id]
+        # What is younger than the heir was said again, and is linked by its own row alone (repeats.py).
+        ids += [kept.memory.id for kept in replaced if kept.slot < newer.slot]
+        set_columns(connection, newer, supersedes=ids)
+        put_record(connection, newer, newer.record.tobytes(), "update")

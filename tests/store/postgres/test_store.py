@@ -1,0 +1,7 @@
+"""The store on a server keeps every promise of the contract."""
+
+from recollect.store.conformance import StoreConformance
+
+
+class TestServer(StoreConformance):
+    """The whole suite, on the fixture ``store`` of this folder."""
