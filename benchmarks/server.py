@@ -3,7 +3,8 @@
 Run ``python -m benchmarks.server``. A database of made-up memories is served by a process of its own; another
 process holds a number of connections open and asks on each as soon as it has its answer. Before and after,
 the same questions are asked inside a process: one at a time, and by as many threads as there were
-connections, which is what the same crowd costs without HTTP. Memory is that of the serving process.
+connections, which is what the same crowd costs without HTTP. Memory is that of the serving process; with the
+log of recalls it holds the pages that were written, as far as SQLite keeps them, so it is also shown without.
 
 The embedder is the lexical one unless another is named: what a model takes to embed a question is the same on
 both sides, and would hide what is compared.
@@ -107,10 +108,14 @@ def inside(engine: recollect.Engine, threads: int, seconds: float, size: int) ->
 
 
 @contextmanager
-def served(db: Path, embedder: str, options: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Run a server; give its process and its address."""
+def served(db: Path, embedder: str, options: Sequence[str], *, log: bool = True) -> Iterator[tuple[int, str]]:
+    """Run a server, with the log of recalls or without; give its process and its address."""
     command = [sys.executable, "-m", "recollect", "serve", "--port", "0", "--json", "--no-pages", *options]
-    settings = {"RECOLLECT_DB": str(db), "RECOLLECT_EMBEDDER": embedder}
+    settings = {
+        "RECOLLECT_DB": str(db),
+        "RECOLLECT_EMBEDDER": embedder,
+        "RECOLLECT_LOG_RECALLS": "true" if log else "false",
+    }
     process = subprocess.Popen(
         [*command, "--log-level", "warning"],
         env={**os.environ, **settings},
@@ -190,6 +195,11 @@ def main() -> None:
             over = _asked_elsewhere(address, options)
             last = resident(pid)
             alone = asyncio.run(load(address, 1, short, options.size))
+        with served(db, options.embedder, ["--threads", str(options.threads)], log=False) as (pid, address):
+            asyncio.run(load(address, options.connections, 2.0, options.size))
+            first_unlogged = resident(pid)
+            unlogged = _asked_elsewhere(address, options)
+            last_unlogged = resident(pid)
         with recollect.open(db, embedder=options.embedder) as engine:
             inside(engine, 1, 1.0, options.size)
             after = inside(engine, 1, short, options.size)
@@ -201,7 +211,9 @@ def main() -> None:
     print(crowd.row(f"inside, {options.connections} threads"))
     print(alone.row("over HTTP, 1 connection"))
     print(over.row(f"over HTTP, {options.connections} connections, {options.seconds:g} s"))
-    print(f"\nmemory of the server: {first:.0f} MB at the start of the load, {last:.0f} MB at its end")
+    print(unlogged.row("the same, without the log of recalls"))
+    print(f"\nmemory of the server: {first:.0f} MB at the start of the load, {last:.0f} MB at its end;")
+    print(f"without the log of recalls: {first_unlogged:.0f} MB and {last_unlogged:.0f} MB")
 
 
 if __name__ == "__main__":
