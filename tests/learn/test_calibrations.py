@@ -10,6 +10,7 @@ from recollect.engine.recipe import Recipe
 from recollect.learn.calibrations import calibration_for, keep_calibration, probabilities
 from recollect.learn.material import from_feedback
 from recollect.learn.tuning_thresholds import calibrate
+from recollect.model.errors import InvalidArgument
 
 Ask = Callable[..., None]
 
@@ -27,6 +28,8 @@ def test_hits_get_the_probability_that_people_taught(engine: Engine, ask: Ask) -
     words = engine.recall("what of thingav?", recipe=Recipe(name="words", vector_pool=0))
     assert probabilities(engine, words) == {}
     assert calibration_for(engine, namespace="acme/bob") is None
+    with pytest.raises(InvalidArgument, match="namespace must be"):
+        keep_calibration(engine, fitted, namespace="a//b")
 
 
 def test_one_that_keeps_its_word_no_better_is_not_kept(engine: Engine, ask: Ask) -> None:

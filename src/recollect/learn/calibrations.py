@@ -10,6 +10,7 @@ from recollect.engine import Engine, Recall
 from recollect.engine.trace import written_down
 from recollect.learn.calibration import Calibration, calibration_of
 from recollect.learn.tuning_thresholds import Calibrated
+from recollect.model.namespace import namespace as checked_namespace
 from recollect.store.recall_log import Lesson
 
 CALIBRATION: Final = "calibration"
@@ -23,7 +24,7 @@ def keep_calibration(
     if not calibrated.accepted:
         return None
     return engine.store.keep_lesson(
-        engine.namespace if namespace is None else namespace,
+        engine.namespace if namespace is None else checked_namespace("namespace", namespace),
         CALIBRATION,
         calibrated.embedder,
         calibrated.curve,

@@ -66,7 +66,8 @@ def labelled_material(
         clock=lambda: given.moment,
         logging=Logging(recalls=False),
     ) as apart:
-        apart.remember_many(given.memories)
+        # A document that is there twice is there twice: which of the two is found decides a metric.
+        apart.remember_many(given.memories, duplicates="off")
         questions = {
             each.id: Labelled(
                 each.text, {memories[id_]: gain for id_, gain in each.relevant.items()}, each.when

@@ -41,7 +41,7 @@ SEARCHED: Final = (
 """The parameters of a recipe that a replay leaves as they were."""
 REPLAYABLE: Final = tuple(each.name for each in PARAMETERS if each.name not in SEARCHED)
 """Those it can change."""
-_GRAPH_LEGS: Final = ("shared names", "walk", "paths")
+_GRAPH_LEGS: Final = ("shared names", "walk", "paths", "communities")
 _CLASSIFIER: Final = RuleClassifier()
 _SOMEWHERE: Final = Place(0.0, 0.0)
 """That a place was asked for; how far each candidate is from it is in the log."""
