@@ -11,7 +11,7 @@ import recollect
 from recollect.engine.namespace_graph import Graphs
 from recollect.engine.naming import NameBook
 from recollect.engine.situation import Situation
-from recollect.engine.words import read_question
+from recollect.engine.words import read_question, words_of
 from recollect.text import RuleClassifier
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -42,6 +42,7 @@ def situation() -> Iterator[Callable[..., Situation]]:
                 "now": NOW,
                 "period": None,
                 "graph": lambda: graphs.at("default", NOW),
+                "words_of": lambda said: words_of(said, memory.analyser),
             }
             return Situation(**(values | changes))
 

@@ -95,7 +95,7 @@ def test_the_names_leg_of_the_default_is_a_quarter_beside_meaning_and_words(situ
     assert ranked.scores.tolist() == by_hand.scores.tolist()
 
 
-@pytest.mark.parametrize("graph", ["names", "walk", "paths"])
+@pytest.mark.parametrize("graph", ["names", "walk", "paths", "communities"])
 def test_a_graph_leg_brings_in_what_shares_no_word_and_explains_it_exactly(
     situation: Make, graph: str
 ) -> None:
@@ -104,6 +104,10 @@ def test_a_graph_leg_brings_in_what_shares_no_word_and_explains_it_exactly(
     if graph == "paths":
         told = [NAMED[0], {"content": "It rains a lot", "entities": ["Porto"]}]
         asked = situation(told, "the song of Maria Silva", [("Maria Silva", "born_in", "Porto")])
+    if graph == "communities":
+        recipe = recipe.changed({"lexical_pool": 1})
+        told = [{"content": f"tea {word}", "entities": ["Anna", "Ben"]} for word in ("pot", "cup", "urn")]
+        asked = situation([*told, "rain", "snow"], "tea")
     without, ranked = run(recipe.changed({"graph": "none"}), asked), run(recipe, asked)
     brought = set(ranked.slots.tolist()) - set(without.slots.tolist())
     assert brought

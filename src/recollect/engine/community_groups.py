@@ -14,7 +14,7 @@ from recollect.graph.adjacency import Graph
 from recollect.graph.communities import Level, communities
 from recollect.graph.pagerank import pagerank
 from recollect.graph.summaries import Community, Member, StatisticalSummariser, Summary, summarised
-from recollect.index.record import Records
+from recollect.index.record import Records, visible
 from recollect.model.checks import BoolArray, FloatArray, IntArray
 from recollect.model.memory import Memory
 from recollect.store.port import Terms, View
@@ -80,6 +80,36 @@ def told(
         for summary in summarised([each.community(terms)], summariser, cache)
     )
     return Communities(level, len(groups), chosen.modularity, chosen.converged, answered)
+
+
+def summaries(
+    known: NamespaceGraph, view: View, now: float, words_of: Callable[[Memory], Terms]
+) -> list[tuple[IntArray, Summary]]:
+    """Return the memories of every community of the finest level that has any, each with its summary.
+
+    Parameters
+    ----------
+    known
+        The graph.
+    view, now
+        An open view of the namespace, and its moment.
+    words_of
+        Reads the words of a memory.
+    """
+    structure = Structure.of(known.graph, known.both_ways, 0)
+    seen = _seen(structure.graph.nodes, known, view, lambda records: visible(records, now))
+    everyone = (members[seen[members]] for members in structure.levels[0].members())
+    groups = [each for each in everyone if each.size > 1 and (known.slots_of(each) >= 0).any()]
+    shown = [_Members.of(members, structure.ranks, known, view) for members in groups]
+    memories = [memory for each in shown for memory in each.memories]
+    terms = {memory.id: dict(words_of(memory).get("content", {})) for memory in memories}
+    vocabulary = sorted({term for found in terms.values() for term in found})
+    summariser = StatisticalSummariser(_Frequencies(*view.document_frequencies(vocabulary)))
+    slots = (known.slots_of(members) for members in groups)
+    return [
+        (own[own >= 0], summariser.summarise(each.community(terms)))
+        for own, each in zip(slots, shown, strict=True)
+    ]
 
 
 def _seen(nodes: int, known: NamespaceGraph, view: View, shows: Callable[[Records], BoolArray]) -> BoolArray:

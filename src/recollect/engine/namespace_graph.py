@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from array import array
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain, pairwise
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,8 @@ from recollect.index.record import visible
 from recollect.model.checks import FloatArray, IntArray
 from recollect.store.naming import Link
 from recollect.store.port import Store, View
+
+_Computed = TypeVar("_Computed")
 
 MENTIONS: Final = "mentions"
 NEXT: Final = "next"
@@ -91,6 +93,7 @@ class NamespaceGraph:
         self._new: tuple[array[Any], ...] = tuple(array(kind) for kind in "qqdqq")
         self._both_ways: tuple[Graph, Graph] | None = None
         self._ranks: tuple[Graph, FloatArray] | None = None
+        self._computed: tuple[Graph, Any] | None = None
         self._types = {name: number for number, name in enumerate(self.graph.type_names)}
 
     @property
@@ -112,6 +115,13 @@ class NamespaceGraph:
         if self._ranks is None or self._ranks[0] is not self.graph:
             self._ranks = self.graph, pagerank(self.both_ways).scores
         return self._ranks[1]
+
+    def once(self, compute: Callable[[], _Computed]) -> _Computed:
+        """Return what follows from the graph, computed once for each state of it; there is one such thing."""
+        if self._computed is None or self._computed[0] is not self.graph:
+            self._computed = self.graph, compute()
+        result: _Computed = self._computed[1]
+        return result
 
     @property
     def entity_keys(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from recollect.engine.bridging import bridge
 from recollect.engine.candidates import Candidates, MoreLeg, fuse, search
+from recollect.engine.community_leg import gather
 from recollect.engine.fading import with_fading
 from recollect.engine.gate import gate
 from recollect.engine.path_expansion import expand
@@ -33,7 +34,12 @@ from recollect.model.explanation import Explanation
 from recollect.rank import adaptive_mmr, group_coverage, mmr
 from recollect.rank.order import first_of_each
 
-_GRAPH_LEGS: Final = {"names": ("shared names", bridge), "walk": ("walk", walk), "paths": ("paths", expand)}
+_GRAPH_LEGS: Final = {
+    "names": ("shared names", bridge),
+    "walk": ("walk", walk),
+    "paths": ("paths", expand),
+    "communities": ("communities", gather),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

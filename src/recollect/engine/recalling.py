@@ -121,6 +121,7 @@ class Recaller:
                 reranker=self.reranker,
                 graph=lambda: self.graphs(request.namespace, request.now, request.as_of),
                 life=self.life,
+                words_of=self.repairing.words_of,
             )
             ranked = run(recipe, situation)
             sessions: tuple[SessionHit, ...] = ()

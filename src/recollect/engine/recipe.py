@@ -21,7 +21,7 @@ from recollect.text.analysers import ANALYSERS
 
 CURVES: Final = ("none", *_CURVES)
 FORMS: Final = ("none", "additive", "multiplicative")
-GRAPHS: Final = ("none", "names", "walk", "paths")
+GRAPHS: Final = ("none", "names", "walk", "paths", "communities")
 WEIGHTINGS: Final = (*PRESETS, "query")
 _FUSIONS: Final = tuple(FUSIONS)
 _NORMALISERS: Final = tuple(NORMALISERS)
@@ -66,7 +66,8 @@ class Recipe:
     graph: Annotated[
         str,
         Declared(
-            "Graph leg: one step over shared names, a walk from the best, or paths from what is named.",
+            "Graph leg: one step over shared names, a walk from the best, paths from what is named, or "
+            "communities whose summaries match.",
             choices=GRAPHS,
         ),
     ] = "none"

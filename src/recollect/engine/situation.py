@@ -14,9 +14,10 @@ from recollect.engine.namespace_graph import NamespaceGraph
 from recollect.engine.words import Question
 from recollect.model.checks import FloatArray
 from recollect.model.explanation import Explanation
+from recollect.model.memory import Memory
 from recollect.model.period import Period
 from recollect.model.place import Place
-from recollect.store.port import View
+from recollect.store.port import Terms, View
 from recollect.text.query_type import QueryClassifier
 
 Explain: TypeAlias = Callable[[int], Explanation]
@@ -34,7 +35,7 @@ class Situation:
     likely unrelated, as the embedder was calibrated. `about_time` says that the period is what was asked for,
     and not one detail of the question among others; `here` is the place to look around.
     `graph` returns the graph of the namespace; building it may take seconds, so only legs that need it ask.
-    `life` tells how sure a memory is by now.
+    `life` tells how sure a memory is by now; `words_of` reads its words.
     """
 
     view: View
@@ -50,3 +51,4 @@ class Situation:
     reranker: Reranker | None = None
     graph: Callable[[], NamespaceGraph] | None = None
     life: Life = USUAL
+    words_of: Callable[[Memory], Terms] | None = None

@@ -32,6 +32,7 @@ _SIGNALS: Final[Mapping[str, str]] = {
     "shared names": "names",
     "walk": "names",
     "paths": "names",
+    "communities": "names",
     "its session": "session",
     "quality": "quality",
     "quality factor": "quality",
