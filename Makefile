@@ -7,7 +7,7 @@ BENCH_ENV := $(VENV)/.installed-bench
 BROWSER := $(VENV)/.browser
 MODELS := $(VENV)/.models
 # A package that names its public things shows only those; its rooms are named here.
-DOCUMENTED := recollect recollect.aio $(addprefix recollect.,model text rank graph place duplicates embed index store engine evaluate learn)
+DOCUMENTED := recollect recollect.aio $(addprefix recollect.,model text rank graph place duplicates embed index store engine evaluate learn exchange http mcp web)
 export RECOLLECT_MODELS := $(CURDIR)/$(VENV)/models
 
 .PHONY: help demo test serve lint typecheck bench docs clean

@@ -314,7 +314,7 @@ class ServerUnsuitable(StoreError):
 
 
 class NotSupportedHere(StoreError):
-    """This kind of store does not do that; the message says what does."""
+    """A kind of store does not do that; the message says what does."""
 
 
 class PurgeUnfinished(StoreUnavailable):
@@ -411,8 +411,8 @@ class RecallNotFound(StoreError, LookupError):
         self.recall_id = recall_id
         self.namespace = namespace
         super().__init__(
-            f"no recall {shown(recall_id)} in the log of namespace {shown(namespace)}; the log may be off, or "
-            "so full that it had to go"
+            f"no recall {shown(recall_id)} in the log of namespace {shown(namespace)}; the log may be off, "
+            "or so full that it had to go"
         )
 
     def __reduce__(self) -> tuple[type[RecallNotFound], tuple[str, str]]:
