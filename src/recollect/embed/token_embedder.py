@@ -36,6 +36,8 @@ class TokenEmbedder(ABC):
 
     def __init__(self, description: ModelDescription) -> None:
         self._description = description
+        # Asked for with every recall, and a digest of everything.
+        self._name = description.name
         self._lock = threading.Lock()
         self._loaded: Loaded | None = None
 
@@ -49,6 +51,7 @@ class TokenEmbedder(ABC):
             return self
         made = copy(self)
         made._description = replace(self._description, prompts=prompts, similarity_threshold=0.0)
+        made._name = made._description.name
         made._lock = threading.Lock()
         return made
 
@@ -60,7 +63,7 @@ class TokenEmbedder(ABC):
     @property
     def name(self) -> str:
         """Identity of the vectors."""
-        return self._description.name
+        return self._name
 
     @property
     def dimension(self) -> int:
