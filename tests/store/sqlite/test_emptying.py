@@ -2,7 +2,8 @@
 
 from contextlib import closing
 
-from recollect.store.conformance import HERE, THERE, entry, words
+from recollect.store.access import Reply
+from recollect.store.conformance import HERE, NOW, THERE, entry, words
 from recollect.store.sqlite.emptying import owned_tables
 from recollect.store.sqlite.store import SqliteStore
 
@@ -49,3 +50,16 @@ def test_a_second_purge_of_a_name_leaves_two_rows_without_one() -> None:
         assert store.statistics()["namespaces"] == 0
         feed = store.changes(0, 100)
         assert [(change.kind, change.memory_id) for change in feed] == [("purge", ""), ("purge", "")]
+
+
+def test_a_name_that_is_a_number_is_not_the_number_of_another_namespace() -> None:
+    with closing(SqliteStore(":memory:")) as store:
+        for path in (HERE, THERE, "1", "2"):
+            store.add([entry("a", "tea", namespace=path)])
+        store.remember_reply(Reply("somebody", "asked", "2", b"", 200, b"tea", NOW))
+        store.purge_namespace("1")
+        assert store.namespaces() == {HERE: 1, THERE: 1, "2": 1}
+        store.purge_namespace(THERE)
+        assert store.namespaces() == {HERE: 1, "2": 1}
+        assert store.reply("somebody", "asked") is not None
+        assert store.check(lambda memory: {"content": words(memory.content)}) == []

@@ -32,9 +32,10 @@ def empty(connection: sqlite3.Connection, namespace: Namespace) -> int:
     # Rows refer to each other across tables; all of them are gone when the transaction ends.
     connection.execute("PRAGMA defer_foreign_keys = ON")
     segments.drop(connection, number)
-    for table in owned_tables(connection):
-        # Some tables know a namespace by its number, others by its name.
-        connection.execute(f'DELETE FROM "{table}" WHERE namespace IN (?, ?)', (number, namespace.path))
+    for table, by_name in owned_tables(connection).items():
+        # Never both: to SQLite, the name "7" is the number 7 where a column holds numbers.
+        whose = namespace.path if by_name else number
+        connection.execute(f'DELETE FROM "{table}" WHERE namespace = ?', (whose,))
     change = connection.execute(
         "INSERT INTO changes (change, namespace, slot, kind) VALUES (?, ?, ?, 'purge')",
         (last + 1, number, NOBODY),
@@ -58,14 +59,15 @@ def forget_questions(connection: sqlite3.Connection, number: int, names: Collect
     )
 
 
-def owned_tables(connection: sqlite3.Connection) -> list[str]:
-    """Return the tables whose rows belong to a namespace."""
+def owned_tables(connection: sqlite3.Connection) -> dict[str, bool]:
+    """Return the tables whose rows belong to a namespace, and whether they know it by name, not by number."""
     tables = connection.execute(
         "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
     ).fetchall()
-    return [
-        table
+    return {
+        table: column[2] == "TEXT"
         for (table,) in tables
         if table not in _KEPT
-        and any(column[1] == "namespace" for column in connection.execute(f'PRAGMA table_info("{table}")'))
-    ]
+        for column in connection.execute(f'PRAGMA table_info("{table}")')
+        if column[1] == "namespace"
+    }
