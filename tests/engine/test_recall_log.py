@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -14,6 +15,7 @@ from recollect.engine import open as open_engine
 from recollect.engine import recall_log as log_module
 from recollect.engine.recall_log import BATCH, Logging
 from recollect.store.recall_log import LogBounds
+from recollect.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -26,7 +28,7 @@ def opened(path: Path | str = ":memory:", **options: object) -> Engine:
 
 def count(engine: Engine) -> int:
     """Return how many recalls are in the database already."""
-    found = engine.store._connection.execute("SELECT count(*) FROM recalls").fetchone()
+    found = cast(SqliteStore, engine.store)._connection.execute("SELECT count(*) FROM recalls").fetchone()
     return int(found[0])
 
 
@@ -122,7 +124,7 @@ def test_a_file_that_cannot_be_written_is_still_recalled_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with opened(tmp_path / "m.db") as engine:
-        engine.store._connection.execute("PRAGMA query_only = ON")
+        cast(SqliteStore, engine.store)._connection.execute("PRAGMA query_only = ON")
         assert engine.recall("tea").hits
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from recollect.embed import LexicalEmbedder
 from recollect.embed.port import Vectors
 from recollect.engine.reembedding_verbs import duration
 from recollect.model.errors import EmbedderError, InvalidArgument
+from recollect.store.sqlite.view import SqliteView
 
 OLD, NEW = LexicalEmbedder(dimension=32), LexicalEmbedder(dimension=64)
 TEXTS = [f"thought number {number} about tea" for number in range(300)]
@@ -46,7 +48,7 @@ def vectors(memory: recollect.Engine) -> dict[str, list[float]]:
     found = {}
     for path in memory.store.namespaces():
         with memory.store.view(path, memory._clock()) as view:
-            slots = np.arange(len(view._partition))
+            slots = np.arange(len(cast(SqliteView, view)._partition))
             for each, row in zip(view.memories(slots), view.vectors(slots), strict=True):
                 found[each.content] = row.tolist()
     return found

@@ -1,6 +1,7 @@
 """What people said, and labelled questions, as something to learn from."""
 
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from recollect.engine import Engine
 from recollect.engine.recipe import Recipe
 from recollect.learn.material import Labelled, enough, from_feedback, from_labels
 from recollect.model.errors import InvalidArgument, MemoryNotFound, NotEnoughData
+from recollect.store.sqlite.store import SqliteStore
 
 Ask = Callable[..., None]
 
@@ -89,7 +91,7 @@ def test_pairs_are_of_one_embedder_and_judged(engine: Engine, ask: Ask) -> None:
 
 def test_reactions_outlive_their_recall_as_pairs(engine: Engine, ask: Ask) -> None:
     ask(["thingav"])
-    engine.store._connection.execute("DELETE FROM recalls")
+    cast(SqliteStore, engine.store)._connection.execute("DELETE FROM recalls")
     material = from_feedback(engine)
     assert material.recalls == ()
     assert sorted(material.pairs("misleading").similarity.round(3).tolist()) == [0.6, 0.8]

@@ -14,11 +14,13 @@ import sys
 import time
 import traceback
 from pathlib import Path
+from typing import cast
 
 import recollect
 from recollect.embed import LexicalEmbedder
 from recollect.engine import reembedding_verbs
 from recollect.store.sqlite import segments, writing
+from recollect.store.sqlite.store import SqliteStore
 
 OLD, NEW = LexicalEmbedder(dimension=32), LexicalEmbedder(dimension=48)
 COUNT = 1_500
@@ -31,10 +33,14 @@ TEXTS = [f"thought {number} about {THINGS[number % 5]}" for number in range(COUN
 def vectors(path: Path) -> dict[str, dict[tuple[str, int], str]]:
     """Return every vector of a file: by embedder, and then by namespace and slot."""
     with recollect.open(path, embedder=None) as memory:
-        rows = memory.store._connection.execute(
-            "SELECT e.name, n.path, v.slot, hex(v.vectors) FROM vectors v "
-            "JOIN embedders e ON e.number = v.embedder JOIN namespaces n ON n.number = v.namespace"
-        ).fetchall()
+        rows = (
+            cast(SqliteStore, memory.store)
+            ._connection.execute(
+                "SELECT e.name, n.path, v.slot, hex(v.vectors) FROM vectors v "
+                "JOIN embedders e ON e.number = v.embedder JOIN namespaces n ON n.number = v.namespace"
+            )
+            .fetchall()
+        )
     found: dict[str, dict[tuple[str, int], str]] = {OLD.name: {}, NEW.name: {}}
     for name, namespace, slot, blob in rows:
         found[name][namespace, slot] = blob
@@ -44,10 +50,14 @@ def vectors(path: Path) -> dict[str, dict[tuple[str, int], str]]:
 def codes(path: Path) -> list[tuple[str, int, int, str]]:
     """Return the codes of every segment, and whose they are."""
     with recollect.open(path, embedder=None) as memory:
-        return memory.store._connection.execute(
-            "SELECT e.name, s.first, s.slots, hex(s.codes) FROM segments s "
-            "LEFT JOIN embedders e ON e.number = s.embedder ORDER BY s.namespace, s.first"
-        ).fetchall()
+        return (
+            cast(SqliteStore, memory.store)
+            ._connection.execute(
+                "SELECT e.name, s.first, s.slots, hex(s.codes) FROM segments s "
+                "LEFT JOIN embedders e ON e.number = s.embedder ORDER BY s.namespace, s.first"
+            )
+            .fetchall()
+        )
 
 
 def filled(path: Path, embedder: LexicalEmbedder) -> Path:

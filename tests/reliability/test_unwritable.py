@@ -4,11 +4,13 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 import recollect
 from recollect.model.errors import StoreUnavailable
+from recollect.store.sqlite.store import SqliteStore
 
 
 def run(script: str, *arguments: object) -> str:
@@ -38,7 +40,7 @@ def test_a_full_disk_is_said_and_nothing_is_half_written(tmp_path: Path, limit: 
 def test_a_database_that_may_not_grow_is_said_and_nothing_is_half_written(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "m.db", embedder="lexical", durable=False) as memory:
         memory.remember_many([f"tea {n}" for n in range(300)])
-        connection: sqlite3.Connection = memory.store._connection
+        connection: sqlite3.Connection = cast(SqliteStore, memory.store)._connection
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages + 2}")
         with pytest.raises(StoreUnavailable, match="full; nothing was written; free some space"):
@@ -77,7 +79,7 @@ def test_paths_that_cannot_be_files_are_explained(tmp_path: Path) -> None:
 
 def test_a_locked_file_is_said(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "m.db", embedder="lexical") as memory:
-        memory.store._connection.execute("PRAGMA busy_timeout = 50")
+        cast(SqliteStore, memory.store)._connection.execute("PRAGMA busy_timeout = 50")
         other = sqlite3.connect(tmp_path / "m.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreUnavailable, match="stayed locked by another process"):

@@ -13,7 +13,6 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
@@ -24,9 +23,12 @@ from recollect.cli.session import Given, Session
 EVERYWHERE: Final = "Options of every command"
 
 Db = Annotated[
-    Path | None,
-    typer.Option("--db", metavar="PATH", help="The file the memories are in.", rich_help_panel=EVERYWHERE),
-]
+    str | None,
+    typer.Option(
+        "--db", metavar="PATH", help="The file the memories are in, or postgresql://… for a server.",
+        rich_help_panel=EVERYWHERE,
+    ),
+]  # fmt: skip
 Namespace = Annotated[
     str | None,
     typer.Option(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Given:
     """The options that every command takes; None or False where they were not given."""
 
-    db: Path | None = None
+    db: str | Path | None = None
     namespace: str | None = None
     embedder: str | None = None
     json: bool = False
@@ -83,7 +83,7 @@ class Session:
         if reranker is not None:
             settings = settings.model_copy(update={"reranker": reranker})
         path = settings.db
-        if create and settings.origin("db") == "default":
+        if create and isinstance(path, Path) and settings.origin("db") == "default":
             path.parent.mkdir(parents=True, exist_ok=True)
         if not create and not path.exists() and str(path) != ":memory:":
             raise StoreUnavailable(

@@ -24,7 +24,7 @@ from recollect.model.identity import memory_id
 from recollect.model.memory import Memory
 from recollect.model.place import Place
 from recollect.rank.confidence import corroborated
-from recollect.store.sqlite.store import SqliteStore
+from recollect.store.port import Store
 
 CHANGEABLE: Final = (
     "category", "tier", "confidence", "importance", "pinned", "tags", "metadata", "entities", "place",
@@ -37,7 +37,7 @@ _DAY: Final = timedelta(days=1)
 class ChangingVerbs(ABC):
     """The part of the engine that changes what is known about memories."""
 
-    store: SqliteStore
+    store: Store
     _clock: Callable[[], datetime]
     _repairing: Repairing
     _drafts: Drafts

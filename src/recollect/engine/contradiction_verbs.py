@@ -18,8 +18,8 @@ from recollect.engine.repairing import Repairing
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.identity import memory_id
+from recollect.store.port import Store
 from recollect.store.repeats import Contradiction
-from recollect.store.sqlite.store import SqliteStore
 
 _CONTRADICTS: Final = "contradicts"
 _COMPATIBLE: Final = "compatible"
@@ -28,7 +28,7 @@ _COMPATIBLE: Final = "compatible"
 class ContradictionVerbs(ABC):
     """The part of the engine that knows contradictions."""
 
-    store: SqliteStore
+    store: Store
     _clock: Callable[[], datetime]
     _repairing: Repairing
 

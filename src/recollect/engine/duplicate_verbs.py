@@ -28,9 +28,8 @@ from recollect.model.errors import InvalidArgument
 from recollect.model.identity import memory_id
 from recollect.model.memory import Memory
 from recollect.rank.confidence import ONCE_A, corroborated
-from recollect.store.port import Entry
+from recollect.store.port import Entry, Store
 from recollect.store.repeats import Repeat, Run, Undone
-from recollect.store.sqlite.store import SqliteStore
 
 _GROUPS_AT_ONCE: Final = 100
 """How many groups one transaction supersedes; a run that is killed loses those of one."""
@@ -40,7 +39,7 @@ _MERGED: Final = "merge"
 class DuplicateVerbs(ABC):
     """The part of the engine that knows duplicates."""
 
-    store: SqliteStore
+    store: Store
     embedder: Embedder | None
     duplicates: Duplicates
     _clock: Callable[[], datetime]

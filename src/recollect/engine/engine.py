@@ -45,8 +45,7 @@ from recollect.model.namespace import namespace as checked_namespace
 from recollect.model.period import Period
 from recollect.model.place import Place
 from recollect.store.filters import parse
-from recollect.store.port import Entry, Floats, Page
-from recollect.store.sqlite.store import SqliteStore
+from recollect.store.port import Entry, Floats, Page, Store
 from recollect.text.analysers import Analyser
 from recollect.text.dates import AnchorExtractor, RuleAnchors
 from recollect.text.folding import folded
@@ -117,7 +116,7 @@ class Engine(
 
     def __init__(
         self,
-        store: SqliteStore,
+        store: Store,
         embedder: Embedder | None,
         analyser: Analyser,
         *,

@@ -27,8 +27,7 @@ from recollect.model.entity import Entity, Relation
 from recollect.model.errors import EntityNotFound, InvalidArgument
 from recollect.model.identity import memory_id
 from recollect.model.memory import Memory
-from recollect.store.port import View
-from recollect.store.sqlite.store import SqliteStore
+from recollect.store.port import Store, View
 from recollect.text.folding import folded
 
 _OWN_TYPES: Final = (MENTIONS, NEXT, SUPERSEDES)
@@ -55,7 +54,7 @@ class Look:
 class EntityVerbs(ABC):
     """The part of the engine that knows entities and relations."""
 
-    store: SqliteStore
+    store: Store
     _clock: Callable[[], datetime]
     _names: NameBook
     _repairing: Repairing

@@ -8,14 +8,13 @@ from collections.abc import Mapping, Sequence
 from recollect.engine.drafts import Drafts
 from recollect.engine.repairing import Repairing
 from recollect.model.memory import Memory
-from recollect.store.port import Entry, Hidden
-from recollect.store.sqlite.store import SqliteStore
+from recollect.store.port import Entry, Hidden, Store
 
 
 class ExchangeVerbs(ABC):
     """The part of the engine that takes in what was exported."""
 
-    store: SqliteStore
+    store: Store
     _drafts: Drafts
     _repairing: Repairing
 

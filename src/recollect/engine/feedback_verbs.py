@@ -11,8 +11,8 @@ from recollect.engine.recall_log import RecallLog
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.feedback import Feedback, Signal
+from recollect.store.port import Store
 from recollect.store.recall_log import LoggedRecall, Reaction
-from recollect.store.sqlite.store import SqliteStore
 
 KINDS: Final = ("thumbs", "rating", "relevant", "click")
 """The kinds of feedback."""
@@ -23,7 +23,7 @@ _YES: Final = {True: True, False: False, "yes": True, "no": False}
 class FeedbackVerbs(ABC):
     """The part of the engine that takes feedback and shows the log."""
 
-    store: SqliteStore
+    store: Store
     recall_log: RecallLog
     _clock: Callable[[], datetime]
 

@@ -18,7 +18,7 @@ from recollect.engine.naming import NameBook
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument, ReplyErased
 from recollect.store.access import Reply
-from recollect.store.sqlite.store import SqliteStore
+from recollect.store.port import Store
 
 KEPT_FOR: Final = timedelta(hours=24)
 """For how long an answer is kept."""
@@ -37,7 +37,7 @@ class Answered:
 class OnceVerbs(ABC):
     """The part of the engine that remembers what it has done already."""
 
-    store: SqliteStore
+    store: Store
     _clock: Callable[[], datetime]
     _names: NameBook
 

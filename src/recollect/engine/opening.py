@@ -25,6 +25,8 @@ from recollect.engine.reembedding_verbs import SETTING as EMBEDDER_SETTING
 from recollect.model import checks
 from recollect.model.errors import EmbedderError, InvalidArgument, MissingExtra
 from recollect.model.namespace import DEFAULT_NAMESPACE
+from recollect.store.port import Store
+from recollect.store.postgres.address import ServerAddress, address_of
 from recollect.store.sqlite.store import SqliteStore
 from recollect.text.analysers import ANALYSERS, Analyser, analyser
 from recollect.text.dates import AnchorExtractor
@@ -38,7 +40,7 @@ _LANGUAGE = "language"
 
 
 def open(
-    path: str | Path,
+    path: str | Path | ServerAddress,
     *,
     embedder: Embedder | str | None = "auto",
     reranker: Reranker | str | None = None,
@@ -59,12 +61,13 @@ def open(
     clock: Callable[[], datetime] | None = None,
     logging: Logging | None = None,
 ) -> Engine:
-    """Open the memory in a file, creating it if it is not there.
+    """Open the memory in a file or on a server, creating it if it is not there.
 
     Parameters
     ----------
     path
-        An SQLite file, or ``":memory:"``.
+        An SQLite file, or ``":memory:"``, or the address of a PostgreSQL server with pgvector,
+        ``"postgresql://user:password@host/database"``.
     embedder
         What measures meaning: ``"auto"`` for what the store was made with, or the best that is installed
         for a new one; another name (see :mod:`recollect.embed.select`); an embedder; None for words alone.
@@ -116,7 +119,7 @@ def open(
     >>> memory.close()
     """
     backup = checks.flag("migration_backup", migration_backup)
-    store = SqliteStore(path, durable=durable, must_exist=must_exist, migration_backup=backup)
+    store = _store(path, durable=durable, must_exist=must_exist, backup=backup)
     try:
         reader = _analyser(store, analyser_name, language)
         measure, specification, notes = _embedder(store, embedder, resources)
@@ -144,16 +147,28 @@ def open(
         raise
 
 
-def _migrated(store: SqliteStore) -> list[str]:
+def _store(path: str | Path | ServerAddress, *, durable: bool, must_exist: bool, backup: bool) -> Store:
+    url = address_of(path)
+    if url is None:
+        return SqliteStore(str(path), durable=durable, must_exist=must_exist, migration_backup=backup)
+    try:
+        # Not before it is needed: it takes packages that a file does not.
+        from recollect.store.postgres.store import PostgresStore
+    except ImportError as error:
+        raise MissingExtra("A store on PostgreSQL", "'recollect[postgres]'") from error
+    return PostgresStore(url, durable=durable, must_exist=must_exist)
+
+
+def _migrated(store: Store) -> list[str]:
     """Return what a person should know about a file that was brought up to date."""
-    done = store.migration
+    done = store.migration if isinstance(store, SqliteStore) else None
     if done is None:
         return []
     kept = "no copy of it was kept" if done.backup is None else f"the file as it was is kept at {done.backup}"
     return [f"the file was brought from schema {done.found} to {done.reached}; {kept}"]
 
 
-def _analyser(store: SqliteStore, name: str | None, language: str | None) -> Analyser:
+def _analyser(store: Store, name: str | None, language: str | None) -> Analyser:
     for setting, given, default in ((_ANALYSER, name, "snowball"), (_LANGUAGE, language, "detect")):
         recorded = store.setting(setting)
         if recorded is None:
@@ -169,7 +184,7 @@ def _analyser(store: SqliteStore, name: str | None, language: str | None) -> Ana
 
 
 def _embedder(
-    store: SqliteStore, wanted: Embedder | str | None, resources: Resources | None
+    store: Store, wanted: Embedder | str | None, resources: Resources | None
 ) -> tuple[Embedder | None, str | None, list[str]]:
     """Return what measures meaning, what opens it another day, and what a person should know of it."""
     if wanted is None:

@@ -18,8 +18,8 @@ from recollect.engine.recipe import Recipe
 from recollect.engine.recipes import RECIPES
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
+from recollect.store.port import Store
 from recollect.store.recall_log import Lesson
-from recollect.store.sqlite.store import SqliteStore
 
 RECIPE: Final = "recipe"
 IN_USE: Final = "recipe in use"
@@ -43,7 +43,7 @@ class SavedRecipe:
 class SavedRecipes:
     """The saved recipes of a store, looked up again only when somebody has written."""
 
-    def __init__(self, store: SqliteStore) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
         self._known: dict[tuple[str, str], Recipe | None] = {}
         self._used: dict[str, Recipe | None] = {}
@@ -90,7 +90,7 @@ class SavedRecipes:
 class RecipeVerbs(ABC):
     """The part of the engine that keeps recipes."""
 
-    store: SqliteStore
+    store: Store
     recipe: Recipe
     _clock: Callable[[], datetime]
     _saved: SavedRecipes

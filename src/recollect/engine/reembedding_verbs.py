@@ -25,7 +25,7 @@ from recollect.model import checks
 from recollect.model.errors import EmbedderError
 from recollect.model.memory import Memory
 from recollect.store.embedding import Embedded
-from recollect.store.sqlite.store import SqliteStore
+from recollect.store.port import Store
 
 BATCH: Final = 256
 """How many memories are embedded and written in one transaction."""
@@ -84,7 +84,7 @@ class Reembedding:
 class ReembeddingVerbs(ABC):
     """The part of the engine that gives memories vectors after they were written."""
 
-    store: SqliteStore
+    store: Store
     embedder: Embedder | None
     specification: str | None
     _repairing: Repairing

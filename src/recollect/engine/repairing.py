@@ -10,8 +10,7 @@ from typing import Final, TypeVar
 from recollect.engine.words import words_of
 from recollect.model.errors import IndexCorrupt
 from recollect.model.memory import Memory
-from recollect.store.port import Terms
-from recollect.store.sqlite.store import SqliteStore
+from recollect.store.port import Store, Terms
 from recollect.text.analysers import Analyser
 
 _LOG: Final = logging.getLogger(__name__)
@@ -22,7 +21,7 @@ _Result = TypeVar("_Result")
 class Repairing:
     """A store, and the analyser that its words were read with."""
 
-    store: SqliteStore
+    store: Store
     analyser: Analyser
 
     def words_of(self, memory: Memory) -> Terms:

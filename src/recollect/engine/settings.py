@@ -36,6 +36,7 @@ from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.namespace import DEFAULT_NAMESPACE
 from recollect.model.namespace import namespace as checked_namespace
+from recollect.store.postgres.address import ServerAddress, is_address
 from recollect.store.recall_log import LIMIT, MEGABYTES, LogBounds
 
 CONFIG: Final = "recollect.toml"
@@ -44,7 +45,7 @@ PREFIX: Final = "RECOLLECT_"
 
 _SECRETS: Final = ("api_key", "anchors_key")
 _EXPECTED: Final = {
-    "db": "the path of a file",
+    "db": "the path of a file, or the address of a PostgreSQL server",
     "embedder": "the name of an embedder, such as 'auto' or 'lexical'",
     "reranker": "the name of a re-ranker, or 'none'",
     "extract_entities": "true or false",
@@ -111,12 +112,12 @@ class Settings(BaseSettings):
     """
 
     model_config: ClassVar[SettingsConfigDict] = SettingsConfigDict(
-        env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True
+        env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True, arbitrary_types_allowed=True
     )
 
-    db: Path = Field(
+    db: Path | ServerAddress = Field(
         default_factory=lambda: default_db(os.environ, sys.platform, Path.home()),
-        description="The file the memories are in.",
+        description="The file the memories are in, or the address of a PostgreSQL server.",
     )
     namespace: str = Field(default=DEFAULT_NAMESPACE, description="Whose memories.")
     embedder: str = Field(default="auto", min_length=1, description="What measures meaning.")
@@ -241,6 +242,8 @@ class Settings(BaseSettings):
         # An empty text would become the current folder.
         if value == "":
             raise InvalidArgument("path", value, "the path of a file or folder")
+        if is_address(value):
+            return ServerAddress(str(value))
         return Path(value).expanduser() if isinstance(value, str) else value
 
     @field_validator("life")
@@ -301,7 +304,7 @@ def _read_file() -> dict[str, Any]:
             hint = f"did you mean {near[0]!r}? There are" if near else "one of"
             raise InvalidArgument(f"a setting in {path}", name, f"{hint} {', '.join(known)}")
     for name in ("db", "models", "hub_cache"):
-        if isinstance(values.get(name), str) and values[name]:
+        if isinstance(values.get(name), str) and values[name] and not is_address(values[name]):
             values[name] = path.parent / Path(values[name]).expanduser()
     return values
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -195,6 +196,24 @@ class View(Protocol):
 
 class Store(Protocol):
     """A database of memories."""
+
+    @property
+    def path(self) -> str:
+        """Where it is, as people may see it: no password."""
+        ...
+
+    @property
+    def rollbacks(self) -> int:
+        """How often a write made of several was undone after something in it had been written."""
+        ...
+
+    def setting(self, name: str) -> str | None:
+        """Return a setting that was remembered in the database."""
+        ...
+
+    def remember_setting(self, name: str, value: str) -> None:
+        """Remember a setting in the database."""
+        ...
 
     def use_embedder(self, name: str, dimension: int) -> None:
         """Say which embedder the vectors of queries come from; remembered in the database."""
@@ -590,6 +609,31 @@ class Store(Protocol):
 
     def export(self, namespace: str | None) -> Iterator[Memory]:
         """Yield every memory, hidden ones too, in the order they were added."""
+        ...
+
+    def check(self, terms_of: Callable[[Memory], Terms], *, repair: bool = False) -> list[str]:
+        """Return what is wrong, in words; with `repair`, write derived data that is wrong anew.
+
+        `terms_of` gives the words of a memory, as they were when it was added.
+        """
+        ...
+
+    def rebuild(self, namespace: str, terms_of: Callable[[Memory], Terms]) -> None:
+        """Write everything derived from the memories of a namespace anew."""
+        ...
+
+    def backup(self, target: str | Path) -> None:
+        """Copy the database to a file while others go on reading and writing.
+
+        Raises
+        ------
+        NotSupportedHere
+            If it is copied by other means, which the message names.
+        """
+        ...
+
+    def vacuum(self) -> None:
+        """Write the database anew: give back the space of what was removed, and erase every trace of it."""
         ...
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ import random
 import re
 import sqlite3
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -12,6 +13,7 @@ from recollect.engine.engine import Engine
 from recollect.model.errors import PurgeUnfinished, StoreUnavailable
 from recollect.store.sqlite import segments, writing
 from recollect.store.sqlite.erasing import erase, is_owed
+from recollect.store.sqlite.store import SqliteStore
 
 WORDS = [f"w{n}" for n in range(500)]
 SECRET = re.compile(r"zqsecret\d+x\d+y")
@@ -104,7 +106,7 @@ def test_many_memories_are_erased_at_once(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "m.db", embedder="lexical") as memory:
         said = memory.remember_many([f"zqsecret1x{n}y tea" for n in range(20)])
         statements: list[str] = []
-        memory.store._connection.set_trace_callback(statements.append)
+        cast(SqliteStore, memory.store)._connection.set_trace_callback(statements.append)
         memory.purge(*(each.id for each in said))
         memory.purge()
         assert statements.count("VACUUM") == 1
@@ -118,7 +120,7 @@ def test_a_reader_that_keeps_the_log_makes_a_purge_say_that_it_is_unfinished(tmp
         reader = sqlite3.connect(path, isolation_level=None)
         reader.execute("BEGIN")
         before = reader.execute("SELECT id, content FROM memories").fetchall()
-        memory.store._connection.execute("PRAGMA busy_timeout = 10")
+        cast(SqliteStore, memory.store)._connection.execute("PRAGMA busy_timeout = 10")
         with pytest.raises(PurgeUnfinished, match=r"removed, but traces .* `recollect vacuum` erases them"):
             memory.purge(said.id)
         # It is gone from every answer; whoever was looking still sees what there was when it began.
@@ -143,7 +145,7 @@ def test_a_writer_that_comes_between_leaves_the_purge_to_be_finished(
     with recollect.open(path, embedder="lexical") as memory:
         said, other = memory.remember("zqsecret1x1y tea"), memory.remember("coffee")
         writer = sqlite3.connect(path, isolation_level=None)
-        memory.store._connection.execute("PRAGMA busy_timeout = 10")
+        cast(SqliteStore, memory.store)._connection.execute("PRAGMA busy_timeout = 10")
         # The lock is taken in the moment between the removal and the erasing.
 
         def slow_erase(connection: sqlite3.Connection, name: str) -> None:
@@ -154,13 +156,13 @@ def test_a_writer_that_comes_between_leaves_the_purge_to_be_finished(
         with pytest.raises(PurgeUnfinished, match="stayed locked by another process"):
             memory.purge(said.id)
         monkeypatch.undo()
-        assert is_owed(memory.store._connection)
+        assert is_owed(cast(SqliteStore, memory.store)._connection)
         writer.execute("ROLLBACK")
         writer.close()
         # Any later purge finishes this one, too.
         memory.purge(other.id)
         assert left_of(path, {"zqsecret1x1y"}) == set()
-        assert not is_owed(memory.store._connection)
+        assert not is_owed(cast(SqliteStore, memory.store)._connection)
 
 
 def test_a_vacuum_that_nothing_is_owed_to_says_only_that_it_could_not_run(tmp_path: Path) -> None:
@@ -168,7 +170,7 @@ def test_a_vacuum_that_nothing_is_owed_to_says_only_that_it_could_not_run(tmp_pa
     with recollect.open(path, embedder="lexical") as memory:
         writer = sqlite3.connect(path, isolation_level=None)
         writer.execute("BEGIN IMMEDIATE")
-        memory.store._connection.execute("PRAGMA busy_timeout = 10")
+        cast(SqliteStore, memory.store)._connection.execute("PRAGMA busy_timeout = 10")
         with pytest.raises(StoreUnavailable, match="stayed locked") as caught:
             memory.store.vacuum()
         assert not isinstance(caught.value, PurgeUnfinished)
@@ -192,9 +194,9 @@ def test_who_erases_takes_back_no_later_note_than_it_saw(tmp_path: Path) -> None
                     patch.setattr("recollect.store.sqlite.store.erase", lambda connection, name: None)
                     other.purge(second.id)
 
-        memory.store._connection.set_trace_callback(purge_once)
+        cast(SqliteStore, memory.store)._connection.set_trace_callback(purge_once)
         memory.purge(said.id)
-        memory.store._connection.set_trace_callback(None)
+        cast(SqliteStore, memory.store)._connection.set_trace_callback(None)
         assert statements
         assert memory.store.statistics()["unfinished_purge"] is True
         memory.store.vacuum()

@@ -3,6 +3,7 @@
 import gzip
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -10,6 +11,7 @@ import recollect
 from recollect.embed import LexicalEmbedder
 from recollect.model import Memory, Place, Relation, Source, Tier
 from recollect.store.sqlite.schema import MIGRATIONS
+from recollect.store.sqlite.store import SqliteStore
 
 FOLDER = Path(__file__).parent / "released"
 SCHEMAS = sorted(int(path.name.removeprefix("schema-").partition(".")[0]) for path in FOLDER.glob("*.db.gz"))
@@ -71,7 +73,7 @@ def test_every_memory_says_what_it_said(path: Path) -> None:
 
 def test_entities_are_there_since_the_schema_that_has_them(path: Path) -> None:
     with opened(path) as memory:
-        migration = memory.store.migration
+        migration = cast(SqliteStore, memory.store).migration
         assert migration is not None
         if migration.found == 1:
             assert memory.store.entities("default") == []

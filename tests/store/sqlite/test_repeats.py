@@ -2,9 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import cast
 
 import recollect
 from recollect.store.repeats import Repeat
+from recollect.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -39,10 +41,10 @@ def test_another_process_sees_repeats_at_once(tmp_path: Path) -> None:
 def test_the_index_of_fingerprints_is_used(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "m.db", embedder=None) as memory:
         said: list[str] = []
-        memory.store._connection.set_trace_callback(said.append)
+        cast(SqliteStore, memory.store)._connection.set_trace_callback(said.append)
         memory.store.same("default", ["ab" * 16], NOW)
         memory.remember("tea")
         memory.store.same("default", ["ab" * 16], NOW)
         (asked,) = [text for text in said if "substr(m.fingerprint" in text and "abab" in text][-1:]
-        plan = memory.store._connection.execute(f"EXPLAIN QUERY PLAN {asked}").fetchall()
+        plan = cast(SqliteStore, memory.store)._connection.execute(f"EXPLAIN QUERY PLAN {asked}").fetchall()
         assert any("memories_by_fingerprint" in row[3] for row in plan)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Final
+from urllib.parse import parse_qs
 
 from recollect.model.errors import InvalidArgument, MissingExtra
 
@@ -13,7 +14,7 @@ _HIDDEN: Final = "***"
 _SECRET: Final = ("password", "sslpassword", "passfile")
 
 
-def is_address(path: str | Path) -> bool:
+def is_address(path: object) -> bool:
     """Return whether something names a server rather than a file.
 
     Examples
@@ -31,12 +32,58 @@ def shown(url: str) -> str:
     --------
     >>> shown("postgresql://anna:secret@db.example.org:6432/memories?sslmode=require")
     'postgresql://anna@db.example.org:6432/memories'
+    >>> shown("postgresql:///memories?host=/run/postgresql&password=secret")
+    'postgresql:///memories (at /run/postgresql)'
     """
-    known = parsed(url)
-    user = f"{known['user']}@" if known.get("user") else ""
-    host = known.get("host") or known.get("hostaddr") or ""
-    port = f":{known['port']}" if known.get("port") else ""
-    return f"postgresql://{user}{host}{port}/{known.get('dbname', '')}"
+    rest, _, options = url.partition("://")[2].partition("?")
+    # What stands before the last @ may be a password with anything in it.
+    before, at, where = rest.rpartition("@")
+    socket = parse_qs(options).get("host", [""])[0]
+    return f"postgresql://{before.partition(':')[0]}{at}{where}" + (f" (at {socket})" if socket else "")
+
+
+class ServerAddress:
+    """The address of a server where otherwise the path of a file stands; as text it has no password.
+
+    Examples
+    --------
+    >>> str(ServerAddress("postgresql://anna:secret@localhost/memories"))
+    'postgresql://anna@localhost/memories'
+    """
+
+    __slots__ = ("url",)
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def __str__(self) -> str:
+        return shown(self.url)
+
+    def __repr__(self) -> str:
+        return f"ServerAddress({shown(self.url)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ServerAddress) and other.url == self.url
+
+    def __hash__(self) -> int:
+        return hash(self.url)
+
+    def exists(self) -> bool:
+        """Return that there is something to look into; whether there is, the server knows."""
+        return True
+
+    is_file = exists
+
+    def resolve(self) -> ServerAddress:
+        """Return the same address, which is the only way to write it."""
+        return self
+
+
+def address_of(path: str | Path | ServerAddress) -> str | None:
+    """Return the address that a path is, password and all; None for that of a file."""
+    if isinstance(path, ServerAddress):
+        return path.url
+    return str(path) if is_address(path) else None
 
 
 def parsed(url: str) -> dict[str, str]:

@@ -55,6 +55,8 @@ class Database:
     ----------
     url
         The address.
+    durable
+        Whether an acknowledged write survives a crash of the server.
     connections
         How many connections are kept at most; a thread needs one at a time.
     patience
@@ -64,10 +66,17 @@ class Database:
     """
 
     def __init__(
-        self, url: str, *, connections: int = 10, patience: float = 30.0, statement_seconds: float = 30.0
+        self,
+        url: str,
+        *,
+        durable: bool = True,
+        connections: int = 10,
+        patience: float = 30.0,
+        statement_seconds: float = 30.0,
     ) -> None:
         self.url = url
         self.name = shown(url)
+        self._durable = durable
         self._patience = patience
         self._statement_seconds = statement_seconds
         self._here = threading.local()
@@ -208,6 +217,8 @@ class Database:
 
     def _configure(self, connection: Writer) -> None:
         prepare(connection, patience=self._patience, statement_seconds=self._statement_seconds)
+        if not self._durable:
+            connection.execute("SET synchronous_commit = off")
 
     @contextmanager
     def _borrowed(self) -> Iterator[Writer]:

@@ -12,8 +12,8 @@ import psycopg
 from psycopg import Connection, errors
 from psycopg.rows import TupleRow
 
-from recollect.model.errors import ServerUnsuitable, StoreTooNew
-from recollect.store.postgres.address import shown, without_secrets
+from recollect.model.errors import ServerUnsuitable, StoreTooNew, StoreUnavailable
+from recollect.store.postgres.address import parsed, shown, without_secrets
 from recollect.store.postgres.failing import ours, unreachable
 from recollect.store.postgres.schema import MIGRATIONS
 
@@ -25,8 +25,19 @@ _LOCK: Final = 0x52434C54_0000
 _SECONDS: Final = 10
 
 
-def made_ready(url: str, scripts: tuple[str, ...] = MIGRATIONS) -> tuple[int, int]:
+def made_ready(
+    url: str, *, must_exist: bool = False, scripts: tuple[str, ...] = MIGRATIONS
+) -> tuple[int, int]:
     """Check a server, run the migrations it has not seen, and return the schema's number before and after.
+
+    Parameters
+    ----------
+    url
+        The address.
+    must_exist
+        Whether a database without our tables is an error.
+    scripts
+        All migrations, from the first.
 
     Raises
     ------
@@ -35,14 +46,19 @@ def made_ready(url: str, scripts: tuple[str, ...] = MIGRATIONS) -> tuple[int, in
     StoreTooNew
         A newer Recollect has migrated it.
     StoreUnavailable
-        It cannot be reached.
+        It cannot be reached, or has no memories though it must.
     """
+    parsed(url)
     try:
         connection = psycopg.connect(url, autocommit=True, connect_timeout=_SECONDS)
     except psycopg.OperationalError as error:
         raise unreachable(error, url) from error
     with connection:
         try:
+            if must_exist and not schema_number(connection):
+                raise StoreUnavailable(
+                    f"there are no memories at {shown(url)} yet; check the database and the schema"
+                )
             _check(connection, url)
             with connection.transaction():
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))

@@ -15,8 +15,10 @@ from recollect.model.memory import Memory
 from recollect.store.filters import Filter, matches
 from recollect.store.port import Change, Entry, Floats, Hidden, Page, Terms
 from recollect.store.postgres import (
+    check,
     emptying,
     entities,
+    erasing,
     lessons,
     migrating,
     namespaces,
@@ -51,6 +53,10 @@ class PostgresStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Rep
     ----------
     url
         The address: ``postgresql://user:password@host:port/database``.
+    durable
+        Whether an acknowledged write survives a crash of the server (``synchronous_commit``).
+    must_exist
+        Whether a database without our tables is an error rather than a new store.
     connections
         How many connections are kept at most.
     patience
@@ -65,11 +71,22 @@ class PostgresStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Rep
     """
 
     def __init__(
-        self, url: str, *, connections: int = 10, patience: float = 30.0, statement_seconds: float = 30.0
+        self,
+        url: str,
+        *,
+        durable: bool = True,
+        must_exist: bool = False,
+        connections: int = 10,
+        patience: float = 30.0,
+        statement_seconds: float = 30.0,
     ) -> None:
-        migrating.made_ready(url)
+        migrating.made_ready(url, must_exist=must_exist)
         self._database = Database(
-            url, connections=connections, patience=patience, statement_seconds=statement_seconds
+            url,
+            durable=durable,
+            connections=connections,
+            patience=patience,
+            statement_seconds=statement_seconds,
         )
         self.path = self._database.name
         self._embedder: tuple[int, int] | None = None
@@ -333,6 +350,26 @@ class PostgresStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Rep
     def statistics(self) -> Mapping[str, Any]:
         """Return sizes and counts, for people."""
         return self._database.read(statistics.counted)
+
+    def check(self, terms_of: Callable[[Memory], Terms], *, repair: bool = False) -> list[str]:
+        """Return what is wrong, in words; with `repair`, write derived data that is wrong anew."""
+        found = self._database.read(lambda connection: check.problems(connection, terms_of))
+        for namespace in sorted({problem.namespace for problem in found}) if repair else ():
+            self.rebuild(namespace, terms_of)
+        return [problem.text for problem in found]
+
+    def rebuild(self, namespace: str, terms_of: Callable[[Memory], Terms]) -> None:
+        """Write everything derived from the memories of a namespace anew."""
+        self._database.write(
+            lambda connection: check.rebuild(connection, namespace, terms_of, self._embedder)
+        )
+
+    def vacuum(self) -> None:
+        """Write every table anew: give back the space of what was removed, and erase every trace of it.
+
+        Others wait meanwhile, one table at a time.
+        """
+        erasing.write_anew(self._database.url)
 
     def backup(self, target: str | Path) -> None:
         """Refuse: a server is copied by its own means."""

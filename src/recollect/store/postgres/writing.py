@@ -161,7 +161,7 @@ def purge(connection: Server, path: str, ids: Sequence[str]) -> list[int]:
         assert gone is not None  # it was found above, and the namespace is locked
         unlist_words(connection, number, kept.slot, gone[0])
         remove_vectors(connection, number, kept.slot)
-        lost = kept.record if _is_shown(kept.record) else NO_RECORDS
+        lost = kept.record if is_shown(kept.record) else NO_RECORDS
         namespaces.count(connection, kept.namespace, NO_RECORDS, lost, memories=-1)
         namespaces.log(connection, kept.namespace, [kept.slot], "purge")
         _unlink(connection, kept.namespace, kept.memory)
@@ -201,8 +201,8 @@ def put_record(connection: Server, kept: Kept, record: bytes, kind: str) -> int:
         "UPDATE memories SET record = %s WHERE namespace = %s AND slot = %s",
         (record, kept.namespace.number, kept.slot),
     )
-    gained = new if _is_shown(new) else NO_RECORDS
-    lost = kept.record if _is_shown(kept.record) else NO_RECORDS
+    gained = new if is_shown(new) else NO_RECORDS
+    lost = kept.record if is_shown(kept.record) else NO_RECORDS
     namespaces.count(connection, kept.namespace, gained, lost)
     return namespaces.log(connection, kept.namespace, [kept.slot], kind)[-1]
 
@@ -284,7 +284,8 @@ def _as_added(memory: Memory) -> Memory:
     return checked if checked.superseded_by is None else replace(checked, superseded_by=None)
 
 
-def _is_shown(record: Records) -> bool:
+def is_shown(record: Records) -> bool:
+    """Return whether a record is that of a memory that is neither forgotten nor superseded."""
     return bool(record["state"][0] == 0 and math.isinf(record["superseded"][0]))
 
 

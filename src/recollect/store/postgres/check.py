@@ -1,0 +1,175 @@
+"""Is a store on a server sound? What was said, what was derived from it, and whether the two agree.
+
+Records, words, posting lists and counters can always be rebuilt from the memories and their vectors. What was
+said is never touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from recollect.duplicates.fingerprint import fingerprint
+from recollect.index import tail
+from recollect.index.postings import MOST
+from recollect.index.record import FORGOTTEN, packed, unpacked
+from recollect.model.errors import IndexCorrupt
+from recollect.model.memory import Memory
+from recollect.store.port import Terms
+from recollect.store.postgres import namespaces
+from recollect.store.postgres.connection import Server
+from recollect.store.postgres.namespaces import PURGED, Namespace
+from recollect.store.postgres.rows import OWN, memory
+from recollect.store.postgres.words import NUMBER_OF, key_of, list_words
+from recollect.store.postgres.writing import NO_RECORDS, is_shown
+
+Words = Callable[[Memory], Terms]
+
+_EACH: Final = (
+    f"SELECT m.slot, m.record, m.words, m.forgotten_at, m.superseded_at, {OWN} FROM memories m "
+    "WHERE m.namespace = %s ORDER BY m.slot"
+)
+_COUNTED: Final = (
+    "SELECT embedder, count(DISTINCT slot)::int, count(*)::int FROM vectors WHERE namespace = %s "
+    "GROUP BY embedder ORDER BY embedder"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with the derived data of a namespace."""
+
+    namespace: str
+    text: str
+
+
+def problems(connection: Server, terms_of: Words) -> list[Problem]:
+    """Return everything that is wrong."""
+    paths = connection.execute(
+        "SELECT path FROM namespaces WHERE NOT starts_with(path, %s) ORDER BY path", (PURGED,)
+    ).fetchall()
+    found = []
+    for (path,) in paths:
+        namespace = namespaces.find(connection, path)
+        if namespace is not None:
+            texts = _namespace_problems(connection, namespace, terms_of)
+            found += [Problem(path, f"{path}: {text}") for text in texts]
+    return found
+
+
+def rebuild(connection: Server, path: str, terms_of: Words, embedder: tuple[int, int] | None) -> None:
+    """Write all derived data of a namespace anew, inside a write transaction."""
+    namespace = namespaces.locked(connection, path)
+    if namespace is None:
+        return
+    number = namespace.number
+    sessions = _sessions(connection, number)
+    passages = _passages(connection, number, embedder)
+    connection.execute("DELETE FROM postings WHERE namespace = %s", (number,))
+    records = []
+    for slot, _, _, forgotten, superseded, *row in connection.execute(_EACH, (number,)).fetchall():
+        said = memory(row, path)
+        terms = terms_of(said)
+        record = packed(
+            said,
+            state=0 if forgotten is None else FORGOTTEN,
+            session=sessions.get(said.source.session, -1),
+            vectors=passages.get(slot, 0),
+            superseded_at=None if superseded is None else superseded / 1_000_000,
+            lengths={field: sum(words.values()) for field, words in terms.items()},
+        )
+        records.append(record)
+        list_words(connection, number, [(slot, terms)])
+        connection.execute(
+            "UPDATE memories SET record = %s, words = %s WHERE namespace = %s AND slot = %s",
+            (record, tail.encoded(terms), number, slot),
+        )
+    connection.execute(
+        "UPDATE namespaces SET memories = 0, shown = 0, sums = %s, holders = %s WHERE number = %s",
+        ([0] * len(NUMBER_OF), [0] * len(NUMBER_OF), number),
+    )
+    shown = [record for record in records if is_shown(unpacked([record]))]
+    namespaces.count(connection, namespace, unpacked(shown), NO_RECORDS, memories=len(records))
+    connection.execute("UPDATE vector_counts SET memories = 0, passages = 0 WHERE namespace = %s", (number,))
+    for whose, memories, rows in connection.execute(_COUNTED, (number,)).fetchall():
+        connection.execute(
+            "INSERT INTO vector_counts (namespace, embedder, memories, passages) VALUES (%s, %s, %s, %s) "
+            "ON CONFLICT (namespace, embedder) DO UPDATE SET memories = excluded.memories, "
+            "passages = excluded.passages",
+            (number, whose, memories, rows),
+        )
+
+
+def _namespace_problems(connection: Server, namespace: Namespace, terms_of: Words) -> Iterator[str]:
+    number, path = namespace.number, namespace.path
+    sessions = _sessions(connection, number)
+    wanted: dict[tuple[int, str, int], tuple[int, int]] = {}
+    memories, shown = 0, []
+    for slot, stored, words, forgotten, superseded, *row in connection.execute(_EACH, (number,)).fetchall():
+        said = memory(row, path)
+        terms = terms_of(said)
+        memories += 1
+        if said.fingerprint and said.fingerprint != fingerprint(said.content):
+            yield f"the content of memory {said.id} does not match its fingerprint; restore it from a backup"
+        try:
+            record = unpacked([stored])
+            known = tail.decoded(words)
+        except IndexCorrupt as error:
+            yield f"memory {said.id}: {error}"
+            continue
+        expected = packed(
+            said,
+            state=0 if forgotten is None else FORGOTTEN,
+            session=sessions.get(said.source.session, -1),
+            # How many passages there were says nothing about the memory: another embedder makes others.
+            vectors=int(record["vectors"][0]),
+            superseded_at=None if superseded is None else superseded / 1_000_000,
+            lengths={field: sum(each.values()) for field, each in terms.items()},
+        )
+        if stored != expected:
+            yield f"the record of memory {said.id} does not say what the memory says"
+        if known != {field: dict(each) for field, each in terms.items()}:
+            yield f"the words beside memory {said.id} are not those it says"
+        if is_shown(record):
+            shown.append(stored)
+        for field, each in terms.items():
+            for term, times in each.items():
+                wanted[NUMBER_OF[field], key_of(term), slot] = min(times, MOST), sum(each.values())
+    rows = connection.execute(
+        "SELECT field, term, slot, frequency, length FROM postings WHERE namespace = %s", (number,)
+    )
+    listed = {(field, term, slot): (times, length) for field, term, slot, times, length in rows}
+    different = sum(listed.get(key) != wanted.get(key) for key in listed.keys() | wanted.keys())
+    if different:
+        yield f"{different} words are not listed where they are said"
+    lengths = unpacked(shown)["lengths"]
+    sums = tuple(lengths.sum(axis=0, dtype=np.int64).tolist())
+    holders = tuple((lengths > 0).sum(axis=0).tolist())
+    counted = namespace.memories, namespace.shown, namespace.sums, namespace.holders
+    if counted != (memories, len(shown), sums, holders):
+        yield "what is counted is not what there is"
+    known_counts = connection.execute(
+        "SELECT embedder, memories, passages FROM vector_counts WHERE namespace = %s AND memories > 0 "
+        "ORDER BY embedder",
+        (number,),
+    ).fetchall()
+    if known_counts != connection.execute(_COUNTED, (number,)).fetchall():
+        yield "vectors are not counted as they are"
+
+
+def _sessions(connection: Server, number: int) -> dict[str, int]:
+    rows = connection.execute("SELECT name, number FROM sessions WHERE namespace = %s", (number,))
+    return dict(rows.fetchall())
+
+
+def _passages(connection: Server, number: int, embedder: tuple[int, int] | None) -> dict[int, int]:
+    if embedder is None:
+        return {}
+    rows = connection.execute(
+        "SELECT slot, count(*)::int FROM vectors WHERE namespace = %s AND embedder = %s GROUP BY slot",
+        (number, embedder[0]),
+    )
+    return dict(rows.fetchall())
