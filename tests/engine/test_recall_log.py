@@ -2,11 +2,11 @@
 
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -14,6 +14,7 @@ from recollect.engine import Engine
 from recollect.engine import open as open_engine
 from recollect.engine import recall_log as log_module
 from recollect.engine.recall_log import BATCH, Logging
+from recollect.model.errors import StoreError
 from recollect.store.recall_log import LogBounds
 from recollect.store.sqlite.store import SqliteStore
 
@@ -123,9 +124,62 @@ def test_a_busy_database_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytes
 def test_a_file_that_cannot_be_written_is_still_recalled_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(log_module, "BATCH", 2)
     with opened(tmp_path / "m.db") as engine:
         cast(SqliteStore, engine.store)._connection.execute("PRAGMA query_only = ON")
-        assert engine.recall("tea").hits
+        for _ in range(3):
+            assert engine.recall("tea").hits
+        assert count(engine) == 0
+
+
+def test_no_error_of_the_store_comes_between_a_question_and_its_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(log_module, "BATCH", 2)
+    with opened() as engine:
+        tries: list[int] = []
+
+        def fail(entries: Sequence[object], *_: object, **__: object) -> None:
+            tries.append(len(entries))
+            raise StoreError("something that nobody thought of")
+
+        with monkeypatch.context() as broken:
+            broken.setattr(engine.store, "log_recalls", fail)
+            for _ in range(5):
+                assert engine.recall("tea").hits
+        # Columns of all that wait are made for every attempt, so there is one, and the next after a while.
+        assert tries == [2]
+        assert len(engine.recalls()) == 5
+
+
+def test_of_two_threads_one_writes_the_log_while_the_other_holds_the_store() -> None:
+    engine = opened()
+    answer = engine.recall("green tea")
+    writing, holding = threading.Event(), threading.Event()
+    write = engine.store.log_recalls
+
+    def slowly(*given: Any, **options: Any) -> None:
+        writing.set()
+        write(*given, **options)
+
+    def react() -> tuple[int, bytes]:
+        engine.recall("tea")
+        holding.set()
+        assert writing.wait(10)
+        return 200, engine.feedback(answer.id, answer.hits[0].memory.id, "thumbs").memory_id.encode()
+
+    first = threading.Thread(target=lambda: engine.once("a", b"", react), daemon=True)
+    first.start()
+    assert holding.wait(10)
+    with pytest.MonkeyPatch.context() as slow:
+        slow.setattr(engine.store, "log_recalls", slowly)
+        second = threading.Thread(target=engine.recall_log.flush, daemon=True)
+        second.start()
+        for each in (first, second):
+            each.join(10)
+            assert not each.is_alive()
+    assert [each.feedback.memory_id for each in engine.reactions()] == [answer.hits[0].memory.id]
+    engine.close()
 
 
 def test_recalls_aside_are_given_and_not_logged() -> None:

@@ -30,6 +30,17 @@ def test_feedback_is_about_a_hit_of_a_recall(client: TestClient, tea: str) -> No
     )
 
 
+def test_feedback_that_is_sent_twice_under_one_name_counts_once(client: TestClient, tea: str) -> None:
+    recall = client.post("/v1/recall", json={"text": "tea"}).json()
+    body = {"recall_id": recall["id"], "memory_id": tea, "kind": "thumbs", "value": "up"}
+    said = [
+        client.post("/v1/feedback", json=body, headers={"Idempotency-Key": "once"}).status_code
+        for _ in range(2)
+    ]
+    assert said == [201, 201]
+    assert len(client.get("/v1/feedback").json()["feedback"]) == 1
+
+
 @pytest.mark.parametrize(
     ("change", "status"),
     [

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from recollect.engine.naming import NameBook
+from recollect.engine.recall_log import RecallLog
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument, ReplyErased
 from recollect.store.access import Reply
@@ -38,6 +39,7 @@ class OnceVerbs(ABC):
     """The part of the engine that remembers what it has done already."""
 
     store: Store
+    recall_log: RecallLog
     _clock: Callable[[], datetime]
     _names: NameBook
 
@@ -98,7 +100,7 @@ class OnceVerbs(ABC):
             return done()
         before = self.store.rollbacks
         try:
-            with self.store.together():
+            with self.recall_log.written_first(), self.store.together():
                 return done()
         finally:
             if self.store.rollbacks != before:

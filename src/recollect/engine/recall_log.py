@@ -24,7 +24,7 @@ from recollect.engine.outcome import Recall
 from recollect.engine.recalling import Request
 from recollect.engine.recipe import Recipe
 from recollect.engine.trace import Trace, written_down
-from recollect.model.errors import StoreUnavailable
+from recollect.model.errors import StoreError, StoreUnavailable
 from recollect.model.identity import uuid7
 from recollect.store.port import Store
 from recollect.store.recall_log import LogBounds, LoggedRecall, Sighting
@@ -85,8 +85,10 @@ class RecallLog:
         self._waiting: deque[_Noted] = deque()
         self._sighted: deque[Sighting] = deque()
         self._since = 0.0
+        self._resting = 0.0
         self._lock = threading.Lock()
         self._aside = threading.local()
+        self._inside = threading.local()
 
     def noted(self, request: Request, recall: Recall) -> Recall:
         """Note a recall, and return it with the id that feedback refers to."""
@@ -103,9 +105,24 @@ class RecallLog:
         moment = monotonic()
         if len(self._waiting) == 1:
             self._since = moment
-        elif len(self._waiting) >= BATCH or moment - self._since > SECONDS:
-            self._try(0.0)
+        enough = len(self._waiting) >= BATCH or moment - self._since > SECONDS
+        due = enough and moment >= self._resting
+        if due or len(self._waiting) > _MOST:
+            self._relieve(due=due)
         return named
+
+    @contextmanager
+    def written_first(self) -> Iterator[None]:
+        """Write down what waits, and nothing more from this thread until the block ends.
+
+        For blocks that hold the store: who writes the log may be waiting for it.
+        """
+        self.flush()
+        before, self._inside.held = self._held, True
+        try:
+            yield
+        finally:
+            self._inside.held = before
 
     @contextmanager
     def aside(self) -> Iterator[list[LoggedRecall]]:
@@ -130,30 +147,54 @@ class RecallLog:
 
     def flush(self, patience: float | None = None) -> None:
         """Write down what waits, waiting for other writers so many seconds, or as long as usual."""
+        if self._held:
+            return
         with self._lock:
-            waiting, seen = len(self._waiting), len(self._sighted)
-            recipes: dict[Recipe, Mapping[str, Any]] = {}
-            entries = [self._entry(self._waiting[place], recipes) for place in range(waiting)]
-            sightings = [self._sighted[place] for place in range(seen)]
-            self._store.log_recalls(entries, self.how.bounds, sightings, patience=patience)
-            for queue, count in ((self._waiting, waiting), (self._sighted, seen)):
-                for _ in range(count):
-                    queue.popleft()
-            self._since = monotonic()
+            self._write(patience)
 
     def close(self) -> None:
         """Write down what waits, if the store lets it."""
-        self._try(_AT_CLOSE)
+        with self._lock:
+            self._try(_AT_CLOSE)
 
-    def _try(self, patience: float) -> None:
+    @property
+    def _held(self) -> bool:
+        return bool(getattr(self._inside, "held", False))
+
+    def _relieve(self, *, due: bool) -> None:
+        """Write if it is time to, and let go of what cannot be held."""
+        # Whoever else is writing at this moment writes for all; the answer must not wait for the log.
+        if self._held or not self._lock.acquire(blocking=False):
+            return
         try:
-            self.flush(patience)
-        except StoreUnavailable as error:
-            # Somebody else is writing, or nobody may: the answer must not wait for the log, nor fail by it.
-            _LOG.info("recalls wait to be logged: %s", error)
+            if due:
+                self._try(0.0)
             while len(self._waiting) > _MOST:
                 self._waiting.popleft()
                 self.lost += 1
+        finally:
+            self._lock.release()
+
+    def _try(self, patience: float) -> None:
+        """Write, holding the lock; an answer must not fail by the log either."""
+        try:
+            self._write(patience)
+        except StoreError as error:
+            # To make columns again for every recall, only to fail again, would make each of them slow.
+            self._resting = monotonic() + SECONDS
+            level = logging.INFO if isinstance(error, StoreUnavailable) else logging.WARNING
+            _LOG.log(level, "recalls wait to be logged: %s", error)
+
+    def _write(self, patience: float | None) -> None:
+        waiting, seen = len(self._waiting), len(self._sighted)
+        recipes: dict[Recipe, Mapping[str, Any]] = {}
+        entries = [self._entry(self._waiting[place], recipes) for place in range(waiting)]
+        sightings = [self._sighted[place] for place in range(seen)]
+        self._store.log_recalls(entries, self.how.bounds, sightings, patience=patience)
+        for queue, count in ((self._waiting, waiting), (self._sighted, seen)):
+            for _ in range(count):
+                queue.popleft()
+        self._since = monotonic()
 
     def _with_ids(self, entry: LoggedRecall) -> LoggedRecall:
         slots = entry.slots.tolist()

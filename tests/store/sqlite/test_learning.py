@@ -51,3 +51,11 @@ def test_nothing_to_log_is_no_transaction(tmp_path: Path) -> None:
         before = store._connection.total_changes
         store.log_recalls([], LogBounds())
         assert store._connection.total_changes == before
+
+
+def test_the_log_may_be_a_part_of_a_larger_transaction() -> None:
+    with closing(SqliteStore(":memory:")) as store:
+        with store.together():
+            store.add([entry("a", "said")])
+            store.log_recalls([logged("r1")], LogBounds(), patience=0.0)
+        assert [each.id for each in store.recalls(HERE)] == ["r1"]

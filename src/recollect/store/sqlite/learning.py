@@ -150,8 +150,12 @@ class LearningStore:
     def _lightly(self, patience: float | None) -> Iterator[None]:
         """Do without waiting for the disk, and wait for other writers so many seconds, or as usual.
 
-        A power cut may then lose the last of what is written here; the file stays whole either way.
+        A power cut may then lose the last of what is written here; the file stays whole either way. As a part
+        of a larger transaction it is written as that is.
         """
+        if self._connection.in_transaction:
+            yield
+            return
         (before,) = self._connection.execute("PRAGMA synchronous").fetchone()
         (timeout,) = self._connection.execute("PRAGMA busy_timeout").fetchone()
         self._connection.execute("PRAGMA synchronous = NORMAL")
