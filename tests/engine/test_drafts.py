@@ -73,7 +73,7 @@ def test_a_batch_is_read_ahead_but_for_what_names_its_entities_itself() -> None:
     )
     named = Memory(id="m1", content="named", created_at=NOW, entities=("Ben",))
     plain = Memory(id="m2", content="plain", created_at=NOW, namespace="own")
-    items = [named, plain, "text", {"content": "told", "namespace": "c"}]
+    items: list[Memory | dict[str, Any] | str] = [named, plain, "text", {"content": "told", "namespace": "c"}]
     found = drafts.from_items(items, "a")
     assert ahead == [("plain", "own"), ("text", "a"), ("told", "c")]
     assert [memory.entities for memory in found] == [("Ben",), ("Read",), ("Read",), ("Read",)]

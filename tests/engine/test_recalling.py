@@ -1,4 +1,4 @@
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -49,6 +49,22 @@ def test_it_is_what_the_engine_answers() -> None:
     assert [hit.explanation for hit in found] == [hit.explanation for hit in expected]
     assert list(found.milliseconds) == ["reading", "embedding", "search"]
     assert all(spent >= 0 for spent in found.milliseconds.values())
+
+
+def test_a_recall_as_of_a_time_walks_the_graph_of_then() -> None:
+    moment = [NOW]
+    with recollect.open(":memory:", embedder="lexical", clock=lambda: moment[0]) as memory:
+        memory.remember("Anna is here", entities=["Anna"])
+        old = memory.remember("The pump is blue", entities=["Unit 7"])
+        memory.relate("Anna", "runs", "Unit 7", memory=old.id)
+        moment[0] = NOW + timedelta(days=1)
+        memory.correct(old.id, "The pump is red", entities=["Unit 7"])
+        only_paths = {"graph": "paths", "vector_pool": 0}
+        then = memory.recall("Anna", recipe="semstreams", changes=only_paths, as_of=NOW)
+        # By the relation of then to the memory of then; the relation has gone with what it rested on.
+        assert [hit.memory.content for hit in then] == ["Anna is here", "The pump is blue"]
+        now = memory.recall("Anna", recipe="semstreams", changes=only_paths)
+        assert [hit.memory.content for hit in now] == ["Anna is here"]
 
 
 def test_what_does_not_fit_the_budget_is_counted() -> None:
