@@ -11,6 +11,11 @@ from recollect.engine import Engine
 from recollect.model.errors import InvalidArgument
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
+JAPAN = (
+    "Anna likes the green tea from Japan",
+    "Anna likes green tea from Japan a lot",
+    "Anna likes the green tea from Japan a lot",
+)
 
 
 @pytest.fixture
@@ -66,9 +71,7 @@ def test_support_of_other_days_raises_the_confidence(memory: Engine) -> None:
 
 
 def test_a_merge_is_a_new_memory_and_undoing_forgets_it(memory: Engine) -> None:
-    one, two = memory.remember_many(
-        ["Anna likes the green tea from Japan", "Anna likes green tea from Japan a lot"]
-    )
+    one, two = memory.remember_many(JAPAN[:2])
     found = memory.find_duplicates(strategy="merge")
     memory.supersede_duplicates(found.groups, strategy="merge")
     (merged,) = memory.list().memories
@@ -78,6 +81,28 @@ def test_a_merge_is_a_new_memory_and_undoing_forgets_it(memory: Engine) -> None:
     memory.undo_duplicates()
     assert {each.id for each in memory.list().memories} == {one.id, two.id}
     assert memory.check() == []
+
+
+def test_a_merged_memory_is_purged_with_any_of_those_it_joins(memory: Engine) -> None:
+    one, two = memory.remember_many(JAPAN[:2])
+    groups = memory.find_duplicates(strategy="merge").groups
+    assert [group.content != group.keep.content for group in groups] == [True]
+    memory.supersede_duplicates(groups, strategy="merge")
+    memory.undo_duplicates()
+    memory.supersede_duplicates(memory.find_duplicates(strategy="merge").groups, strategy="merge")
+    memory.purge(one.id)
+    assert [each.id for each in memory.store.export(None)] == [two.id]
+    assert [each.id for each in memory.list().memories] == [two.id]
+    assert memory.check() == []
+
+
+def test_nothing_is_merged_with_what_was_purged_after_it_was_found(memory: Engine) -> None:
+    memory.remember_many(JAPAN)
+    (group,) = memory.find_duplicates(strategy="merge").groups
+    assert len(group.repeats) == 2
+    memory.purge(group.repeats[1].id)
+    assert memory.supersede_duplicates([group], strategy="merge").repeats == 0
+    assert {each.id for each in memory.store.export(None)} == {group.keep.id, group.repeats[0].id}
 
 
 def test_what_has_changed_since_is_left_out(memory: Engine) -> None:

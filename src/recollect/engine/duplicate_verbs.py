@@ -22,6 +22,7 @@ from recollect.engine.hearing import Duplicates, Heard, Hearing
 from recollect.engine.meaning import address
 from recollect.engine.rensa_signer import usual_signer
 from recollect.engine.repairing import Repairing
+from recollect.engine.subject_verbs import MERGED_FROM
 from recollect.engine.words import embedded_text
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
@@ -117,7 +118,8 @@ class DuplicateVerbs(ABC):
     ) -> Run:
         """Supersede what `find_duplicates` found to be said twice, and return the run, which can be undone.
 
-        A hundred groups make a transaction. What has been superseded, forgotten or purged since is left out.
+        A hundred groups make a transaction. What has been superseded, forgotten or purged since is left out,
+        and so is a group to be merged in which there is such a one.
         A run that was interrupted is gone on with, so that undoing it undoes all of it.
 
         Parameters
@@ -207,7 +209,10 @@ class DuplicateVerbs(ABC):
             return
         now, kind, losers = self._clock(), group.kind, repeats
         if group.content != keep.content:
-            merged = self._drafts.draft(group.content, path, _taken_over(keep))
+            if len(current) < len(wanted):
+                # What was joined holds the words of one that is gone or hidden by now.
+                return
+            merged = self._drafts.draft(group.content, path, _taken_over(keep, wanted))
             self.store.add(self._entries([merged]))
             kind, losers, keep = _MERGED, [keep, *repeats], replace(merged, mentions=1)
         self.store.repeat(path, _notes(keep, losers, kind, group, now, run))
@@ -236,8 +241,8 @@ def _notes(
     return notes
 
 
-def _taken_over(keep: Memory) -> dict[str, object]:
-    """Return what a merged memory has from the surest of those it was merged from."""
+def _taken_over(keep: Memory, sources: Sequence[str]) -> dict[str, object]:
+    """Return what a merged memory has from the surest of those it was merged from, and which those are."""
     names = (
         "category",
         "tier",
@@ -249,4 +254,5 @@ def _taken_over(keep: Memory) -> dict[str, object]:
         "source",
         "valid_from",
     )
-    return {name: getattr(keep, name) for name in names} | {"metadata": dict(keep.metadata)}
+    metadata = {**keep.metadata, MERGED_FROM: list(sources)}
+    return {name: getattr(keep, name) for name in names} | {"metadata": metadata}

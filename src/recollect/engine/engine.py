@@ -415,7 +415,7 @@ class Engine(
         Afterwards the store is written anew, so that not even its bytes hold a trace: that takes time in
         proportion to its size, once for all of the given memories. If other processes kept it from that,
         the memories are gone all the same, `PurgeUnfinished` is raised, and ``recollect vacuum`` finishes it.
-        Summaries that were made from them go with them, for they may repeat what those said.
+        Summaries and merged memories that were made from them go with them, for they repeat what those said.
         """
         path = self._namespace(namespace)
         wanted = self._with_summaries(path, _ids(ids))

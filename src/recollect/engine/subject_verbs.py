@@ -22,6 +22,8 @@ from recollect.text.folding import folded, stands_in
 
 SUMMARY_OF: Final = "summary_of"
 """The key of the metadata in which a summary names the memories that it was made from."""
+MERGED_FROM: Final = "merged_from"
+"""The same, of a memory that joins what several said."""
 
 _AT_ONCE: Final = 500
 
@@ -82,8 +84,8 @@ class SubjectVerbs(EntityVerbs):
     def purge_subject(self, subject: str, *, namespace: str | None = None) -> About:
         """Remove everything that `about` shows, for good, and return it. This cannot be undone.
 
-        Summaries that were made from those memories go with them; see :meth:`Engine.purge`. Logged questions
-        that name the subject lose their text.
+        Summaries and merged memories that were made from those go with them; see :meth:`Engine.purge`.
+        Logged questions that name the subject lose their text.
         """
         path = self._namespace(namespace)
         found = self.about(subject, namespace=path)
@@ -113,19 +115,22 @@ class SubjectVerbs(EntityVerbs):
         return set(names.spellings(names.key(subject))) | {folded(subject)}
 
     def _with_summaries(self, path: str, ids: Sequence[str]) -> list[str]:
-        """Return ids, and after them those of the summaries that repeat what these memories say."""
+        """Return ids, and after them those of what was made from these memories and repeats what they say."""
         found = dict.fromkeys(ids)
-        while more := [summary for summary in self._summaries_of(path, set(found)) if summary not in found]:
+        made = [
+            (each.id, _named(each, key))
+            for key in (SUMMARY_OF, MERGED_FROM)
+            for each in self._made_from_others(path, key)
+        ]
+        while more := [id_ for id_, sources in made if id_ not in found and not sources.isdisjoint(found)]:
             found |= dict.fromkeys(more)
         return list(found)
 
-    def _summaries_of(self, path: str, ids: set[str]) -> Iterator[str]:
-        for summary in self._every_summary(path):
-            if not ids.isdisjoint(sources_of(summary)):
-                yield summary.id
-
     def _every_summary(self, path: str) -> Iterator[Memory]:
-        made_from_others = parse({f"metadata.{SUMMARY_OF}": {"exists": True}})
+        return self._made_from_others(path, SUMMARY_OF)
+
+    def _made_from_others(self, path: str, key: str) -> Iterator[Memory]:
+        made_from_others = parse({f"metadata.{key}": {"exists": True}})
         cursor: str | None = None
         while True:
             page = self.store.page(path, made_from_others, _AT_ONCE, cursor, hidden=True)
@@ -137,7 +142,11 @@ class SubjectVerbs(EntityVerbs):
 
 def sources_of(summary: Memory) -> frozenset[str]:
     """Return the ids of the memories that a summary was made from; none for any other memory."""
-    named = summary.metadata.get(SUMMARY_OF)
+    return _named(summary, SUMMARY_OF)
+
+
+def _named(memory: Memory, key: str) -> frozenset[str]:
+    named = memory.metadata.get(key)
     return (
         frozenset(each for each in named if isinstance(each, str)) if isinstance(named, list) else frozenset()
     )
