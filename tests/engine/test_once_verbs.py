@@ -81,6 +81,19 @@ def test_an_error_before_anything_was_written_costs_nothing(memory: Engine) -> N
     assert memory._graphs is kept
 
 
+def test_a_recipe_that_was_never_saved_is_not_used(memory: Engine) -> None:
+    def half() -> tuple[int, bytes]:
+        memory.save_recipe("mine", memory.recipe_named("fast").changed({"vector_weight": 0.1}))
+        memory.use_recipe("mine")
+        raise StoreUnavailable("the disk is full")
+
+    with pytest.raises(StoreUnavailable):
+        memory.once("a", b"recipe", half)
+    assert memory.recipe_named() is memory.recipe
+    with pytest.raises(InvalidArgument, match="recipe"):
+        memory.recipe_named("mine")
+
+
 def test_an_answer_is_kept_for_a_day(memory: Engine, clock: Clock) -> None:
     memory.once("a", b"tea", lambda: remembering(memory))
     clock.now = START + KEPT_FOR - timedelta(seconds=1)

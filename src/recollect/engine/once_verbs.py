@@ -16,6 +16,7 @@ from typing import Final
 
 from recollect.engine.naming import NameBook
 from recollect.engine.recall_log import RecallLog
+from recollect.engine.recipe_verbs import SavedRecipes
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument, ReplyErased
 from recollect.store.access import Reply
@@ -42,6 +43,7 @@ class OnceVerbs(ABC):
     recall_log: RecallLog
     _clock: Callable[[], datetime]
     _names: NameBook
+    _saved: SavedRecipes
 
     @abstractmethod
     def _namespace(self, given: str | None) -> str:
@@ -109,6 +111,7 @@ class OnceVerbs(ABC):
     def _forget_what_never_was(self) -> None:
         """Let go of what was read while something was being written that was undone."""
         self._names.clear()
+        self._saved.forget()
         for cache in ("_graphs", "_places"):
             vars(self).pop(cache, None)
 
