@@ -20,7 +20,9 @@ TEA = (
 @pytest.fixture
 def filled(cli: Run, home: Path) -> None:
     long_ago = (datetime.now(UTC) - timedelta(days=30)).isoformat()
-    rows = [{"id": f"t{n}", "content": text, "tier": "episodic"} for n, text in enumerate(TEA)]
+    rows: list[dict[str, object]] = [
+        {"id": f"t{n}", "content": text, "tier": "episodic"} for n, text in enumerate(TEA)
+    ]
     rows.append({"id": "note", "content": "Milk is in the fridge.", "tier": "working"})
     rows.append(
         {"id": "often", "content": "The door code changes on Mondays.", "tier": "episodic", "mentions": 3}
