@@ -69,3 +69,23 @@ def test_what_is_there_is_left_as_it_is(importer: Importer, engine: Engine) -> N
 def test_no_more_problems_are_listed_than_can_be_read(importer: Importer) -> None:
     importer.take([(number, b"{") for number in range(150)])
     assert (importer.tally.failed, len(importer.tally.problems)) == (150, 100)
+
+
+def test_a_line_that_takes_a_place_which_is_taken_fails_alone(importer: Importer, engine: Engine) -> None:
+    old = engine.remember("Anna lives in Rome", namespace="acme")
+    new = engine.correct(old.id, "Anna lives in Paris", namespace="acme")
+    supersedes = f'"supersedes": ["{old.id}"]'
+    importer.take(
+        [
+            (1, b'{"id": "a", "content": "Bob sails"}'),
+            (2, f'{{"id": "b", "content": "Anna lives in Oslo", {supersedes}}}'.encode()),
+            (3, b'{"id": "c", "content": "Bob rows", "supersedes": ["a"]}'),
+            (4, b'{"id": "d", "content": "Bob swims", "supersedes": ["a"]}'),
+        ]
+    )
+    assert (importer.tally.imported, importer.tally.failed) == (2, 2)
+    assert [(each["line"], each["problem"].split(", but ")[1][:10]) for each in importer.tally.problems] == [
+        (2, repr(new.id)[:10]),
+        (4, "'c' has ta"),
+    ]
+    assert {each.id for each in engine.list(namespace="acme").memories} == {new.id, "c"}

@@ -106,7 +106,7 @@ class Importer:
         self._engine = engine
         self._namespace = namespace
         self._seen: set[str] = set()
-        self._replaced: set[str] = set()
+        self._newer: dict[str, str] = {}
         self._superseded: dict[str, datetime] = {}
 
     def take(self, lines: Sequence[tuple[int, bytes]]) -> None:
@@ -157,21 +157,27 @@ class Importer:
         for older in memory.supersedes:
             if older not in self._seen and not self._is_known(older):
                 raise InvalidArgument("supersedes", older, "a memory that is there or comes earlier")
+            newer = self._replaced_by(older)
+            if newer not in (None, memory.id):
+                raise InvalidArgument("supersedes", older, f"current, but {newer!r} has taken its place")
         self._seen.add(memory.id)
-        self._replaced.update(memory.supersedes)
+        self._newer |= dict.fromkeys(memory.supersedes, memory.id)
         if line.superseded_at is not None:
             self._superseded[memory.id] = line.superseded_at
         return memory, line
 
     def _repeats(self, winner: str) -> bool:
         """Return whether what supersedes a memory is older than it, as with one that was said again."""
-        if winner in self._replaced:
-            return False
-        if winner in self._seen:
-            return True
-        if not self._is_known(winner):
-            return False
-        return self._engine.get(winner, namespace=self._namespace).superseded_by is None
+        there = winner in self._seen or self._is_known(winner)
+        return there and self._replaced_by(winner) is None
+
+    def _replaced_by(self, id_: str) -> str | None:
+        """Return what has taken the place of a memory, here or among what comes in."""
+        if id_ in self._newer:
+            return self._newer[id_]
+        if not self._is_known(id_):
+            return None
+        return self._engine.get(id_, namespace=self._namespace).superseded_by
 
     def _write(self, memories: Sequence[tuple[Memory, MemoryLine]]) -> None:
         new = [(memory, line) for memory, line in memories if not self._is_known(memory.id)]
