@@ -109,6 +109,7 @@ def test_a_form_needs_the_token_of_its_cookie() -> None:
         {"sec-fetch-site": "same-site"},
         {"origin": "http://evil.example"},
         {"origin": "null"},
+        {"origin": "http://["},
     ],
 )
 def test_a_form_from_another_site_is_refused_even_with_the_token(headers: dict[str, str]) -> None:

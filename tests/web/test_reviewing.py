@@ -76,6 +76,17 @@ def test_merging_writes_a_memory_of_all_their_words(client: TestClient, engine: 
     client.post("/duplicates/settle", data={"token": token, "memory": ["tea", "again"], "do": "merge"})
     left = [memory for memory in engine.list().memories if "green tea" in memory.content]
     assert len(left) == 1
+    assert [run.strategy for run in engine.duplicate_runs()] == ["merge"]
+
+
+def test_what_was_purged_since_it_was_found_is_not_shown(
+    client: TestClient, engine: Engine, token: str
+) -> None:
+    assert "green tea" in looked(client, token)
+    engine.purge("again")
+    page = client.get("/duplicates").text
+    assert "green tea" not in page
+    assert "attic" in page
 
 
 def test_keeping_both_leaves_them_and_takes_them_off_the_list(

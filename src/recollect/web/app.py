@@ -117,7 +117,7 @@ def _endpoint(house: _House, room: Room) -> _Endpoint:
     async def answer(request: Request) -> Response:
         visit = _bare(house, request)
         try:
-            guest = house.door.guest(request)
+            guest = await run_in_threadpool(house.door.guest, request)
         except RecollectError as error:
             return failure(visit, error)
         if guest.access is None:
@@ -146,7 +146,7 @@ def _login_page(house: _House) -> _Endpoint:
     async def show(request: Request) -> Response:
         visit = _bare(house, request)
         try:
-            guest = house.door.guest(request)
+            guest = await run_in_threadpool(house.door.guest, request)
         except AccessDenied as error:
             return failure(visit, error)
         if guest.access is not None:
@@ -164,7 +164,7 @@ def _log_in(house: _House) -> _Endpoint:
     async def enter(request: Request) -> Response:
         visit = _bare(house, request)
         try:
-            guest = house.door.guest(request)
+            guest = await run_in_threadpool(house.door.guest, request)
             values = await _values(request)
             house.door.check_form(request, guest, values.text(TOKEN_FIELD))
             visit = _bare(house, request, house.door.token(guest.visitor))
@@ -184,7 +184,7 @@ def _log_out(house: _House) -> _Endpoint:
     async def leave(request: Request) -> Response:
         visit = _bare(house, request)
         try:
-            guest = house.door.guest(request)
+            guest = await run_in_threadpool(house.door.guest, request)
             values = await _values(request)
             house.door.check_form(request, guest, values.text(TOKEN_FIELD))
         except RecollectError as error:

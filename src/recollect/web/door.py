@@ -115,7 +115,7 @@ class Door:
         """Raise unless a form was filled in on our own page."""
         site = request.headers.get("sec-fetch-site", "same-origin")
         origin = request.headers.get("origin")
-        elsewhere = origin is not None and urlsplit(origin).netloc != request.headers.get("host")
+        elsewhere = origin is not None and _host(origin) != request.headers.get("host")
         if site not in ("same-origin", "none") or elsewhere:
             raise AccessDenied("this form was sent from another site")
         if guest.new or not self._signer.is_token(guest.visitor, token):
@@ -145,6 +145,14 @@ class Door:
             # Revoked since: the browser is asked for another.
             self._keys.pop(visitor.session, None)
             return None
+
+
+def _host(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        # No browser says so; whoever does is not on our page.
+        return ""
 
 
 def _is_loopback(host: str | None) -> bool:

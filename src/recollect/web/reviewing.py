@@ -49,7 +49,7 @@ def review(visit: Visit) -> Response:
         "duplicates.html",
         errand=errand,
         found=found,
-        groups=() if found is None else found.groups[:_SHOWN],
+        groups=() if found is None else _still_there(visit, found.groups[:_SHOWN]),
         pairs=_pairs(visit),
         strategies=tuple(name for name in STRATEGIES if name != "keep_both"),
         runs=runs[:_SHOWN],
@@ -88,7 +88,9 @@ def settle(visit: Visit) -> Response:
     run = None
     if way != "both":
         chosen = _merged(group) if way == _MERGE else _kept(group, visit.values.text("keep"))
-        run = visit.engine.supersede_duplicates([chosen], namespace=visit.namespace).number
+        strategy = _MERGE if way == _MERGE else "keep_highest_confidence"
+        done = visit.engine.supersede_duplicates([chosen], strategy=strategy, namespace=visit.namespace)
+        run = done.number
     left = tuple(each for each in found.groups if each is not group)
     errand.result = replace(found, groups=left)
     return visit.go(visit.url("/duplicates", run=run))
@@ -130,6 +132,13 @@ def decide(visit: Visit) -> Response:
 def _found(errand: Errand | None) -> FoundDuplicates | None:
     result = None if errand is None else errand.result
     return result if isinstance(result, FoundDuplicates) else None
+
+
+def _still_there(visit: Visit, groups: Sequence[DuplicateGroup]) -> tuple[DuplicateGroup, ...]:
+    """Return the groups of which nothing was purged since they were found."""
+    wanted = {(visit.namespace, id_) for group in groups for id_ in _ids(group)}
+    gone = {id_ for _, id_ in wanted - visit.engine.store.known(sorted(wanted))}
+    return tuple(group for group in groups if gone.isdisjoint(_ids(group)))
 
 
 def _ids(group: DuplicateGroup) -> set[str]:
