@@ -132,8 +132,7 @@ class LearningStore:
 
     def written(self) -> int:
         """Return a number that moves when another process has written since it was last asked for."""
-        # Asked for every recall; it touches no table, so nothing goes wrong here that a search would not see.
-        with self._lock:
+        with self._lock, translated(self.path):
             return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     def _by_namespace(self, given: Iterable[_Named]) -> Iterator[tuple[Namespace, list[_Named]]]:
