@@ -42,6 +42,14 @@ def test_what_exists_is_passed_over(graph: KnowledgeGraph) -> None:
     assert twice == [{"name": "Zoe", "entityType": "person", "observations": ["a"]}]
 
 
+def test_two_entities_may_have_the_same_observation(graph: KnowledgeGraph) -> None:
+    graph.add_observations([("Bob", ["Likes green tea"])])
+    graph.create_entities([("Zoe", "person", ["Likes green tea"]), ("Ida", "person", ["Likes green tea"])])
+    told = {each["name"]: each["observations"] for each in graph.read()["entities"]}
+    assert [told[name] for name in ("Bob", "Zoe", "Ida")] == [["Likes green tea"]] * 3
+    assert told["Anna"] == ["Likes green tea", "Works with Bob"]
+
+
 def test_observations_and_relations_need_entities_that_exist(graph: KnowledgeGraph) -> None:
     before = graph.read()
     with pytest.raises(InvalidArgument, match="entityName must be the name of an entity that exists"):

@@ -57,7 +57,8 @@ class KnowledgeGraph:
                 made.append(_entity(name, type_, once))
                 items.append(_node(name, type_))
                 items += [_observation(name, text) for text in once]
-            self.engine.remember_many(items)
+            # The same words about another entity are another observation; the same about one are left out above.
+            self.engine.remember_many(items, duplicates="off")
             for each in made:
                 self.engine.describe_entity(each["name"], type=each["entityType"])
         return made
@@ -93,7 +94,7 @@ class KnowledgeGraph:
                 known[name].update(new)
                 items += [_observation(name, text) for text in new]
                 results.append({"entityName": name, "addedObservations": new})
-            self.engine.remember_many(items)
+            self.engine.remember_many(items, duplicates="off")
         return results
 
     # --- take back ------------------------------------------------------------------------------------
