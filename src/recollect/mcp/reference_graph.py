@@ -57,7 +57,7 @@ class KnowledgeGraph:
                 made.append(_entity(name, type_, once))
                 items.append(_node(name, type_))
                 items += [_observation(name, text) for text in once]
-            # The same words about another entity are another observation; the same about one are left out above.
+            # The same words about another entity are another observation; about one they are left out above.
             self.engine.remember_many(items, duplicates="off")
             for each in made:
                 self.engine.describe_entity(each["name"], type=each["entityType"])
