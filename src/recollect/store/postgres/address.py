@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qs
@@ -10,6 +11,8 @@ from recollect.model.errors import InvalidArgument, MissingExtra
 
 SCHEMES: Final = ("postgresql://", "postgres://")
 _EXAMPLE: Final = "postgresql://user@host:5432/database"
+_NO_PORT: Final = re.compile(r":(?![\d,]*(?:/|$))[^\]/,]*(?=[/,]|$)")
+"""What stands where a port does and is none: a password, if somebody forgot the host."""
 _HIDDEN: Final = "***"
 _SECRET: Final = ("password", "sslpassword", "passfile")
 
@@ -38,6 +41,7 @@ def shown(url: str) -> str:
     rest, _, options = url.partition("://")[2].partition("?")
     # What stands before the last @ may be a password with anything in it.
     before, at, where = rest.rpartition("@")
+    where = _NO_PORT.sub("", where)
     socket = parse_qs(options).get("host", [""])[0]
     return f"postgresql://{before.partition(':')[0]}{at}{where}" + (f" (at {socket})" if socket else "")
 

@@ -47,7 +47,7 @@ def ours(error: psycopg.Error, url: str, *, broken: bool) -> StoreError:
     broken
         Whether the connection is gone.
     """
-    name, said = shown(url), without_secrets(str(error).strip(), url)
+    name, said = shown(url), said_by(error, url)
     match error:
         case _ if isinstance(error, _AGAIN):
             return Contended(f"{name}: others kept writing to the same memories ({said}); try again")
@@ -81,9 +81,14 @@ def ours(error: psycopg.Error, url: str, *, broken: bool) -> StoreError:
     return StoreError(f"{name}: {said}")
 
 
+def said_by(error: psycopg.Error, url: str) -> str:
+    """Return what the server, or the way there, says about an error, in one line and without a secret."""
+    return without_secrets(" ".join((error.diag.message_primary or str(error)).split()), url)
+
+
 def unreachable(error: psycopg.Error, url: str) -> StoreError:
     """Return why a connection could not be made, as one of our errors."""
-    name, said = shown(url), without_secrets(" ".join(str(error).split()), url)
+    name, said = shown(url), said_by(error, url)
     # A server that refuses at the door tells why in words only: psycopg knows no code then.
     if "does not exist" in said and "database" in said:
         return ServerUnsuitable(

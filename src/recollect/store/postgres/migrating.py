@@ -13,14 +13,15 @@ from psycopg import Connection, errors
 from psycopg.rows import TupleRow
 
 from recollect.model.errors import ServerUnsuitable, StoreTooNew, StoreUnavailable
-from recollect.store.postgres.address import parsed, shown, without_secrets
-from recollect.store.postgres.failing import ours, unreachable
+from recollect.store.postgres.address import parsed, shown
+from recollect.store.postgres.failing import ours, said_by, unreachable
 from recollect.store.postgres.schema import MIGRATIONS
 
 OLDEST: Final = 15
 """The oldest server that is supported: older ones compare lists that are to be left out one by one."""
 OLDEST_PGVECTOR: Final = (0, 8)
 """Before that, a search with a filter could come back with too little."""
+_EXTENSION: Final = "vector"
 _LOCK: Final = 0x52434C54_0000
 _SECONDS: Final = 10
 
@@ -101,13 +102,15 @@ def _check(connection: Connection[TupleRow], url: str) -> None:
 
 
 def _pgvector(connection: Connection[TupleRow]) -> str | None:
-    row = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
+    row = connection.execute(
+        "SELECT extversion FROM pg_extension WHERE extname = %s", (_EXTENSION,)
+    ).fetchone()
     return None if row is None else str(row[0])
 
 
 def _make_extension(connection: Connection[TupleRow], url: str) -> None:
     try:
-        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        connection.execute(f"CREATE EXTENSION IF NOT EXISTS {_EXTENSION}")
     except errors.InsufficientPrivilege as error:
         raise ServerUnsuitable(
             f"{shown(url)} has pgvector, but it is not switched on in this database and this user may not do "
@@ -141,9 +144,8 @@ def _migrate(connection: Connection[TupleRow], url: str, scripts: tuple[str, ...
             connection.execute(script, prepare=False)
             connection.execute("INSERT INTO recollect_schema (number) VALUES (%s)", (number,))
     except (errors.InsufficientPrivilege, errors.InvalidSchemaName) as error:
-        said = without_secrets(str(error).strip(), url)
         raise ServerUnsuitable(
-            f"{shown(url)}: this user may not make tables ({said}); let the owner run "
+            f"{shown(url)}: this user may not make tables ({said_by(error, url)}); let the owner run "
             "GRANT CREATE, USAGE ON SCHEMA … TO …, or open it once as a user who may"
         ) from error
     return found, len(scripts)

@@ -129,6 +129,19 @@ def index_name(number: int, embedder: int) -> str:
     return f"vectors_hnsw_{number}_{embedder}"
 
 
+def approximate_query(number: int, embedder: tuple[int, int], among: Restriction) -> str:
+    """Return the search that an approximate index answers.
+
+    The numbers stand in the text, for a server finds a partial index by what it reads there.
+    """
+    away = f"p.embedding::vector({embedder[1]}) <#> %s::vector({embedder[1]})"
+    return (
+        f"SELECT p.slot, -({away}) AS cosine FROM vectors p "
+        f"WHERE p.namespace = {number} AND p.embedder = {embedder[0]}{among.on('p')} "
+        f"ORDER BY {away} LIMIT %s"
+    )
+
+
 def _approximately(
     connection: Server, number: int, embedder: tuple[int, int], query: Floats, limit: int, among: Restriction
 ) -> tuple[IntArray, FloatArray]:
@@ -138,17 +151,9 @@ def _approximately(
         f"SET LOCAL hnsw.max_scan_tuples = {_MOST}",
         prepare=False,
     )
-    away = f"p.embedding::vector({embedder[1]}) <#> %s::vector({embedder[1]})"
-    wanted = 2 * limit
+    query_text, wanted = approximate_query(number, embedder, among), 2 * limit
     while True:
-        # The numbers stand in the text, for a server finds a partial index by what it reads there.
-        rows = connection.execute(
-            f"SELECT p.slot, -({away}) AS cosine FROM vectors p "
-            f"WHERE p.namespace = {number} AND p.embedder = {embedder[0]}{among.on('p')} "
-            f"ORDER BY {away} LIMIT %s",
-            (query, *among.values, query, wanted),
-            prepare=False,
-        ).fetchall()
+        rows = connection.execute(query_text, (query, *among.values, query, wanted), prepare=False).fetchall()
         best: dict[int, float] = {}
         for slot, cosine in rows:
             best[slot] = max(cosine, best.get(slot, cosine))

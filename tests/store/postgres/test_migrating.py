@@ -1,0 +1,179 @@
+"""What a server must have, said when it has not, and migrations from many processes at once."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+from recollect.model.errors import (
+    InvalidArgument,
+    ServerUnsuitable,
+    StoreCorrupt,
+    StoreTooNew,
+    StoreUnavailable,
+)
+from recollect.store.postgres import migrating
+from recollect.store.postgres.migrating import made_ready
+from recollect.store.postgres.schema import MIGRATIONS, OWNED
+from recollect.store.postgres.store import PostgresStore
+
+SECRET = "hunter2"
+
+
+def as_user(base: str, user: str, database: str | None = None) -> str:
+    url = base.replace("postgres:@", f"{user}:{SECRET}@")
+    return url if database is None else url.replace("/postgres?", f"/{database}?")
+
+
+@pytest.fixture
+def stranger(base: str) -> Iterator[str]:
+    """The name of a user who may come in, and nothing else."""
+    name = f"stranger_{uuid4().hex}"
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {name} LOGIN")
+    yield name
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute(f"DROP OWNED BY {name}")
+        connection.execute(f"DROP ROLE {name}")
+
+
+@pytest.fixture
+def bare(base: str) -> Iterator[str]:
+    """The name of a database without pgvector."""
+    name = f"bare_{uuid4().hex}"
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    yield name
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def test_an_empty_schema_gets_every_table_once(url: str) -> None:
+    assert made_ready(url) == (0, len(MIGRATIONS))
+    assert made_ready(url) == (len(MIGRATIONS), len(MIGRATIONS))
+    with psycopg.connect(url) as connection:
+        rows = connection.execute(
+            "SELECT c.table_name FROM information_schema.columns c "
+            "WHERE c.table_schema = current_schema() AND c.column_name = 'namespace'"
+        ).fetchall()
+    # What carries a namespace belongs to one, and goes with it.
+    assert {table for (table,) in rows} == set(OWNED)
+
+
+def test_the_namespace_comes_first_in_every_key(url: str) -> None:
+    made_ready(url)
+    with psycopg.connect(url) as connection:
+        rows = connection.execute(
+            "SELECT c.conrelid::regclass::text, a.attname FROM pg_constraint c JOIN pg_attribute a "
+            "ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1] "
+            "WHERE c.contype = 'p' AND c.connamespace = current_schema()::regnamespace"
+        ).fetchall()
+    first = dict(rows)
+    assert {table: first[table] for table in OWNED} == dict.fromkeys(OWNED, "namespace")
+
+
+def test_many_processes_may_start_at_once(url: str) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        done = list(pool.map(lambda _: made_ready(url), range(6)))
+    assert sorted(done) == [(0, len(MIGRATIONS)), *[(len(MIGRATIONS), len(MIGRATIONS))] * 5]
+
+
+def test_a_migration_that_fails_leaves_nothing(url: str) -> None:
+    made_ready(url)
+    with pytest.raises(Exception, match="nonsense"):
+        made_ready(url, scripts=(*MIGRATIONS, "CREATE TABLE half (x INT); SELECT nonsense"))
+    assert made_ready(url) == (len(MIGRATIONS), len(MIGRATIONS))
+    assert made_ready(url, scripts=(*MIGRATIONS, "CREATE TABLE half (x INT)"))[1] == len(MIGRATIONS) + 1
+    with pytest.raises(StoreTooNew, match="upgrade with `pip install"):
+        made_ready(url)
+
+
+def test_nothing_is_made_where_something_must_be(url: str) -> None:
+    with pytest.raises(StoreUnavailable, match=r"no memories at .* yet; check the database and the schema"):
+        PostgresStore(url, must_exist=True)
+    with psycopg.connect(url) as connection:
+        assert migrating.schema_number(connection) == 0
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://u:hunter2@host:none/db",
+        "postgresql://u:hunter2@[::1/db",
+        "postgresql://u:hunter2@h/d?nope=1",
+    ],
+)
+def test_an_address_that_is_none_is_said_without_its_password(address: str) -> None:
+    with pytest.raises(InvalidArgument, match="such as 'postgresql://user@host:5432/database'") as caught:
+        PostgresStore(address)
+    assert SECRET not in str(caught.value)
+
+
+def test_a_server_that_is_not_there_is_said_without_the_password() -> None:
+    with pytest.raises(StoreUnavailable, match=r"cannot be reached .* check the host and the port") as caught:
+        PostgresStore(f"postgresql://u:{SECRET}@127.0.0.1:1/db")
+    assert SECRET not in str(caught.value)
+
+
+def test_a_database_that_is_not_there_is_said(base: str) -> None:
+    with pytest.raises(ServerUnsuitable, match=r"no such database .* createdb"):
+        made_ready(as_user(base, "postgres", "nothing_here"))
+
+
+def test_an_old_server_is_said(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migrating, "OLDEST", 99)
+    with pytest.raises(ServerUnsuitable, match="and 99 or newer is needed; upgrade the server"):
+        made_ready(url)
+
+
+def test_an_old_pgvector_is_said(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migrating, "OLDEST_PGVECTOR", (99, 0))
+    with pytest.raises(ServerUnsuitable, match="ALTER EXTENSION vector UPDATE"):
+        made_ready(url)
+
+
+def test_a_server_without_pgvector_is_said(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migrating, "_EXTENSION", "nothing_like_it")
+    with pytest.raises(ServerUnsuitable, match="lacks the extension pgvector; install it on the server"):
+        made_ready(url)
+
+
+def test_the_extension_is_made_where_the_user_may(base: str, bare: str) -> None:
+    assert made_ready(as_user(base, "postgres", bare)) == (0, len(MIGRATIONS))
+
+
+def test_who_may_not_make_the_extension_is_told_who_can(base: str, bare: str, stranger: str) -> None:
+    with pytest.raises(ServerUnsuitable, match="let a superuser run CREATE EXTENSION vector"):
+        made_ready(as_user(base, stranger, bare))
+
+
+def test_who_may_not_make_tables_is_told_what_to_ask_for(base: str, stranger: str) -> None:
+    with pytest.raises(
+        ServerUnsuitable, match=r"may not make tables .* GRANT CREATE, USAGE ON SCHEMA"
+    ) as caught:
+        made_ready(as_user(base, stranger))
+    assert SECRET not in str(caught.value)
+
+
+def test_who_may_not_write_is_told_what_to_ask_for(url: str, base: str, stranger: str) -> None:
+    made_ready(url)
+    schema = url.partition("search_path%3D")[2].partition("%2C")[0]
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute(f"GRANT USAGE ON SCHEMA {schema} TO {stranger}")
+        connection.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {stranger}")
+    store = PostgresStore(as_user(url, stranger))
+    assert store.setting("x") is None
+    with pytest.raises(ServerUnsuitable, match=r"lacks a right .* GRANT SELECT, INSERT, UPDATE, DELETE"):
+        store.remember_setting("x", "1")
+    store.close()
+
+
+def test_tables_that_are_gone_are_said(url: str) -> None:
+    store = PostgresStore(url)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP TABLE settings")
+    with pytest.raises(StoreCorrupt, match="lacks tables that its migrations say it has"):
+        store.setting("x")
+    store.close()
