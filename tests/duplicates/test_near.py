@@ -74,6 +74,7 @@ def test_without_vectors_the_letters_have_to_say_more() -> None:
         ({"source": Source(session="s", position=1)}, {}),
         ({"source": Source(speaker="Anna")}, {"source": Source(speaker="Bob")}),
         ({"place": Place(1, 2)}, {"place": Place(2, 1)}),
+        ({"entities": ("Anna", "Ida")}, {"entities": ("Bob",)}),
         ({"valid_from": DAY}, {}),
         ({"category": "event"}, {"category": "event", "created_at": DAY + timedelta(days=1)}),
         ({"category": "fact"}, {"category": "preference"}),
@@ -81,6 +82,12 @@ def test_without_vectors_the_letters_have_to_say_more() -> None:
 )
 def test_another_occasion_or_kind_is_another_statement(one: dict[str, Any], other: dict[str, Any]) -> None:
     assert verdict(memory("I like tea", **one), memory("I like tea", **other)) is Verdict.DISTINCT
+
+
+@pytest.mark.parametrize("names", [(), ("anna",), ("Bob", "Anna")])
+def test_a_name_in_common_or_none_at_all_tells_nothing_apart(names: tuple[str, ...]) -> None:
+    a, b = memory("Likes tea", entities=("Anna",)), memory("Likes tea", entities=names)
+    assert verdict(a, b) is Verdict.DUPLICATE
 
 
 def test_a_gap_in_confidence_keeps_both() -> None:

@@ -92,7 +92,7 @@ def judge(
     The first rule that applies decides:
 
     1. Either is a turn of a transcript: distinct.
-    2. Their speakers, places or occasions differ: distinct.
+    2. Their speakers, places or occasions differ, or they name nobody in common: distinct.
     3. The cosine or the Jaccard index is too low: distinct.
     4. :func:`~recollect.duplicates.decisions.decide`: corrections, categories, confidences. A correction wins
        over what it repeats and over what it contradicts, and over nothing else.
@@ -155,11 +155,19 @@ def _occasion(a: Memory, b: Memory) -> str:
         return "Two speakers said them."
     if a.place != b.place and a.place is not None and b.place is not None:
         return "They are from two places."
-    if a.valid_from != b.valid_from and not (is_correction(a) or is_correction(b)):
-        return "They are about two times."
+    if not (is_correction(a) or is_correction(b)):
+        if a.valid_from != b.valid_from:
+            return "They are about two times."
+        if a.entities and b.entities and _names(a).isdisjoint(_names(b)):
+            # "Likes tea" of Anna is not "Likes tea" of Bob.
+            return "They are about others."
     if a.category == b.category == _EVENT and abs(a.event_time - b.event_time) >= _SAME_OCCASION:
         return "They are two events."
     return ""
+
+
+def _names(memory: Memory) -> set[str]:
+    return {name.casefold() for name in memory.entities}
 
 
 def _said_twice(a: str, b: str, *, paraphrases: bool) -> bool:
