@@ -11,7 +11,7 @@ from recollect.model.errors import InvalidArgument, MissingExtra
 
 SCHEMES: Final = ("postgresql://", "postgres://")
 _EXAMPLE: Final = "postgresql://user@host:5432/database"
-_NO_PORT: Final = re.compile(r":(?![\d,]*(?:/|$))[^\]/,]*(?=[/,]|$)")
+_NO_PORT: Final = re.compile(r":(?!\d*(?:[/,]|$))[^\]/,]*(?=[/,]|$)")
 """What stands where a port does and is none: a password, if somebody forgot the host."""
 _HIDDEN: Final = "***"
 _SECRET: Final = ("password", "sslpassword", "passfile")

@@ -167,7 +167,12 @@ class Database:
             connection.execute(_READ, prepare=False)
             with self._held(connection, writing=False):
                 yield connection
-            connection.execute("COMMIT", prepare=False)
+            try:
+                connection.execute("COMMIT", prepare=False)
+            except psycopg.OperationalError:
+                # What was read is good, whether or not the server hears that nobody looks any more.
+                if not connection.broken:
+                    raise
 
     @contextmanager
     def writing(self) -> Iterator[Server]:

@@ -1,0 +1,16 @@
+"""Writes memories one after the other and says so, until it is killed; run by `test_reliability.py`."""
+
+import sys
+from itertools import count
+
+from recollect.store.conformance import DIMENSION, EMBEDDER, direction, entry
+from recollect.store.postgres.store import PostgresStore
+
+if __name__ == "__main__":
+    store = PostgresStore(sys.argv[1])
+    store.use_embedder(EMBEDDER, DIMENSION)
+    for number in count():
+        name = f"{sys.argv[2]}-{number}"
+        store.add([entry(f"{name}a", "tea and milk", direction(1)), entry(f"{name}b", "tea")])
+        sys.stdout.write(f"{name}\n")
+        sys.stdout.flush()

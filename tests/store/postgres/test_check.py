@@ -1,0 +1,119 @@
+"""What is derived can be wrong, is found to be, and is made anew."""
+
+from collections.abc import Mapping
+
+import psycopg
+import pytest
+
+from recollect.model.errors import NotSupportedHere
+from recollect.model.memory import Memory, Source
+from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
+from recollect.store.postgres.store import PostgresStore
+
+
+def terms_of(memory: Memory) -> Mapping[str, Mapping[str, int]]:
+    return entry(memory.id, memory.content, tags=memory.tags).terms
+
+
+@pytest.fixture
+def full(store: PostgresStore) -> PostgresStore:
+    store.use_embedder(EMBEDDER, DIMENSION)
+    store.add(
+        [
+            entry("a", "tea tea milk", direction(1), tags=("drink",)),
+            entry("b", "milk", source=Source("anna", "s", 1)),
+            entry("c", "milk", supersedes=("b",)),
+            entry("d", "cup", direction(0, 1)),
+            entry("e", "cup", namespace=THERE),
+        ]
+    )
+    store.forget(HERE, ["d"], NOW)
+    return store
+
+
+def test_a_sound_store_has_no_problems(full: PostgresStore) -> None:
+    assert full.check(terms_of) == []
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (
+            "UPDATE postings SET frequency = 9 WHERE term = 'tea'",
+            "1 words are not listed where they are said",
+        ),
+        ("DELETE FROM postings WHERE term = 'milk'", "words are not listed"),
+        ("UPDATE postings SET slot = 77 WHERE term = 'drink'", "2 words are not listed"),
+        (
+            "UPDATE memories SET record = set_byte(record, 20, 1) WHERE id = 'a'",
+            "does not match its checksum",
+        ),
+        ("UPDATE memories SET confidence = 0.25 WHERE id = 'a'", "record of memory a does not say"),
+        (
+            "UPDATE memories SET words = (SELECT words FROM memories WHERE id = 'b') WHERE id = 'a'",
+            "words beside",
+        ),
+        ("UPDATE namespaces SET shown = 7 WHERE path = 'acme/alice'", "what is counted is not what there is"),
+        ("UPDATE namespaces SET sums[1] = 7", "what is counted"),
+        ("UPDATE vector_counts SET memories = 9", "vectors are not counted as they are"),
+    ],
+)
+def test_what_is_wrong_is_said_and_made_anew(full: PostgresStore, used: str, damage: str, said: str) -> None:
+    with psycopg.connect(used, autocommit=True) as connection:
+        connection.execute(damage)
+    found = full.check(terms_of, repair=True)
+    assert found
+    assert any(said in text for text in found)
+    assert full.check(terms_of) == []
+    with full.view(HERE, NOW) as view:
+        assert view.document_frequencies(["tea", "milk"]) == (2, {"tea": 1, "milk": 2})
+        assert view.pending == 2
+
+
+def test_what_was_said_is_never_touched(full: PostgresStore, used: str) -> None:
+    with psycopg.connect(used, autocommit=True) as connection:
+        connection.execute("UPDATE memories SET content = 'lies' WHERE id = 'a'")
+    assert any(
+        "does not match its fingerprint; restore it from a backup" in text for text in full.check(terms_of)
+    )
+    full.check(terms_of, repair=True)
+    assert full.get(HERE, ["a"])[0].content == "lies"
+
+
+def test_a_server_is_copied_by_its_own_means(full: PostgresStore) -> None:
+    with pytest.raises(NotSupportedHere, match="use pg_dump"):
+        full.backup("copy.db")
+
+
+def test_statistics_count_everything(full: PostgresStore) -> None:
+    found = dict(full.statistics())
+    assert found.pop("bytes") > 0
+    assert found.pop("changes") >= 7
+    assert found == {
+        "memories": 5,
+        "forgotten": 1,
+        "superseded": 1,
+        "namespaces": 2,
+        "sessions": 1,
+        "entities": 0,
+        "relations": 0,
+        "vector_indexes": 0,
+        "vectors": {EMBEDDER: 2},
+        "unfinished_purge": False,
+    }
+
+
+def test_a_purge_and_a_vacuum_leave_no_bytes_in_the_tables(url: str) -> None:
+    store = PostgresStore(url)
+    store.add([entry("secret", "xyzzysecretxyzzy tea"), entry("b", "tea")])
+    store.purge(HERE, ["secret"])
+    with psycopg.connect(url, autocommit=True) as connection:
+        store.vacuum()
+        connection.execute("CHECKPOINT")
+        for table in ("memories", "postings"):
+            (content,) = connection.execute(
+                "SELECT pg_read_binary_file(pg_relation_filepath(%s::regclass))", (table,)
+            ).fetchone() or (b"",)
+            assert b"xyzzysecret" not in bytes(content)
+    assert [memory.id for memory in store.export(None)] == ["b"]
+    store.close()

