@@ -42,7 +42,11 @@ def test_groups_are_shown_first_then_superseded_then_taken_back(cli: Run, twice:
     ]
     assert cli("duplicates", "--undo").out == "reinstated 1 memory\n"
     assert len(cli("list").lines) == 3
-    assert cli("duplicates", "--undo").code == 2
+    none = cli("duplicates", "--undo")
+    assert (none.code, none.out) == (1, "")
+    assert "There is no run to take back." in none.err
+    again = cli("duplicates", "--undo", "--json")
+    assert (again.code, again.json) == (1, {"reinstated": [], "left": []})
     assert cli("check").code == 0
 
 
@@ -64,15 +68,34 @@ def test_the_same_as_json(cli: Run, twice: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--method", "magic"), ("--strategy", "x"), ("--undo", "--apply"), ("--run", "1")]
+    "arguments",
+    [("--method", "magic"), ("--strategy", "x"), ("--undo", "--apply"), ("--run", "1"), ("--limit", "-1")],
 )
 def test_bad_options_of_duplicates_are_refused(cli: Run, tea: str, arguments: tuple[str, ...]) -> None:
     assert cli("duplicates", *arguments).code == 2
 
 
+def test_passages_of_files_are_left_alone_and_counted(cli: Run, home: Path) -> None:
+    (home / "notes.txt").write_text("Bob sails.\n\nbob sails\n")
+    cli("import", "notes.txt")
+    shown = cli("duplicates")
+    assert shown.lines == []
+    assert "of 0 memories" in shown.err
+    assert "2 turns of transcripts and files left alone" in shown.err
+    assert cli("duplicates", "--json").json["turns"] == 2
+
+
+def test_what_may_be_contradicted_is_told_where_it_is_said(cli: Run) -> None:
+    cli("remember", "The rent is 900 euros.")
+    newer = cli("remember", "The rent is 950 euros.")
+    assert "It may contradict “The rent is 900 euros.”: the number differs: 900 and 950;" in newer.err
+    assert cli("remember", "The sea is cold.", "--quiet").err == ""
+
+
 def test_what_was_said_before_is_told(cli: Run, tea: str) -> None:
     again = cli("remember", "anna prefers green tea!", "-c", "preference", "--speaker", "Anna")
     assert again.out.strip() == tea
+    assert "It was said before, 2 times by now" in again.err
     assert (
         "Said before"
         in cli(

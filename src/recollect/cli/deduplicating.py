@@ -10,6 +10,7 @@ import typer
 
 from recollect.cli.arguments import chosen, found_memory
 from recollect.cli.command import command
+from recollect.cli.failures import NOTHING
 from recollect.cli.output import Output, counted, one_line, visible
 from recollect.cli.session import Session
 
@@ -72,6 +73,7 @@ def duplicates(
     limit: Limit = 20,
 ) -> None:
     """Show what was said more than once, and supersede it if asked to; nothing is lost."""
+    from recollect.model import checks
     from recollect.model.errors import InvalidArgument
 
     if undo and apply:
@@ -80,6 +82,7 @@ def duplicates(
         raise InvalidArgument("--run", run, "given with --undo")
     method = None if method is None else chosen("--method", method, _METHODS)
     chosen("--strategy", strategy, _STRATEGIES)
+    checks.whole("--limit", limit)
     with session.memory() as engine:
         if runs:
             _show_runs(session, engine)
@@ -159,6 +162,7 @@ def _report(output: Output, found: FoundDuplicates, run: Run | None, limit: int,
                 "repeats": repeats,
                 "compared": found.compared,
                 "candidates": found.candidates,
+                "turns": found.turns,
                 "method": found.method.value,
                 "run": None if run is None else _run_json(run),
             }
@@ -166,6 +170,9 @@ def _report(output: Output, found: FoundDuplicates, run: Run | None, limit: int,
         return
     said = f"{counted(repeats, 'repeat')} in {counted(len(found.groups), 'group')}"
     output.say(f"{said} of {counted(found.compared, 'memory', 'memories')}, by {found.method.value}")
+    if found.turns:
+        turns = counted(found.turns, "turn of a transcript or file", "turns of transcripts and files")
+        output.say(f"{turns} left alone")
     if run is not None:
         output.line(f"superseded {run.repeats:,} in run {run.number}")
         output.say("recollect duplicates --undo takes it back")
@@ -174,6 +181,11 @@ def _report(output: Output, found: FoundDuplicates, run: Run | None, limit: int,
 
 
 def _undo(session: Session, engine: Engine, run: int | None) -> None:
+    if run is None and all(each.undone_at for each in engine.duplicate_runs()):
+        if session.output.json:
+            session.output.data({"reinstated": [], "left": []})
+        session.output.say("There is no run to take back.")
+        session.leave(NOTHING)
     undone = engine.undo_duplicates(run)
     if session.output.json:
         session.output.data(

@@ -8,12 +8,15 @@ import typer
 
 from recollect.cli.arguments import chosen, found_memory, instant, json_object, place_of, words
 from recollect.cli.command import command
+from recollect.cli.output import one_line, visible
 from recollect.cli.session import Session
 
 if TYPE_CHECKING:
+    from recollect.engine import Engine
     from recollect.model.memory import Memory
 
 _PANEL: Final = "Remember and recall"
+_EXCERPT: Final = 70
 _TIERS: Final = ("working", "episodic", "semantic", "procedural")
 
 Words = Annotated[list[str], typer.Argument(metavar="TEXT", help="What to remember; - reads it from stdin.")]
@@ -84,6 +87,7 @@ def remember(
     with session.memory(create=True, embed=True) as engine:
         said = engine.remember(content, **details)
         _report(session, "Said before" if said.mentions > 1 else "Remembered", said)
+        _point_out(session, engine, said)
 
 
 def correct(
@@ -113,6 +117,21 @@ def correct(
 def _details(**given: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of a memory
     """Return what was given, without what was not."""
     return {name: value for name, value in given.items() if value is not None and value not in ([], {})}
+
+
+def _point_out(session: Session, engine: Engine, said: Memory) -> None:
+    """Tell what else happened: that it was known already, and what it may contradict."""
+    from recollect.cli.show_memory import short_id
+
+    if said.mentions > 1:
+        which = f"recollect history {short_id(said.id)}"
+        session.output.say(f"It was said before, {said.mentions:,} times by now; {which} shows them")
+    for hint in engine.contradictions(said.id):
+        if hint.newer == said.id:
+            older = one_line(visible(engine.get(hint.older).content), _EXCERPT)
+            session.output.say(
+                f"It may contradict “{older}”: {hint.reason}; recollect contradictions decides"
+            )
 
 
 def _report(session: Session, verb: str, memory: Memory) -> None:

@@ -89,12 +89,15 @@ class FoundDuplicates:
         How many memories were compared.
     candidates
         How many pairs were looked at.
+    turns
+        How many memories were left out, being turns of transcripts or passages of files.
     """
 
     groups: tuple[DuplicateGroup, ...]
     method: Method
     compared: int
     candidates: int
+    turns: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,17 +96,17 @@ class DuplicateVerbs(ABC):
             checks.flag("paraphrases", paraphrases),
         )
         hidden = {each.memory_id for each in self.store.hidden(path)}
-        memories = [
+        current = [
             memory
             for memory in self.store.export(path)
-            if memory.id not in hidden
-            and not is_turn(memory)
-            and (memory.expires_at is None or memory.expires_at > now)
+            if memory.id not in hidden and (memory.expires_at is None or memory.expires_at > now)
         ]
+        memories = [memory for memory in current if not is_turn(memory)]
         progress("reading memories", len(memories), len(memories))
         digests = [address(embedded_text(memory)) for memory in memories]
         known = self.store.cached_vectors(digests) if self.embedder is not None else {}
-        return search.run(memories, [known.get(digest) for digest in digests], progress)
+        found = search.run(memories, [known.get(digest) for digest in digests], progress)
+        return replace(found, turns=len(current) - len(memories))
 
     def supersede_duplicates(
         self,
