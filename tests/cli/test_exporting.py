@@ -168,6 +168,12 @@ def test_entities_and_relations_come_back_as_they_were(cli: Run, tea: str, home:
         assert memory.entity("Bob").merged == ("Bob",)
 
 
+def test_one_relation_is_one_relation(cli: Run, home: Path) -> None:
+    cli("remember", "Anna works at the bank")
+    cli("relate", "Anna", "works_at", "Acme")
+    assert "1 memory, 2 entities, 1 relation ·" in cli("export", "all.jsonl").err
+
+
 def test_lines_about_entities_that_cannot_be_read_are_reported(cli: Run, home: Path) -> None:
     lines: list[dict[str, Any]] = [
         {"kind": "entity", "name": "Anna", "aliases": ["Annie"]},

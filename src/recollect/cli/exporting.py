@@ -51,7 +51,10 @@ def export(session: Session, file: File = "-", all_namespaces: All = False, forc
     if file != "-" and output.json:
         output.data({"exported": count, **declared, "file": file})
     else:
-        also = "".join(f", {number:,} {kind}" for kind, number in declared.items() if number)
+        singular = {"entities": "entity", "relations": "relation"}
+        also = "".join(
+            f", {counted(number, singular[kind], kind)}" for kind, number in declared.items() if number
+        )
         output.say(f"{counted(count, 'memory', 'memories')}{also} · {session.settings.db}")
     if others and not all_namespaces:
         output.say(f"{counted(others, 'other namespace')} left out; --all-namespaces takes all")
