@@ -130,8 +130,14 @@ def test_namespaces_say_what_they_lack(cli: Run, taught: Path) -> None:
     ["vector_weight", "vector_weight=", "alpha=1", "vector_weight=2", "vector_weight=0:1:0", "b=1:0:0.1"],
 )
 def test_a_grid_that_cannot_be_is_refused(over: str) -> None:
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgument, match=r"^--over"):
         _grid([over])
+
+
+def test_one_fold_is_too_few(cli: Run, taught: Path) -> None:
+    ran = cli("tune", "weights", *OVER, "--folds", "1")
+    assert ran.code == 2
+    assert "--folds" in ran.err
 
 
 def test_steps_are_exact() -> None:

@@ -163,8 +163,12 @@ def json_object(option: str, text: str | None) -> dict[str, Any] | None:
     return value
 
 
-def changes(settings: Sequence[str], parameters: Sequence[Parameter]) -> dict[str, Any]:
+def changes(
+    settings: Sequence[str], parameters: Sequence[Parameter], option: str = "--set"
+) -> dict[str, Any]:
     """Return the recipe parameters that ``--set name=value`` changes, each in its own type.
+
+    The option is named in what is said about mistakes.
 
     Examples
     --------
@@ -180,10 +184,10 @@ def changes(settings: Sequence[str], parameters: Sequence[Parameter]) -> dict[st
         name, equals, value = setting.partition("=")
         name = name.strip().replace("-", "_")
         if not equals:
-            raise InvalidArgument("--set", setting, "name=value, such as vector_weight=0.7")
+            raise InvalidArgument(option, setting, "name=value, such as vector_weight=0.7")
         if name not in known:
-            raise InvalidArgument("--set", name, f"a parameter of the recipe{nearest(name, known)}")
-        found[name] = _typed(known[name], value.strip())
+            raise InvalidArgument(option, name, f"a parameter of the recipe{nearest(name, known)}")
+        found[name] = _typed(known[name], value.strip(), option)
     return found
 
 
@@ -204,11 +208,11 @@ def ranged(parameter: Parameter) -> str:
     return f"{whole}{parameter.low:g} to {parameter.high:g}"
 
 
-def _typed(parameter: Parameter, text: str) -> object:
+def _typed(parameter: Parameter, text: str, option: str) -> object:
     from recollect.engine.recipe import checked
     from recollect.model.errors import InvalidArgument
 
-    option = f"--set {parameter.name}"
+    option = f"{option} {parameter.name}"
     if parameter.choices:
         return chosen(option, text, parameter.choices)
     value: object = text

@@ -35,7 +35,7 @@ Name = Annotated[str, typer.Option("--save", metavar="NAME", help="The name to s
 Use = Annotated[bool, typer.Option("--use", help="Use it from now on, if it wins.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Judge, and save nothing.")]
 Metric = Annotated[str, typer.Option("--metric", "-m", help="What settings are compared by.")]
-Folds = Annotated[int, typer.Option("--folds", help="How often data is held out.")]
+Folds = Annotated[int, typer.Option("--folds", min=2, help="How often data is held out.")]
 Seed = Annotated[int, typer.Option("--seed", help="The same seed deals the same folds.")]
 Over = Annotated[
     list[str] | None,
@@ -294,7 +294,7 @@ def _grid(over: list[str]) -> dict[str, list[Any]]:
         if text.count(":") == 2:
             values = _steps(each, *text.split(":"))
         for value in values:
-            (found,) = changes([f"{name}={value}"], PARAMETERS).items()
+            (found,) = changes([f"{name}={value}"], PARAMETERS, "--over").items()
             grid.setdefault(found[0], []).append(found[1])
     return grid
 
