@@ -109,6 +109,13 @@ def test_an_unknown_specification_lists_what_there_is(name: str) -> None:
     assert all(known in str(caught.value) for known in (*NAMES, *FORMS))
 
 
+def test_unknown_prompts_list_those_there_are() -> None:
+    with pytest.raises(
+        EmbedderError, match=r"no prompts 'poetry' for lexical; there are none, similarity, .*custom:"
+    ):
+        choose("lexical#poetry")
+
+
 def test_a_specification_is_text() -> None:
     with pytest.raises(InvalidArgument, match="specification"):
         open_embedder(None)  # type: ignore[arg-type]

@@ -33,7 +33,7 @@ from recollect.embed.hub import cached_snapshot, describe_hub_folder
 from recollect.embed.lexical import LexicalEmbedder
 from recollect.embed.onnx import OnnxEmbedder
 from recollect.embed.port import Embedder
-from recollect.embed.prompting import split, with_prompts
+from recollect.embed.prompting import PRESETS, split, with_prompts
 from recollect.embed.static import StaticEmbedder
 from recollect.model.checks import text
 from recollect.model.errors import EmbedderError, MissingExtra, ModelNotInstalled
@@ -144,6 +144,10 @@ def choose(specification: str, resources: Resources | None = None) -> Choice:
         return Choice(_from_folder(form, rest, given), specification)
     if colon and rest and form in ("openai", "ollama"):
         return Choice(_service(form, rest, given), specification)
+    model, _, said = specification.rpartition("#")
+    if model in NAMES:
+        there = ", ".join((*PRESETS, "custom:QUERY|DOCUMENT"))
+        raise EmbedderError(f"there are no prompts {said!r} for {model}; there are {there}")
     raise EmbedderError(f"there is no embedder {specification!r}; there are {', '.join((*NAMES, *FORMS))}")
 
 
