@@ -1,0 +1,148 @@
+"""The engine on a server: every recipe recalls what it recalls from a file, and every door opens there."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import recollect
+from recollect.cli.app import app
+from recollect.engine.engine import Engine
+from recollect.engine.recipes import RECIPES
+from recollect.engine.settings import Settings
+from recollect.model.errors import NotSupportedHere, ServerUnsuitable, StoreUnavailable
+from recollect.model.memory import Source
+from recollect.model.place import Place
+from recollect.store.postgres.store import PostgresStore
+
+START = datetime(2026, 5, 7, 12, tzinfo=UTC)
+TURNS = (
+    "Anna: Did you try the green tea from Lisbon?",
+    "Ben: Yes, last summer, with Tom. It was better than coffee.",
+    "Anna: The shop closed in March, sadly.",
+    "Ben: Tom moved to Porto and works at the harbour now.",
+    "Anna: Then we should visit him on his birthday.",
+)
+FACTS = (
+    "Tom's birthday is on 12 June.",
+    "Anna is allergic to walnuts.",
+    "Ben plays chess every Sunday with his neighbour Zoë.",
+    "Zoë repaired the red bicycle in the old house.",
+)
+QUESTIONS = (
+    "who tried the tea from Lisbon?",
+    "when is Tom's birthday?",
+    "what happened in the summer?",
+    '"red bicycle" -chess',
+    "where does the neighbour of Ben live?",
+    "something nobody said",
+)
+
+
+def told(where: Any) -> Engine:
+    clock = iter(START + timedelta(minutes=minute) for minute in range(100_000))
+    engine = recollect.open(where, embedder="lexical", clock=lambda: next(clock))
+    for position, turn in enumerate(TURNS):
+        speaker, _, text = turn.partition(": ")
+        engine.remember(text, id=f"t{position}", source=Source(speaker, "s1", position))
+    engine.remember_many(
+        [{"content": fact, "id": f"f{n}", "place": Place(52 + n, 13)} for n, fact in enumerate(FACTS)]
+    )
+    engine.remember(FACTS[1], id="again")
+    engine.correct("f2", "Ben plays chess every Friday with his neighbour Zoë.")
+    engine.forget("t2")
+    engine.relate("Tom", "works_at", "harbour")
+    return engine
+
+
+@pytest.fixture
+def both(store: PostgresStore, used: str) -> Iterator[tuple[Engine, Engine]]:
+    engines = told(":memory:"), told(used)
+    yield engines
+    for engine in engines:
+        engine.close()
+
+
+def test_every_recipe_recalls_what_it_recalls_from_a_file(both: tuple[Engine, Engine]) -> None:
+    options: list[dict[str, Any]] = [{"recipe": name} for name in RECIPES]
+    options += [
+        {"as_of": START + timedelta(minutes=30)},
+        {"near": Place(53, 13)},
+        {"filter": {"session": "s1"}},
+    ]
+    for given in options:
+        for question in QUESTIONS:
+            one, other = (engine.recall(question, **given) for engine in both)
+            assert contents(other) == contents(one), (given, question)
+            assert [hit.score for hit in other] == pytest.approx([hit.score for hit in one], abs=1e-6)
+            assert other.degraded == one.degraded
+
+
+def test_the_other_verbs_answer_alike(both: tuple[Engine, Engine]) -> None:
+    one, other = both
+    assert [each.content for each in other.list().memories] == [each.content for each in one.list().memories]
+    assert other.entities() == one.entities()
+    assert len(other.paths("Tom").paths) == len(one.paths("Tom").paths) > 0
+    assert (
+        [each.memory_id for each in other.repeats("f1")]
+        == [each.memory_id for each in one.repeats("f1")]
+        == ["again"]
+    )
+    assert other.check() == one.check() == []
+    other.purge("f1")
+    assert other.check() == []
+
+
+def contents(recall: Any) -> list[str]:
+    return [hit.memory.content for hit in recall]
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, list(arguments), env={"FORCE_COLOR": None})
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_the_command_line_opens_an_address(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RECOLLECT_EMBEDDER", "lexical")
+    address = url.replace("postgres:@", "postgres:hunter2@")
+    code, _, said = run("recall", "tea", "--db", address)
+    assert (code, "no memories at" in said) == (3, True)
+    assert run("remember", "Anna prefers green tea.", "--id", "tea", "--db", address)[:2] == (0, "tea\n")
+    monkeypatch.setenv("RECOLLECT_DB", address)
+    code, out, _ = run("recall", "what tea?", "--json")
+    assert (code, json.loads(out)["hits"][0]["memory"]["id"]) == (0, "tea")
+    code, out, _ = run("doctor", "--json")
+    assert json.loads(out)["db"]["memories"] == 1
+    code, _, said = run("backup", "copy.db")
+    assert (code, "pg_dump" in said) == (3, True)
+    assert run("check")[0] == 0
+    for command in (["list"], ["namespaces"], ["stats"], ["doctor"], ["recall", "x", "--debug"], ["vacuum"]):
+        assert "hunter2" not in "".join(map(str, run(*command)))
+
+
+def test_settings_take_an_address_from_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = "postgresql://anna:hunter2@localhost/memories"
+    assert str(Settings(db=url).db) == "postgresql://anna@localhost/memories"
+    assert "hunter2" not in repr(Settings(db=url))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "recollect.toml").write_text(f'db = "{url}"\n')
+    assert str(Settings().db) == "postgresql://anna@localhost/memories"
+    monkeypatch.setenv("RECOLLECT_DB", "postgres://localhost/other")
+    assert str(Settings().db) == "postgresql://localhost/other"
+
+
+def test_what_cannot_be_opened_says_why(base: str, tmp_path: Path) -> None:
+    with pytest.raises(ServerUnsuitable, match="createdb"):
+        recollect.open(base.replace("/postgres?", "/nothing?"), embedder=None)
+    with pytest.raises(StoreUnavailable, match="cannot be reached"):
+        recollect.open("postgresql://127.0.0.1:1/x", embedder=None)
+
+
+def test_a_copy_to_a_file_is_refused_with_what_to_do_instead(store: PostgresStore, tmp_path: Path) -> None:
+    with pytest.raises(NotSupportedHere, match="use pg_dump"):
+        store.backup(tmp_path / "copy.db")
