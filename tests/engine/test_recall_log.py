@@ -79,7 +79,7 @@ def test_a_full_batch_is_written_by_the_recall_that_fills_it(monkeypatch: pytest
             engine.recall("tea")
             seen.append(count(engine))
         assert seen == [0, 0, 3, 3]
-    assert BATCH == 256
+    assert BATCH == 64
 
 
 def test_what_has_waited_long_is_written_by_the_next_recall(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,3 +237,13 @@ def test_a_purged_namespace_leaves_nothing_in_the_buffer() -> None:
         engine.purge_namespace("default")
         engine.remember("green tea")
         assert engine.recalls() == []
+
+
+def test_a_purge_elsewhere_reaches_what_waits_here(tmp_path: Path) -> None:
+    with opened(tmp_path / "m.db") as engine, opened(tmp_path / "m.db", recalls=False) as other:
+        engine.recall("Anna Petrowa and her tea")
+        engine.recall("zzz Petrowa")
+        other.purge_subject("Anna")
+        asked = engine.recall("Who sails?")
+        assert [each.id for each in engine.recalls()] == [asked.id]
+    assert b"Petrowa" not in (tmp_path / "m.db").read_bytes()

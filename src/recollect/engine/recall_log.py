@@ -29,11 +29,11 @@ from recollect.model.identity import uuid7
 from recollect.store.port import Store
 from recollect.store.recall_log import LogBounds, LoggedRecall, Sighting
 
-BATCH: Final = 256
+BATCH: Final = 64
 """How many recalls are written down together."""
 SECONDS: Final = 10.0
 """How long a recall waits for others, as long as recalls keep coming."""
-_MOST: Final = 4 * BATCH
+_MOST: Final = 16 * BATCH
 """How many are held while the store cannot be written; beyond, the oldest are let go."""
 _AT_CLOSE: Final = 2.0
 """How many seconds other writers are waited for at the end."""
@@ -95,13 +95,17 @@ class RecallLog:
         aside: list[_Noted] | None = getattr(self._aside, "recalls", None)
         if aside is not None:
             name = f"{len(aside) + 1}"
-            aside.append(_Noted(name, request, recall.embedder, recall.milliseconds, recall.trace))
+            aside.append(
+                _Noted(name, request, recall.embedder, recall.milliseconds, recall.trace, recall.change)
+            )
             return recall
         if not self.how.recalls:
             return recall
         named = replace(recall, id=uuid7(request.now, self._random_bits(74)))
         # The memories themselves are not logged, and should not be kept from being let go.
-        self._waiting.append(_Noted(named.id, request, named.embedder, named.milliseconds, named.trace))
+        self._waiting.append(
+            _Noted(named.id, request, named.embedder, named.milliseconds, named.trace, named.change)
+        )
         moment = monotonic()
         if len(self._waiting) == 1:
             self._since = moment
@@ -211,7 +215,7 @@ class RecallLog:
         shared = (noted.id, request.namespace, request.now, query, recipe, noted.embedder)
         if trace is None:
             nothing = np.zeros((0, 0), np.float32), np.zeros(0, np.intp)
-            return LoggedRecall(*shared, {}, noted.milliseconds, (), *nothing, ())
+            return LoggedRecall(*shared, {}, noted.milliseconds, (), *nothing, (), seen=noted.change)
         down = written_down(trace)
         return LoggedRecall(
             *shared,
@@ -221,6 +225,7 @@ class RecallLog:
             down.values,
             down.slots,
             down.shown,
+            seen=noted.change,
         )
 
 
@@ -232,3 +237,4 @@ class _Noted(NamedTuple):
     embedder: str
     milliseconds: Mapping[str, float]
     trace: Trace | None
+    change: int
