@@ -63,6 +63,8 @@ class Recall:
         What feedback about these hits refers to; empty where recalls are not logged.
     trace
         What all candidates were ranked by; None if there were none.
+    change
+        The last change of the namespace that was seen.
     """
 
     hits: tuple[Hit, ...]
@@ -75,6 +77,7 @@ class Recall:
     sessions: tuple[SessionHit, ...] = ()
     id: str = field(default="", compare=False)
     trace: Trace | None = field(default=None, repr=False, compare=False)
+    change: int = field(default=0, repr=False, compare=False)
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

@@ -94,6 +94,7 @@ class Recaller:
             omitted=len(found.hits) - shown,
             milliseconds=_milliseconds(reading=started, embedding=read_at, search=embedded_at, done=done),
             trace=None if found.trace is None else found.trace.seen(found.positions[:shown]),
+            change=found.change,
         )
 
     def _search(self, request: Request, question: Question, vector: Floats | None) -> _Found:
@@ -137,7 +138,9 @@ class Recaller:
             else:
                 hits = _hits(ranked, range(min(request.limit, ranked.slots.size)), view)
             rejected = None if hits or not request.limit else _rejected(ranked, view)
-            return _Found(hits, sessions, rejected, view.pending, ranked.trace, positions, unread)
+            return _Found(
+                hits, sessions, rejected, view.pending, ranked.trace, positions, unread, view.change
+            )
 
     def _period(self, request: Request, question: Question) -> tuple[Period | None, bool, str]:
         """Return the time the question names, given or in its words, and whether it asks for nothing else.
@@ -188,6 +191,7 @@ class _Found:
     trace: Trace | None
     positions: Sequence[int]
     unread: str
+    change: int
 
 
 def _hits(ranked: Ranked, positions: Sequence[int], view: View) -> tuple[Hit, ...]:

@@ -88,6 +88,25 @@ class LearningConformance:
         store.log_recalls([_recall("r3", [0, 1], words=[1.0, 2.0])], _BOUNDS)
         assert store.recalls(_HERE, limit=1)[0].ids == ("b",)
 
+    def test_what_was_asked_before_a_purge_is_not_logged_after_it(self, store: Store) -> None:
+        """Check that no question that waited elsewhere brings back what it names."""
+        _remembered(store, _HERE, "a", "b")
+        with store.view(_HERE, _NOW) as view:
+            before = view.change
+        assert before > 0
+        store.log_recalls([_recall("r1", [1], seen=before)], _BOUNDS)
+        store.purge(_HERE, ["a"])
+        with store.view(_HERE, _NOW) as view:
+            after = view.change
+        store.log_recalls([_recall("r2", [1], seen=before), _recall("r3", [1], seen=after)], _BOUNDS)
+        assert [each.id for each in store.recalls(_HERE)] == ["r3", "r1"]
+        store.purge_namespace(_HERE)
+        _remembered(store, _HERE, "c")
+        store.log_recalls([_recall("r4", [0], seen=after)], _BOUNDS)
+        assert store.recalls(_HERE) == []
+        with store.view("nobody", _NOW) as view:
+            assert view.change == 0
+
     def test_nothing_is_left_of_recalls_where_no_memory_is_left(self, store: Store) -> None:
         """Check that the last purge takes them all, and that a late log does not bring them back."""
         _remembered(store, _HERE, "a")
@@ -161,7 +180,11 @@ def _remembered(store: Store, namespace: str, *ids: str) -> None:
 
 
 def _recall(
-    id_: str, slots: list[int], words: list[float] | None = None, query: str | None = "tea?"
+    id_: str,
+    slots: list[int],
+    words: list[float] | None = None,
+    query: str | None = "tea?",
+    seen: int | None = None,
 ) -> LoggedRecall:
     columns = ("confidence",) if words is None else ("words", "confidence")
     sure = [0.5] * len(slots)
@@ -179,6 +202,7 @@ def _recall(
         values=values,
         slots=np.array(slots, np.intp),
         shown=tuple(reversed(range(len(slots)))),
+        seen=seen,
     )
 
 

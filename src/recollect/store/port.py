@@ -128,6 +128,11 @@ class View(Protocol):
         """How many memories have no vector of the store's embedder yet."""
         ...
 
+    @property
+    def change(self) -> int:
+        """The last change of the namespace that can be seen; 0 for one that there is not."""
+        ...
+
     def nearest(
         self, query: Floats, limit: int, excluded: Sequence[str] = (), *, rough: bool = False
     ) -> Found:
@@ -469,7 +474,8 @@ class Store(Protocol):
     ) -> None:
         """Write recalls down, and who saw which variant, and let go of the oldest.
 
-        Memories that are gone by now are left out, and so is a namespace that has none. Unlike a memory, a
+        Memories that are gone by now are left out, and so is a namespace that has none, and a recall that saw
+        its namespace before something in it was purged: its question may name that. Unlike a memory, a
         recall need not be on the disk when this returns. Others who write are waited for so many seconds, or
         as long as usual; then this raises :class:`~recollect.model.errors.StoreUnavailable`.
         """

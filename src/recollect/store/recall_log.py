@@ -55,6 +55,8 @@ class LoggedRecall:
         The positions of those that were shown, in the order in which they were.
     ids
         The candidates by id, once the recall is read back.
+    seen
+        The last change of its namespace that it saw, until it is written; None if nobody knows.
     """
 
     id: str
@@ -70,6 +72,7 @@ class LoggedRecall:
     slots: IntArray
     shown: tuple[int, ...]
     ids: tuple[str, ...] = ()
+    seen: int | None = None
 
     def column(self, name: str) -> Singles:
         """Return one column; NaN for each candidate if nothing is known of any."""

@@ -42,7 +42,8 @@ class LearningStore:
                     f"SET LOCAL lock_timeout = {max(1, round(patience * 1000))}", prepare=False
                 )
             for found, entries in _by_namespace(connection, recalls):
-                recall_log.add(connection, found.number, entries, bounds)
+                if kept := recall_log.untouched(connection, found, entries):
+                    recall_log.add(connection, found.number, kept, bounds)
             for found, seen in _by_namespace(connection, sightings):
                 ids = [id_ for each in seen for id_ in each.teams]
                 slots = recall_log.slots_of(connection, found.number, ids)

@@ -16,6 +16,7 @@ import numpy as np
 
 from recollect.model.errors import RecallNotFound
 from recollect.store.postgres.connection import Server
+from recollect.store.postgres.namespaces import Namespace
 from recollect.store.recall_log import LogBounds, LoggedRecall
 from recollect.store.recall_packing import encoded, kept_rows, packed, unpacked, without
 from recollect.store.sqlite.rows import instant, microseconds
@@ -167,6 +168,21 @@ def names(connection: Server, number: int, slots: set[int]) -> dict[int, str]:
         (number, sorted(slots)),
     )
     return dict(rows.fetchall())
+
+
+def untouched(
+    connection: Server, namespace: Namespace, entries: Sequence[LoggedRecall]
+) -> list[LoggedRecall]:
+    """Return the recalls since which nothing was purged: a question may name what is gone."""
+    since = min((entry.seen for entry in entries if entry.seen is not None), default=0)
+    row = connection.execute(
+        "SELECT coalesce(max(change), 0) FROM changes "
+        "WHERE namespace = %s AND kind = 'purge' AND change > %s",
+        (namespace.number, since),
+    ).fetchone()
+    # The name may have been another's, which was purged as a whole.
+    purged = max((row or (0,))[0], namespace.begun)
+    return [entry for entry in entries if entry.seen is None or entry.seen >= purged]
 
 
 def is_inhabited(connection: Server, number: int) -> bool:

@@ -54,6 +54,11 @@ class PostgresView:
         self._memories: dict[int, Memory] = {}
 
     @property
+    def change(self) -> int:
+        """The last change of the namespace that can be seen; 0 for one that there is not."""
+        return self._namespace.change
+
+    @property
     def count(self) -> int:
         """How many memories may be returned."""
         if not self._filtered:

@@ -43,7 +43,8 @@ class LearningStore:
         lightly = self._lightly(patience)
         with self._lock, translated(self.path), lightly, transaction(self._connection, self.path):
             for found, entries in self._by_namespace(recalls):
-                recall_log.add(self._connection, found.number, entries, bounds)
+                if kept := recall_log.untouched(self._connection, found, entries):
+                    recall_log.add(self._connection, found.number, kept, bounds)
             for found, seen in self._by_namespace(sightings):
                 ids = [id_ for each in seen for id_ in each.teams]
                 slots = recall_log.slots_of(self._connection, found.number, ids)

@@ -20,6 +20,7 @@ from recollect.store.recall_log import LogBounds, LoggedRecall
 from recollect.store.recall_packing import encoded, kept_rows, packed, unpacked, without
 from recollect.store.sqlite.places import place
 from recollect.store.sqlite.rows import instant, microseconds
+from recollect.store.sqlite.segments import Namespace
 
 _ADD: Final = (
     "INSERT INTO recalls (namespace, id, at, query, recipe, embedder, said, candidates, shown, start, bytes) "
@@ -74,6 +75,20 @@ def add(
         "DELETE FROM recalls WHERE number <= ? OR start < ?",
         (latest - bounds.recalls, size - bounds.megabytes * _MEGABYTE),
     )
+
+
+def untouched(
+    connection: sqlite3.Connection, namespace: Namespace, entries: Sequence[LoggedRecall]
+) -> list[LoggedRecall]:
+    """Return the recalls since which nothing was purged: a question may name what is gone."""
+    (last,) = connection.execute(
+        "SELECT coalesce(max(change), 0) FROM changes "
+        "WHERE namespace = ? AND kind <> 'add' AND kind = 'purge' AND change > ?",
+        (namespace.number, min((entry.seen for entry in entries if entry.seen is not None), default=0)),
+    ).fetchone()
+    # The name may have been another's, which was purged as a whole.
+    purged = max(last, namespace.begun)
+    return [entry for entry in entries if entry.seen is None or entry.seen >= purged]
 
 
 def read(

@@ -71,6 +71,11 @@ class SqliteView:
             self._allowed = passing if self._allowed is None else passing & self._allowed
 
     @property
+    def change(self) -> int:
+        """The last change of the namespace that can be seen; 0 for one that there is not."""
+        return self._namespace.change
+
+    @property
     def count(self) -> int:
         """How many memories may be returned."""
         if self._allowed is None or self._allowed is self._sight.mask:
