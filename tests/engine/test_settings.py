@@ -96,6 +96,30 @@ def test_a_bad_value_names_the_setting_the_value_and_the_place(
     assert str(written.value).startswith(f"{name} (from {file}) must be {expected}")
 
 
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (
+            "broken",
+            "life (from VARIABLE) must be JSON: a table of rules, such as working_days, and their numbers",
+        ),
+        (
+            '{"working_days": -1}',
+            "working_days in life (from VARIABLE) must be a number from 0 to 3650, got -1",
+        ),
+        ('{"workin_days": 1}', "life (from VARIABLE) must be one of 'working_days', "),
+    ],
+)
+def test_rules_of_life_that_cannot_be_are_named(
+    value: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECOLLECT_LIFE", value)
+    with pytest.raises(InvalidArgument) as refused:
+        Settings()
+    place = "the environment variable RECOLLECT_LIFE"
+    assert str(refused.value).startswith(message.replace("VARIABLE", place))
+
+
 def test_blank_paths_and_embedders_are_refused() -> None:
     for name in ("db", "models", "hub_cache", "embedder", "reranker"):
         with pytest.raises(InvalidArgument, match=f"^{name} must be"):

@@ -21,6 +21,7 @@ from pydantic_settings import (
     InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
 )
 
 from recollect.embed.folder import models_folder
@@ -42,6 +43,7 @@ from recollect.store.recall_log import LIMIT, MEGABYTES, LogBounds
 CONFIG: Final = "recollect.toml"
 CONFIG_VARIABLE: Final = "RECOLLECT_CONFIG"
 PREFIX: Final = "RECOLLECT_"
+_VARIABLE: Final = "the environment variable "
 
 _SECRETS: Final = ("api_key", "anchors_key")
 _EXPECTED: Final = {
@@ -174,6 +176,11 @@ class Settings(BaseSettings):
             super().__init__(**given)
         except ValidationError as error:
             raise _ours(error, places) from error
+        except SettingsError as error:
+            # Only the rules of life are a table, and so JSON in the environment.
+            place = _from_environment()["life"]
+            value = os.environ[place.removeprefix(_VARIABLE)]
+            raise InvalidArgument(f"life (from {place})", value, f"JSON: {_EXPECTED['life']}") from error
         self._origins = places
 
     def origin(self, name: str) -> str:
@@ -279,7 +286,7 @@ def _whole(number: float) -> float:
 def _from_environment() -> dict[str, str]:
     names = {name.upper(): name for name, value in os.environ.items() if value}
     variables = {field: names.get(f"{PREFIX}{field.upper()}") for field in Settings.model_fields}
-    return {field: f"the environment variable {name}" for field, name in variables.items() if name}
+    return {field: f"{_VARIABLE}{name}" for field, name in variables.items() if name}
 
 
 def _from_file() -> dict[str, str]:
@@ -319,4 +326,6 @@ def _ours(error: ValidationError, places: Mapping[str, str]) -> InvalidArgument:
     expected = cause.expected if isinstance(cause, InvalidArgument) else _EXPECTED.get(name, "text")
     value = "(not shown)" if name in _SECRETS else first["input"]
     place = places.get(name, "")
+    if name == "life" and isinstance(cause, InvalidArgument) and cause.argument in Life.__dataclass_fields__:
+        name, value = f"{cause.argument} in life", cause.value
     return InvalidArgument(f"{name} (from {place})" if place else name, value, expected)
