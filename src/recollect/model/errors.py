@@ -38,6 +38,7 @@ to do about it.
 
 from __future__ import annotations
 
+from datetime import datetime
 from os import PathLike, fspath
 
 _SHOWN = 80
@@ -45,7 +46,7 @@ _SHOWN = 80
 
 
 def shown(value: object) -> str:
-    """Return `value` as an error message shows it: its ``repr``, cut to a readable length.
+    """Return `value` as an error message shows it: its ``repr``, cut to a readable length; times in ISO 8601.
 
     Examples
     --------
@@ -53,9 +54,11 @@ def shown(value: object) -> str:
     'nan'
     >>> len(shown("x" * 10_000))
     81
+    >>> shown(datetime(2026, 5, 7, 18, 30))
+    '2026-05-07T18:30:00'
     """
     try:
-        text = repr(value)
+        text = value.isoformat() if isinstance(value, datetime) else repr(value)
     except Exception as error:
         # An int of 5000 digits has no repr, and an error on the way to an error would hide the first one.
         text = f"a value of type {type(value).__name__} that cannot be shown ({type(error).__name__})"
