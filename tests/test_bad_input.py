@@ -38,6 +38,7 @@ RESULTS = {
         "duplicates.Superseded",
         "duplicates.Survivor",
         "place.Near",
+        "text.AnchorReading",
         "text.Extraction",
     ),
 }
@@ -51,7 +52,8 @@ RESULTS |= {
 """Records that functions hand out for reading; nobody is asked to make one."""
 CHOICES = {"duplicates.Cue", "duplicates.Method", "duplicates.Verdict"}
 PROTOCOLS = {
-    *("rank.Statistics", "text.AnchorExtractor", "text.QueryClassifier", "text.EntityExtractor"),
+    *("rank.Statistics", "text.AnchorExtractor", "text.FallibleAnchors", "text.QueryClassifier"),
+    "text.EntityExtractor",
     *("duplicates.Claim", "duplicates.Signer", "duplicates.Strategy"),
     *("graph.Summariser", "graph.TermStatistics"),
 }
