@@ -59,7 +59,7 @@ def test_many_calls_at_once_are_all_answered(engine: Engine, talk: Talk) -> None
         return [str(result.content[0].text) for result in results[:24]]  # type: ignore[union-attr]
 
     said = talk(conversation)
-    ids = {re.findall(r"id (\S+)\.$", text)[0] for text in said}
+    ids = {re.findall(r"id (\S+)\.", text)[0] for text in said}
     assert ids == {memory.id for memory in engine.list(limit=100).memories}
     assert len(ids) == 24
 

@@ -1,5 +1,6 @@
 """Remember, correct, forget, relate and feedback, through the SDK's client."""
 
+import json
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -42,6 +43,20 @@ def test_what_is_remembered_is_kept_with_everything_that_was_said(engine: Engine
 def test_a_text_alone_is_enough(engine: Engine, say: Say) -> None:
     memory = engine.get(id_in(say("remember", text="The door code changed.")))
     assert (memory.category, memory.importance, memory.tags) == ("fact", 0.5, ())
+
+
+def test_what_is_said_again_is_told_to_be_known(engine: Engine, say: Say) -> None:
+    first = id_in(say("remember", text="The door code changed."))
+    again = say("remember", text="the door code changed")
+    assert again == f"That was known already, with the id {first}. It counts as said 2 times."
+
+
+def test_what_may_be_contradicted_is_shown_as_data(engine: Engine, say: Say) -> None:
+    old = engine.remember("The rent is 900 euros.")
+    said = say("remember", text="The rent is 950 euros.").splitlines()
+    assert said[0].endswith("It may contradict what follows: if that is no longer true, forget it.")
+    assert said[2] == said[4]
+    assert json.loads(said[3])["id"] == old.id
 
 
 def test_a_correction_takes_the_place_of_what_it_corrects(engine: Engine, say: Say) -> None:

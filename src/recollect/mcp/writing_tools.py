@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from recollect.mcp.answers import Answer, plain
+from recollect.mcp.answers import DEFAULT_BUDGET, Answer, memory_row, plain, told
 from recollect.mcp.arguments import Correct, Feedback, Forget, Relate, Remember
 from recollect.mcp.tool import Tool
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
 
+_CONTRADICTED: Final = 3
+"""How many memories that a new one may contradict are shown: these are hints, and tokens cost."""
+
 
 def remember(engine: Engine, given: Remember) -> Answer:
-    """Write a memory down, and say its id."""
+    """Write a memory down, and say its id, whether it was known, and what it may contradict."""
     details: dict[str, Any] = {
         "category": given.category,
         "tags": tuple(given.tags),
@@ -25,7 +28,17 @@ def remember(engine: Engine, given: Remember) -> Answer:
     }
     known = {name: value for name, value in details.items() if value is not None}
     memory = engine.remember(given.text, **known)
-    return plain(f"Remembered, with the id {memory.id}.")
+    if memory.mentions > 1:
+        said = f"That was known already, with the id {memory.id}. It counts as said {memory.mentions} times."
+    else:
+        said = f"Remembered, with the id {memory.id}."
+    older = [hint.older for hint in engine.contradictions(memory.id) if hint.newer == memory.id]
+    if not older:
+        return plain(said)
+    advice = "It may contradict what follows: if that is no longer true, forget it."
+    return told(
+        f"{said} {advice}", [memory_row(engine.get(id_)) for id_ in older[:_CONTRADICTED]], DEFAULT_BUDGET
+    )
 
 
 def correct(engine: Engine, given: Correct) -> Answer:
