@@ -88,7 +88,11 @@ def test_passages_of_files_are_left_alone_and_counted(cli: Run, home: Path) -> N
 def test_what_may_be_contradicted_is_told_where_it_is_said(cli: Run) -> None:
     cli("remember", "The rent is 900 euros.")
     newer = cli("remember", "The rent is 950 euros.")
-    assert "It may contradict “The rent is 900 euros.”: the number differs: 900 and 950;" in newer.err
+    assert "It may contradict “The rent is 900 euros.”: the number differs: 900 and 950\n" in newer.err
+    for rent in (1000, 1050, 1100):
+        newer = cli("remember", f"The rent is {rent} euros.")
+    assert newer.err.count("It may contradict") == 3
+    assert f"recollect contradictions {newer.out.strip()[-12:]} shows all" in newer.err
     assert cli("remember", "The sea is cold.", "--quiet").err == ""
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _PANEL: Final = "Remember and recall"
 _EXCERPT: Final = 70
+_SHOWN: Final = 3
+"""How many memories that a new one may contradict are told of."""
 _TIERS: Final = ("working", "episodic", "semantic", "procedural")
 
 Words = Annotated[list[str], typer.Argument(metavar="TEXT", help="What to remember; - reads it from stdin.")]
@@ -126,12 +128,12 @@ def _point_out(session: Session, engine: Engine, said: Memory) -> None:
     if said.mentions > 1:
         which = f"recollect history {short_id(said.id)}"
         session.output.say(f"It was said before, {said.mentions:,} times by now; {which} shows them")
-    for hint in engine.contradictions(said.id):
-        if hint.newer == said.id:
-            older = one_line(visible(engine.get(hint.older).content), _EXCERPT)
-            session.output.say(
-                f"It may contradict “{older}”: {hint.reason}; recollect contradictions decides"
-            )
+    hints = [hint for hint in engine.contradictions(said.id) if hint.newer == said.id]
+    for hint in hints[:_SHOWN]:
+        older = one_line(visible(engine.get(hint.older).content), _EXCERPT)
+        session.output.say(f"It may contradict “{older}”: {hint.reason}")
+    if hints:
+        session.output.say(f"recollect contradictions {short_id(said.id)} shows all, and decides about them")
 
 
 def _report(session: Session, verb: str, memory: Memory) -> None:
