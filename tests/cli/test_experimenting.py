@@ -25,6 +25,8 @@ def test_an_experiment_from_its_start_to_its_end(cli: Run, tea: str) -> None:
     assert "more are needed" in status["reason"]
     shown = cli("experiment", "status", "share", terminal=True)
     assert "clicked" in shown.out
+    assert "nan" not in shown.out
+    assert "–" in shown.out
     assert cli("experiment", "stop", "share").out.startswith("no decision yet")
     assert "stopped" in cli("experiment", "status").out
     (kept,) = cli("experiment", "status", "--json").json["experiments"]

@@ -66,7 +66,7 @@ def test_a_port_that_is_taken_is_told_in_one_line(cli: Run, home: Path) -> None:
     with served(home) as (_, address):
         ran = cli("serve", "--port", address.rpartition(":")[2])
         assert ran.code == 2
-        assert "in use" in ran.err
+        assert "recollect: --port must be one that is free (Address already in use), got " in ran.err
 
 
 def test_a_server_answers_programs_and_people_and_logs_without_contents(home: Path) -> None:

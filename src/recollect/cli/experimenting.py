@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -151,11 +152,11 @@ def _show(session: Session, found: ExperimentStatus) -> None:
             name,
             str(each.users),
             str(each.questions),
-            f"{each.click_through:.3f}",
-            f"{each.satisfaction:.2f}",
-            f"{each.zero_results:.3f}",
-            f"{each.mean_results:.1f}",
-            f"{each.worth:.4f}",
+            _figure(each.click_through, 3),
+            _figure(each.satisfaction, 2),
+            _figure(each.zero_results, 3),
+            _figure(each.mean_results, 1),
+            _figure(each.worth, 4),
         )
         for name, each in found.recommendation.measures.items()
     ]
@@ -163,6 +164,11 @@ def _show(session: Session, found: ExperimentStatus) -> None:
     table(session, heads, rows)
     for each in found.recommendation.comparisons:
         session.output.say(f"against {each.other}: worth {interval(each.worth)}, however often one looks")
+
+
+def _figure(number: float, digits: int) -> str:
+    """Return a measure as people read it; a dash where nothing was measured yet."""
+    return "–" if math.isnan(number) else f"{number:.{digits}f}"
 
 
 def status_json(found: ExperimentStatus) -> dict[str, Any]:

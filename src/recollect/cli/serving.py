@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from errno import EACCES, EADDRINUSE
+from os import strerror
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
@@ -101,7 +103,14 @@ def serve(
         pages = None if no_pages else create_pages(engine, access=gate, hosts=allow_host or ())
         api = create_api(engine, gate, limits=limits, hosts=hosts, origins=cors or (), pages=pages)
         logs.set_up(log_level, contents=log_contents)
-        server.serve(api, host, port, lambda address: _announce(session, address, gate))
+        try:
+            server.serve(api, host, port, lambda address: _announce(session, address, gate))
+        except OSError as error:
+            if error.errno not in (EADDRINUSE, EACCES):
+                raise
+            from recollect.model.errors import InvalidArgument
+
+            raise InvalidArgument("--port", port, f"one that is free ({strerror(error.errno)})") from error
 
 
 def _announce(session: Session, address: str, gate: Gatekeeper) -> None:
