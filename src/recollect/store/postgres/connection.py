@@ -35,7 +35,8 @@ FEED: Final = 0x52434C54_0001
 _ATTEMPTS: Final = 6
 _PAUSE: Final = 0.01
 _CONNECT_SECONDS: Final = 10
-_READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_seqscan = off"
+"""Everything that is read has an index; but a server that knows little of its tables may not think of it."""
 _WRITE: Final = (
     f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock_shared({FEED}), "
     "pg_current_xact_id()::text"
@@ -295,7 +296,9 @@ def prepare(connection: Connection[Any], *, patience: float, statement_seconds: 
         f"SET statement_timeout = {round(statement_seconds * 1000)}; "
         f"SET lock_timeout = {round(patience * 1000)}; "
         f"SET idle_in_transaction_session_timeout = {round(10 * patience * 1000)}; "
-        "SET client_encoding = 'UTF8'; SET standard_conforming_strings = on"
+        "SET client_encoding = 'UTF8'; SET standard_conforming_strings = on; "
+        # Milliseconds are at stake here, and starting workers or a compiler costs more of them than it saves.
+        "SET max_parallel_workers_per_gather = 0; SET jit = off"
     )
     register_vector(connection)
     texts.register(connection)

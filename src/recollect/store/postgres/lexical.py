@@ -1,9 +1,9 @@
 """BM25 in plain SQL over rows of posting lists, with the scores of the engine in a file.
 
 The server reads the lists of a question's terms, counts what may be seen in each, adds the scores up and
-selects; it does so in whole numbers (units of 2**-40), so that the order of adding makes no difference and
-equal memories tie. What it selected, and whatever is within 1e-8 of the last of it, is then scored again
-here, by the functions that score for a file: same numbers, same order, and the parts of every score.
+selects. In which order it adds is its own affair; so what it selected, and whatever is within 1e-8 of the
+last of it, is scored again here, by the functions that score for a file: same numbers, same order, and the
+parts of every score.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from recollect.store.postgres.connection import Server
 from recollect.store.postgres.sight import Restriction, Sight
 from recollect.store.postgres.words import NUMBER_OF, key_of
 
-_UNIT: Final = 2.0**40
-_MARGIN: Final = 11_000
-"""In units: a hundred-millionth."""
+_MARGIN: Final = 1e-8
+"""By how much the server's sums may differ from those made here, with a wide margin: it is some 1e-13."""
 _TIES: Final = 1_000
 """How many memories within the margin of the last one are looked at, those that were added first."""
 _NOWHERE: Final = -1
@@ -44,8 +43,8 @@ _SCALED: Final = (
     "JOIN counted USING (part) GROUP BY word) most USING (word))"
 )
 _SCORED: Final = (
-    "scored AS (SELECT l.slot, sum((s.scale * l.frequency / (l.frequency + %s::float8 + s.slope * l.length))"
-    "::bigint)::float8 AS total FROM listed l JOIN scaled s USING (part) GROUP BY l.slot)"
+    "scored AS (SELECT l.slot, sum(s.scale * l.frequency / (l.frequency + %s::float8 + s.slope * l.length)) "
+    "AS total FROM listed l JOIN scaled s USING (part) GROUP BY l.slot)"
 )
 _TOP: Final = (
     "top AS MATERIALIZED (SELECT s.slot, s.total FROM scored s WHERE TRUE{allowed} "
@@ -135,7 +134,7 @@ def search(
             number,
             *sight.seen.values,
             float(sight.count),
-            (scorer.k1 + 1) * _UNIT,
+            scorer.k1 + 1,
             scorer.k1 * (1 - scorer.b),
             *allowed.values,
             limit + _TIES,
