@@ -17,6 +17,7 @@ def test_plain_data_holds_everything() -> None:
     answer = Recall((HIT,), ("no embedder",), Rejected(HIT, "too weak"), "balanced", "e", 2, {"search": 1.0})
     assert answer.as_dict(explain=True) == {
         "recall_id": "",
+        "support": 0.0,
         "hits": [
             {
                 "id": "m1",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from recollect.engine.support import support
 from recollect.engine.trace import Trace
 from recollect.model.hit import Hit
 
@@ -27,7 +28,7 @@ class SessionHit:
     session
         Its name; empty for a memory that belongs to none and stands for itself.
     score
-        The sum of its three best scores, divided by three.
+        The mean of its three best scores, each counting half of the one before.
     hits
         Those memories, best first.
     """
@@ -79,6 +80,14 @@ class Recall:
     trace: Trace | None = field(default=None, repr=False, compare=False)
     change: int = field(default=0, repr=False, compare=False)
 
+    @property
+    def support(self) -> float:
+        """How well the best candidate stands by itself, from 0 to 1; see :mod:`recollect.engine.support`.
+
+        Scores are relative to the best of the question; this can be compared between questions.
+        """
+        return support(self.trace)
+
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
 
@@ -100,6 +109,7 @@ class Recall:
             rejected = {"id": best.memory.id, "score": best.score, "reason": self.rejected.reason}
         return {
             "recall_id": self.id,
+            "support": self.support,
             "hits": hits,
             "sessions": [
                 {"session": each.session, "score": each.score, "hits": [hit.memory.id for hit in each.hits]}

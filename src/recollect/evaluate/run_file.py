@@ -118,7 +118,8 @@ class Answered:
     milliseconds
         How long it took; None where that is not known.
     top
-        The best score before anything was cut off; None where nothing was found at all.
+        How well the best is supported, before anything was cut off, comparable between questions; None where
+        nothing was found at all.
     abstained
         Whether the engine would rather not have answered.
     """

@@ -271,7 +271,8 @@ def _answer(
         ranking=tuple(ranking),
         # Without the question's vector: that may come from a cache here, and its cost is the model's.
         milliseconds=shipped.milliseconds["reading"] + shipped.milliseconds["search"],
-        top=max((hit.score for hit in hits), default=None),
+        # Scores are relative to the best of a question; whether to answer at all needs one that is not.
+        top=found.support if hits else None,
         abstained=not shipped.hits,
     )
 
