@@ -21,7 +21,7 @@ from recollect.model.memory import Memory
 from recollect.store.port import Terms
 from recollect.store.postgres import namespaces
 from recollect.store.postgres.connection import Server
-from recollect.store.postgres.namespaces import PURGED, Namespace
+from recollect.store.postgres.namespaces import Namespace
 from recollect.store.postgres.rows import OWN, memory
 from recollect.store.postgres.words import NUMBER_OF, key_of, list_words
 from recollect.store.postgres.writing import NO_RECORDS, is_shown
@@ -48,9 +48,7 @@ class Problem:
 
 def problems(connection: Server, terms_of: Words) -> list[Problem]:
     """Return everything that is wrong."""
-    paths = connection.execute(
-        "SELECT path FROM namespaces WHERE NOT starts_with(path, %s) ORDER BY path", (PURGED,)
-    ).fetchall()
+    paths = connection.execute("SELECT path FROM namespaces ORDER BY path").fetchall()
     found = []
     for (path,) in paths:
         namespace = namespaces.find(connection, path)

@@ -1,7 +1,7 @@
 """Removing a whole namespace: every row of every table that is its own, and its name.
 
-What stays is one row without a name, so that its number is not given out again, and one entry of the change
-feed: others that knew the namespace then see that it is gone, or that another has its name.
+What stays is its number beside that of the change, so that the feed tells of it: others that knew the
+namespace then see that it is gone, or that another has its name.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from recollect.model.errors import InvalidArgument
 from recollect.store.postgres import namespaces
 from recollect.store.postgres.connection import Server
-from recollect.store.postgres.namespaces import NOBODY, PURGED
 from recollect.store.postgres.schema import OWNED
 from recollect.store.postgres.vectors import index_name
 
@@ -17,7 +16,7 @@ from recollect.store.postgres.vectors import index_name
 def empty(connection: Server, path: str) -> int:
     """Remove a namespace, inside a transaction, and return how many memories it had."""
     found = namespaces.locked(connection, path)
-    if found is None or path.startswith(PURGED):
+    if found is None:
         raise InvalidArgument("namespace", path, "one that there is")
     indexed = connection.execute(
         "SELECT embedder FROM vector_counts WHERE namespace = %s AND indexed", (found.number,)
@@ -27,10 +26,8 @@ def empty(connection: Server, path: str) -> int:
     for table in OWNED:
         connection.execute(f"DELETE FROM {table} WHERE namespace = %s", (found.number,))
     connection.execute("DELETE FROM replies WHERE about = %s", (path,))
-    (change,) = namespaces.log(connection, found, [NOBODY], "purge")
+    connection.execute("DELETE FROM namespaces WHERE number = %s", (found.number,))
     connection.execute(
-        "UPDATE namespaces SET path = %s, slots = 0, change = %s, naming = 0, begun = %s, memories = 0, "
-        "shown = 0, sums = '{0,0,0,0,0,0,0}', holders = '{0,0,0,0,0,0,0}' WHERE number = %s",
-        (f"{PURGED}{found.number})", change, change, found.number),
+        "INSERT INTO purges (change, number) VALUES (nextval('change_numbers'), %s)", (found.number,)
     )
     return found.memories

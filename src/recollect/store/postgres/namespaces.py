@@ -19,8 +19,6 @@ NOBODY: Final = 2**31 - 1
 """The slot of a change that is about no memory; no memory ever gets it."""
 _COLUMNS: Final = "number, path, slots, change, naming, begun, memories, shown, sums, holders"
 _FIND: Final = f"SELECT {_COLUMNS} FROM namespaces WHERE path = %s"
-PURGED: Final = "(purged "
-"""How the names of what is left of purged namespaces begin; no name has a parenthesis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +123,9 @@ def count(
 
 def last_change(connection: Server) -> int:
     """Return the number of the last change of all."""
-    row = connection.execute("SELECT coalesce(max(change), 0) FROM changes").fetchone()
+    row = connection.execute(
+        "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM change_numbers"
+    ).fetchone()
     return int((row or (0,))[0])
 
 
@@ -137,10 +137,7 @@ def settle(connection: Server) -> int:
     for an instant is to know that all of them have ended.
     """
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (FEED,))
-    row = connection.execute(
-        "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM change_numbers"
-    ).fetchone()
-    return int((row or (0,))[0])
+    return last_change(connection)
 
 
 def lock_all(connection: Server, paths: Iterable[str]) -> None:

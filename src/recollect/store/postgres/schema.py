@@ -13,6 +13,21 @@ from __future__ import annotations
 
 from typing import Final
 
+OWNED: Final = (
+    "contradictions", "repeats", "duplicate_runs", "sightings", "lessons", "reactions", "recalls",
+    "recall_recipes", "relations", "names", "entities", "changes", "vector_counts", "vectors", "postings",
+    "sessions", "memories",
+)  # fmt: skip
+"""The tables whose rows belong to a namespace, in an order in which they can be emptied."""
+
+_FENCED: Final = "".join(
+    f"""
+    ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY of_the_tenant ON {table} USING (namespace IN (SELECT number FROM namespaces));
+    """
+    for table in OWNED
+)
+
 MIGRATIONS: Final[tuple[str, ...]] = (
     """
     CREATE TABLE settings (name TEXT COLLATE "C" PRIMARY KEY, value TEXT NOT NULL);
@@ -369,12 +384,37 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     );
     CREATE INDEX contradictions_by_older ON contradictions (namespace, older);
     """,
+    f"""
+    -- Which users of the database are tenants, and of which namespaces: of one, and of all below it.
+    CREATE TABLE tenants (
+        role TEXT COLLATE "C" NOT NULL,
+        realm TEXT COLLATE "C" NOT NULL,
+        PRIMARY KEY (role, realm)
+    );
+
+    -- Whether whoever is connected may see a namespace. It runs as its owner, for a tenant cannot read the
+    -- table of tenants; session_user is who connected, whatever role they have taken on since.
+    CREATE FUNCTION may_see(path TEXT) RETURNS BOOLEAN LANGUAGE sql STABLE SECURITY DEFINER
+        SET search_path FROM CURRENT
+        BEGIN ATOMIC
+            SELECT EXISTS (
+                SELECT 1 FROM tenants t WHERE t.role = session_user
+                AND (path = t.realm OR starts_with(path, t.realm || '/'))
+            );
+        END;
+
+    -- What is left of namespaces that were purged: their numbers, so that the feed tells that they are gone.
+    -- A tenant can add to it, and read nothing of it.
+    CREATE TABLE purges (change BIGINT PRIMARY KEY, number BIGINT NOT NULL);
+    ALTER TABLE purges ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY by_anybody ON purges FOR INSERT WITH CHECK (true);
+
+    -- The owner of the tables is not held back by these; everybody else sees what is theirs.
+    ALTER TABLE namespaces ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY of_the_tenant ON namespaces USING (may_see(path));
+    ALTER TABLE replies ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY of_the_tenant ON replies USING (may_see(about));
+    {_FENCED}
+    """,
 )
 """What each of them does, in SQL; the number of a migration is its place here, from 1."""
-
-OWNED: Final = (
-    "contradictions", "repeats", "duplicate_runs", "sightings", "lessons", "reactions", "recalls",
-    "recall_recipes", "relations", "names", "entities", "changes", "vector_counts", "vectors", "postings",
-    "sessions", "memories",
-)  # fmt: skip
-"""The tables whose rows belong to a namespace, in an order in which they can be emptied."""

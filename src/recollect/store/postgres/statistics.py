@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollect.store.postgres.connection import Server
-from recollect.store.postgres.namespaces import PURGED
 from recollect.store.postgres.schema import OWNED
 
 
@@ -25,7 +24,7 @@ def counted(connection: Server) -> Mapping[str, Any]:
         "memories": one("SELECT count(*) FROM memories"),
         "forgotten": one("SELECT count(*) FROM memories WHERE forgotten_at IS NOT NULL"),
         "superseded": one("SELECT count(*) FROM memories WHERE superseded_by IS NOT NULL"),
-        "namespaces": one("SELECT count(*) FROM namespaces WHERE NOT starts_with(path, %s)", PURGED),
+        "namespaces": one("SELECT count(*) FROM namespaces"),
         "sessions": one("SELECT count(*) FROM sessions"),
         "entities": one("SELECT count(*) FROM entities"),
         "relations": one("SELECT count(*) FROM relations"),

@@ -311,8 +311,10 @@ class PostgresStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Rep
                 "SELECT c.change, n.path, coalesce(m.id, ''), c.kind FROM changes c "
                 "JOIN namespaces n ON n.number = c.namespace "
                 "LEFT JOIN memories m ON m.namespace = c.namespace AND m.slot = c.slot "
-                "WHERE c.change > %s AND c.change <= %s ORDER BY c.change LIMIT %s",
-                (since, last, limit),
+                "WHERE c.change > %(since)s AND c.change <= %(last)s "
+                "UNION ALL SELECT change, '(purged ' || number || ')', '', 'purge' FROM purges "
+                "WHERE change > %(since)s AND change <= %(last)s ORDER BY 1 LIMIT %(limit)s",
+                {"since": since, "last": last, "limit": limit},
             )
             return [Change(*row) for row in rows]
 
@@ -322,8 +324,7 @@ class PostgresStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Rep
         """Return every namespace and how many memories it holds, hidden ones included."""
         rows = self._database.read(
             lambda connection: connection.execute(
-                "SELECT path, memories FROM namespaces WHERE NOT starts_with(path, %s) ORDER BY path",
-                (namespaces.PURGED,),
+                "SELECT path, memories FROM namespaces ORDER BY path"
             ).fetchall()
         )
         return dict(rows)

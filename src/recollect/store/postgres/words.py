@@ -15,15 +15,17 @@ from recollect.index.postings import MOST
 from recollect.index.record import FIELDS
 from recollect.store.port import Terms
 from recollect.store.postgres.connection import Server
-from recollect.store.postgres.texts import storable
 
 NUMBER_OF: Final = {field: number for number, field in enumerate(FIELDS)}
 _LONGEST: Final = 500
 """How many bytes of a term are listed as they are; an index has no room for pages of them."""
 _MARK: Final = "\x02"
-_COPY: Final = "COPY postings (namespace, field, term, slot, frequency, length) FROM STDIN"
-_ESCAPED: Final = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
-"""What means something else in the text that COPY reads."""
+_ADD: Final = (
+    "INSERT INTO postings (namespace, field, term, slot, frequency, length) SELECT %s, f, t, s, n, l "
+    "FROM unnest(%s::smallint[], %s::text[], %s::int[], %s::int[], %s::int[]) AS new (f, t, s, n, l)"
+)
+_ESCAPED: Final = str.maketrans({"\\": "\\\\", '"': '\\"'})
+"""What means something else inside the quotes of an array."""
 _REMOVE: Final = (
     "DELETE FROM postings p USING unnest(%s::smallint[], %s::text[]) AS old (field, term) "
     "WHERE p.namespace = %s AND p.field = old.field AND p.term = old.term AND p.slot = %s"
@@ -56,15 +58,15 @@ def list_words(connection: Server, number: int, given: Sequence[tuple[int, Terms
     given
         Slots and the words of each.
     """
-    # Thousands of short rows: written as text, for a driver takes longer to adapt each value than to send it.
-    lines = [
-        f"{number}\t{field}\t{storable(term).translate(_ESCAPED)}\t{slot}\t{frequency}\t{length}\n"
-        for slot, terms in given
-        for field, term, _, frequency, length in _rows(slot, terms)
-    ]
-    if lines:
-        with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
-            copy.write("".join(lines).encode())
+    rows = [row for slot, terms in given for row in _rows(slot, terms)]
+    if rows:
+        fields, terms_, slots, frequencies, lengths = zip(*rows, strict=True)
+        quoted = [f'"{term.translate(_ESCAPED)}"' for term in terms_]
+        # Thousands of short values: as text, for a driver takes longer to adapt each than to send all.
+        arrays = [
+            f"{{{','.join(map(str, column))}}}" for column in (fields, quoted, slots, frequencies, lengths)
+        ]
+        connection.execute(_ADD, (number, *arrays))
 
 
 def unlist_words(connection: Server, number: int, slot: int, words: bytes) -> None:

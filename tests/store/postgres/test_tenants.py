@@ -1,0 +1,284 @@
+"""A tenant tries to reach another by every path, with the store and with SQL of its own."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import psycopg
+import pytest
+
+from recollect.index.lexical import LexicalQuery
+from recollect.model.entity import Relation
+from recollect.model.errors import InvalidArgument, MemoryNotFound, ServerUnsuitable, StoreError
+from recollect.model.feedback import Feedback, Signal
+from recollect.model.memory import Source
+from recollect.store.access import ApiKey, Reply
+from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
+from recollect.store.embedding import Embedded
+from recollect.store.port import Hidden
+from recollect.store.postgres.schema import OWNED
+from recollect.store.postgres.store import PostgresStore
+from recollect.store.postgres.tenants import admit, dismiss
+from recollect.store.recall_log import LogBounds, LoggedRecall, Sighting
+from recollect.store.repeats import Contradiction, Repeat
+
+SECRET = "what bob said"
+
+
+def recall(namespace: str) -> LoggedRecall:
+    return LoggedRecall(
+        f"r {namespace}", namespace, NOW, SECRET, {}, "", {}, {}, ("words",),
+        np.ones((1, 1), np.float32), np.array([0]), (0,),
+    )  # fmt: skip
+
+
+def furnish(store: PostgresStore, namespace: str, prefix: str) -> None:
+    """Write something into every table that belongs to a namespace."""
+    store.add(
+        [
+            entry(
+                f"{prefix}{n}",
+                f"{SECRET} {n}",
+                direction(1),
+                namespace=namespace,
+                tags=(SECRET,),
+                source=Source(session="s"),
+            )
+            for n in range(4)
+        ]
+    )
+    store.describe_entity(namespace, f"{prefix} Zoë", type="person", aliases=[f"{prefix} Z"])
+    store.relate(namespace, [Relation(f"{prefix} Zoë", "knows", "Tom")], NOW)
+    store.repeat(namespace, [Repeat(f"{prefix}1", f"{prefix}0", "exact", SECRET, NOW)])
+    store.note_contradictions(namespace, [Contradiction(f"{prefix}3", f"{prefix}2", "value", SECRET, NOW)])
+    store.start_run(namespace, "merge", NOW)
+    seen = Sighting(namespace, "e", "more", "ann", f"r {namespace}", NOW, 1, {f"{prefix}0": 1})
+    store.log_recalls([recall(namespace)], LogBounds(), [seen])
+    store.react(namespace, Feedback(f"r {namespace}", f"{prefix}0", Signal.CLICK, NOW))
+    store.keep_lesson(namespace, "recipe", SECRET, {}, {}, NOW)
+    store.remember_reply(Reply("k", namespace, namespace, b"", 200, SECRET.encode(), NOW))
+
+
+@pytest.fixture
+def owner(url: str) -> Iterator[PostgresStore]:
+    """Two tenants' memories, seen by the owner of the tables."""
+    with closing(PostgresStore(url)) as store:
+        store.use_embedder(EMBEDDER, DIMENSION)
+        store.remember_setting("analyser", "plain")
+        store.add_key(ApiKey("k1", SECRET, b"digest", ("*",), ("read",), NOW))
+        for namespace, prefix in ((HERE, "a"), (THERE, "b"), (f"{HERE}/below", "c")):
+            furnish(store, namespace, prefix)
+        yield store
+
+
+@pytest.fixture
+def role(base: str) -> Iterator[str]:
+    name = f"tenant_{uuid4().hex}"
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {name} LOGIN")
+    yield name
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute(f"DROP OWNED BY {name}")
+        connection.execute(f"DROP ROLE {name}")
+
+
+@pytest.fixture
+def alice(owner: PostgresStore, role: str, url: str) -> Iterator[PostgresStore]:
+    """The store as the tenant of `acme/alice` sees it."""
+    admit(url, role, HERE)
+    with closing(PostgresStore(url.replace("postgres:@", f"{role}:@"))) as store:
+        store.use_embedder(EMBEDDER, DIMENSION)
+        yield store
+
+
+READS: dict[str, Callable[[PostgresStore], Any]] = {
+    "known": lambda store: store.known([(THERE, "b0")]),
+    "page": lambda store: store.page(THERE, None, 10, None, hidden=True).memories,
+    "hidden": lambda store: store.hidden(THERE),
+    "entities": lambda store: store.entities(THERE),
+    "naming": lambda store: store.naming(THERE),
+    "relations": lambda store: store.relations(THERE),
+    "links": lambda store: list(store.links(THERE, 0)),
+    "points": lambda store: store.points(THERE, 0).slots.tolist(),
+    "news": lambda store: store.graph_news(THERE, 0).changed,
+    "recalls": lambda store: store.recalls(THERE),
+    "ids": lambda store: store.ids_of(THERE, [0, 1]),
+    "reactions": lambda store: store.reactions(THERE),
+    "sightings": lambda store: store.sightings(THERE, "e"),
+    "lessons": lambda store: store.lessons(THERE, "recipe", withdrawn=True),
+    "same": lambda store: store.same(THERE, [entry("x", f"{SECRET} 0").memory.fingerprint], NOW),
+    "replaced": lambda store: store.replaced(THERE, ["b0"]),
+    "repeats": lambda store: store.repeats(THERE),
+    "runs": lambda store: store.runs(THERE),
+    "contradictions": lambda store: store.contradictions(THERE, settled=True),
+    "export": lambda store: list(store.export(THERE)),
+    "reply": lambda store: store.reply("k", THERE),
+}
+
+
+@pytest.mark.parametrize("path", READS)
+def test_another_tenant_is_not_there(alice: PostgresStore, owner: PostgresStore, path: str) -> None:
+    nothing = READS[path](alice)
+    assert not nothing
+    assert READS[path](owner) or path in ("points",)
+
+
+def test_what_is_about_everybody_is_about_oneself(alice: PostgresStore) -> None:
+    below = f"{HERE}/below"
+    assert set(alice.namespaces()) == {HERE, below}
+    assert {memory.namespace for memory in alice.export(None)} == {HERE, below}
+    assert {change.namespace for change in alice.changes(0, 1000)} == {HERE, below}
+    assert alice.statistics()["memories"] == 8
+    assert alice.setting("analyser") == "plain"
+    digest = f"digest of {SECRET} 0".encode()
+    assert list(alice.cached_vectors([digest])) == [digest]
+    assert alice.count_waiting() == 0
+    with alice.view(HERE, NOW) as view:
+        assert view.lexical(LexicalQuery({"bob": 1.0}, {"content": 1.0}), 10).slots.size == 3
+        assert view.nearest(direction(1)[0], 10).slots.size == 3
+    with alice.view(THERE, NOW) as view:
+        assert (view.count, view.pending) == (0, 0)
+        assert view.lexical(LexicalQuery({"bob": 1.0}, {"content": 1.0}), 10).slots.size == 0
+        assert view.nearest(direction(1)[0], 10).slots.size == 0
+
+
+WRITES: dict[str, Callable[[PostgresStore], Any]] = {
+    "add": lambda store: store.add([entry("new", "tea", namespace=THERE)]),
+    "get": lambda store: store.get(THERE, ["b0"]),
+    "forget": lambda store: store.forget(THERE, ["b0"], NOW),
+    "restore": lambda store: store.restore(THERE, ["b0"]),
+    "hide": lambda store: store.hide(THERE, [Hidden("b0", NOW, None)]),
+    "use": lambda store: store.use(THERE, ["b0"], NOW),
+    "update": lambda store: store.update(entry("b0", f"{SECRET} 0", namespace=THERE).memory, 1),
+    "purge": lambda store: store.purge(THERE, ["b0"]),
+    "purge_namespace": lambda store: store.purge_namespace(THERE),
+    "describe": lambda store: store.describe_entity(THERE, "b Zoë", description="mine"),
+    "merge": lambda store: store.merge_entities(THERE, "b Zoë", "Tom"),
+    "relate": lambda store: store.relate(THERE, [Relation("x", "y", "z")], NOW),
+    "repeat": lambda store: store.repeat(THERE, [Repeat("b2", "b0", "exact", "", NOW)]),
+    "run": lambda store: store.start_run(THERE, "merge", NOW),
+    "undo": lambda store: store.undo_run(THERE, 1, NOW),
+    "settle": lambda store: store.settle_contradiction(
+        THERE, Contradiction("b3", "b2", "value", SECRET, NOW, "compatible")
+    ),
+    "react": lambda store: store.react(THERE, Feedback(f"r {THERE}", "b0", Signal.CLICK, NOW)),
+    "lesson": lambda store: store.keep_lesson(THERE, "recipe", "mine", {}, {}, NOW),
+    "reply": lambda store: store.remember_reply(Reply("k", THERE, THERE, b"", 200, b"mine", NOW)),
+    "keys": lambda store: store.keys(),
+    "key": lambda store: store.find_key("k1"),
+    "new key": lambda store: store.add_key(ApiKey("k2", "mine", b"", ("*",), ("admin",), NOW)),
+    "revoke": lambda store: store.revoke_key("k1", NOW),
+    "setting": lambda store: store.remember_setting("analyser", "mine"),
+}
+
+
+@pytest.mark.parametrize("path", WRITES)
+def test_another_tenant_cannot_be_touched(alice: PostgresStore, owner: PostgresStore, path: str) -> None:
+    before = state(owner)
+    with pytest.raises((MemoryNotFound, InvalidArgument, StoreError)):
+        WRITES[path](alice)
+    assert state(owner) == before
+
+
+def test_what_does_nothing_to_what_is_not_there_does_nothing(
+    alice: PostgresStore, owner: PostgresStore
+) -> None:
+    before = state(owner)
+    assert alice.put_vectors([Embedded(THERE, "b0", direction(1), b"x")]) == 0
+    assert not alice.withdraw_lesson(THERE, 2, NOW)
+    alice.finish_run(THERE, 2, NOW)
+    alice.log_recalls([replace(recall(THERE), id="mine")], LogBounds())
+    alice.purge(THERE, [], ["b Zoë"])
+    assert alice.remove_replies(NOW.replace(year=2100)) == 2
+    after = state(owner)
+    assert {name: rows for name, rows in after.items() if name != "replies"} == {
+        name: rows for name, rows in before.items() if name != "replies"
+    }
+    assert owner.reply("k", THERE) is not None
+
+
+def state(owner: PostgresStore) -> dict[str, Any]:
+    """Everything that belongs to others than Alice, or to nobody."""
+    with owner._database.reading() as connection:
+        whose = "namespace = (SELECT number FROM namespaces WHERE path = %s)"
+        found: dict[str, Any] = {
+            table: sorted(map(str, connection.execute(f"SELECT * FROM {table} WHERE {whose}", (THERE,))))
+            for table in OWNED
+        }
+        for table in ("access_keys", "settings", "replies", "tenants"):
+            found[table] = sorted(map(str, connection.execute(f"SELECT * FROM {table}")))
+    return found
+
+
+def test_sql_of_ones_own_reaches_no_further(
+    alice: PostgresStore, owner: PostgresStore, role: str, url: str
+) -> None:
+    with owner._database.reading() as connection:
+        row = connection.execute("SELECT number FROM namespaces WHERE path = %s", (THERE,)).fetchone()
+        assert row is not None
+        bob = row[0]
+    before = state(owner)
+    with psycopg.connect(url.replace("postgres:@", f"{role}:@"), autocommit=True) as mine:
+        for table in OWNED:
+            assert mine.execute(f"SELECT count(*) FROM {table} WHERE namespace = %s", (bob,)).fetchone() == (
+                0,
+            )
+            assert mine.execute(f"DELETE FROM {table} WHERE namespace = %s", (bob,)).rowcount == 0
+            with pytest.raises(psycopg.Error):
+                mine.execute(f"UPDATE {table} SET namespace = %s", (bob,))
+        assert mine.execute("SELECT count(*) FROM namespaces WHERE number = %s", (bob,)).fetchone() == (0,)
+        assert mine.execute("SELECT may_see(%s)", (THERE,)).fetchone() == (False,)
+        for statement in (
+            "SELECT * FROM tenants",
+            "INSERT INTO tenants VALUES (current_user, 'acme')",
+            "SELECT * FROM access_keys",
+            "UPDATE namespaces SET path = 'acme/bob' WHERE path = 'acme/alice'",
+            "INSERT INTO namespaces (path) VALUES ('acme/carol')",
+            "ALTER TABLE memories DISABLE ROW LEVEL SECURITY",
+            "DROP POLICY of_the_tenant ON memories",
+            "SET ROLE postgres",
+            "SET SESSION AUTHORIZATION postgres",
+            "CREATE OR REPLACE FUNCTION may_see(path TEXT) RETURNS BOOLEAN LANGUAGE sql AS 'SELECT true'",
+            "TRUNCATE memories CASCADE",
+        ):
+            with pytest.raises(psycopg.Error):
+                mine.execute(statement)
+        with mine.cursor().copy("COPY memories (id) TO STDOUT") as copy:
+            assert {bytes(row)[:1] for row in copy} == {b"a", b"c"}
+        # Row-level security cannot be switched off by asking: what it would hide is an error instead.
+        mine.execute("SET row_security = off")
+        with pytest.raises(psycopg.Error, match="row-level security"):
+            mine.execute("SELECT * FROM memories")
+    assert state(owner) == before
+
+
+def test_ones_own_namespace_works_as_ever(alice: PostgresStore) -> None:
+    furnish(alice, f"{HERE}/more", "d")
+    assert alice.purge_namespace(f"{HERE}/more") == 4
+    alice.purge(HERE, ["a2"])
+    assert alice.check(lambda memory: entry(memory.id, memory.content, tags=memory.tags).terms) == []
+
+
+def test_who_is_dismissed_sees_nothing_at_once(alice: PostgresStore, role: str, url: str) -> None:
+    assert alice.namespaces()
+    dismiss(url, role, HERE)
+    assert alice.namespaces() == {}
+    with pytest.raises(InvalidArgument, match="a tenant of 'acme/alice'"):
+        dismiss(url, role, HERE)
+
+
+def test_who_cannot_be_held_back_is_not_admitted(owner: PostgresStore, url: str) -> None:
+    with pytest.raises(InvalidArgument, match="row-level security holds back"):
+        admit(url, "postgres", HERE)
+    with pytest.raises(InvalidArgument, match="a user of the database"):
+        admit(url, "nobody_like_that", HERE)
+    with pytest.raises(InvalidArgument, match="namespace"):
+        admit(url, "nobody_like_that", "acme//")
+
+
+def test_who_is_no_tenant_sees_nothing(owner: PostgresStore, role: str, url: str) -> None:
+    with pytest.raises(ServerUnsuitable):
+        PostgresStore(url.replace("postgres:@", f"{role}:@"))
