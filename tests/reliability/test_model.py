@@ -118,7 +118,12 @@ class Model(RuleBasedStateMachine):
 
     def opened(self) -> recollect.Engine:
         return recollect.open(
-            self.path, embedder=EMBEDDER, durable=False, clock=lambda: self.now, analyser_name="plain"
+            self.path,
+            embedder=EMBEDDER,
+            durable=False,
+            duplicates="off",
+            clock=lambda: self.now,
+            analyser_name="plain",
         )
 
     def teardown(self) -> None:
