@@ -119,7 +119,7 @@ def open(
     >>> memory.close()
     """
     backup = checks.flag("migration_backup", migration_backup)
-    store = _store(path, durable=durable, must_exist=must_exist, backup=backup)
+    store = open_store(path, durable=durable, must_exist=must_exist, backup=backup)
     try:
         reader = _analyser(store, analyser_name, language)
         measure, specification, notes = _embedder(store, embedder, resources)
@@ -147,7 +147,10 @@ def open(
         raise
 
 
-def _store(path: str | Path | ServerAddress, *, durable: bool, must_exist: bool, backup: bool) -> Store:
+def open_store(
+    path: str | Path | ServerAddress, *, durable: bool = True, must_exist: bool = False, backup: bool = True
+) -> Store:
+    """Open the store in a file or on a server, without an engine around it; see :func:`open`."""
     url = address_of(path)
     if url is None:
         return SqliteStore(str(path), durable=durable, must_exist=must_exist, migration_backup=backup)
