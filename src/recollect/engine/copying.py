@@ -89,12 +89,14 @@ def copy(source: Engine, target: Store, *, progress: Callable[[int], None] = lam
     if source.embedder is not None:
         target.use_embedder(source.embedder.name, source.embedder.dimension)
     new = changed = 0
+    before = _last_change(source.store, 0)
     for _ in range(PASSES):
-        before = _last_change(source.store)
         added, altered = _pass(source, target, progress)
         new, changed = new + added, changed + altered
-        if _last_change(source.store) == before:
+        after = _last_change(source.store, before)
+        if after == before:
             break
+        before = after
     return _compared(source.store, target, new, changed)
 
 
@@ -227,8 +229,8 @@ def _digests(store: Store, path: str) -> dict[str, bytes]:
     return found
 
 
-def _last_change(store: Store) -> int:
-    last = 0
+def _last_change(store: Store, since: int) -> int:
+    last = since
     while some := store.changes(last, 10_000):
         last = some[-1].number
     return last
