@@ -33,18 +33,21 @@ _WANTED: Final = (
     "%s::float8[], %s::float8[]) AS w (part, field, term, word, weight, slope))"
 )
 _LISTED: Final = (
-    "listed AS MATERIALIZED (SELECT w.part, p.slot, p.frequency, p.length FROM wanted w JOIN postings p "
-    "ON p.namespace = %s AND p.field = w.field AND p.term = w.term WHERE TRUE{seen})"
+    "listed AS MATERIALIZED (SELECT w.part, p.slot, p.frequency, p.length, w.slope FROM wanted w "
+    "JOIN postings p ON p.namespace = %s AND p.field = w.field AND p.term = w.term WHERE TRUE{seen})"
 )
-_COUNTED: Final = "counted AS (SELECT part, count(*) AS n FROM listed GROUP BY part)"
+_COUNTED: Final = "counted AS MATERIALIZED (SELECT part, count(*) AS n FROM listed GROUP BY part)"
+# A server knows nothing about the size of what stands above, and would put two of them together row by row.
+# So scales are looked up in an array, and what was kept in a hashed subquery: IS TRUE makes it no join.
 _SCALED: Final = (
-    "scaled AS MATERIALIZED (SELECT w.part, w.slope, w.weight * ln((%s - most.n + 0.5) / (most.n + 0.5) + 1) "
-    "* %s AS scale FROM wanted w JOIN (SELECT word, max(n)::float8 AS n FROM wanted "
-    "JOIN counted USING (part) GROUP BY word) most USING (word))"
+    "scaled AS MATERIALIZED (SELECT array_agg(coalesce("
+    "w.weight * ln((%s - most.n + 0.5) / (most.n + 0.5) + 1) * %s, 0) ORDER BY w.part) AS list "
+    "FROM wanted w LEFT JOIN (SELECT word, max(n)::float8 AS n FROM wanted JOIN counted USING (part) "
+    "GROUP BY word) most USING (word))"
 )
 _SCORED: Final = (
-    "scored AS (SELECT l.slot, sum(s.scale * l.frequency / (l.frequency + %s::float8 + s.slope * l.length)) "
-    "AS total FROM listed l JOIN scaled s USING (part) GROUP BY l.slot)"
+    "scored AS (SELECT slot, sum(((SELECT list FROM scaled))[part + 1] * frequency "
+    "/ (frequency + %s::float8 + slope * length)) AS total FROM listed GROUP BY slot)"
 )
 _TOP: Final = (
     "top AS MATERIALIZED (SELECT s.slot, s.total FROM scored s WHERE TRUE{allowed} "
@@ -55,7 +58,9 @@ _KEPT: Final = (
     "(SELECT total FROM top ORDER BY total DESC, slot OFFSET %s LIMIT 1), 0) - %s)"
 )
 _COUNTS: Final = f"SELECT part, {_NOWHERE}, n::int, 0 FROM counted"
-_POSTINGS: Final = "SELECT l.part, l.slot, l.frequency, l.length FROM listed l JOIN kept USING (slot)"
+_POSTINGS: Final = (
+    "SELECT part, slot, frequency, length FROM listed WHERE (slot IN (SELECT slot FROM kept)) IS TRUE"
+)
 
 
 @dataclass(frozen=True, slots=True)
