@@ -30,6 +30,8 @@ _REACH: Final = 3
 _FIRST_METRES: Final = 10_000.0
 _WIDER: Final = 8
 _SLACK: Final = 1.001
+_SPARE: Final = 100
+"""So many more are scored than are wanted: what ties here may differ in the last bit there."""
 
 
 def timely(connection: Server, number: int, allowed: Restriction, period: Period, limit: int) -> Found:
@@ -50,7 +52,7 @@ def timely(connection: Server, number: int, allowed: Restriction, period: Period
             start,
             end,
             tolerance,
-            limit,
+            limit + _SPARE,
         ),
     ).fetchall()
     slots = np.array([slot for slot, _ in rows], np.intp)
@@ -68,7 +70,7 @@ def nearby(
         rows = connection.execute(
             "SELECT m.slot, m.lat, m.lon FROM memories m WHERE m.namespace = %s AND m.lat IS NOT NULL "
             f"AND m.lat BETWEEN %s AND %s{allowed.on('m')} ORDER BY {_AWAY}, m.slot LIMIT %s",
-            (number, here.lat - band, here.lat + band, *allowed.values, *_towards(here), limit),
+            (number, here.lat - band, here.lat + band, *allowed.values, *_towards(here), limit + _SPARE),
         ).fetchall()
         found = sorted(rows)
         slots = np.array([slot for slot, _, _ in found], np.intp)
@@ -80,13 +82,15 @@ def nearby(
 
 
 _AWAY: Final = (
-    "(sin(radians(m.lat - %s) / 2) ^ 2 + cos(radians(m.lat)) * %s * sin(radians(m.lon - %s) / 2) ^ 2)"
+    "(sin(radians(m.lat - %s) / 2) ^ 2 + CASE WHEN abs(m.lat) = 90 THEN 0 ELSE cos(radians(m.lat)) END "
+    "* %s * sin(radians(m.lon - %s) / 2) ^ 2)"
 )
 """Half of what the haversine formula takes the root of: it grows with the distance, and is cheaper."""
 
 
 def _towards(here: Place) -> tuple[float, float, float]:
-    return here.lat, math.cos(math.radians(here.lat)), here.lon
+    # A pole has every longitude.
+    return here.lat, 0.0 if abs(here.lat) == 90 else math.cos(math.radians(here.lat)), here.lon
 
 
 def _best(slots: IntArray, scores: FloatArray, limit: int) -> Found:
