@@ -79,7 +79,7 @@ def test_a_full_batch_is_written_by_the_recall_that_fills_it(monkeypatch: pytest
             engine.recall("tea")
             seen.append(count(engine))
         assert seen == [0, 0, 3, 3]
-    assert BATCH == 64
+    assert BATCH == 128
 
 
 def test_what_has_waited_long_is_written_by_the_next_recall(monkeypatch: pytest.MonkeyPatch) -> None:

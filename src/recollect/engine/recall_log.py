@@ -29,11 +29,11 @@ from recollect.model.identity import uuid7
 from recollect.store.port import Store
 from recollect.store.recall_log import LogBounds, LoggedRecall, Sighting
 
-BATCH: Final = 64
+BATCH: Final = 128
 """How many recalls are written down together."""
 SECONDS: Final = 10.0
 """How long a recall waits for others, as long as recalls keep coming."""
-_MOST: Final = 16 * BATCH
+_MOST: Final = 8 * BATCH
 """How many are held while the store cannot be written; beyond, the oldest are let go."""
 _AT_CLOSE: Final = 2.0
 """How many seconds other writers are waited for at the end."""
