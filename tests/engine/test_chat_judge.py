@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from recollect.engine import chat_judge
+from recollect.engine import chat_service
 from recollect.engine.chat_judge import PROMPT, ChatJudge, ContradictionJudge, Ruling, rulings
 from recollect.model.errors import InvalidArgument, ServiceAnswerInvalid
 from recollect.model.memory import Memory
@@ -34,7 +34,7 @@ def test_pairs_are_asked_about_in_batches(monkeypatch: pytest.MonkeyPatch) -> No
             {"pairs": [{"verdict": "compatible", "reason": each["newer"]["text"]} for each in pairs]}
         )
 
-    monkeypatch.setattr(chat_judge, "post_json", post)
+    monkeypatch.setattr(chat_service, "post_json", post)
     judge = ChatJudge("wise", "http://localhost:1/v1", api_key="k", batch=2)
     assert isinstance(judge, ContradictionJudge)
     assert judge.name == "chat:wise"

@@ -19,8 +19,8 @@ from collections.abc import Callable, MutableMapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
-from recollect.embed.exchange import Patience, checked_address, post_json
-from recollect.engine.chat_answer import said_json
+from recollect.embed.exchange import Patience
+from recollect.engine.chat_service import ChatService, said_json
 from recollect.model import checks
 from recollect.model.errors import (
     EmbeddingServiceError,
@@ -89,9 +89,8 @@ class ChatAnchors:
         patience: Patience | None = None,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        self._model = checks.text("model", model)
-        self._address = checked_address("address", address) + "/chat/completions"
-        self._headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
+        hasty = Patience(timeout=HASTY["timeout"], attempts=int(HASTY["attempts"]))
+        self._service = ChatService(model, address, api_key, patience or hasty)
         self._otherwise = RuleAnchors() if otherwise is None else otherwise
         if not isinstance(self._otherwise, AnchorExtractor):
             raise InvalidArgument("otherwise", otherwise, "an anchor extractor")
@@ -99,14 +98,13 @@ class ChatAnchors:
             raise InvalidArgument("cache", cache, "a mapping that can be written to")
         self._cache = cache
         self._own: dict[str, str] = {}
-        self._patience = patience or Patience(timeout=HASTY["timeout"], attempts=int(HASTY["attempts"]))
-        self._clock = clock or self._patience.clock
+        self._clock = clock or self._service.patience.clock
         self._away: tuple[float, str] | None = None
 
     @property
     def name(self) -> str:
         """Identity of the reader: the model, and the question it is asked."""
-        return f"chat:{self._model}@{hashlib.sha256(PROMPT.encode()).hexdigest()[:8]}"
+        return self._service.name(PROMPT)
 
     def anchor(self, text: str, now: datetime) -> TimeExpression | None:
         """Return the time that `text`, asked at `now`, asks about; None where it names none."""
@@ -153,17 +151,8 @@ class ChatAnchors:
         if self._away is not None and self._clock() < self._away[0]:
             raise ServiceUnreachable(self._away[1])
         asked = {"today": f"{now:%A}, {now.date().isoformat()}", "question": text}
-        body = {
-            "model": self._model,
-            "temperature": 0,
-            "response_format": {"type": "json_object"},
-            "messages": [
-                {"role": "system", "content": PROMPT},
-                {"role": "user", "content": json.dumps(asked, ensure_ascii=False)},
-            ],
-        }
         try:
-            answer = post_json(self._address, body, self._headers, self._patience)
+            answer = self._service.ask_about(PROMPT, asked)
         except ServiceUnreachable as error:
             self._away = self._clock() + _ALONE, str(error)
             raise

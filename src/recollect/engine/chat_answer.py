@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from recollect.engine.chat_service import said_json
 from recollect.model.entity import Entity, Relation
 from recollect.model.errors import ServiceAnswerInvalid, shown
 from recollect.text.folding import folded
@@ -27,7 +28,6 @@ PROMPT: Final = (
     "ask for."
 )
 
-_FENCE = re.compile(r"^\s*```(?:json)?\s*|\s*```\s*$")
 _NOT_SNAKE = re.compile(r"\W+")
 _LONGEST_NAME = 200
 _LONGEST_TYPE = 60
@@ -108,36 +108,6 @@ def readings(answer: object, count: int) -> list[Reading]:
         given = f"{len(items)} items" if isinstance(items, list) else shown(said)
         raise ServiceAnswerInvalid(f"the model gave {given} for {count} texts")
     return [Reading.parsed(item) for item in items]
-
-
-def said_json(answer: object) -> Any:  # noqa: ANN401 - whatever JSON there is
-    r"""Return what the model said, decoded; the fence that some models put around JSON is taken off.
-
-    Raises
-    ------
-    ServiceAnswerInvalid
-        There is no message in the answer, or it is not JSON.
-
-    Examples
-    --------
-    >>> said_json({"choices": [{"message": {"content": "```json\n[1]\n```"}}]})
-    [1]
-    """
-    content = _content(answer)
-    try:
-        return json.loads(_FENCE.sub("", content))
-    except ValueError as error:
-        raise ServiceAnswerInvalid(f"the model did not answer in JSON ({shown(content)})") from error
-
-
-def _content(answer: object) -> str:
-    try:
-        content: Any = answer["choices"][0]["message"]["content"]  # type: ignore[index]
-    except (TypeError, KeyError, IndexError) as error:
-        raise ServiceAnswerInvalid(f"the service answered without a message: {shown(answer)}") from error
-    if not isinstance(content, str):
-        raise ServiceAnswerInvalid(f"the service answered with {shown(content)} where text was expected")
-    return content
 
 
 def _objects(value: object) -> list[dict[str, Any]]:

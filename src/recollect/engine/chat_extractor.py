@@ -13,9 +13,10 @@ import hashlib
 import json
 from collections.abc import Mapping, MutableMapping, Sequence
 
-from recollect.embed.exchange import Patience, checked_address, post_json
+from recollect.embed.exchange import Patience
 from recollect.embed.windows import character_passages
 from recollect.engine.chat_answer import PROMPT, Reading, readings
+from recollect.engine.chat_service import ChatService
 from recollect.model import checks
 from recollect.model.errors import (
     EmbeddingServiceError,
@@ -66,20 +67,17 @@ class ChatExtractor:
         cache: MutableMapping[str, str] | None = None,
         patience: Patience | None = None,
     ) -> None:
-        self._model = checks.text("model", model)
-        self._address = checked_address("address", address) + "/chat/completions"
-        self._headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
+        self._service = ChatService(model, address, api_key, patience)
         self._batch = checks.whole("batch", batch, 1)
         self._longest = checks.whole("longest", longest, 16)
         if cache is not None and not isinstance(cache, MutableMapping):
             raise InvalidArgument("cache", cache, "a mapping that can be written to")
         self._cache: MutableMapping[str, str] = {} if cache is None else cache
-        self._patience = patience or Patience()
 
     @property
     def name(self) -> str:
         """Identity of the reader: the model, and the question it is asked."""
-        return f"chat:{self._model}@{hashlib.sha256(PROMPT.encode()).hexdigest()[:8]}"
+        return self._service.name(PROMPT)
 
     def extract(self, texts: Sequence[str], known: KnownNames | None = None) -> list[Extraction]:
         """Return the mentions and relations of each text, or nothing and why."""
@@ -137,16 +135,7 @@ class ChatExtractor:
         return failures
 
     def _answers(self, batch: Sequence[str]) -> list[Reading]:
-        body = {
-            "model": self._model,
-            "temperature": 0,
-            "response_format": {"type": "json_object"},
-            "messages": [
-                {"role": "system", "content": PROMPT},
-                {"role": "user", "content": json.dumps(batch, ensure_ascii=False)},
-            ],
-        }
-        return readings(post_json(self._address, body, self._headers, self._patience), len(batch))
+        return readings(self._service.ask_about(PROMPT, batch), len(batch))
 
     def _kept(self, piece: str) -> Reading | None:
         kept = self._cache.get(self._key(piece))

@@ -8,13 +8,12 @@ contradictory that were proposed as such.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
-from recollect.embed.exchange import Patience, checked_address, post_json
+from recollect.embed.exchange import Patience
+from recollect.engine.chat_service import ChatService, said_json
 from recollect.model import checks
 from recollect.model.errors import ServiceAnswerInvalid, shown
 from recollect.model.memory import Memory
@@ -28,7 +27,6 @@ PROMPT: Final = (
     "they ask for."
 )
 
-_FENCE: Final = re.compile(r"^\s*```(?:json)?\s*|\s*```\s*$")
 _VERDICTS: Final = {"contradicts": True, "compatible": False, "unsure": None}
 _LONGEST: Final = 2_000
 _LONGEST_REASON: Final = 500
@@ -90,16 +88,13 @@ class ChatJudge:
         batch: int = 8,
         patience: Patience | None = None,
     ) -> None:
-        self._model = checks.text("model", model)
-        self._address = checked_address("address", address) + "/chat/completions"
-        self._headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
+        self._service = ChatService(model, address, api_key, patience)
         self._batch = checks.whole("batch", batch, 1)
-        self._patience = patience or Patience()
 
     @property
     def name(self) -> str:
         """The model's name."""
-        return f"chat:{self._model}"
+        return f"chat:{self._service.model}"
 
     def judge(self, pairs: Sequence[tuple[Memory, Memory]]) -> list[Ruling]:
         """Return a ruling for each pair of an older and a newer memory.
@@ -116,16 +111,7 @@ class ChatJudge:
 
     def _asked(self, pairs: Sequence[tuple[Memory, Memory]]) -> list[Ruling]:
         told = [{"older": _told(older), "newer": _told(newer)} for older, newer in pairs]
-        body = {
-            "model": self._model,
-            "temperature": 0,
-            "response_format": {"type": "json_object"},
-            "messages": [
-                {"role": "system", "content": PROMPT},
-                {"role": "user", "content": json.dumps(told, ensure_ascii=False)},
-            ],
-        }
-        return rulings(post_json(self._address, body, self._headers, self._patience), len(pairs))
+        return rulings(self._service.ask_about(PROMPT, told), len(pairs))
 
 
 def rulings(answer: object, count: int) -> list[Ruling]:
@@ -142,16 +128,7 @@ def rulings(answer: object, count: int) -> list[Ruling]:
     >>> rulings({"choices": [{"message": {"content": said}}]}, 1)
     [Ruling(contradicts=True, reason='One lives in one city.')]
     """
-    try:
-        content: Any = answer["choices"][0]["message"]["content"]  # type: ignore[index]
-    except (TypeError, KeyError, IndexError) as error:
-        raise ServiceAnswerInvalid(f"the service answered without a message: {shown(answer)}") from error
-    if not isinstance(content, str):
-        raise ServiceAnswerInvalid(f"the service answered with {shown(content)} where text was expected")
-    try:
-        said = json.loads(_FENCE.sub("", content))
-    except ValueError as error:
-        raise ServiceAnswerInvalid(f"the model did not answer in JSON ({shown(content)})") from error
+    said = said_json(answer)
     items = said.get("pairs") if isinstance(said, dict) else None
     if not isinstance(items, list) or len(items) != count:
         given = f"{len(items)} items" if isinstance(items, list) else shown(said)

@@ -6,13 +6,12 @@ writes is a proposal like any other: a person, or a program, accepts it or does 
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
-from recollect.embed.exchange import Patience, checked_address, post_json
-from recollect.model import checks
+from recollect.embed.exchange import Patience
+from recollect.engine.chat_service import ChatService, message
 from recollect.model.errors import ServiceAnswerInvalid, shown
 from recollect.model.memory import Memory
 
@@ -43,15 +42,12 @@ class ChatWriter:
     def __init__(
         self, model: str, address: str, *, api_key: str | None = None, patience: Patience | None = None
     ) -> None:
-        self._model = checks.text("model", model)
-        self._address = checked_address("address", address) + "/chat/completions"
-        self._headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
-        self._patience = patience or Patience()
+        self._service = ChatService(model, address, api_key, patience)
 
     @property
     def name(self) -> str:
         """Identity of the writer: the model, and what it is asked."""
-        return f"chat:{self._model}@{hashlib.sha256(PROMPT.encode()).hexdigest()[:8]}"
+        return self._service.name(PROMPT)
 
     def write(self, memories: Sequence[Memory], limit: int) -> str:
         """Return what the model says about memories, or raise :class:`EmbeddingServiceError`."""
@@ -64,16 +60,7 @@ class ChatWriter:
             for memory in memories
         ]
         asked = f"At most {limit} sentences.\n{json.dumps(texts, ensure_ascii=False)}"
-        body = {
-            "model": self._model,
-            "temperature": 0,
-            "messages": [{"role": "system", "content": PROMPT}, {"role": "user", "content": asked}],
-        }
-        answer: Any = post_json(self._address, body, self._headers, self._patience)
-        try:
-            said = answer["choices"][0]["message"]["content"]
-        except (TypeError, KeyError, IndexError) as error:
-            raise ServiceAnswerInvalid(f"the service answered without a message: {shown(answer)}") from error
+        said = message(self._service.ask(PROMPT, asked))
         if not isinstance(said, str) or not said.strip() or len(said) > _LONGEST:
             raise ServiceAnswerInvalid(
                 f"the service answered with {shown(said)} where a summary was expected"
