@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import closing
@@ -15,6 +16,9 @@ from uuid import uuid4
 
 import pytest
 
+import recollect
+from recollect.engine.engine import Engine
+from recollect.engine.once_verbs import Answered
 from recollect.model.errors import InvalidArgument, StoreUnavailable
 from recollect.store.conformance import HERE, NOW, entry
 from recollect.store.postgres.store import PostgresStore
@@ -46,6 +50,32 @@ def test_a_killed_writer_leaves_all_it_acknowledged_and_nothing_half(store: Post
     assert len(ids) <= 2 * (len(acknowledged) + 3)
     assert sound(store) == []
     store.add([entry("after", "tea")])
+
+
+def test_one_request_that_reaches_two_servers_at_once_is_carried_out_once(
+    store: PostgresStore, used: str
+) -> None:
+    begun = threading.Event()
+    answers: list[Answered] = []
+
+    def ask(engine: Engine) -> None:
+        def work() -> tuple[int, bytes]:
+            begun.set()
+            engine.remember("Anna prefers green tea.")
+            time.sleep(0.3)
+            return 201, b"done"
+
+        answers.append(engine.once("7f3a", b"digest", work, caller="client"))
+
+    with recollect.open(used, embedder="lexical") as one, recollect.open(used, embedder="lexical") as other:
+        first, second = (threading.Thread(target=ask, args=(engine,)) for engine in (one, other))
+        first.start()
+        assert begun.wait(10)
+        second.start()
+        first.join(30)
+        second.join(30)
+        assert [(answer.body, answer.again) for answer in answers] == [(b"done", False), (b"done", True)]
+        assert [memory.mentions for memory in store.export(None)] == [1]
 
 
 @pytest.fixture

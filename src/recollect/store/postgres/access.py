@@ -93,12 +93,20 @@ class AccessStore:
             raise
 
     def reply(self, caller: str, key: str) -> Reply | None:
-        """Return what a caller's request of that name was answered with, if it was."""
-        row = self._database.read(
-            lambda connection: connection.execute(
+        """Return what a caller's request of that name was answered with, if it was.
+
+        Inside a write, whoever asks about the same name next, on whichever server, waits until it has ended:
+        else both would find that nothing was done yet, and do it.
+        """
+
+        def read(connection: Server) -> Any:  # noqa: ANN401 - a row
+            if self._database.is_writing:
+                connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s), hashtext(%s))", (caller, key))
+            return connection.execute(
                 f"SELECT {_REPLY} FROM replies WHERE caller = %s AND key = %s", (caller, key)
             ).fetchone()
-        )
+
+        row = self._database.read(read)
         if row is None:
             return None
         namespace, request, status, body, created = row[2:]
