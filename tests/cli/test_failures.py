@@ -27,6 +27,8 @@ CODES = {
     errors.EntityNotFound: 1,
     errors.RecallNotFound: 1,
     errors.VersionConflict: 3,
+    errors.WorkUnderWay: 3,
+    errors.LeaseLost: 3,
     errors.EmbedderError: 4,
     errors.ModelNotInstalled: 4,
     errors.ModelCorrupt: 4,

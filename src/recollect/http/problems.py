@@ -22,6 +22,7 @@ from recollect.model.errors import (
     AccessDenied,
     DatasetError,
     InvalidArgument,
+    LeaseLost,
     MissingExtra,
     NotAdmitted,
     NotEnoughData,
@@ -31,6 +32,7 @@ from recollect.model.errors import (
     ServiceUnreachable,
     StoreUnavailable,
     VersionConflict,
+    WorkUnderWay,
     shown,
 )
 
@@ -79,6 +81,8 @@ _BY_ERROR: Final[tuple[tuple[type[Exception], int], ...]] = (
     (NotAdmitted, 401),
     (AccessDenied, 403),
     (VersionConflict, 409),
+    (WorkUnderWay, 409),
+    (LeaseLost, 409),
     (ReplyErased, 410),
     (MissingExtra, 501),
     (InvalidArgument, 422),

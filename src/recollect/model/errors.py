@@ -22,6 +22,8 @@
     │   ├── EntityNotFound            nobody and nothing has that name
     │   ├── RecallNotFound            no recall with that id is in the log
     │   ├── ReplyErased               a request was carried out, but its answer is gone
+    │   ├── WorkUnderWay              another worker is doing the same at this moment
+    │   ├── LeaseLost                 another worker has taken over what this one was doing
     │   └── VersionConflict           someone else changed the memory first
     └── EmbedderError                 a text could not be turned into a vector
         ├── ModelNotInstalled         the model's files are not on this machine
@@ -421,6 +423,75 @@ class RecallNotFound(StoreError, LookupError):
     def __reduce__(self) -> tuple[type[RecallNotFound], tuple[str, str]]:
         """Pickle by the constructor's arguments."""
         return type(self), (self.recall_id, self.namespace)
+
+
+class WorkUnderWay(StoreError):
+    """Another worker is doing the same at this moment; nothing was done here.
+
+    Parameters
+    ----------
+    kind, namespace
+        What is being done, and to whose memories; ``*`` for everybody's.
+    holder
+        Who does it; empty if they have just finished.
+    until
+        When it can be taken over if nothing more is heard of them; None if they have just finished.
+
+    Examples
+    --------
+    >>> raise WorkUnderWay("maintain", "acme", "kite, process 7", datetime(2026, 5, 7, 18, 30))
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.WorkUnderWay: 'maintain' of 'acme' is being done by kite, process 7; if nothing is
+    heard of them until 2026-05-07T18:30:00, another may take it over
+    """
+
+    def __init__(self, kind: str, namespace: str, holder: str, until: datetime | None) -> None:
+        self.kind = kind
+        self.namespace = namespace
+        self.holder = holder
+        self.until = until
+        what = f"{shown(kind)} of {_whose(namespace)}"
+        super().__init__(
+            f"{what} was being done by another until a moment ago; try again"
+            if until is None
+            else f"{what} is being done by {holder}; if nothing is heard of them until {shown(until)}, "
+            "another may take it over"
+        )
+
+    def __reduce__(self) -> tuple[type[WorkUnderWay], tuple[str, str, str, datetime | None]]:
+        """Pickle by the constructor's arguments."""
+        return type(self), (self.kind, self.namespace, self.holder, self.until)
+
+
+class LeaseLost(StoreError):
+    """Another worker has taken over what this one was doing; what was done stays, and no more is written.
+
+    Examples
+    --------
+    >>> raise LeaseLost("reembed", "*", "kite, process 7")
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.LeaseLost: 'reembed' of everybody's memories was taken from kite, process 7, of
+    whom nothing had been heard for too long; another goes on from where they were
+    """
+
+    def __init__(self, kind: str, namespace: str, holder: str) -> None:
+        self.kind = kind
+        self.namespace = namespace
+        self.holder = holder
+        super().__init__(
+            f"{shown(kind)} of {_whose(namespace)} was taken from {holder}, of whom nothing had been heard "
+            "for too long; another goes on from where they were"
+        )
+
+    def __reduce__(self) -> tuple[type[LeaseLost], tuple[str, str, str]]:
+        """Pickle by the constructor's arguments."""
+        return type(self), (self.kind, self.namespace, self.holder)
+
+
+def _whose(namespace: str) -> str:
+    return "everybody's memories" if namespace == "*" else shown(namespace)
 
 
 class VersionConflict(StoreError):

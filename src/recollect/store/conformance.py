@@ -32,6 +32,7 @@ from recollect.store.access_conformance import AccessConformance
 from recollect.store.embedding_conformance import EmbeddingConformance
 from recollect.store.filters import parse
 from recollect.store.learning_conformance import LearningConformance
+from recollect.store.leases_conformance import LeasesConformance
 from recollect.store.naming_conformance import NamingConformance
 from recollect.store.port import Entry, Floats, Found, Hidden, Store, View
 from recollect.store.repeats_conformance import RepeatsConformance
@@ -91,7 +92,12 @@ def found_ids(view: View, found: Found) -> list[str]:
 
 
 class StoreConformance(
-    LearningConformance, NamingConformance, AccessConformance, EmbeddingConformance, RepeatsConformance
+    LearningConformance,
+    NamingConformance,
+    AccessConformance,
+    EmbeddingConformance,
+    RepeatsConformance,
+    LeasesConformance,
 ):
     """The suite."""
 

@@ -29,6 +29,7 @@ from recollect.rank.context import Reading
 from recollect.store.access import ApiKey, Reply
 from recollect.store.embedding import Embedded
 from recollect.store.filters import Filter
+from recollect.store.leases import Lease
 from recollect.store.naming import EntityRecord, GraphNews, Link, Points
 from recollect.store.recall_log import Lesson, LogBounds, LoggedRecall, Reaction, Sighting
 from recollect.store.repeats import Contradiction, Repeat, Run, Undone
@@ -100,12 +101,15 @@ class Found:
         It can be asked after the view is closed.
     ceiling
         The score of an average text that has every known term of the question once; 0 for a leg without.
+    exact
+        Whether every memory that could have been found was compared, so that no other has a higher score.
     """
 
     slots: IntArray
     scores: FloatArray
     detail: Callable[[IntArray], Combination] | None = None
     ceiling: float = 0.0
+    exact: bool = False
 
 
 NOTHING: Final = Found(np.zeros(0, np.intp), np.zeros(0))
@@ -462,6 +466,41 @@ class Store(Protocol):
 
     def remove_replies(self, before: datetime) -> int:
         """Remove the answers that were given before a moment; return how many there were."""
+        ...
+
+    def acquire(self, kind: str, namespace: str, holder: str, seconds: float, now: datetime) -> Lease | None:
+        """Return the right to do some work for so long; None if somebody else has it.
+
+        A store that several machines share goes by a clock of its own, and not by `now`.
+        """
+        ...
+
+    def renew(self, lease: Lease, seconds: float, now: datetime) -> Lease:
+        """Return the lease with so much more time, whether or not it ran out; raise if another has it.
+
+        Raises
+        ------
+        LeaseLost
+            Somebody else has taken the work over, or it was released.
+        """
+        ...
+
+    def release(self, lease: Lease) -> None:
+        """Let others do the work; nothing happens if another has it already."""
+        ...
+
+    def leases(self) -> list[Lease]:
+        """Return what is under way, or was when a worker was last heard of, in the order it began."""
+        ...
+
+    def fenced(
+        self, lease: Lease, seconds: float, clock: Callable[[], datetime]
+    ) -> AbstractContextManager[None]:
+        """Let this thread write in the block only as long as it holds a lease; each write renews it.
+
+        A write after another has taken over raises :class:`~recollect.model.errors.LeaseLost`, and nothing
+        of it is written.
+        """
         ...
 
     def log_recalls(

@@ -17,7 +17,9 @@ from recollect.store.postgres.migrating import made_ready
 from recollect.store.postgres.schema import OWNED
 from recollect.store.postgres.store import PostgresStore
 
-SHARED = ("namespaces", "embedders", "settings", "writers", "access_keys", "replies", "purges", "tenants")
+SHARED = (
+    "namespaces", "embedders", "settings", "writers", "access_keys", "replies", "leases", "purges", "tenants",
+)  # fmt: skip
 FAST = ("fsync = off", "full_page_writes = off", "autovacuum = off")
 """Nothing here has to survive a power cut; what a killed process leaves is tested all the same."""
 

@@ -194,6 +194,8 @@ class Database:
             begun.nextset()
             transaction = str((begun.fetchone() or ("", ""))[1])
             with self._held(connection, writing=True):
+                for guard in getattr(self._here, "guards", ()):
+                    guard(connection)
                 yield connection
             number = self._number(connection)
             try:
@@ -208,6 +210,19 @@ class Database:
                         transaction,
                     ) from error
                 raise
+
+    @contextmanager
+    def guarded(self, guard: Callable[[Server], object]) -> Iterator[None]:
+        """Run `guard` first in every transaction in which this thread writes in the block.
+
+        What it raises undoes the transaction before anything was written.
+        """
+        before = getattr(self._here, "guards", ())
+        self._here.guards = (*before, guard)
+        try:
+            yield
+        finally:
+            self._here.guards = before
 
     def others_wrote(self) -> int:
         """Return how often others than the connections kept here have written."""

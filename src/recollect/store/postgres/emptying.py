@@ -25,7 +25,8 @@ def empty(connection: Server, path: str) -> int:
         connection.execute(f"DROP INDEX IF EXISTS {index_name(found.number, embedder)}")
     for table in OWNED:
         connection.execute(f"DELETE FROM {table} WHERE namespace = %s", (found.number,))
-    connection.execute("DELETE FROM replies WHERE about = %s", (path,))
+    for table in ("replies", "leases"):
+        connection.execute(f"DELETE FROM {table} WHERE about = %s", (path,))
     connection.execute("DELETE FROM namespaces WHERE number = %s", (found.number,))
     connection.execute(
         "INSERT INTO purges (change, number) VALUES (nextval('change_numbers'), %s)", (found.number,)

@@ -416,5 +416,31 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     CREATE POLICY of_the_tenant ON replies USING (may_see(about));
     {_FENCED}
     """,
+    """
+    -- Who does which work, and until when, by the server's clock, nobody else may. The number is never given
+    -- out again. about: the name of a namespace, * for everybody's, *tenant for all of a tenant's.
+    CREATE SEQUENCE lease_numbers;
+    CREATE TABLE leases (
+        about TEXT COLLATE "C" NOT NULL,
+        kind TEXT COLLATE "C" NOT NULL,
+        number BIGINT NOT NULL UNIQUE,
+        holder TEXT COLLATE "C" NOT NULL,
+        until TIMESTAMPTZ NOT NULL,
+        PRIMARY KEY (about, kind)
+    );
+    ALTER TABLE leases ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY of_the_tenant ON leases USING (may_see(about) OR about = '*' || session_user);
+
+    -- Tenants that were admitted before there were any.
+    DO $$
+        DECLARE admitted TEXT;
+        BEGIN
+            FOR admitted IN SELECT DISTINCT role FROM tenants LOOP
+                EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON leases TO %I', admitted);
+                EXECUTE format('GRANT USAGE, SELECT ON SEQUENCE lease_numbers TO %I', admitted);
+            END LOOP;
+        END
+    $$;
+    """,
 )
 """What each of them does, in SQL; the number of a migration is its place here, from 1."""

@@ -31,6 +31,7 @@ from recollect.store.postgres.conditions import Condition, compiled
 from recollect.store.postgres.connection import Database, Server
 from recollect.store.postgres.embedding import EmbeddingStore
 from recollect.store.postgres.learning import LearningStore
+from recollect.store.postgres.leases import LeaseStore
 from recollect.store.postgres.namespaces import EMPTY
 from recollect.store.postgres.naming import NamingStore
 from recollect.store.postgres.repeats import RepeatStore, link_repeats
@@ -46,7 +47,7 @@ _DIGITS: Final = 18
 _AT_ONCE: Final = 500
 
 
-class PostgresStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, RepeatStore):
+class PostgresStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, RepeatStore, LeaseStore):
     """A :class:`~recollect.store.port.Store` on a server; any number of processes may open it.
 
     Parameters

@@ -17,7 +17,7 @@ from recollect.model.namespace import namespace as checked_namespace
 from recollect.store.postgres.failing import ours, unreachable
 from recollect.store.postgres.schema import OWNED
 
-_WRITTEN: Final = (*OWNED, "namespaces", "replies", "writers", "recall_bytes", "purges")
+_WRITTEN: Final = (*OWNED, "namespaces", "replies", "leases", "writers", "recall_bytes", "purges")
 _READ: Final = ("recollect_schema", "settings", "embedders")
 
 
@@ -50,9 +50,9 @@ def admit(url: str, role: str, namespace: str) -> None:
                         )
                     )
                 connection.execute(
-                    sql.SQL("GRANT USAGE, SELECT ON SEQUENCE change_numbers, writer_numbers TO {}").format(
-                        user
-                    )
+                    sql.SQL(
+                        "GRANT USAGE, SELECT ON SEQUENCE change_numbers, writer_numbers, lease_numbers TO {}"
+                    ).format(user)
                 )
                 schema = connection.execute("SELECT current_schema()").fetchone()
                 assert schema is not None  # the tables are in one

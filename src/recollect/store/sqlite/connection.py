@@ -6,8 +6,9 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import get_ident
 from time import monotonic, sleep
-from typing import Final
+from typing import Any, Final
 
 from recollect.model.errors import StoreCorrupt, StoreError, StoreTooNew, StoreUnavailable
 from recollect.store.sqlite.migrating import Migration, migrate
@@ -77,6 +78,8 @@ def writing(connection: sqlite3.Connection, name: str) -> Iterator[None]:
     try:
         connection.execute(begin)
         try:
+            if not inside:
+                _ask_guards(connection)
             yield
             connection.execute(end)
         except BaseException:
@@ -91,9 +94,34 @@ def writing(connection: sqlite3.Connection, name: str) -> Iterator[None]:
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that knows whether what is written belongs together."""
+    """A connection that knows whether what is written belongs together, and what each thread promised."""
 
     joined = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as sqlite3 has them
+        super().__init__(*args, **kwargs)
+        self.guards: dict[int, list[Callable[[], object]]] = {}
+
+
+@contextmanager
+def guarded(connection: sqlite3.Connection, guard: Callable[[], object]) -> Iterator[None]:
+    """Run `guard` first in every transaction in which this thread writes in the block; it may refuse."""
+    assert isinstance(connection, _Connection)  # as `connect` makes them
+    mine = connection.guards.setdefault(get_ident(), [])
+    mine.append(guard)
+    try:
+        yield
+    finally:
+        mine.remove(guard)
+        if not mine:
+            # Another thread may get the same number one day.
+            del connection.guards[get_ident()]
+
+
+def _ask_guards(connection: sqlite3.Connection) -> None:
+    if isinstance(connection, _Connection):
+        for guard in connection.guards.get(get_ident(), ()):
+            guard()
 
 
 @contextmanager

@@ -343,4 +343,16 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     CREATE INDEX contradictions_by_older ON contradictions (older);
     CREATE INDEX contradictions_by_namespace ON contradictions (namespace);
     """,
+    """
+    -- Who does which work, and until when nobody else may; the number is never given out again. The namespace
+    -- is the one's name, or * for work on everybody's.
+    CREATE TABLE leases (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        namespace TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        holder TEXT NOT NULL,
+        until INTEGER NOT NULL,
+        UNIQUE (namespace, kind)
+    );
+    """,
 )

@@ -24,6 +24,7 @@ from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.embedding import EmbeddingStore
 from recollect.store.sqlite.erasing import erase, owe
 from recollect.store.sqlite.learning import LearningStore
+from recollect.store.sqlite.leases import LeaseStore
 from recollect.store.sqlite.loading import caught_up
 from recollect.store.sqlite.migrating import Migration
 from recollect.store.sqlite.naming import NamingStore
@@ -42,7 +43,7 @@ _AT_ONCE: Final = 500
 """How many values one statement is asked for."""
 
 
-class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, RepeatStore):
+class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, RepeatStore, LeaseStore):
     """A :class:`~recollect.store.port.Store` on one file; any number of processes may open it.
 
     Parameters
