@@ -8,9 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from recollect.embed.catalogue import available
-from recollect.embed.description import DESCRIPTION
-
 
 def models_folder(environment: Mapping[str, str], platform: str, home: Path) -> Path:
     """Return where a person's models live, unless settings say otherwise.
@@ -43,4 +40,8 @@ def installed(folder: Path, kind: str | None = None) -> tuple[str, ...]:
     kind
         ``"embedder"`` or ``"reranker"``; None for both.
     """
+    # To know where models live takes a moment; to know what there is takes reading TOML.
+    from recollect.embed.catalogue import available
+    from recollect.embed.description import DESCRIPTION
+
     return tuple(entry.name for entry in available(kind) if (folder / entry.name / DESCRIPTION).is_file())

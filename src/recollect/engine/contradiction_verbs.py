@@ -11,15 +11,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from recollect.engine.chat_judge import ContradictionJudge
 from recollect.engine.repairing import Repairing
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.identity import memory_id
 from recollect.store.port import Store
 from recollect.store.repeats import Contradiction
+
+if TYPE_CHECKING:
+    from recollect.engine.chat_judge import ContradictionJudge
 
 _CONTRADICTS: Final = "contradicts"
 _COMPATIBLE: Final = "compatible"
@@ -121,6 +123,9 @@ class ContradictionVerbs(ABC):
         namespace
             Whose memories; None for the engine's.
         """
+        # Who asks a model needs what speaks HTTP; who recalls does not.
+        from recollect.engine.chat_judge import ContradictionJudge
+
         path = self._namespace(namespace)
         if not isinstance(judge, ContradictionJudge):
             raise InvalidArgument("judge", judge, "a judge: something with a name that judges pairs")

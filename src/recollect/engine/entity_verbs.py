@@ -12,12 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
-from recollect.engine.graph_answers import KnownEntity
-from recollect.engine.namespace_graph import MENTIONS, NEXT, SUPERSEDES, Graphs, NamespaceGraph
+from recollect.engine.graph_answers import MENTIONS, NEXT, SUPERSEDES, KnownEntity
 from recollect.engine.naming import NameBook, Names
 from recollect.engine.repairing import Repairing
 from recollect.index.record import Records, visible
@@ -29,6 +28,9 @@ from recollect.model.identity import memory_id
 from recollect.model.memory import Memory
 from recollect.store.port import Store, View
 from recollect.text.folding import folded
+
+if TYPE_CHECKING:
+    from recollect.engine.namespace_graph import Graphs, NamespaceGraph
 
 _OWN_TYPES: Final = (MENTIONS, NEXT, SUPERSEDES)
 _NEAREST: Final = 3
@@ -238,6 +240,9 @@ class EntityVerbs(ABC):
 
     @cached_property
     def _graphs(self) -> Graphs:
+        # Most processes never ask for the graph, and should not load what builds it.
+        from recollect.engine.namespace_graph import Graphs
+
         return Graphs(self.store, self._names)
 
     def _relate_what_was_read(self, memories: Sequence[Memory]) -> None:

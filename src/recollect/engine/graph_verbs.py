@@ -7,18 +7,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property
 from time import monotonic
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from recollect.engine.community_groups import LEVELS, Structure, told
 from recollect.engine.entity_verbs import EntityVerbs, Look
 from recollect.engine.graph_answers import Communities, FoundPath, Nearby, Paths, PathStep
-from recollect.engine.namespace_graph import NamespaceGraph
-from recollect.engine.place_index import PlaceIndex
-from recollect.graph.adjacency import Graph
-from recollect.graph.paths import Path, find_paths
-from recollect.graph.summaries import Summary
 from recollect.index.lexical import LexicalQuery
 from recollect.model import checks
 from recollect.model.checks import IntArray
@@ -27,6 +21,14 @@ from recollect.model.memory import Memory
 from recollect.model.place import Place
 from recollect.rank.bm25 import BM25
 from recollect.store.port import View
+
+# What knows graphs is loaded by the verbs that ask for one: a process that recalls starts sooner.
+if TYPE_CHECKING:
+    from recollect.engine.community_groups import Structure
+    from recollect.engine.namespace_graph import NamespaceGraph
+    from recollect.engine.place_index import PlaceIndex
+    from recollect.graph.paths import Path
+    from recollect.graph.summaries import Summary
 
 _KEPT_SUMMARIES: Final = 4_096
 _KEPT_STRUCTURES: Final = 16
@@ -76,6 +78,9 @@ class GraphVerbs(EntityVerbs):
             Whose; None for the engine's.
         """
         then = checks.optional_instant("as_of", as_of)
+
+        from recollect.graph.adjacency import Graph
+        from recollect.graph.paths import find_paths
 
         def answer(look: Look) -> Paths:
             known = self._graph(look)
@@ -128,6 +133,8 @@ class GraphVerbs(EntityVerbs):
         namespace
             Whose; None for the engine's.
         """
+        from recollect.engine.community_groups import LEVELS, told
+
         if checks.whole("level", level) >= LEVELS:
             raise InvalidArgument("level", level, f"a whole number from 0 to {LEVELS - 1}")
         checks.whole("limit", limit)
@@ -228,6 +235,8 @@ class GraphVerbs(EntityVerbs):
 
     @cached_property
     def _places(self) -> PlaceIndex:
+        from recollect.engine.place_index import PlaceIndex
+
         return PlaceIndex(self.store)
 
     @cached_property
@@ -240,6 +249,8 @@ class GraphVerbs(EntityVerbs):
 
     def _structure(self, look: Look, known: NamespaceGraph, seed: int) -> Structure:
         """Return the communities of a graph, those of the present from what is kept of them."""
+        from recollect.engine.community_groups import Structure
+
         structure = self._structures.get(look.path)
         if structure is not None and structure.graph is known.graph and structure.seed == seed:
             return structure
@@ -281,6 +292,8 @@ class GraphVerbs(EntityVerbs):
 
 def _cut(paths: Sequence[Path], goal: int | None) -> list[Path]:
     """Return the ways to a node, each once and no further than there."""
+    from recollect.graph.paths import Path
+
     found: dict[tuple[int, ...], Path] = {}
     for path in paths:
         for position, step in enumerate(path.steps, 1):

@@ -25,6 +25,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from recollect.engine.graph_answers import MENTIONS, NEXT, SUPERSEDES
 from recollect.engine.naming import NameBook, Names
 from recollect.graph.adjacency import Graph
 from recollect.graph.pagerank import pagerank
@@ -35,10 +36,6 @@ from recollect.store.naming import Link
 from recollect.store.port import Store, View
 
 _Computed = TypeVar("_Computed")
-
-MENTIONS: Final = "mentions"
-NEXT: Final = "next"
-SUPERSEDES: Final = "supersedes"
 
 _RENAMED: Final = frozenset({"rename", "merge", "unmerge"})
 """Changes after which a name may mean somebody else."""

@@ -13,8 +13,9 @@ from typing import Final
 
 import numpy as np
 
+from recollect.engine.graph_answers import MENTIONS, NEXT, SUPERSEDES
 from recollect.engine.leg_notes import noted
-from recollect.engine.namespace_graph import MENTIONS, NEXT, SUPERSEDES, NamespaceGraph
+from recollect.engine.namespace_graph import NamespaceGraph
 from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Situation
 from recollect.graph.paths import Path, find_paths

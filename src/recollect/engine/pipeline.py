@@ -13,10 +13,8 @@ import numpy as np
 
 from recollect.engine.bridging import bridge
 from recollect.engine.candidates import Candidates, MoreLeg, fuse, search
-from recollect.engine.community_leg import gather
 from recollect.engine.fading import with_fading
 from recollect.engine.gate import gate
-from recollect.engine.path_expansion import expand
 from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Explain, Situation
 from recollect.engine.steps import (
@@ -28,18 +26,14 @@ from recollect.engine.steps import (
     with_temporal,
 )
 from recollect.engine.trace import Trace
-from recollect.engine.walking import walk
 from recollect.model.checks import FloatArray, IntArray
 from recollect.model.explanation import Explanation
 from recollect.rank import adaptive_mmr, group_coverage, mmr
 from recollect.rank.order import first_of_each
+from recollect.store.port import Found
 
-_GRAPH_LEGS: Final = {
-    "names": ("shared names", bridge),
-    "walk": ("walk", walk),
-    "paths": ("paths", expand),
-    "communities": ("communities", gather),
-}
+_GRAPH_LEGS: Final = {"names": "shared names", "walk": "walk", "paths": "paths", "communities": "communities"}
+"""By what a recipe calls it, what explanations call a leg over the graph."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,14 +69,31 @@ def run(recipe: Recipe, situation: Situation) -> Ranked:
     legs = search(recipe, situation)
     candidates = fuse(recipe, situation, legs)
     if recipe.graph != "none" and recipe.graph_weight:
-        name, leg = _GRAPH_LEGS[recipe.graph]
-        found = leg(recipe, situation, candidates.slots, candidates.scores)
+        name = _GRAPH_LEGS[recipe.graph]
+        found = _graph_leg(recipe.graph)(recipe, situation, candidates.slots, candidates.scores)
         if found.slots.size:
             # Only the walk comes back to where it started.
             origins = candidates.slots[: recipe.graph_seeds if recipe.graph == "walk" else 0]
             linked = legs.with_leg(MoreLeg(name, found, recipe.graph_weight, origins))
             candidates = fuse(recipe, situation, linked)
     return settle(recipe, situation, candidates)
+
+
+def _graph_leg(kind: str) -> Callable[[Recipe, Situation, IntArray, FloatArray], Found]:
+    """Return a leg over the graph; what walks over all of it is loaded by the recipes that do."""
+    if kind == "walk":
+        from recollect.engine.walking import walk
+
+        return walk
+    if kind == "paths":
+        from recollect.engine.path_expansion import expand
+
+        return expand
+    if kind == "communities":
+        from recollect.engine.community_leg import gather
+
+        return gather
+    return bridge
 
 
 def settle(recipe: Recipe, situation: Situation, candidates: Candidates) -> Ranked:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from time import perf_counter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from recollect.embed.reranker import Reranker
 from recollect.engine.budget import within_budget
 from recollect.engine.life import USUAL, Life
 from recollect.engine.meaning import Meaning
-from recollect.engine.namespace_graph import NamespaceGraph
 from recollect.engine.outcome import Recall, Rejected, SessionHit
 from recollect.engine.pipeline import Ranked, run
 from recollect.engine.recipe import Recipe
@@ -31,6 +30,9 @@ from recollect.store.filters import Filter
 from recollect.store.port import Floats, View
 from recollect.text.dates import AnchorExtractor, AnchorReading, FallibleAnchors, RuleAnchors
 from recollect.text.query_type import QueryClassifier
+
+if TYPE_CHECKING:
+    from recollect.engine.namespace_graph import NamespaceGraph
 
 _CALIBRATED: Final = -1.0
 

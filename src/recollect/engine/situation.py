@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from recollect.embed.port import Vectors
 from recollect.embed.reranker import Reranker
 from recollect.engine.life import USUAL, Life
-from recollect.engine.namespace_graph import NamespaceGraph
 from recollect.engine.words import Question
 from recollect.model.checks import FloatArray
 from recollect.model.explanation import Explanation
@@ -19,6 +18,9 @@ from recollect.model.period import Period
 from recollect.model.place import Place
 from recollect.store.port import Terms, View
 from recollect.text.query_type import QueryClassifier
+
+if TYPE_CHECKING:
+    from recollect.engine.namespace_graph import NamespaceGraph
 
 Explain: TypeAlias = Callable[[int], Explanation]
 """Tells why the candidate at a position has its score after a step."""

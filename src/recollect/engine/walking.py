@@ -15,8 +15,9 @@ from typing import Final
 
 import numpy as np
 
+from recollect.engine.graph_answers import MENTIONS
 from recollect.engine.leg_notes import noted
-from recollect.engine.namespace_graph import MENTIONS, NamespaceGraph
+from recollect.engine.namespace_graph import NamespaceGraph
 from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Situation
 from recollect.graph.personalised import local_push, personalised_pagerank

@@ -6,11 +6,27 @@ inside a box (:mod:`~recollect.place.nearby`). Everything is pure and works roun
 the poles.
 """
 
-from recollect.place.box import Box
-from recollect.place.cells import ROWS_PER_DEGREE, Cell, cell_height
-from recollect.place.distance import EARTH_RADIUS, haversine, haversines
-from recollect.place.nearby import Near, Places
-from recollect.place.scoring import nearness
+from typing import TYPE_CHECKING
+
+from recollect._on_demand import on_demand
+
+if TYPE_CHECKING:
+    from recollect.place.box import Box
+    from recollect.place.cells import ROWS_PER_DEGREE, Cell, cell_height
+    from recollect.place.distance import EARTH_RADIUS, haversine, haversines
+    from recollect.place.nearby import Near, Places
+    from recollect.place.scoring import nearness
+
+__getattr__, __dir__ = on_demand(
+    __name__,
+    {
+        ".box": ("Box",),
+        ".cells": ("ROWS_PER_DEGREE", "Cell", "cell_height"),
+        ".distance": ("EARTH_RADIUS", "haversine", "haversines"),
+        ".nearby": ("Near", "Places"),
+        ".scoring": ("nearness",),
+    },
+)
 
 __all__ = [
     "EARTH_RADIUS",
