@@ -61,8 +61,11 @@ def find(connection: Server, path: str) -> Namespace | None:
 
 
 def locked(connection: Server, path: str) -> Namespace | None:
-    """Return a namespace and keep others from writing to it until the transaction ends."""
-    return _found(connection, f"{_FIND} FOR UPDATE", path)
+    """Return a namespace and keep others from writing to it until the transaction ends.
+
+    Its number stays as it is, so whoever only refers to it does not wait.
+    """
+    return _found(connection, f"{_FIND} FOR NO KEY UPDATE", path)
 
 
 def made(connection: Server, path: str) -> Namespace:

@@ -55,13 +55,18 @@ def add(connection: Server, number: int, entries: Sequence[LoggedRecall], bounds
         "UPDATE recall_bytes SET bytes = bytes + %s RETURNING bytes", (sum(lengths),)
     ).fetchone()
     assert taken is not None  # a migration made the row
-    size = taken[0] - sum(lengths)
-    for row, length in zip(rows, lengths, strict=True):
-        connection.execute(_ADD, (*row, size, length))
-        size += length
+    starts = taken[0] - sum(lengths) + np.cumsum([0, *lengths[:-1]], dtype=np.int64)
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            _ADD,
+            [
+                (*row, start, length)
+                for row, start, length in zip(rows, starts.tolist(), lengths, strict=True)
+            ],
+        )
     connection.execute(
         "DELETE FROM recalls WHERE number <= (SELECT max(number) FROM recalls) - %s OR start < %s",
-        (bounds.recalls, size - bounds.megabytes * _MEGABYTE),
+        (bounds.recalls, taken[0] - bounds.megabytes * _MEGABYTE),
     )
 
 
