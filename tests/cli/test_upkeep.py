@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from recollect.store.sqlite.store import SqliteStore
+
 Run = Callable[..., Any]
 TEA = (
     "Anna made green tea.",
@@ -71,3 +73,17 @@ def test_bad_input(cli: Run, filled: None) -> None:
     assert cli("consolidate", "--accept", "0123456789").code == 1
     assert cli("consolidate", "--model", "m").code == 2
     assert cli("consolidate", "--model", "m", "--address", "nowhere").code == 2
+
+
+def test_a_namespace_that_another_server_maintains_is_left_to_it(cli: Run, filled: None, home: Path) -> None:
+    cli("remember", "acme has tea", "--namespace", "acme")
+    store = SqliteStore(cli("stats", "--json").json["db"])
+    store.acquire("maintain", "default", "another server", 600, datetime.now(UTC))
+    store.close()
+    refused = cli("maintain")
+    assert refused.code == 3
+    assert "is being done by another server" in refused.err
+    everybody = cli("maintain", "--all-namespaces", "--json")
+    assert everybody.code == 0
+    assert [each["namespace"] for each in everybody.json["namespaces"]] == ["acme"]
+    assert [each["namespace"] for each in everybody.json["skipped"]] == ["default"]

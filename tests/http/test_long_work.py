@@ -66,3 +66,14 @@ def test_what_cannot_be_asked_is_refused(client: TestClient) -> None:
     ):
         assert client.post(f"/v1/jobs/{kind}", json=bad).status_code == 422
     assert client.get("/v1/jobs").json() == {"jobs": []}
+
+
+def test_what_another_server_does_is_not_done_here(client: TestClient, engine: Engine, tea: str) -> None:
+    for kind, namespace in (("maintain", "default"), ("tune", "default"), ("reembed", "*")):
+        lease = engine.store.acquire(kind, namespace, "another server", 60, engine.moment)
+        assert lease is not None
+        refused = ended(client, kind, {})
+        assert refused["state"] == "failed"
+        assert "is being done by another server" in refused["problem"]
+        engine.store.release(lease)
+    assert ended(client, "maintain", {})["state"] == "done"

@@ -8,7 +8,7 @@ from recollect.engine import Engine
 from recollect.learn.adapting import ADAPTED, adapt, adapt_material
 from recollect.learn.material import from_feedback
 from recollect.learn.tuning import Tuned
-from recollect.model.errors import NotEnoughData
+from recollect.model.errors import NotEnoughData, WorkUnderWay
 
 Ask = Callable[..., None]
 
@@ -42,3 +42,11 @@ def test_what_does_not_win_stays_off(engine: Engine, ask: Ask) -> None:
     good = engine.recipe.changed({"vector_weight": 0.2})
     found = adapt_material(from_feedback(engine), good)
     assert not found.verdict.accepted
+
+
+def test_a_namespace_that_another_worker_tunes_is_left_to_it(engine: Engine, ask: Ask) -> None:
+    ask()
+    engine.store.acquire("tune", engine.namespace, "another server", 60, engine.moment)
+    found = adapt(engine, [engine.namespace])
+    assert isinstance(found[engine.namespace], WorkUnderWay)
+    assert engine.saved_recipes() == ()

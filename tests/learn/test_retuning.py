@@ -10,7 +10,7 @@ from recollect.engine import Engine
 from recollect.engine import open as open_engine
 from recollect.learn.retune import Move
 from recollect.learn.retuning import RETUNED, decision_of, recorded, retune_record, retune_week
-from recollect.model.errors import InvalidArgument
+from recollect.model.errors import InvalidArgument, WorkUnderWay
 
 Ask = Callable[..., None]
 
@@ -62,3 +62,16 @@ def test_a_decision_survives_being_written_down(engine: Engine) -> None:
     assert empty is not None
     assert recorded(empty)["missed"] is None
     assert str(decision_of(recorded(empty))) == str(empty)
+
+
+def test_one_worker_at_a_time_looks_at_a_namespace(engine: Engine, ask: Ask) -> None:
+    ask()
+    taken = engine.store.acquire("tune", engine.namespace, "another server", 60, engine.moment)
+    assert taken is not None
+    with pytest.raises(WorkUnderWay, match="is being done by another server"):
+        retune_week(engine)
+    assert retune_week(engine, dry_run=True).decision is not None
+    assert retune_record(engine) == ()
+    engine.store.release(taken)
+    assert retune_week(engine).decision is not None
+    assert engine.store.leases() == []

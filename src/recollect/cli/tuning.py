@@ -87,7 +87,7 @@ def weights(
     from recollect.learn.tuning import tune_weights
 
     grid = None if not over else _grid(over)
-    with _material(session, base, labels, labels_only, since) as (engine, recipe, material):
+    with _material(session, base, labels, labels_only, since, dry_run) as (engine, recipe, material):
         found = tune_weights(material, recipe, grid, metric=metric, folds=folds, seed=seed)
         saved = None if dry_run else _install(engine, found, save, use=use)
     if plot is not None:
@@ -113,7 +113,7 @@ def recipe(
     """Search many parameters at once (with optuna), or choose among recipes by folds within folds."""
     from recollect.learn.tuning import SEARCHED_FOR, tune_families, tune_recipe
 
-    with _material(session, base, labels, labels_only, since) as (engine, chosen, material):
+    with _material(session, base, labels, labels_only, since, dry_run) as (engine, chosen, material):
         shared: dict[str, Any] = {"metric": metric, "folds": folds, "seed": seed}
         if trials:
             names = tuple(parameter or SEARCHED_FOR)
@@ -145,7 +145,7 @@ def thresholds(
     from recollect.learn.tuning_thresholds import calibrate, tune_thresholds
     from recollect.model.errors import InvalidArgument
 
-    with _material(session, base, labels, labels_only, since) as (engine, chosen, material):
+    with _material(session, base, labels, labels_only, since, dry_run) as (engine, chosen, material):
         if engine.embedder is None:
             raise InvalidArgument("--embedder", None, "in use: without one there is no similarity")
         pairs = material.pairs(engine.embedder.name)
@@ -184,7 +184,7 @@ def namespaces(
 ) -> None:
     """Give namespaces a share of meaning of their own, where their feedback says so and it wins."""
     from recollect.learn.adapting import adapt
-    from recollect.model.errors import NotEnoughData
+    from recollect.model.errors import NotEnoughData, WorkUnderWay
 
     with session.memory() as engine:
         found = adapt(engine, None if all_namespaces else [engine.namespace], dry_run=dry_run, seed=seed)
@@ -193,7 +193,7 @@ def namespaces(
             {
                 "namespaces": {
                     path: {"accepted": False, "reason": str(each)}
-                    if isinstance(each, NotEnoughData)
+                    if isinstance(each, NotEnoughData | WorkUnderWay)
                     else verdict_json(each.verdict)
                     for path, each in found.items()
                 }
@@ -202,7 +202,7 @@ def namespaces(
         return
     rows = []
     for path, each in found.items():
-        if isinstance(each, NotEnoughData):
+        if isinstance(each, NotEnoughData | WorkUnderWay):
             rows.append((path, "", str(each)))
         else:
             rows.append((path, f"{each.recipe.vector_weight:g}", each.verdict.reason))
@@ -211,10 +211,16 @@ def namespaces(
 
 @contextmanager
 def _material(
-    session: Session, base: str | None, labels: Path | None, labels_only: bool, since: str | None
+    session: Session,
+    base: str | None,
+    labels: Path | None,
+    labels_only: bool,
+    since: str | None,
+    dry_run: bool,
 ) -> Iterator[tuple[Engine, Recipe, Material]]:
     from recollect.learn.labelled_file import labelled_material
     from recollect.learn.material import from_feedback
+    from recollect.learn.tuning import WORK
     from recollect.model.errors import InvalidArgument
 
     moment = instant("--since", since)
@@ -222,6 +228,8 @@ def _material(
         raise InvalidArgument("--labels-only", labels_only, "given together with --labels FILE")
     with ExitStack() as stack:
         engine = stack.enter_context(session.memory(create=labels is not None, embed=True))
+        if not dry_run:
+            stack.enter_context(engine.leasing.hold(WORK, engine.namespace))
         recipe = recipe_of(engine, "--recipe", base)
         said = None if labels_only else from_feedback(engine, since=moment)
         if labels is None:

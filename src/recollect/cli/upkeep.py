@@ -41,15 +41,23 @@ def register(app: typer.Typer) -> None:
 
 def maintain(session: Session, dry_run: DryRun = False, all_namespaces: All = False) -> None:
     """Promote, demote, expire and propose summaries, by the rules; pinned memories are left alone."""
+    from recollect.model.errors import WorkUnderWay
+
     output = session.output
+    reports, skipped = [], []
     with session.memory(embed=True) as engine:
-        paths = sorted(engine.store.namespaces()) if all_namespaces else [engine.namespace]
-        reports = [
-            engine.maintain(dry_run=dry_run, namespace=path, progress=partial(_progress, session, path))
-            for path in paths
-        ]
+        for path in sorted(engine.store.namespaces()) if all_namespaces else [engine.namespace]:
+            advance = partial(_progress, session, path)
+            try:
+                reports.append(engine.maintain(dry_run=dry_run, namespace=path, progress=advance))
+            except WorkUnderWay as busy:
+                if not all_namespaces:
+                    raise
+                # Another server looks after that one at this moment.
+                skipped.append({"namespace": path, "reason": str(busy)})
+                output.warn(str(busy))
     if output.json:
-        output.data({"namespaces": [report.as_dict() for report in reports]})
+        output.data({"namespaces": [report.as_dict() for report in reports], "skipped": skipped})
         return
     for report in reports:
         for line in _told(report):

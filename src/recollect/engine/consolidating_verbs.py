@@ -18,10 +18,10 @@ from typing import Any, Final
 import numpy as np
 
 from recollect.engine.changing_verbs import ChangingVerbs
+from recollect.engine.leasing import Leasing
 from recollect.engine.meaning import Meaning
 from recollect.engine.subject_verbs import SUMMARY_OF, SubjectVerbs, sources_of
 from recollect.engine.summarising import SentenceWriter, Writer, headed
-from recollect.engine.themes import themes
 from recollect.index.record import TIERS, visible
 from recollect.model import checks
 from recollect.model.errors import EmbeddingServiceError, InvalidArgument
@@ -34,6 +34,8 @@ from recollect.text.folding import folded
 STATE: Final = "proposal"
 """The key of the metadata in which a summary says what became of it."""
 STATES: Final = ("open", "accepted", "rejected")
+WORK: Final = "maintain"
+"""The kind of work that this is: one worker at a time does it to a namespace."""
 _MOST: Final = 5_000
 """How many episodes are looked at in one run, the oldest first."""
 _MOST_SOURCES: Final = 50
@@ -54,6 +56,7 @@ class ConsolidatingVerbs(ChangingVerbs, SubjectVerbs):
     """The part of the engine that proposes summaries."""
 
     analyser: Analyser
+    leasing: Leasing
 
     @abstractmethod
     def _meaning(self) -> Meaning:
@@ -83,20 +86,33 @@ class ConsolidatingVerbs(ChangingVerbs, SubjectVerbs):
             are taken, and the log says why.
         namespace
             Whose memories; None for the engine's.
+
+        Raises
+        ------
+        WorkUnderWay
+            Another is doing it, or maintains the namespace.
+        LeaseLost
+            Another has taken it over; what was proposed until then stays.
         """
         checks.flag("dry_run", dry_run)
         if writer is not None and not isinstance(writer, Writer):
             raise InvalidArgument("writer", writer, "an object with a name and write")
         path, now = self._namespace(namespace), self._clock()
-        groups = self._repairing.run([path], lambda: self._themes(path, now))
+        if dry_run:
+            return tuple(
+                Proposal(self._summary(group, writer, path), tuple(memory.id for memory in group))
+                for group in self._repairing.run([path], lambda: self._themes(path, now))
+            )
         proposals = []
-        for group in groups:
-            draft = self._summary(group, writer, path)
-            if not dry_run:
+        with self.leasing.hold(WORK, path) as held:
+            for group in self._repairing.run([path], lambda: self._themes(path, now)):
+                # A language model may take its time.
+                held.renew()
+                draft = self._summary(group, writer, path)
                 with self.store.together():
                     (draft,) = self.remember_many([draft], verbatim=True)
                     self.store.forget(path, [draft.id], now)
-            proposals.append(Proposal(draft, tuple(memory.id for memory in group)))
+                proposals.append(Proposal(draft, tuple(memory.id for memory in group)))
         return tuple(proposals)
 
     def summaries(self, *, state: str = "open", namespace: str | None = None) -> tuple[Proposal, ...]:
@@ -132,6 +148,8 @@ class ConsolidatingVerbs(ChangingVerbs, SubjectVerbs):
 
     def _themes(self, path: str, now: datetime) -> list[list[Memory]]:
         """Return groups of episodes on one theme, each in the order in which it happened."""
+        from recollect.engine.themes import themes
+
         done = {source for summary in self._every_summary(path) for source in sources_of(summary)}
         with self.store.view(path, now) as view:
             episodes, vectors = self._episodes(view, path, now, done)

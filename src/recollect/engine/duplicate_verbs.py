@@ -19,6 +19,7 @@ from recollect.embed.port import Embedder
 from recollect.engine.drafts import Drafts
 from recollect.engine.duplicate_search import DuplicateGroup, DuplicateSearch, FoundDuplicates, Progress
 from recollect.engine.hearing import Duplicates, Heard, Hearing
+from recollect.engine.leasing import Leasing
 from recollect.engine.meaning import address
 from recollect.engine.rensa_signer import usual_signer
 from recollect.engine.repairing import Repairing
@@ -43,6 +44,7 @@ class DuplicateVerbs(ABC):
     store: Store
     embedder: Embedder | None
     duplicates: Duplicates
+    leasing: Leasing
     _clock: Callable[[], datetime]
     _drafts: Drafts
     _repairing: Repairing
@@ -120,7 +122,8 @@ class DuplicateVerbs(ABC):
 
         A hundred groups make a transaction. What has been superseded, forgotten or purged since is left out,
         and so is a group to be merged in which there is such a one.
-        A run that was interrupted is gone on with, so that undoing it undoes all of it.
+        A run that was interrupted is gone on with, so that undoing it undoes all of it. One worker at a time
+        does this to a namespace; another is told who does (`WorkUnderWay`).
 
         Parameters
         ----------
@@ -135,19 +138,20 @@ class DuplicateVerbs(ABC):
         """
         checks.one_of("strategy", strategy, list(STRATEGIES))
         path = self._namespace(namespace)
-        run = self.store.start_run(path, strategy, self._clock())
-        for start in range(0, len(groups), _GROUPS_AT_ONCE):
-            some = groups[start : start + _GROUPS_AT_ONCE]
+        with self.leasing.hold("duplicates", path):
+            run = self.store.start_run(path, strategy, self._clock())
+            for start in range(0, len(groups), _GROUPS_AT_ONCE):
+                some = groups[start : start + _GROUPS_AT_ONCE]
 
-            def supersede(some: Sequence[DuplicateGroup] = some) -> None:
-                with self.store.together():
-                    hidden = {each.memory_id for each in self.store.hidden(path)}
-                    for group in some:
-                        self._supersede(path, group, run.number, hidden)
+                def supersede(some: Sequence[DuplicateGroup] = some) -> None:
+                    with self.store.together():
+                        hidden = {each.memory_id for each in self.store.hidden(path)}
+                        for group in some:
+                            self._supersede(path, group, run.number, hidden)
 
-            self._repairing.run([path], supersede)
-            progress("superseding", min(start + _GROUPS_AT_ONCE, len(groups)), len(groups))
-        self.store.finish_run(path, run.number, self._clock())
+                self._repairing.run([path], supersede)
+                progress("superseding", min(start + _GROUPS_AT_ONCE, len(groups)), len(groups))
+            self.store.finish_run(path, run.number, self._clock())
         return next(each for each in self.store.runs(path) if each.number == run.number)
 
     def duplicate_runs(self, *, namespace: str | None = None) -> tuple[Run, ...]:

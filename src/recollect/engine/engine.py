@@ -22,6 +22,7 @@ from recollect.engine.exchange_verbs import ExchangeVerbs
 from recollect.engine.feedback_verbs import FeedbackVerbs
 from recollect.engine.graph_verbs import GraphVerbs
 from recollect.engine.hearing import Duplicates
+from recollect.engine.leasing import SECONDS, Leasing
 from recollect.engine.life import Life
 from recollect.engine.life_verbs import LifeVerbs
 from recollect.engine.meaning import Meaning
@@ -112,6 +113,8 @@ class Engine(
         Whether and how recalls are logged, to be learnt from.
     specification
         What opens the same embedder another day; None for one that cannot be named.
+    lease_seconds
+        How long after the last sign of life of a worker another may take its work over.
     """
 
     def __init__(
@@ -135,6 +138,7 @@ class Engine(
         notes: Sequence[str] = (),
         logging: Logging | None = None,
         specification: str | None = None,
+        lease_seconds: float = SECONDS,
     ) -> None:
         self.store = store
         self.embedder = embedder
@@ -153,6 +157,7 @@ class Engine(
         ahead = None if extractor is None else self._names.read_ahead
         self._drafts = Drafts(clock, random_bits, mentioned, dated if read_dates else None, redact, ahead)
         self._repairing = Repairing(store, analyser)
+        self.leasing = Leasing(store, clock, lease_seconds)
         self.recall_log = RecallLog(store, Logging() if logging is None else logging, random_bits)
         self.reranker = reranker
         self._classifier = RuleClassifier() if classifier is None else classifier

@@ -18,6 +18,7 @@ from recollect.embed.port import Embedder
 from recollect.embed.reranker import Reranker
 from recollect.engine.choosing_anchors import open_anchors
 from recollect.engine.engine import Engine
+from recollect.engine.leasing import SECONDS
 from recollect.engine.life import Life
 from recollect.engine.recall_log import Logging
 from recollect.engine.recipe import Recipe
@@ -60,6 +61,7 @@ def open(
     resources: Resources | None = None,
     clock: Callable[[], datetime] | None = None,
     logging: Logging | None = None,
+    lease_seconds: float = SECONDS,
 ) -> Engine:
     """Open the memory in a file or on a server, creating it if it is not there.
 
@@ -109,6 +111,9 @@ def open(
         Tells the time; None for the system's.
     logging
         Whether and how recalls are logged, to be learnt from; None for all of them, within the usual bounds.
+    lease_seconds
+        How long after the last sign of life of a worker (one that maintains, re-embeds or tunes) another may
+        take its work over.
 
     Examples
     --------
@@ -140,6 +145,7 @@ def open(
             notes=[*_migrated(store), *notes],
             specification=specification,
             logging=logging,
+            lease_seconds=lease_seconds,
             **options,
         )
     except BaseException:

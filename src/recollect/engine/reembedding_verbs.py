@@ -7,6 +7,8 @@ vectors that are there, and by words for the rest, which they say.
 
 A change of embedders is complete when nothing waits any more. Then the new one becomes the one that the store
 is opened with, and the vectors of the old one are removed.
+
+One worker at a time does this, under a lease: another that is told to finds out who does.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from time import perf_counter
 from typing import Final
 
 from recollect.embed.port import Embedder
+from recollect.engine.leasing import Held, Leasing
 from recollect.engine.meaning import Meaning, address
 from recollect.engine.repairing import Repairing
 from recollect.engine.words import embedded_text
@@ -29,6 +32,8 @@ from recollect.store.port import Store
 
 BATCH: Final = 256
 """How many memories are embedded and written in one transaction."""
+WORK: Final = "reembed"
+"""The kind of work that this is: one worker at a time does it."""
 SETTING: Final = "embedder"
 """The setting of a store that says which embedder it is opened with."""
 
@@ -87,6 +92,7 @@ class ReembeddingVerbs(ABC):
     store: Store
     embedder: Embedder | None
     specification: str | None
+    leasing: Leasing
     _repairing: Repairing
 
     @abstractmethod
@@ -117,21 +123,25 @@ class ReembeddingVerbs(ABC):
         ------
         EmbedderError
             There is no embedder, or it fails whatever it is given. What was done before stays done.
+        WorkUnderWay, LeaseLost
+            Another is doing it, or has taken it over. What was done before stays done.
         """
         if limit is not None:
             checks.whole("limit", limit)
         checks.whole("batch", batch, 1)
         name = self._measured_by().name
         began = perf_counter()
-        waiting = self.store.count_waiting()
-        total = waiting if limit is None else min(limit, waiting)
-        tries = _Tries(self._write)
-        for memories in self._waiting(batch, total):
-            tries.embed(memories)
-            progress(min(total, tries.embedded + len(tries.failed)), total)
-        tries.end()
-        while self.store.renew_codes():
-            pass
+        with self.leasing.hold(WORK) as held:
+            waiting = self.store.count_waiting()
+            total = waiting if limit is None else min(limit, waiting)
+            tries = _Tries(self._write)
+            for memories in self._waiting(batch, total):
+                # Without a write there would be no sign of life where nothing can be embedded.
+                held.renew()
+                tries.embed(memories)
+                progress(min(total, tries.embedded + len(tries.failed)), total)
+            tries.end()
+            self._renew_codes(held)
         failed, seconds = tuple(tries.failed), perf_counter() - began
         return Reembedding(name, waiting, embedded=tries.embedded, failed=failed, seconds=seconds)
 
@@ -162,22 +172,28 @@ class ReembeddingVerbs(ABC):
         ------
         EmbedderError
             There is no embedder, or it fails whatever it is given. What was done before stays done.
+        WorkUnderWay, LeaseLost
+            Another is doing it, or has taken it over. What was done before stays done.
         """
         checks.flag("keep_old", keep_old)
         if checks.flag("dry_run", dry_run):
             return self._estimate()
         self._measured_by()
         began = perf_counter()
-        others = self.store.other_vectors()
-        done = self.embed_pending(batch=batch, progress=progress)
-        if self.specification is not None and self.store.setting(SETTING) != self.specification:
-            self.store.remember_setting(SETTING, self.specification)
-        dropped = 0
-        while not keep_old and (gone := self.store.drop_vectors(_DROPPED)):
-            dropped += gone
-        while self.store.renew_codes():
-            pass
+        with self.leasing.hold(WORK) as held:
+            others = self.store.other_vectors()
+            done = self.embed_pending(batch=batch, progress=progress)
+            if self.specification is not None and self.store.setting(SETTING) != self.specification:
+                self.store.remember_setting(SETTING, self.specification)
+            dropped = 0
+            while not keep_old and (gone := self.store.drop_vectors(_DROPPED)):
+                dropped += gone
+            self._renew_codes(held)
         return replace(done, others=others, dropped=dropped, seconds=perf_counter() - began)
+
+    def _renew_codes(self, held: Held) -> None:
+        while self.store.renew_codes():
+            held.renew()
 
     def _estimate(self) -> Reembedding:
         """Return what there is to do, and how long it would take, going by a sample of it."""

@@ -30,6 +30,7 @@ from recollect.embed.select import Resources
 from recollect.engine.choosing_anchors import open_anchors
 from recollect.engine.engine import Engine
 from recollect.engine.hearing import Duplicates
+from recollect.engine.leasing import SECONDS
 from recollect.engine.life import RULES, Life
 from recollect.engine.opening import open as open_engine
 from recollect.engine.recall_log import Logging
@@ -66,6 +67,7 @@ _EXPECTED: Final = {
     "log_queries": "true or false",
     "log_limit": "a whole number of at least 1",
     "log_megabytes": "a whole number of at least 1",
+    "lease_seconds": "a number above 0",
 }
 
 
@@ -167,6 +169,12 @@ class Settings(BaseSettings):
     log_queries: bool = Field(default=True, description="Whether the log keeps the text of questions.")
     log_limit: int = Field(default=LIMIT, ge=1, description="How many recalls the log keeps.")
     log_megabytes: int = Field(default=MEGABYTES, ge=1, description="How large the log grows.")
+    lease_seconds: float = Field(
+        default=SECONDS,
+        gt=0,
+        allow_inf_nan=False,
+        description="After how long a worker that is not heard of is taken over.",
+    )
 
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)
 
@@ -229,6 +237,7 @@ class Settings(BaseSettings):
             logging=Logging(
                 self.log_recalls, self.log_queries, LogBounds(self.log_limit, self.log_megabytes)
             ),
+            lease_seconds=self.lease_seconds,
         )
 
     @classmethod

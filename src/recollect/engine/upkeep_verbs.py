@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from recollect.engine.consolidating_verbs import ConsolidatingVerbs, Proposal
+from recollect.engine.consolidating_verbs import WORK, ConsolidatingVerbs, Proposal
 from recollect.engine.summarising import Writer
 from recollect.model import checks
 from recollect.model.memory import Memory, Tier
@@ -89,7 +89,8 @@ class UpkeepVerbs(ConsolidatingVerbs):
     ) -> Upkeep:
         """Promote, demote, expire and summarise by the rules of `life`, and say what was done.
 
-        Pinned memories are left alone. An expired memory is forgotten, not removed.
+        Pinned memories are left alone. An expired memory is forgotten, not removed. One worker at a time does
+        this to a namespace, unless it is a dry run.
 
         Parameters
         ----------
@@ -101,9 +102,30 @@ class UpkeepVerbs(ConsolidatingVerbs):
             Called after each step with its name and how many memories it concerned.
         namespace
             Whose memories; None for the engine's.
+
+        Raises
+        ------
+        WorkUnderWay
+            Another is doing it.
+        LeaseLost
+            Another has taken it over; what was done until then stays.
         """
         checks.flag("dry_run", dry_run)
-        path, now = self._namespace(namespace), self._clock()
+        path = self._namespace(namespace)
+        if dry_run:
+            return self._maintained(path, writer, progress, dry_run=True)
+        with self.leasing.hold(WORK, path) as held:
+
+            def told(step: str, count: int) -> None:
+                held.renew()
+                progress(step, count)
+
+            return self._maintained(path, writer, told, dry_run=False)
+
+    def _maintained(
+        self, path: str, writer: Writer | None, progress: Callable[[str, int], None], *, dry_run: bool
+    ) -> Upkeep:
+        now = self._clock()
         done: dict[str, Any] = {}
         for name, step in (("promoted", self._promote), ("demoted", self._demote), ("expired", self._expire)):
             done[name] = self._repairing.run([path], lambda step=step: step(path, now, dry_run))  # type: ignore[misc]

@@ -21,7 +21,7 @@ from recollect.http.limits import BATCH, RESULTS
 from recollect.http.plain_data import plain
 from recollect.http.shapes import Flag, Given, Id, Word
 from recollect.learn.material import from_feedback
-from recollect.learn.tuning import install, tune_weights
+from recollect.learn.tuning import WORK, install, tune_weights
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
@@ -147,13 +147,15 @@ async def reembed(asked: Everywhere, wanted: Reembed) -> Response:
 def _tuning(engine: Engine, whose: str, wanted: Tune) -> Callable[[Job], dict[str, Any]]:
     def work(job: Job) -> dict[str, Any]:
         base = engine.recipe_named(wanted.recipe, namespace=whose)
-        job.progress(0, None, "reading feedback")
-        material = from_feedback(engine, namespace=whose)
-        job.progress(0, None, f"trying settings on {len(material.questions)} questions")
-        tuned = tune_weights(material, base, wanted.grid, metric=wanted.metric)
-        saved = None
-        if wanted.save_as is not None:
-            saved = install(engine, tuned, wanted.save_as, use=wanted.use, namespace=whose)
+        with engine.leasing.hold(WORK, whose) as held:
+            job.progress(0, None, "reading feedback")
+            material = from_feedback(engine, namespace=whose)
+            job.progress(0, None, f"trying settings on {len(material.questions)} questions")
+            tuned = tune_weights(material, base, wanted.grid, metric=wanted.metric)
+            held.renew()
+            saved = None
+            if wanted.save_as is not None:
+                saved = install(engine, tuned, wanted.save_as, use=wanted.use, namespace=whose)
         return {
             "accepted": tuned.verdict.accepted,
             "reason": tuned.verdict.reason,

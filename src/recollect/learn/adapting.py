@@ -8,6 +8,7 @@ judged on questions that were held out, like any other setting.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Final
 
 import numpy as np
@@ -17,10 +18,10 @@ from recollect.engine.recipe import Recipe
 from recollect.learn.adaptive import STRENGTH, Strength, shrunken
 from recollect.learn.folds import grouped_folds
 from recollect.learn.material import METRIC, Material, enough, from_feedback
-from recollect.learn.tuning import TENTHS, Tuned, install
+from recollect.learn.tuning import TENTHS, WORK, Tuned, install
 from recollect.learn.verdict import LEAST_GROUPS, judge
 from recollect.model.checks import IntArray
-from recollect.model.errors import NotEnoughData
+from recollect.model.errors import NotEnoughData, WorkUnderWay
 
 ADAPTED: Final = "adapted"
 """The name of a namespace's own recipe."""
@@ -96,7 +97,7 @@ def adapt(
     dry_run: bool = False,
     strength: Strength = STRENGTH,
     seed: int = 0,
-) -> Mapping[str, Tuned | NotEnoughData]:
+) -> Mapping[str, Tuned | NotEnoughData | WorkUnderWay]:
     """Look at every namespace with feedback, and let those use weights of their own for which these win.
 
     Parameters
@@ -113,21 +114,21 @@ def adapt(
     Returns
     -------
     Mapping
-        By namespace what was found, or how much is missing.
+        By namespace what was found, or how much is missing, or who tunes it at this moment.
     """
-    found: dict[str, Tuned | NotEnoughData] = {}
+    found: dict[str, Tuned | NotEnoughData | WorkUnderWay] = {}
     for path in engine.store.namespaces() if namespaces is None else namespaces:
         try:
-            tuned = adapt_material(
-                from_feedback(engine, namespace=path), engine.recipe, strength=strength, seed=seed
-            )
-        except NotEnoughData as missing:
-            # One quiet namespace must not keep the others from learning; what it lacks is reported.
+            with nullcontext() if dry_run else engine.leasing.hold(WORK, path):
+                tuned = adapt_material(
+                    from_feedback(engine, namespace=path), engine.recipe, strength=strength, seed=seed
+                )
+                if not dry_run:
+                    install(engine, tuned, ADAPTED, use=True, namespace=path)
+            found[path] = tuned
+        except (NotEnoughData, WorkUnderWay) as missing:
+            # One quiet or busy namespace must not keep the others from learning; what it lacks is reported.
             found[path] = missing
-            continue
-        found[path] = tuned
-        if not dry_run:
-            install(engine, tuned, ADAPTED, use=True, namespace=path)
     return found
 
 

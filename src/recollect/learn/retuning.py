@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from recollect.engine import Engine
 from recollect.learn.material import from_feedback
 from recollect.learn.retune import BOUNDS, LEAST_EVENTS, Decision, Event, Move, retune
+from recollect.learn.tuning import WORK
 from recollect.model.errors import InvalidArgument
 
 RETUNED: Final = "retuned"
@@ -73,8 +75,27 @@ def retune_week(
     ------
     InvalidArgument
         There is no embedder, or the threshold in use is outside the bounds.
+    WorkUnderWay, LeaseLost
+        Another tunes the namespace, or has taken it over.
     """
-    path, now = engine.namespace if namespace is None else namespace, engine.moment
+    path = engine.namespace if namespace is None else namespace
+    look = partial(_looked, engine, path, force=force, bounds=bounds, least_events=least_events)
+    if dry_run:
+        return look(dry_run=True)
+    with engine.leasing.hold(WORK, path):
+        return look(dry_run=False)
+
+
+def _looked(
+    engine: Engine,
+    path: str,
+    *,
+    dry_run: bool,
+    force: bool,
+    bounds: tuple[float, float],
+    least_events: int,
+) -> Retuned:
+    now = engine.moment
     if engine.embedder is None:
         raise InvalidArgument(
             "embedder", None, "in use: without one there is no similarity to draw a line at"

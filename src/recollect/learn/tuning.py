@@ -34,6 +34,8 @@ SEARCHED_FOR: Final = (
     "vector_weight", "graph_weight", "session_weight", "machine_weight", "quality_weight", "temporal_boost",
 )  # fmt: skip
 """The parameters that a search of many tries where the caller does not say."""
+WORK: Final = "tune"
+"""The kind of work that this is: one worker at a time does it to a namespace."""
 MOST: Final = 2_000
 """How many settings a grid may have."""
 _BY_NAME: Final = {each.name: each for each in PARAMETERS}

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from recollect.learn.material import from_feedback
 from recollect.learn.signals import relevance
-from recollect.learn.tuning import Tuned, install, tune_families, tune_recipe, tune_weights
+from recollect.learn.tuning import WORK, Tuned, install, tune_families, tune_recipe, tune_weights
 from recollect.learn.verdict import LEAST_GROUPS
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument, RecallNotFound
@@ -90,8 +90,9 @@ def tune(visit: Visit) -> Response:
     engine, namespace = visit.engine, visit.namespace
 
     def work(advance: Progress) -> Tuned:
-        material = from_feedback(engine, namespace=namespace)
-        return _WAYS[way][1](material, engine.recipe_named(namespace=namespace))
+        with engine.leasing.hold(WORK, namespace):
+            material = from_feedback(engine, namespace=namespace)
+            return _WAYS[way][1](material, engine.recipe_named(namespace=namespace))
 
     visit.errands.start(_KIND, visit.namespace, work)
     return outcome(visit) if visit.fragment else visit.go(visit.url("/lab") + "#outcome")

@@ -13,7 +13,7 @@ import pytest
 
 from recollect.index.lexical import LexicalQuery
 from recollect.model.entity import Relation
-from recollect.model.errors import InvalidArgument, MemoryNotFound, ServerUnsuitable, StoreError
+from recollect.model.errors import InvalidArgument, LeaseLost, MemoryNotFound, ServerUnsuitable, StoreError
 from recollect.model.feedback import Feedback, Signal
 from recollect.model.memory import Source
 from recollect.model.place import Place
@@ -285,3 +285,22 @@ def test_who_cannot_be_held_back_is_not_admitted(owner: PostgresStore, url: str)
 def test_who_is_no_tenant_sees_nothing(owner: PostgresStore, role: str, url: str) -> None:
     with pytest.raises(ServerUnsuitable):
         PostgresStore(url.replace("postgres:@", f"{role}:@"))
+
+
+def test_work_on_everything_of_a_tenants_is_the_tenants_own(
+    alice: PostgresStore, owner: PostgresStore
+) -> None:
+    held = [owner.acquire("reembed", "*", SECRET, 60, NOW), owner.acquire("maintain", THERE, SECRET, 60, NOW)]
+    assert alice.leases() == []
+    own = alice.acquire("reembed", "*", "alice", 60, NOW)
+    assert own is not None
+    assert (own.namespace, alice.leases()) == ("*", [own])
+    assert alice.acquire("reembed", "*", "alice", 60, NOW) is None
+    with pytest.raises(StoreError):
+        alice.acquire("maintain", THERE, "alice", 60, NOW)
+    for lease in held:
+        assert lease is not None
+        with pytest.raises(LeaseLost):
+            alice.renew(lease, 60, NOW)
+        alice.release(lease)
+    assert owner.leases() == [*held, own]

@@ -1,0 +1,27 @@
+"""Re-embeds what is at an address, slowly, and says so after each batch; killed by the tests of leases."""
+
+import sys
+from collections.abc import Sequence
+from time import sleep
+
+import recollect
+from recollect.embed import LexicalEmbedder
+from recollect.embed.port import Vectors
+
+
+class Slow(LexicalEmbedder):
+    """An embedder that takes its time."""
+
+    def embed_passages(self, texts: Sequence[str]) -> list[Vectors]:
+        sleep(0.05)
+        return super().embed_passages(texts)
+
+
+if __name__ == "__main__":
+    with recollect.open(sys.argv[1], embedder=Slow(dimension=64), lease_seconds=float(sys.argv[2])) as memory:
+
+        def told(done: int, total: int) -> None:
+            sys.stdout.write(f"{done} of {total}\n")
+            sys.stdout.flush()
+
+        memory.reembed(batch=16, progress=told)
