@@ -1,10 +1,17 @@
 """Hints of contradictions, held to a list of pairs labelled by hand."""
 
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from recollect.duplicates.contradiction import Cue, contradiction
+from recollect.duplicates.contradiction import Cue, Hint, contradiction
+from recollect.duplicates.wording import wording
+
+rules = import_module("recollect.duplicates.contradiction")
+"""The module; the package calls its function by the same name."""
 
 PAIRS = [
     tuple(line.split("\t"))
@@ -65,3 +72,45 @@ def test_each_cue_says_what_differs(older: str, newer: str, cue: Cue, before: st
 )
 def test_odd_and_unlike_texts_give_no_hint(older: str, newer: str) -> None:
     assert contradiction(older, newer) is None
+
+
+WORDS = [
+    "Anna", "anna", "Bob", "I", "my", "our", "sister", "lives", "lived", "in", "Rome", "Paris", "moved", "to",
+    "now", "no", "not", "doesn't", "likes", "open", "closed", "is", "the", "rent", "900", "950", "euros",
+    "at", "works", "Acme", "dog", "called", "Rex", "Max", ".", "very", "Monday", "Tuesday", "meeting",
+    "longer",
+]  # fmt: skip
+sentences = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
+
+
+def unpruned(older: str, newer: str) -> Hint | None:
+    """Read both texts whole and lay them side by side, whatever they begin with and however they differ."""
+    one, other = rules._spoken(wording(older)), rules._spoken(wording(newer))
+    claims = rules._without_changes(one), rules._without_changes(other)
+    if not all(1 <= len(claim) <= 40 for claim in claims) or not rules._same_subject(*claims):
+        return None
+    difference = rules._difference(*claims)
+    return (
+        rules._negation(one, other, difference)
+        or rules._opposite(difference)
+        or rules._number(one, other, difference)
+        or rules._value(one, other, difference)
+    )
+
+
+@given(sentences, sentences)
+@example("My sister lives in Rome", "my sister moved to Paris")
+@example("my", "my now")
+def test_what_is_told_at_a_glance_is_what_reading_tells(older: str, newer: str) -> None:
+    assert contradiction(older, newer) == unpruned(older, newer)
+
+
+@given(st.sampled_from(PAIRS), st.lists(st.sampled_from(WORDS), max_size=4), st.integers(0, 12))
+def test_nor_is_anything_missed_that_words_in_between_make_harder_to_see(
+    pair: tuple[str, str, str], more: list[str], place: int
+) -> None:
+    _, older, newer = pair
+    words = newer.split()
+    longer = " ".join([*words[:place], *more, *words[place:]])
+    assert contradiction(older, longer) == unpruned(older, longer)
+    assert contradiction(longer, older) == unpruned(longer, older)

@@ -1,15 +1,22 @@
 """What is remembered meets what was said before."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
 from typing import Any
+from unittest.mock import patch
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import recollect
+from recollect.embed.port import Prompts, Vectors
 from recollect.engine import Engine
-from recollect.engine.hearing import Duplicates
-from recollect.model.errors import InvalidArgument
+from recollect.engine.hearing import Duplicates, Hearing, _by_words, _Candidate
+from recollect.model.errors import EmbedderError, InvalidArgument
+from recollect.store.port import Entry, View
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -255,3 +262,124 @@ def test_an_error_leaves_nothing_behind(memory: Engine, monkeypatch: pytest.Monk
     assert [each.id for each in memory.store.export(None)] == [first.id]
     assert memory.remember("tea").mentions == 2
     assert memory.check() == []
+
+
+class Scattered:
+    """An embedder of a few directions: what ends alike is close, and what is "really" so it cannot read."""
+
+    name = "scattered"
+    dimension = 6
+    max_tokens = None
+    prompts = Prompts()
+    similarity_threshold = 0.3
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        return np.stack([self.embed_query(text) for text in texts])
+
+    def embed_query(self, text: str) -> Vectors:
+        if "really" in text:
+            raise EmbedderError("it cannot be read")
+        towards = _direction(text.split()[-1]) + np.float32(0.3) * _direction(text)
+        unit: Vectors = (towards / np.linalg.norm(towards)).astype(np.float32)
+        return unit
+
+    def passages(self, text: str) -> list[str]:
+        return [text]
+
+    def embed_passages(self, texts: Sequence[str]) -> list[Vectors]:
+        return [self.embed_query(text)[None] for text in texts]
+
+
+def _direction(text: str) -> Vectors:
+    seed = int.from_bytes(blake2b(text.casefold().encode(), digest_size=4).digest(), "big")
+    drawn = np.random.default_rng(seed).normal(size=Scattered.dimension).astype(np.float32)
+    return drawn / np.linalg.norm(drawn)
+
+
+def everything_looked_at(hearing: Hearing, view: View, entry: Entry) -> list[_Candidate]:
+    """Return all that is near by vectors or by words, every row read: what pruning must not change."""
+    row = None if entry.vectors is None else entry.vectors[0]
+    near = np.zeros(0, np.intp)
+    for limit in (16, 64, 256):
+        if row is None:
+            break
+        found = view.nearest(row, limit)
+        near = found.slots[found.scores >= hearing.noise]
+        if found.slots.size < limit or found.scores[-1] < hearing.threshold:
+            break
+    slots = np.concatenate([near, np.setdiff1d(_by_words(view, entry), near)])
+    records = view.records(slots)
+    plain = (records["session"] < 0) | (records["position"] < 0)
+    slots, vectors = slots[plain], records["vectors"][plain]
+    cosines = np.zeros(slots.size) if row is None else view.cosines(row, slots)
+    return [
+        _Candidate(float(cosine) if row is not None and has else None, memory=memory)
+        for memory, cosine, has in zip(view.memories(slots), cosines, vectors, strict=True)
+    ]
+
+
+def told(said: Sequence[tuple[str, bool]], *, batch: bool) -> list[Any]:
+    """Return all that can be read of an engine after it was told some things, some of them as turns."""
+    with recollect.open(":memory:", embedder=Scattered(), clock=lambda: START) as engine:
+        turn = {"source": {"session": "s", "position": 1}}
+        items: list[dict[str, Any]] = [
+            {"content": text, "id": f"m{number}"} | (turn if is_turn else {})
+            for number, (text, is_turn) in enumerate(said)
+        ]
+        if batch:
+            engine.remember_many(items, duplicates="near")
+        else:
+            for item in items:
+                engine.remember(**item)
+        notes = [engine.repeats(each.id) for each in engine.store.export(None)]
+        return [list(engine.store.export(None)), notes, engine.contradictions()]
+
+
+_statements = st.tuples(
+    st.sampled_from(["Anna", "Bob", "the shop", "Anna really"]),
+    st.sampled_from(["lives in", "moved to", "likes", "does not like", "has"]),
+    st.sampled_from(["", "the", "old", "green"]),
+    st.sampled_from(["Rome", "Paris", "tea", "tables", "Bern"]),
+).map(" ".join)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(_statements, st.booleans()), max_size=60), st.booleans())
+def test_what_is_not_looked_at_makes_no_difference(said: list[tuple[str, bool]], batch: bool) -> None:
+    found = told(said, batch=batch)
+    with patch.object(Hearing, "_candidates", everything_looked_at):
+        assert told(said, batch=batch) == found
+
+
+def test_many_that_are_close_make_no_difference_either() -> None:
+    """More duplicates than are ever looked at, all of them turns, and one more among them."""
+    said = [(f"Anna likes {'really ' * (number % 7)}tea", number != 3) for number in range(300)]
+    found = told([*said, ("Anna likes tea", False)], batch=False)
+    with patch.object(Hearing, "_candidates", everything_looked_at):
+        assert told([*said, ("Anna likes tea", False)], batch=False) == found
+
+
+@pytest.mark.parametrize(
+    ("before", "new", "notes"),
+    [
+        (
+            ["Anna really likes green tea", *(f"Tom had {n} cups of tea" for n in range(20))],
+            "Anna likes green tea",
+            1,
+        ),
+        (["Anna lives in Rome", "Bob lives in Bern", "Tom likes tea"], "Anna lives in Paris", 1),
+        (
+            ["Anna lives in Rome", *(f"Tom saw {n} birds in Paris" for n in range(20))],
+            "Anna lives in Paris",
+            0,
+        ),
+    ],
+    ids=["said by one without a vector", "far in meaning, but nothing is nearer", "far behind many others"],
+)
+def test_words_are_looked_at_where_vectors_do_not_tell(before: list[str], new: str, notes: int) -> None:
+    said = [(text, False) for text in (*before, new)]
+    found = told(said, batch=False)
+    with patch.object(Hearing, "_candidates", everything_looked_at):
+        assert told(said, batch=False) == found
+    _, repeats, contradictions = found
+    assert sum(map(len, repeats[:1])) + len(contradictions) == notes

@@ -8,13 +8,25 @@ slot that may hold several values ("likes tea", "likes coffee") gives no hint.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
+from functools import lru_cache
+from itertools import islice
 from typing import Final
 
-from recollect.duplicates.cue_words import CHANGES, LIGHT, OPPOSITES, SLOTS, SPEAKER, SPEAKERS, WEEK
-from recollect.duplicates.wording import Word, Wording, root, same_word, wording
+from recollect.duplicates.cue_words import (
+    CHANGES,
+    LIGHT,
+    NEGATIONS,
+    OPPOSITES,
+    SLOTS,
+    SPEAKER,
+    SPEAKERS,
+    WEEK,
+)
+from recollect.duplicates.wording import Word, Wording, root, same_word, wording, words_in
 from recollect.model import checks
 
 _LONGEST: Final = 40
@@ -30,6 +42,8 @@ _SEVERAL: Final = frozenset({"use", "time", "work", "measure", "price", "age", "
 """Slots that may hold several values, or others than words, unless a word of change says otherwise."""
 _ME: Final = Word("i")
 _MINE: Final = Word("my")
+_ASIDE: Final = CHANGES - SLOTS.keys()
+"""Words of change that are no verbs of a slot."""
 _YEARS: Final = range(1000, 2200)
 
 
@@ -107,10 +121,11 @@ def contradiction(older: str, newer: str) -> Hint | None:
     >>> contradiction("Anna likes tea.", "Anna likes coffee.") is None
     True
     """
-    one = _spoken(wording(checks.text("older", older)))
-    other = _spoken(wording(checks.text("newer", newer)))
+    if not _same_subject(_beginning(checks.text("older", older)), _beginning(checks.text("newer", newer))):
+        return None
+    one, other = _spoken(wording(older)), _spoken(wording(newer))
     claims = _without_changes(one), _without_changes(other)
-    if not all(1 <= len(claim) <= _LONGEST for claim in claims) or not _same_subject(*claims):
+    if not all(1 <= len(claim) <= _LONGEST for claim in claims) or _too_unlike(one, other, *claims):
         return None
     difference = _difference(*claims)
     return (
@@ -197,15 +212,43 @@ def _hint(cue: Cue, difference: _Difference, reason: str) -> Hint:
 
 def _spoken(read: Wording) -> Wording:
     """Return a wording in which every pronoun of the speaker is one word, and every "my" another."""
+    return replace(
+        read, words=tuple(map(_spoken_word, read.words)), claim=tuple(map(_spoken_word, read.claim))
+    )
 
-    def one(word: Word) -> Word:
-        return _ME if word.text in SPEAKER else _MINE if word.text in SPEAKERS else word
 
-    return replace(read, words=tuple(map(one, read.words)), claim=tuple(map(one, read.claim)))
+def _spoken_word(word: Word) -> Word:
+    return _ME if word.text in SPEAKER else _MINE if word.text in SPEAKERS else word
 
 
 def _without_changes(read: Wording) -> tuple[Word, ...]:
     return tuple(word for word in read.claim if word.text not in CHANGES or word.text in SLOTS)
+
+
+@lru_cache(maxsize=1_024)
+def _beginning(text: str) -> tuple[Word, ...]:
+    """Return the first two words of a claim, changes left aside: all that tells its subject.
+
+    Most pairs have two subjects, and of those no more is read.
+    """
+    words = (
+        _spoken_word(word)
+        for word in words_in(text)
+        if word.text not in LIGHT and word.text not in NEGATIONS and word.text not in _ASIDE
+    )
+    return tuple(islice(words, 2))
+
+
+def _too_unlike(one: Wording, other: Wording, before: tuple[Word, ...], after: tuple[Word, ...]) -> bool:
+    """Tell at a glance that two claims differ in more than any rule accepts.
+
+    What two sequences share in order is at most what they share in any order, so at least ``len(before) +
+    len(after) - 2·shared`` words are left over. Without a slot in common the rules accept four of them.
+    """
+    if _slots(one) & _slots(other):
+        return False
+    shared = Counter(map(root, before)) & Counter(map(root, after))
+    return len(before) + len(after) - 2 * shared.total() > _LARGEST_RESIDUE
 
 
 def _difference(one: tuple[Word, ...], other: tuple[Word, ...]) -> _Difference:
@@ -229,7 +272,7 @@ def _same_subject(one: tuple[Word, ...], other: tuple[Word, ...]) -> bool:
 
     That is one word, or two where the first says whose: "my sister".
     """
-    length = 2 if one[0] is _MINE else 1
+    length = 2 if one and one[0] is _MINE else 1
     return len(one) >= length <= len(other) and all(map(same_word, one[:length], other[:length]))
 
 

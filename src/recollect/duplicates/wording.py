@@ -9,6 +9,7 @@ and Jaccard is also read word by word before it counts as said twice; de Marneff
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -80,28 +81,39 @@ def wording(text: str) -> Wording:
     return _read(checks.text("text", text))
 
 
+def words_in(text: str) -> Iterator[Word]:
+    """Yield the words of a text in order, folded and without punctuation; whoever knows enough stops reading.
+
+    Examples
+    --------
+    >>> [word.text for word in words_in("Anna can't swim!")]
+    ['anna', 'can', 'not', 'swim']
+    """
+    for found in _WORD.finditer(checks.text("text", text)):
+        yield from _spelt(found.group())
+
+
 @lru_cache(maxsize=1_024)
 def _read(text: str) -> Wording:
     # Kept for a while: one new text is compared with many, and the same candidates come up again.
-    words = []
-    for found in _WORD.finditer(text):
-        raw = found.group()
-        if not any(character.isalnum() for character in raw):
-            # A lone sign is punctuation, but "+", "€" and their like say something beside a number.
-            if raw in "+=<>€$£%#&@":
-                words.append(Word(raw))
-            continue
-        key = folded(raw).replace("’", "'").replace("ё", "е")
-        if _CONTRACTED.search(key):
-            verb = _CONTRACTED.sub("", key)
-            words += [Word(_WHOLE.get(verb, verb)), Word("not")]
-            continue
-        key = key.removesuffix("'s")
-        words.append(Word(key, raw[:1].isupper() or any(map(str.isdigit, raw))))
+    words = tuple(words_in(text))
     claim = tuple(word for word in words if word.text not in LIGHT and word.text not in NEGATIONS)
     negations = sum(word.text in NEGATIONS for word in words)
     numbers = tuple(word.text for word in claim if word.number)
-    return Wording(tuple(words), claim, numbers, negations % 2 == 1)
+    return Wording(words, claim, numbers, negations % 2 == 1)
+
+
+@lru_cache(maxsize=8_192)
+def _spelt(raw: str) -> tuple[Word, ...]:
+    """Return what is compared of a piece of text: one word, mostly; two for a contraction, none for a dot."""
+    if not any(character.isalnum() for character in raw):
+        # A lone sign is punctuation, but "+", "€" and their like say something beside a number.
+        return (Word(raw),) if raw in "+=<>€$£%#&@" else ()
+    key = folded(raw).replace("’", "'").replace("ё", "е")
+    if _CONTRACTED.search(key):
+        verb = _CONTRACTED.sub("", key)
+        return Word(_WHOLE.get(verb, verb)), Word("not")
+    return (Word(key.removesuffix("'s"), raw[:1].isupper() or any(map(str.isdigit, raw))),)
 
 
 def same_word(a: Word, b: Word) -> bool:

@@ -12,7 +12,7 @@ the second finds what the first has said.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -128,46 +128,66 @@ class Hearing:
         before: list[Entry] = []
         rows = np.stack([_first(entry) for entry in entries]) if _all_embedded(entries) else None
         for place, entry in enumerate(entries):
-            candidates = [(memory, cosine) for memory, cosine in self._candidates(view, entry)]
+            candidates = self._candidates(view, entry)
             if rows is not None and before:
                 inside = rows[:place] @ rows[place]
                 candidates += [
-                    (before[near].memory, float(inside[near]))
+                    _Candidate(float(inside[near]), memory=before[near].memory)
                     for near in np.flatnonzero(inside >= self.threshold)
                 ]
             before.append(entry)
+            close = [each for each in candidates if each.cosine is None or each.cosine >= self.threshold]
             if any(
-                said.judged(entry.memory, older, cosine, _NEAR, self.threshold)
-                for older, cosine in candidates
-                if cosine is None or cosine >= self.threshold
+                said.judged(entry.memory, older, each.cosine, _NEAR, self.threshold)
+                for older, each in zip(_read(view, close), close, strict=True)
             ):
                 continue
-            said.hints(entry.memory, _closest(candidates))
+            said.hints(entry.memory, _read(view, _closest(candidates)))
 
-    def _candidates(self, view: View, entry: Entry) -> Iterator[tuple[Memory, float | None]]:
-        """Yield memories that may say the same or the opposite, with their cosines, the closest first."""
+    def _candidates(self, view: View, entry: Entry) -> list[_Candidate]:
+        """Return memories that may say the same or the opposite, with their cosines, the closest first."""
         row = None if entry.vectors is None else entry.vectors[0]
-        slots = np.zeros(0, np.intp) if row is None else self._nearest(view, row)
-        slots = np.concatenate([slots, np.setdiff1d(_by_words(view, entry), slots)])
+        if row is None:
+            slots = _plain(view, _by_words(view, entry))
+            return [_Candidate(None, slot) for slot in slots.tolist()]
+        near, enough = self._nearest(view, row)
+        slots = _plain(view, near)
+        if not enough or slots.size < _READ:
+            # Among these are those that no vector has been computed of yet.
+            slots = np.concatenate([slots, _plain(view, np.setdiff1d(_by_words(view, entry), near))])
         if not slots.size:
-            return
-        records = view.records(slots)
-        plain = (records["session"] < 0) | (records["position"] < 0)
-        slots, counts = slots[plain], records["vectors"][plain]
-        cosines = np.full(slots.size, -1.0) if row is None else view.cosines(row, slots)
-        for memory, cosine, vectors in zip(
-            view.memories(slots), cosines.tolist(), counts.tolist(), strict=True
-        ):
-            yield memory, cosine if row is not None and vectors else None
+            return []
+        embedded = view.records(slots)["vectors"].tolist()
+        return [
+            _Candidate(cosine if vectors else None, slot)
+            for slot, cosine, vectors in zip(
+                slots.tolist(), view.cosines(row, slots).tolist(), embedded, strict=True
+            )
+        ]
 
-    def _nearest(self, view: View, row: Floats) -> IntArray:
-        """Return the nearest memories; more of them as long as all may be duplicates, and are turns."""
+    def _nearest(self, view: View, row: Floats) -> tuple[IntArray, bool]:
+        """Return the nearest memories; more of them as long as all may be duplicates, and are turns.
+
+        And whether no other is a duplicate, nor closer than any of these: so it is if every memory has a
+        vector, all of them were compared, and the last that was found is too far to be a duplicate.
+        """
         limit = _NEAREST
         while True:
             found = view.nearest(row, limit)
-            if found.slots.size < limit or limit >= _MOST or found.scores[-1] < self.threshold:
-                return found.slots[found.scores >= self.noise]
+            all_found = found.slots.size < limit
+            if all_found or limit >= _MOST or found.scores[-1] < self.threshold:
+                apart = self.noise <= self.threshold and (all_found or found.scores[-1] < self.threshold)
+                return found.slots[found.scores >= self.noise], apart and found.exact and not view.pending
             limit *= 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A memory that was said before, by its slot or read already, and its cosine if it has a vector."""
+
+    cosine: float | None
+    slot: int = -1
+    memory: Memory | None = None
 
 
 class _Said:
@@ -247,10 +267,25 @@ def _apart(a: Memory, b: Memory) -> bool:
     return len(speakers) > 1 or ended
 
 
-def _closest(candidates: Sequence[tuple[Memory, float | None]]) -> list[Memory]:
+def _closest(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """Return the few memories that a new one may contradict; where meaning cannot tell, words have."""
-    near = sorted(candidates, key=lambda each: 1.0 if each[1] is None else each[1], reverse=True)
-    return [memory for memory, _ in near[:_READ]]
+    near = sorted(candidates, key=lambda each: 1.0 if each.cosine is None else each.cosine, reverse=True)
+    return near[:_READ]
+
+
+def _read(view: View, candidates: Sequence[_Candidate]) -> list[Memory]:
+    """Return the memories of candidates: rows are read of those that cosines have left, and of no others."""
+    unread = [each.slot for each in candidates if each.memory is None]
+    rows = iter(view.memories(np.array(unread, np.intp)) if unread else ())
+    return [next(rows) if each.memory is None else each.memory for each in candidates]
+
+
+def _plain(view: View, slots: IntArray) -> IntArray:
+    """Return those of some memories that are no turns of a transcript."""
+    if not slots.size:
+        return slots
+    records = view.records(slots)
+    return slots[(records["session"] < 0) | (records["position"] < 0)]
 
 
 def _by_words(view: View, entry: Entry) -> IntArray:

@@ -93,7 +93,7 @@ class SqliteView:
         """Return the memories whose best passage is closest to a unit vector, with their cosines."""
         fetch = None if rough else self._float_rows
         slots, cosines = self._partition.vectors.search(query, limit, self._without(excluded), fetch)
-        return Found(slots, cosines)
+        return Found(slots, cosines, exact=self._partition.vectors.exact)
 
     def lexical(self, query: LexicalQuery, limit: int) -> Found:
         """Return the memories with the highest BM25 scores; only those that share a term."""
