@@ -94,9 +94,9 @@ class Question:
     shelf: int
 
 
-def batches(size: int) -> Iterator[Batch]:
-    """Yield the first `size` memories, a thousand at a time."""
-    for number in range(-(-size // CHUNK)):
+def batches(size: int, first: int = 0) -> Iterator[Batch]:
+    """Yield the first `size` memories, a thousand at a time, from the batch with the number `first` on."""
+    for number in range(first, -(-size // CHUNK)):
         batch, left = _batch(number), size - number * CHUNK
         if left >= CHUNK:
             yield batch
@@ -123,9 +123,14 @@ def keywords(size: int, count: int, seed: int = 1) -> list[Question]:
 
 def natural(size: int, count: int, seed: int = 1) -> list[Question]:
     """Return questions as people ask them, about names, things and places that many memories mention."""
-    chance = np.random.default_rng([_SEED, seed, size])
+    return naturally(_some(size, count, seed), seed, size)
+
+
+def naturally(memories: Sequence[int], *seed: int) -> list[Question]:
+    """Return such a question for each memory, with a vector close to the memory's own."""
+    chance = np.random.default_rng([_SEED, *seed])
     questions = []
-    for batch, row in map(_found, _some(size, count, seed)):
+    for batch, row in map(_found, memories):
         name, other = chance.choice(_NAMES, 2, replace=False)
         text = str(chance.choice(_QUESTIONS)).format(
             name=name, other=other, thing=chance.choice(_THINGS), place=chance.choice(_PLACES)

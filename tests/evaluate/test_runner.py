@@ -6,6 +6,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -126,6 +127,21 @@ def test_the_same_run_twice_is_identical(tmp_path: Path) -> None:
     )
     for one, two in zip(first, second, strict=True):
         assert untimed(read_run(one.path)) == untimed(read_run(two.path))
+
+
+def test_a_haystack_is_remembered_where_one_says(tmp_path: Path) -> None:
+    places: list[Path] = []
+
+    @contextmanager
+    def place() -> Iterator[str]:
+        places.append(tmp_path / f"{len(places)}.db")
+        yield str(places[-1])
+        assert places[-1].stat().st_size > 0
+
+    in_memory = run(Made(), [WORDS], embedder=None, folder=tmp_path / "memory")
+    in_files = run(Made(), [WORDS], embedder=None, folder=tmp_path / "files", place=place)
+    assert len(places) == 2
+    assert untimed(read_run(in_files[0].path)) == untimed(read_run(in_memory[0].path))
 
 
 def test_a_haystack_is_remembered_once_for_recipes_that_read_words_alike(

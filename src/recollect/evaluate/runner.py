@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -78,6 +78,7 @@ def run(
     granularity: str = "turn",
     depth: int = 50,
     again: bool = False,
+    place: Callable[[], AbstractContextManager[str]] = lambda: nullcontext(":memory:"),
     progress: Callable[[float, str], None] = lambda done, doing: None,
 ) -> tuple[RunFile, ...]:
     """Run recipes on a data set; one file of rankings for each, and beside them the labels and the machine.
@@ -103,6 +104,9 @@ def run(
         How many are written down for each question.
     again
         Whether to start over where there is a file already.
+    place
+        Gives an empty place for the memories of one haystack, as :func:`recollect.open` takes it, and takes
+        it back; in memory unless told otherwise. Run files do not say which: give each its own folder.
     progress
         Called with the number of haystacks done, a part of one included, and what is being done.
 
@@ -137,7 +141,7 @@ def run(
                 for finished in [writers[recipe.name].finished]
             }
             total = sum(map(len, work.values()))
-            answers = _answers(haystack, recipes, work, embedder, reranker, granularity, depth)
+            answers = _answers(haystack, recipes, work, embedder, reranker, granularity, depth, place)
             for done, (name, answered) in enumerate(answers, 1):
                 writers[name].append(answered)
                 asked[name] += 1
@@ -214,6 +218,7 @@ def _answers(
     reranker: Reranker | None,
     granularity: str,
     depth: int,
+    place: Callable[[], AbstractContextManager[str]],
 ) -> Iterator[tuple[str, Answered]]:
     """Yield the name of a recipe and an answer, for every question that has none yet."""
     if not any(work.values()):
@@ -222,7 +227,7 @@ def _answers(
     # Words are read when they are remembered, so each way of reading them needs a memory of its own.
     for analyser in dict.fromkeys(recipe.analyser for recipe in recipes if work[recipe.name]):
         alike = [recipe for recipe in recipes if recipe.analyser == analyser and work[recipe.name]]
-        with _remembered(given, analyser, embedder, reranker) as engine:
+        with place() as where, _remembered(where, given, analyser, embedder, reranker) as engine:
             for recipe in alike:
                 # The first recall of a recipe finds nothing in the processor's caches.
                 first = work[recipe.name][0]
@@ -233,10 +238,10 @@ def _answers(
 
 @contextmanager
 def _remembered(
-    given: Deposit, analyser: str, embedder: Embedder | None, reranker: Reranker | None
+    where: str, given: Deposit, analyser: str, embedder: Embedder | None, reranker: Reranker | None
 ) -> Iterator[Engine]:
     with open_engine(
-        ":memory:",
+        where,
         embedder=embedder,
         reranker=reranker,
         analyser_name=analyser,

@@ -42,7 +42,8 @@ class LearningStore:
                     f"SET LOCAL lock_timeout = {max(1, round(patience * 1000))}", prepare=False
                 )
             # All of them before anything is counted: who has counted waits for nobody any more.
-            namespaces.lock_all_known(connection, [each.namespace for each in (*recalls, *sightings)])
+            touched = {each.namespace for each in recalls} | {each.namespace for each in sightings}
+            namespaces.lock_all_known(connection, touched)
             for found, entries in _by_namespace(connection, recalls):
                 if kept := recall_log.untouched(connection, found, entries):
                     recall_log.add(connection, found.number, kept, bounds)

@@ -1,0 +1,227 @@
+"""Recollect on PostgreSQL beside Recollect in a file, and beside the hybrid query that people write by hand.
+
+Run ``python -m benchmarks.postgres``. The same memories with the same vectors are written by everybody, and
+the same questions put to everybody in turns: 100,000 in one namespace, and 1,000 namespaces with 1,000 each
+(``--one``, ``--namespaces``, ``--each``; ``--quick`` for a look in a minute). The server is a real one, from
+a package, and as durable as delivered. ``--keep FOLDER`` keeps the databases: a build that was interrupted
+goes on, and one that is complete is not done again. ``--locomo FILE --cache vectors.db`` measures the quality
+of both stores on LoCoMo instead.
+
+Times are by the clock on the wall, in one process that asks one question at a time. "server" is the processor
+time of the database's own processes for one recall, "client" that of the process that asks.
+"""
+
+from __future__ import annotations
+
+import benchmarks.one_thread  # noqa: F401 - before numpy is loaded
+
+# isort: split
+import argparse
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.engine_data import CHUNK, Batch
+from benchmarks.latency import Spread, asked, load, milliseconds
+from benchmarks.postgres_building import Diary, Written, built, progress
+from benchmarks.postgres_contenders import Asked, Contender, Shape, Single, following, opened, singles
+from benchmarks.postgres_room import room_rows, rooms
+from benchmarks.postgres_server import SETTINGS, Running, processor_seconds, running
+from benchmarks.timing import written
+
+_WARMING = 40
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure what was asked for, print it as Markdown, and write it to a file."""
+    options = _options(arguments)
+    lines: list[str] = []
+    with _folder(options.keep) as folder, running(folder / "server") as server:
+        lines += _heading(server)
+        if options.locomo is not None:
+            from benchmarks.postgres_quality import quality
+
+            lines += quality(server, options.locomo, options.cache)
+        else:
+            for shape in (Shape(1, options.one), Shape(options.namespaces, options.each)):
+                progress(f"{shape} …")
+                lines += measured(shape, server, folder, options)
+    lines.append(f"Load average {load():.1f} at the end.")
+    print("\n".join(lines))
+    if options.markdown:
+        written(options.markdown, lines)
+    return 0
+
+
+def measured(shape: Shape, server: Running, folder: Path, options: argparse.Namespace) -> Iterator[str]:
+    """Yield what is measured for one shape."""
+    contenders = opened(shape, server, folder)
+    diary = Diary(folder / "built.json")
+    try:
+        costs = {contender.name: built(contender, shape, server, diary) for contender in contenders}
+        yield f"### {shape}"
+        yield ""
+        yield from recalls(shape, contenders, options.questions)
+        yield from writes(shape, contenders, costs, options)
+        yield from sizes(contenders, costs, server)
+    finally:
+        for contender in contenders:
+            contender.close()
+
+
+def recalls(shape: Shape, contenders: Sequence[Contender], count: int) -> Iterator[str]:
+    """Yield a table of how long a recall takes, in a namespace that was not asked before and in others."""
+    found: dict[str, list[bool]] = {}
+
+    def noting(name: str, run: Callable[[Asked], list[str]]) -> Callable[[Asked], None]:
+        def answer(each: Asked) -> None:
+            found[name].append(each.question.answer in run(each))
+
+        return answer
+
+    runs = {name: noting(name, run) for each in contenders for name, run in each.ways().items()}
+    processes = {name: pids for each in contenders for name, pids in each.processes().items()}
+    found |= {name: [] for name in runs}
+    passes: dict[str, dict[str, Spread]] = {}
+    server: dict[str, float] = {}
+    if shape.namespaces == 1:
+        asked(runs, shape.questions(_WARMING, 2))
+        plan = {"": shape.questions(count, 1)}
+    else:
+        questions = shape.questions(count, 1)
+        order = np.random.default_rng(1).permutation(count)
+        plan = {", first of its namespace": questions, "": [questions[place] for place in order]}
+    for label, questions in plan.items():
+        found |= {name: [] for name in runs}
+        before = {name: sum(map(processor_seconds, processes.get(name, ()))) for name in runs}
+        passes[label] = asked(runs, questions)
+        server = {name: sum(map(processor_seconds, processes.get(name, ()))) - before[name] for name in runs}
+    yield f"| recall, {count} questions | p50 | p99 | × the file | server | client | found |"
+    yield "|---|--:|--:|--:|--:|--:|--:|"
+    for label, times in passes.items():
+        file = times["Recollect in a file"].median
+        for name, spread in times.items():
+            cells = [milliseconds(spread.median), milliseconds(spread.p99), f"{spread.median / file:.1f}"]
+            if label:
+                cells += ["", "", ""]
+            else:
+                cells += [
+                    milliseconds(server[name] / count) if processes.get(name) else "",
+                    milliseconds(float(np.mean(spread.processor))),
+                    f"{np.mean(found[name]):.0%}",
+                ]
+            yield f"| {name}{label} | " + " | ".join(cells) + " |"
+    yield ""
+    yield "found: the memory that a question was made from is among the ten."
+    yield ""
+
+
+def writes(
+    shape: Shape,
+    contenders: Sequence[Contender],
+    costs: dict[str, Written],
+    options: argparse.Namespace,
+) -> Iterator[str]:
+    """Yield a table of how fast memories are written: at first, and now, in batches and one by one."""
+    already = max(each.count() for each in contenders)
+    batched: list[tuple[Batch, list[str]]] = following(shape, already, options.batches)
+    single = singles(shape, already + options.batches * CHUNK, options.singles)
+
+    def many(each: Contender) -> Callable[[tuple[Batch, list[str]]], None]:
+        return lambda given: each.add(*given)
+
+    def one(each: Contender) -> Callable[[Single], None]:
+        return each.add_one
+
+    in_batches = asked({each.name: many(each) for each in contenders}, batched)
+    alone = asked({each.name: one(each) for each in contenders}, single)
+    yield (
+        f"| memories/s | filled, by {CHUNK:,} | with indexes built after | {options.batches} more batches "
+        f"| {options.singles} single | p50 | p99 |"
+    )
+    yield "|---|--:|--:|--:|--:|--:|--:|"
+    for each in contenders:
+        cost, spread = costs[each.name], alone[each.name]
+        cells = (
+            f"{cost.rate:,.0f}",
+            f"{cost.rate_with_indexes:,.0f}",
+            f"{options.batches * CHUNK / sum(in_batches[each.name].wall):,.0f}",
+            f"{len(single) / sum(spread.wall):,.0f}",
+            milliseconds(spread.median),
+            milliseconds(spread.p99),
+        )
+        yield f"| {each.name} | " + " | ".join(cells) + " |"
+    yield ""
+
+
+def sizes(contenders: Sequence[Contender], costs: dict[str, Written], server: Running) -> Iterator[str]:
+    """Yield a table of the bytes that a memory takes."""
+    yield "| bytes a memory | rows | indexes | HNSW | total |"
+    yield "|---|--:|--:|--:|--:|"
+    for each in contenders:
+        if each.database is not None:
+            for row in room_rows(each.name, each.count(), rooms(server.made(each.database))):
+                yield "| " + " | ".join(row) + " |"
+    yield ""
+    logs = ", ".join(
+        f"{each.name} {costs[each.name].log / costs[each.name].memories:,.0f}"
+        for each in contenders
+        if each.database is not None
+    )
+    yield f"Bytes of the server's log for each memory that was written in batches: {logs}."
+    yield ""
+
+
+@contextmanager
+def _folder(kept: Path | None) -> Iterator[Path]:
+    """Give a folder that is kept, or a temporary one that is not."""
+    if kept is not None:
+        kept.mkdir(parents=True, exist_ok=True)
+        yield kept
+        return
+    with tempfile.TemporaryDirectory(prefix="recollect-pg-") as made:
+        # A server that root starts does not run as root, and needs a way there.
+        Path(made).chmod(0o755)
+        yield Path(made)
+
+
+def _heading(server: Running) -> list[str]:
+    machine = f"{os.cpu_count()} processors, {platform.system()}, Python {platform.python_version()}"
+    settings = ", ".join(f"{name} = {value}" for name, value in SETTINGS.items())
+    when = datetime.now(UTC).date()
+    return [f"PostgreSQL, {when}: {server.version()} ({settings}); {machine}.", ""]
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.postgres", description=__doc__)
+    parser.add_argument("--one", type=int, default=100_000, help="memories in the one large namespace")
+    parser.add_argument("--namespaces", type=int, default=1_000, help="how many small namespaces")
+    parser.add_argument("--each", type=int, default=1_000, help="how many memories each of them has")
+    parser.add_argument("--questions", type=int, default=200, help="how many are asked")
+    parser.add_argument("--batches", type=int, default=5, help="how many more batches are written")
+    parser.add_argument("--singles", type=int, default=200, help="how many memories are written one by one")
+    parser.add_argument("--quick", action="store_true", help="few of everything: does it run?")
+    parser.add_argument(
+        "--keep", type=Path, metavar="FOLDER", help="keep the databases there, and reuse them"
+    )
+    parser.add_argument("--locomo", type=Path, metavar="FILE", help="measure quality on LoCoMo instead")
+    parser.add_argument("--cache", type=Path, metavar="FILE", help="the file that keeps vectors for it")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write the tables to FILE")
+    options = parser.parse_args(arguments)
+    if options.locomo is not None and options.cache is None:
+        parser.error("--locomo needs --cache")
+    if options.quick:
+        quick = {"one": 3_000, "namespaces": 20, "each": 100, "questions": 20, "batches": 1, "singles": 20}
+        vars(options).update(quick)
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())
