@@ -1,4 +1,4 @@
-"""The importer: a chunk comes in whole, with what is hidden of it, or not at all."""
+"""The records of files: where what does not come in stands. How the rest comes in is in tests/exchange."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,10 +6,14 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.cli.importer import Importer, Tally
+from recollect.cli.importer import Importer, Notes
 from recollect.exchange.record import Record
+from recollect.exchange.taking_in import Taken
 
 AT = "2026-05-07T00:00:00+00:00"
+TEA = {"id": "tea", "content": "Anna likes tea", "created_at": AT, "forgotten_at": AT}
+MILK = {"id": "milk", "content": "Anna likes milk", "created_at": AT, "namespace": "ada"}
+KNOWS = {"kind": "relation", "source": "Anna", "type": "knows", "target": "Ben"}
 
 
 @pytest.fixture
@@ -18,58 +22,41 @@ def engine() -> Iterator[recollect.Engine]:
         yield opened
 
 
-def taken(engine: recollect.Engine, *rows: dict[str, Any], dry_run: bool = False) -> Tally:
-    tally = Tally()
+def test_every_kind_of_record_comes_in_where_it_says(engine: recollect.Engine) -> None:
+    rows: list[dict[str, Any]] = [TEA, MILK, KNOWS | {"namespace": "ada"}, {"kind": "entity", "name": "Cleo"}]
+    notes = Notes()
+    importer = Importer(engine, notes, None, dry_run=False)
     records = (Record(number, row) for number, row in enumerate(rows, 1))
-    assert list(Importer(engine, tally, None, dry_run=dry_run).take("x.jsonl", records))[-1:] == [len(rows)]
-    return tally
-
-
-TEA = {"id": "tea", "content": "Anna likes tea", "created_at": AT, "forgotten_at": AT}
-MILK = {"id": "milk", "content": "Anna likes milk", "created_at": AT}
-
-
-def test_what_was_forgotten_is_never_seen_not_even_for_a_moment(
-    engine: recollect.Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-
-        def cut_off(*_: object) -> None:
-            raise KeyboardInterrupt
-
-        patch.setattr(engine.store, "hide", cut_off)
-        with pytest.raises(KeyboardInterrupt):
-            taken(engine, MILK, TEA)
-    assert engine.list(hidden=True).memories == ()
-    assert taken(engine, MILK, TEA).imported == 2
-    assert [memory.id for memory in engine.list().memories] == ["milk"]
-    assert engine.check() == []
-
-
-def test_what_somebody_has_restored_since_stays_so(engine: recollect.Engine) -> None:
-    taken(engine, TEA)
-    engine.restore("tea")
-    again = taken(engine, TEA)
-    assert (again.imported, again.known) == (0, 1)
-    assert [memory.id for memory in engine.list().memories] == ["tea"]
+    assert list(importer.take("x.jsonl", records)) == [4]
+    assert (importer.taken, notes) == (Taken(imported=2, entities=1, relations=1), Notes())
+    assert engine.list().memories == ()
+    assert [each.memory_id for each in engine.store.hidden("default")] == ["tea"]
+    assert engine.get("milk", namespace="ada").content == "Anna likes milk"
+    assert len(engine.store.relations("ada")) == 1
 
 
 def test_a_dry_run_counts_and_writes_nothing(engine: recollect.Engine) -> None:
-    assert taken(engine, TEA, MILK, dry_run=True).imported == 2
+    importer = Importer(engine, Notes(), None, dry_run=True)
+    list(importer.take("x.jsonl", iter([Record(1, TEA), Record(2, MILK)])))
+    assert importer.taken.imported == 2
     assert engine.list(hidden=True).memories == ()
 
 
-def test_what_was_not_exported_is_read_for_names(engine: recollect.Engine) -> None:
-    taken(engine, {"content": "Anna Smith likes tea", "id": "read"})
-    taken(engine, {"content": "Anna Smith likes tea", "id": "given", "entities": []})
-    assert engine.get("read").entities == ("Anna Smith",)
-    assert engine.get("given").entities == ()
-
-
 def test_skipped_and_broken_records_are_told_apart_with_their_places(engine: recollect.Engine) -> None:
-    tally = Tally()
-    records = [Record(1, skipped="empty", where="part 1"), Record(2, problem="broken"), Record(3, MILK)]
-    assert list(Importer(engine, tally, "ada", dry_run=False).take("x", iter(records))) == [3]
-    assert tally.skipped == [{"file": "x", "line": 1, "where": "part 1", "reason": "empty"}]
-    assert tally.problems == [{"file": "x", "line": 2, "where": "line 2", "problem": "broken"}]
-    assert engine.get("milk", namespace="ada").content == "Anna likes milk"
+    notes = Notes()
+    records = [
+        Record(1, skipped="empty", where="part 1"),
+        Record(2, KNOWS | {"asserted_by": "nobody"}),
+        Record(3, problem="broken"),
+        Record(4, MILK),
+        Record(5, {"content": "x", "colour": 1}),
+    ]
+    assert list(Importer(engine, notes, "bob", dry_run=False).take("x", iter(records))) == [5]
+    assert notes.skipped == [{"file": "x", "line": 1, "where": "part 1", "reason": "empty"}]
+    assert [(each["line"], each["problem"][:14]) for each in notes.problems] == [
+        (2, "no memory 'nob"),
+        (3, "broken"),
+        (5, "field must be "),
+    ]
+    assert notes.problems[1] == {"file": "x", "line": 3, "where": "line 3", "problem": "broken"}
+    assert engine.get("milk", namespace="bob").content == "Anna likes milk"

@@ -1,4 +1,4 @@
-"""Lines of an export, taken in; the routes are in test_exchange.py."""
+"""Lines of an export, checked; the routes are in test_exchange.py, the import itself in tests/exchange."""
 
 from collections.abc import Iterator
 
@@ -6,6 +6,7 @@ import pytest
 
 import recollect
 from recollect import Engine
+from recollect.exchange.taking_in import Taken
 from recollect.http.importing import Importer
 
 
@@ -20,16 +21,20 @@ def engine() -> Iterator[Engine]:
         yield opened
 
 
-def test_a_chain_comes_in_with_its_times(importer: Importer, engine: Engine) -> None:
+def test_every_kind_of_line_comes_in_with_its_times(importer: Importer, engine: Engine) -> None:
     importer.take(
         [
             (1, b'{"id": "a", "content": "old", "created_at": "2026-01-01T00:00:00Z", "version": 2,'
-                b' "superseded_by": "b", "superseded_at": "2026-02-02T00:00:00Z"}'),
+                b' "superseded_by": "b", "superseded_at": "2026-02-02T00:00:00Z", "namespace": "elsewhere"}'),
             (2, b'{"id": "b", "content": "new", "created_at": "2026-02-01T00:00:00Z", "supersedes": ["a"],'
                 b' "forgotten_at": "2026-03-01T00:00:00Z"}'),
+            (3, b'{"kind": "entity", "name": "Anna", "aliases": ["Annie"], "merged_into": "Anna Keller"}'),
+            (4, b'{"kind": "relation", "source": "Anna", "type": "knows", "target": "Bob",'
+                b' "asserted_by": "b", "created_at": "2026-02-01T00:00:00Z", "namespace": "elsewhere"}'),
         ]
     )  # fmt: skip
-    assert (importer.tally.imported, importer.tally.problems) == (2, [])
+    assert importer.taken == Taken(imported=2, entities=1, relations=1)
+    assert (importer.problems.failed, importer.problems.listed) == (0, [])
     old, new = engine.store.get("acme", ["a", "b"])
     assert (old.superseded_by, old.version, new.supersedes) == ("b", 2, ("a",))
     hidden = {each.memory_id: each for each in engine.store.hidden("acme")}
@@ -37,6 +42,8 @@ def test_a_chain_comes_in_with_its_times(importer: Importer, engine: Engine) -> 
         "2026-02-02 00:00:00+00:00",
         "2026-03-01 00:00:00+00:00",
     ]
+    assert engine.entity("annie", namespace="acme").entity.name == "Anna Keller"
+    assert str(engine.store.relations("acme")[0].created_at) == "2026-02-01 00:00:00+00:00"
 
 
 def test_what_was_read_before_is_not_read_again(importer: Importer, engine: Engine) -> None:
@@ -47,45 +54,26 @@ def test_what_was_read_before_is_not_read_again(importer: Importer, engine: Engi
     assert (taken.entities, taken.valid_from) == ((), None)
 
 
-def test_what_is_there_is_left_as_it_is(importer: Importer, engine: Engine) -> None:
-    engine.remember("mine", id="a", namespace="acme")
-    engine.describe_entity("Anna", type="person", namespace="acme")
-    engine.relate("Anna", "knows", "Bob", namespace="acme")
-    relation = engine.store.relations("acme")[0]
-    assert relation.created_at is not None
+def test_problems_are_listed_by_their_lines_whoever_finds_them(importer: Importer) -> None:
     importer.take(
         [
-            (1, b'{"id": "a", "content": "theirs"}'),
-            (2, b'{"kind": "entity", "name": "anna", "type": "dog"}'),
-            (3, b'{"kind": "relation", "source": "Anna", "type": "knows", "target": "Bob", '
-                b'"created_at": "%s"}' % relation.created_at.isoformat().encode()),
+            (3, b'{"kind": "relation", "source": "a", "type": "b", "target": "c", "asserted_by": "nobody"}'),
+            (4, b'{"content": "x", "supersedes": ["nobody"]}'),
+            (7, b'{"content": "x", "confidence": "high"}'),
+            (8, b"{"),
+            (9, b'{"content": "x"}'),
         ]
-    )  # fmt: skip
-    assert (importer.tally.known, importer.tally.taken, importer.tally.failed) == (3, 3, 0)
-    assert engine.get("a", namespace="acme").content == "mine"
-    assert engine.entity("Anna", namespace="acme").entity.type == "person"
+    )
+    assert (importer.taken.imported, importer.problems.failed) == (1, 4)
+    assert [(each["line"], each["problem"][:12]) for each in importer.problems.listed] == [
+        (3, "no memory 'n"),
+        (4, "supersedes m"),
+        (7, "confidence: "),
+        (8, "the line mus"),
+    ]
 
 
 def test_no_more_problems_are_listed_than_can_be_read(importer: Importer) -> None:
-    importer.take([(number, b"{") for number in range(150)])
-    assert (importer.tally.failed, len(importer.tally.problems)) == (150, 100)
-
-
-def test_a_line_that_takes_a_place_which_is_taken_fails_alone(importer: Importer, engine: Engine) -> None:
-    old = engine.remember("Anna lives in Rome", namespace="acme")
-    new = engine.correct(old.id, "Anna lives in Paris", namespace="acme")
-    supersedes = f'"supersedes": ["{old.id}"]'
-    importer.take(
-        [
-            (1, b'{"id": "a", "content": "Bob sails"}'),
-            (2, f'{{"id": "b", "content": "Anna lives in Oslo", {supersedes}}}'.encode()),
-            (3, b'{"id": "c", "content": "Bob rows", "supersedes": ["a"]}'),
-            (4, b'{"id": "d", "content": "Bob swims", "supersedes": ["a"]}'),
-        ]
-    )
-    assert (importer.tally.imported, importer.tally.failed) == (2, 2)
-    assert [(each["line"], each["problem"].split(", but ")[1][:10]) for each in importer.tally.problems] == [
-        (2, repr(new.id)[:10]),
-        (4, "'c' has ta"),
-    ]
-    assert {each.id for each in engine.list(namespace="acme").memories} == {new.id, "c"}
+    importer.take([(number, b"{") for number in range(70)])
+    importer.take([(number, b"{") for number in range(70, 150)])
+    assert (importer.problems.failed, len(importer.problems.listed)) == (150, 100)

@@ -13,14 +13,14 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import recollect
 from recollect.cli.app import app
-from recollect.cli.importer import Importer
-from recollect.cli.importing_entities import EntityImporter
+from recollect.exchange.taking_in import Intake
+from recollect.exchange.taking_in_entities import EntityIntake
 
 COUNT = 1_000
 KILLS = 10
@@ -52,19 +52,19 @@ def exported(db: Path) -> list[str]:
 
 def child(copy: Path, file: Path, pipe: int) -> None:
     """Import as the command does, and tell of every chunk and every entity before it is written."""
-    add, take = Importer._add, EntityImporter.take
+    add, take = Intake._add, EntityIntake.take
 
-    def told_add(self: Importer, new: list[Any]) -> None:
+    def told_add(self: Intake, new: Sequence[Any]) -> None:
         # Of what is known already there is nothing to write.
         os.write(pipe, b"m" if new else b"")
         add(self, new)
 
-    def told_take(self: EntityImporter, line: Mapping[str, Any]) -> bool:
+    def told_take(self: EntityIntake, said: Any, namespace: str = "") -> bool:
         os.write(pipe, b"e")
-        return take(self, line)
+        return take(self, said, namespace)
 
-    Importer._add = told_add  # type: ignore[method-assign]
-    EntityImporter.take = told_take  # type: ignore[method-assign]
+    Intake._add = told_add  # type: ignore[method-assign]
+    EntityIntake.take = told_take  # type: ignore[method-assign]
     app(["--db", str(copy), "--embedder", "lexical", "--quiet", "import", str(file)])
 
 

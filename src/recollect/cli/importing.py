@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -15,7 +15,7 @@ import typer
 from recollect.cli.arguments import chosen
 from recollect.cli.command import command
 from recollect.cli.failures import USAGE
-from recollect.cli.importer import Importer, Tally
+from recollect.cli.importer import Importer, Notes
 from recollect.cli.output import Output, counted
 from recollect.cli.session import Session
 from recollect.exchange.folder import files_of
@@ -23,6 +23,7 @@ from recollect.exchange.formats import FORMATS, SPLITS, SUFFIXES, format_of, rea
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
+    from recollect.exchange.taking_in import Taken
 
 _SHOWN: Final = 20
 
@@ -63,24 +64,26 @@ def import_(
     if format is not None:
         chosen("--format", format, FORMATS)
     chosen("--split", split, SPLITS)
-    tally = Tally()
-    sources = [source for name in files for source in _sources(name, format, tally)]
+    notes = Notes()
+    sources = [source for name in files for source in _sources(name, format, notes)]
     with _memory(session, dry_run=dry_run) as engine, _progress(session.output) as advance:
-        importer = Importer(engine, tally, session.given.namespace, dry_run=dry_run)
+        importer = Importer(engine, notes, session.given.namespace, dry_run=dry_run)
         try:
             for source in sources:
                 reading = read(source.data, source.form, name=source.label, link=source.link, split=split)
                 for line in importer.take(source.name, reading.records):
                     advance(source.label, line, reading.total)
         except KeyboardInterrupt:
-            session.output.say(f"{tally.imported:,} imported so far; run the same again to go on.", "")
+            session.output.say(
+                f"{importer.taken.imported:,} imported so far; run the same again to go on.", ""
+            )
             raise
-    _report(session, tally, len(sources), dry_run=dry_run)
-    if tally.problems:
+    _report(session, importer.taken, notes, len(sources), dry_run=dry_run)
+    if notes.problems:
         session.leave(USAGE)
 
 
-def _sources(name: str, form: str | None, tally: Tally) -> Iterator[_Source]:
+def _sources(name: str, form: str | None, notes: Notes) -> Iterator[_Source]:
     """Yield the files that a name stands for; what a folder has besides is skipped."""
     from recollect.model.errors import InvalidArgument
 
@@ -105,7 +108,7 @@ def _sources(name: str, form: str | None, tally: Tally) -> Iterator[_Source]:
         found = form or format_of(data, file.suffix)
         if found is None:
             reason = "a file of no known format"
-            tally.skipped.append({"file": str(file), "line": 1, "where": "the file", "reason": reason})
+            notes.skipped.append({"file": str(file), "line": 1, "where": "the file", "reason": reason})
         else:
             yield _Source(str(file), label, found, data, str(file))
 
@@ -145,37 +148,35 @@ def _progress(output: Output) -> Iterator[Callable[[str, int, int], None]]:
         yield advance
 
 
-def _report(session: Session, tally: Tally, files: int, *, dry_run: bool) -> None:
+def _report(session: Session, taken: Taken, notes: Notes, files: int, *, dry_run: bool) -> None:
     output = session.output
     if output.json:
         output.data(
             {
-                "imported": tally.imported,
-                "entities": tally.declared["entity"],
-                "relations": tally.declared["relation"],
-                "known": tally.known,
-                "skipped": tally.skipped,
-                "problems": tally.problems,
+                **asdict(taken),
+                "skipped": notes.skipped,
+                "problems": notes.problems,
                 "files": files,
                 "dry_run": dry_run,
             }
         )
         return
-    for problem in tally.problems[:_SHOWN]:
+    for problem in notes.problems[:_SHOWN]:
         output.fail(f"{problem['file']}, {problem['where']}: {problem['problem']}")
-    if len(tally.problems) > _SHOWN:
-        output.fail(f"… and {len(tally.problems) - _SHOWN:,} more; --json lists them all")
-    said = [f"{'would import' if dry_run else 'imported'} {counted(tally.imported, 'memory', 'memories')}"]
-    for kind, plural in (("entity", "entities"), ("relation", "relations")):
-        if tally.declared[kind]:
-            said.append(counted(tally.declared[kind], kind, plural))
-    if tally.known:
-        said.append(f"{tally.known:,} known already")
-    if tally.skipped:
-        said.append(f"{len(tally.skipped):,} skipped")
-    if tally.problems:
-        said.append(f"{len(tally.problems):,} could not be read")
+    if len(notes.problems) > _SHOWN:
+        output.fail(f"… and {len(notes.problems) - _SHOWN:,} more; --json lists them all")
+    said = [f"{'would import' if dry_run else 'imported'} {counted(taken.imported, 'memory', 'memories')}"]
+    if taken.entities:
+        said.append(counted(taken.entities, "entity", "entities"))
+    if taken.relations:
+        said.append(counted(taken.relations, "relation", "relations"))
+    if taken.known:
+        said.append(f"{taken.known:,} known already")
+    if notes.skipped:
+        said.append(f"{len(notes.skipped):,} skipped")
+    if notes.problems:
+        said.append(f"{len(notes.problems):,} could not be read")
     output.line(", ".join(said))
-    for reason, count in Counter(each["reason"] for each in tally.skipped).most_common():
+    for reason, count in Counter(each["reason"] for each in notes.skipped).most_common():
         output.say(f"skipped {count:,}: {reason}")
     output.say(f"from {counted(files, 'file')} · {session.settings.db}")

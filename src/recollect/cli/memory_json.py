@@ -73,16 +73,15 @@ def hidden_as_json(hidden: Hidden | None) -> dict[str, Any]:
     return {name: None if hidden is None else _written(getattr(hidden, name)) for name in HIDDEN}
 
 
-def hidden_from_json(data: Mapping[str, Any], memory_id: str) -> Hidden:
-    """Return since when a memory has been hidden.
+def hidden_from_json(data: Mapping[str, Any]) -> dict[str, datetime | None]:
+    """Return since when a memory has been forgotten and superseded, by the names of these.
 
     Examples
     --------
-    >>> hidden_from_json({"forgotten_at": "2026-05-07T00:00:00Z"}, "m1").forgotten_at
+    >>> hidden_from_json({"forgotten_at": "2026-05-07T00:00:00Z"})["forgotten_at"]
     datetime.datetime(2026, 5, 7, 0, 0, tzinfo=datetime.timezone.utc)
     """
-    times = {name: data.get(name) for name in HIDDEN}
-    return Hidden(memory_id, **{n: None if v is None else _instant(n, v) for n, v in times.items()})
+    return {name: None if data.get(name) is None else _instant(name, data[name]) for name in HIDDEN}
 
 
 def _written(time: datetime | None) -> str | None:

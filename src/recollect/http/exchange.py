@@ -68,11 +68,12 @@ async def import_(asked: Writing, request: Request) -> Response:
     importer = Importer(asked.engine, asked.namespace)
     async for lines in _read(request, asked.service.limits.body):
         await asked.run(lambda lines=lines: importer.take(lines))  # type: ignore[misc]
-    tally = importer.tally
-    if tally.failed and not tally.taken:
-        faults = [{"at": f"line {each['line']}", "problem": each["problem"]} for each in tally.problems[:20]]
+    problems, taken = importer.problems, asdict(importer.taken)
+    if problems.failed and not any(taken.values()):
+        faults = [{"at": f"line {each['line']}", "problem": each["problem"]} for each in problems.listed[:20]]
         return problem(422, "none of the lines could be read", errors=faults)
-    return Response(as_json(asdict(tally)), media_type="application/json")
+    answer = {**taken, "failed": problems.failed, "problems": problems.listed}
+    return Response(as_json(answer), media_type="application/json")
 
 
 def rows_of(engine: Engine, namespace: str) -> Iterator[dict[str, Any]]:

@@ -1,26 +1,30 @@
-"""Bring entities and relations in from the lines of an export; what is there already is left as it is."""
+"""Takes entities and relations into a memory; what is there already is left as it is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from recollect.engine import Engine
-    from recollect.model.entity import Relation
-    from recollect.store.naming import EntityRecord
+from recollect.engine import Engine
+from recollect.engine.entity_verbs import relation_type
+from recollect.model.entity import Entity, Relation
+from recollect.model.errors import MemoryNotFound
+from recollect.model.namespace import namespace as checked_namespace
+from recollect.store.naming import EntityRecord
+from recollect.text.folding import folded
 
 
-class EntityImporter:
-    """Takes the lines about entities and relations into a memory.
+class EntityIntake:
+    """Takes what was declared elsewhere into a memory.
+
+    What the memory declares is read once for every namespace, so that thousands of lines cost one look.
 
     Parameters
     ----------
     engine
         The memory.
     namespace
-        Where everything goes; None for where each line says.
+        Where everything goes; None for where each thing says.
     has_memory
         Tells whether a memory, given by id and namespace, is there or on its way in.
     dry_run
@@ -33,7 +37,7 @@ class EntityImporter:
         namespace: str | None,
         has_memory: Callable[[str, str], bool],
         *,
-        dry_run: bool,
+        dry_run: bool = False,
     ) -> None:
         self._engine = engine
         self._namespace = namespace
@@ -42,21 +46,17 @@ class EntityImporter:
         self._names: dict[str, dict[str, EntityRecord]] = {}
         self._relations: dict[str, set[Relation]] = {}
 
-    def take(self, line: Mapping[str, Any]) -> bool:
-        """Import one line; return whether it was new, or raise if it cannot be read."""
-        from recollect.cli.entity_json import entity_from_json, relation_from_json
-        from recollect.model.namespace import namespace as checked_namespace
+    def take(self, said: EntityRecord | Relation, namespace: str = "") -> bool:
+        """Take in one entity or relation, and return whether it was new; raise if it cannot be.
 
-        whose = checked_namespace(
-            "namespace", self._namespace or line.get("namespace") or self._engine.namespace
-        )
-        if line["kind"] == "entity":
-            return self._take_entity(entity_from_json(line), whose)
-        return self._take_relation(relation_from_json(line), whose)
+        `namespace` is where it was declared, if it says so.
+        """
+        whose = checked_namespace("namespace", self._namespace or namespace or self._engine.namespace)
+        if isinstance(said, EntityRecord):
+            return self._take_entity(said, whose)
+        return self._take_relation(said, whose)
 
     def _take_entity(self, record: EntityRecord, whose: str) -> bool:
-        from recollect.text.folding import folded
-
         entity, names = record.entity, self._names_of(whose)
         known = names.get(folded(entity.name))
         # One that somebody only referred to so far has nothing that could be lost.
@@ -78,11 +78,6 @@ class EntityImporter:
         return True
 
     def _take_relation(self, relation: Relation, whose: str) -> bool:
-        from recollect.engine.entity_verbs import relation_type
-        from recollect.model.entity import Entity
-        from recollect.model.errors import MemoryNotFound
-        from recollect.store.naming import EntityRecord
-
         relation_type(relation.type)
         if relation.asserted_by is not None and not self._has_memory(relation.asserted_by, whose):
             raise MemoryNotFound(relation.asserted_by, whose)
@@ -122,10 +117,6 @@ class EntityImporter:
         return self._names[whose]
 
     def _remember(self, names: dict[str, EntityRecord], record: EntityRecord) -> None:
-        from recollect.model.entity import Entity
-        from recollect.store.naming import EntityRecord
-        from recollect.text.folding import folded
-
         entity = record.entity
         if not _is_bare(record) or folded(entity.name) not in names:
             names.update(dict.fromkeys(map(folded, (entity.name, *entity.aliases)), record))
@@ -135,6 +126,4 @@ class EntityImporter:
 
 def _is_bare(record: EntityRecord) -> bool:
     """Return whether nothing was said about an entity but its name."""
-    from recollect.model.entity import Entity
-
     return record.entity == Entity(record.entity.name) and record.merged_into is None

@@ -1,0 +1,203 @@
+"""Takes what was said elsewhere into a memory: memories, since when they are hidden, entities, relations.
+
+This is the one import, whichever way the lines came and whoever read them. Some come at a time, in one
+transaction together with what is hidden of them: whenever an import is cut off, everything that is there is
+as it should be, and the same import run again adds the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+from recollect.engine import Engine
+from recollect.exchange.taking_in_entities import EntityIntake
+from recollect.model.entity import Relation
+from recollect.model.errors import InvalidArgument, RecollectError
+from recollect.model.memory import Memory
+from recollect.store.naming import EntityRecord
+from recollect.store.port import Hidden
+
+_READ: Final = ("entities", "valid_from", "valid_to", "metadata")
+"""What reading a text for names and days can fill in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A memory as it was written down elsewhere: the fields that are given, and since when it is hidden."""
+
+    fields: Mapping[str, Any]
+    forgotten_at: datetime | None = None
+    superseded_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """An entity or a relation as it was declared elsewhere, and in which namespace, if that is said."""
+
+    what: EntityRecord | Relation
+    namespace: str = ""
+
+
+@dataclass(slots=True)
+class Taken:
+    """How much has come in; what was there already is `known`."""
+
+    imported: int = 0
+    entities: int = 0
+    relations: int = 0
+    known: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A memory on its way in, what was said of it, and whether it was exported from a memory."""
+
+    memory: Memory
+    said: Said
+    exported: bool
+
+
+class Intake:
+    """Takes things into a memory, some at a time.
+
+    Parameters
+    ----------
+    engine
+        The memory.
+    namespace
+        Where everything goes; None for where each thing says.
+    dry_run
+        Whether to write nothing.
+
+    Examples
+    --------
+    >>> import recollect
+    >>> with recollect.open(":memory:", embedder=None) as memory:
+    ...     intake = Intake(memory, "acme")
+    ...     problems = intake.take([Said({"content": "Anna likes tea"}), Said({"content": " "})])
+    ...     intake.taken.imported, str(problems[1])
+    (1, "content must be text that is not blank, got ' '")
+    """
+
+    def __init__(self, engine: Engine, namespace: str | None = None, *, dry_run: bool = False) -> None:
+        self.taken = Taken()
+        self._engine = engine
+        self._namespace = namespace
+        self._dry_run = dry_run
+        self._seen: set[tuple[str, str]] = set()
+        self._newer: dict[tuple[str, str], str] = {}
+        self._superseded: dict[tuple[str, str], datetime] = {}
+        self._entities = EntityIntake(engine, namespace, self._is_there, dry_run=dry_run)
+
+    def take(self, things: Sequence[Said | Declared]) -> dict[int, RecollectError]:
+        """Take things in, the memories in one transaction, and return why some could not be, by their places.
+
+        What cannot be taken in stops nothing else.
+        """
+        problems: dict[int, RecollectError] = {}
+        drafts: list[_Draft] = []
+        for place, thing in enumerate(things):
+            if isinstance(thing, Said):
+                try:
+                    drafts.append(self._draft(thing))
+                except RecollectError as error:
+                    problems[place] = error
+        self._write(drafts)
+        # Relations need the memories that assert them, so these come after.
+        for place, thing in enumerate(things):
+            if isinstance(thing, Declared):
+                try:
+                    self._declare(thing)
+                except RecollectError as error:
+                    problems[place] = error
+        return dict(sorted(problems.items()))
+
+    def _declare(self, declared: Declared) -> None:
+        if not self._entities.take(declared.what, declared.namespace):
+            self.taken.known += 1
+        elif isinstance(declared.what, EntityRecord):
+            self.taken.entities += 1
+        else:
+            self.taken.relations += 1
+
+    def _draft(self, said: Said) -> _Draft:
+        fields = dict(said.fields)
+        if "content" not in fields:
+            raise InvalidArgument("fields", list(fields), "such that content is among them")
+        if self._namespace is not None:
+            fields["namespace"] = self._namespace
+        if (winner := fields.pop("superseded_by", None)) is not None:
+            if isinstance(fields.get("version"), int):
+                # The store marks it again, and counts that as a change, when what supersedes it comes in.
+                fields["version"] = max(1, fields["version"] - 1)
+            if self._repeats(winner, fields.get("namespace", self._engine.namespace)):
+                fields["superseded_by"] = winner
+        memory = self._engine.draft(**fields)
+        # What was exported had been read already, whatever was found in it, and comes back as it was.
+        memory = replace(memory, **{name: fields[name] for name in _READ if name in fields})
+        key = (memory.namespace, memory.id)
+        if key in self._seen:
+            raise InvalidArgument("id", memory.id, "another one than that of an earlier record")
+        for older in memory.supersedes:
+            if not self._is_there(older, memory.namespace):
+                raise InvalidArgument("supersedes", older, "a memory that is there or comes earlier")
+            newer = self._replaced_by(older, memory.namespace)
+            if newer not in (None, memory.id):
+                raise InvalidArgument("supersedes", older, f"current, but {newer!r} has taken its place")
+        self._seen.add(key)
+        self._newer |= {(memory.namespace, older): memory.id for older in memory.supersedes}
+        if said.superseded_at is not None:
+            self._superseded[key] = said.superseded_at
+        return _Draft(memory, said, bool(fields.get("fingerprint")))
+
+    def _write(self, drafts: Sequence[_Draft]) -> None:
+        known = self._engine.store.known([(each.memory.namespace, each.memory.id) for each in drafts])
+        new = [each for each in drafts if (each.memory.namespace, each.memory.id) not in known]
+        self.taken.known += len(drafts) - len(new)
+        if not self._dry_run:
+            self._add(new)
+        self.taken.imported += len(new)
+
+    def _add(self, new: Sequence[_Draft]) -> None:
+        hidden: dict[str, list[Hidden]] = {}
+        for each in new:
+            if some := self._hidden(each):
+                hidden.setdefault(each.memory.namespace, []).extend(some)
+        memories = [each.memory for each in new]
+        if hidden or any(each.exported for each in new):
+            self._engine.take_over(memories, hidden=hidden)
+        else:
+            self._engine.remember_many(memories, verbatim=True)
+
+    def _hidden(self, draft: _Draft) -> list[Hidden]:
+        """Return since when a new memory has been forgotten, and those that it supersedes superseded."""
+        memory, said = draft.memory, draft.said
+        hidden = [] if said.forgotten_at is None else [Hidden(memory.id, said.forgotten_at, None)]
+        if memory.superseded_by is not None and said.superseded_at is not None:
+            hidden.append(Hidden(memory.id, None, said.superseded_at))
+        for older in memory.supersedes:
+            ended = self._superseded.pop((memory.namespace, older), memory.created_at)
+            # One that was between them may have been purged since.
+            if ended != memory.created_at:
+                hidden.append(Hidden(older, None, ended))
+        return hidden
+
+    def _repeats(self, winner: object, namespace: object) -> bool:
+        """Return whether what supersedes a memory is older than it, as with one that was said again."""
+        if not isinstance(winner, str) or not isinstance(namespace, str):
+            return False
+        return self._is_there(winner, namespace) and self._replaced_by(winner, namespace) is None
+
+    def _replaced_by(self, id_: str, namespace: str) -> str | None:
+        """Return what has taken the place of a memory, here or among what comes in."""
+        if (namespace, id_) in self._newer:
+            return self._newer[namespace, id_]
+        if not self._engine.store.known([(namespace, id_)]):
+            return None
+        return self._engine.get(id_, namespace=namespace).superseded_by
+
+    def _is_there(self, id_: str, namespace: str) -> bool:
+        return (namespace, id_) in self._seen or bool(self._engine.store.known([(namespace, id_)]))

@@ -1,0 +1,42 @@
+"""Entities and relations come in once, and what is there is left as it is."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+import recollect
+from recollect.exchange.taking_in_entities import EntityIntake
+from recollect.model import Entity, Relation
+from recollect.model.errors import MemoryNotFound
+from recollect.store.naming import EntityRecord
+
+NOW = datetime(2026, 5, 7, tzinfo=UTC)
+ANNA = EntityRecord(Entity("Anna", "person"), merged_into="Anna Keller")
+KNOWS = Relation("Anna", "knows", "Ben")
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_second_time_adds_nothing(dry_run: bool) -> None:
+    with recollect.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
+        intake = EntityIntake(memory, None, lambda id_, namespace: id_ == "m1", dry_run=dry_run)
+        dated = replace(KNOWS, created_at=datetime(2020, 1, 1, tzinfo=UTC))
+        assert [intake.take(each) for each in (ANNA, ANNA, dated, dated)] == [True, False, True, False]
+        assert intake.take(EntityRecord(Entity("Anna Keller", description="x")))
+        assert not intake.take(EntityRecord(Entity("ben")))
+        if dry_run:
+            assert memory.store.changes(0, 10) == []
+            return
+        assert memory.entity("Anna").entity == Entity("Anna Keller", description="x")
+        assert memory.store.relations("default")[0].created_at == datetime(2020, 1, 1, tzinfo=UTC)
+        with pytest.raises(MemoryNotFound):
+            intake.take(replace(KNOWS, asserted_by="nobody"))
+        assert not EntityIntake(memory, None, lambda *_: True).take(ANNA)
+
+
+def test_the_namespace_given_wins_over_the_one_that_is_said() -> None:
+    with recollect.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
+        EntityIntake(memory, "b", lambda *_: True).take(KNOWS, "a")
+        EntityIntake(memory, None, lambda *_: True).take(KNOWS, "c")
+        assert memory.store.namespaces().keys() == {"b", "c"}
+        assert memory.store.relations("b")[0].created_at == NOW
