@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import monotonic
@@ -23,7 +23,8 @@ import numpy as np
 from recollect.engine.outcome import Recall
 from recollect.engine.recalling import Request
 from recollect.engine.recipe import Recipe
-from recollect.engine.trace import Trace, written_down
+from recollect.engine.trace import Trace
+from recollect.engine.trace_columns import WrittenDown, written_down
 from recollect.model.errors import StoreError, StoreUnavailable
 from recollect.model.identity import uuid7
 from recollect.store.port import Store
@@ -143,7 +144,7 @@ class RecallLog:
             yield result
         finally:
             self._aside.recalls = before
-        result.extend(self._with_ids(self._entry(each, {})) for each in taken)
+        result.extend(self._with_ids(entry) for entry in self._entries(taken))
 
     def sighted(self, sighting: Sighting) -> None:
         """Note that somebody saw a variant of an experiment."""
@@ -191,8 +192,7 @@ class RecallLog:
 
     def _write(self, patience: float | None) -> None:
         waiting, seen = len(self._waiting), len(self._sighted)
-        recipes: dict[Recipe, Mapping[str, Any]] = {}
-        entries = [self._entry(self._waiting[place], recipes) for place in range(waiting)]
+        entries = self._entries([self._waiting[place] for place in range(waiting)])
         sightings = [self._sighted[place] for place in range(seen)]
         self._store.log_recalls(entries, self.how.bounds, sightings, patience=patience)
         for queue, count in ((self._waiting, waiting), (self._sighted, seen)):
@@ -205,7 +205,15 @@ class RecallLog:
         names = self._store.ids_of(entry.namespace, slots)
         return replace(entry, ids=tuple(names[slot] for slot in slots))
 
-    def _entry(self, noted: _Noted, recipes: dict[Recipe, Mapping[str, Any]]) -> LoggedRecall:
+    def _entries(self, noted: Sequence[_Noted]) -> list[LoggedRecall]:
+        found = [each.trace for each in noted if each.trace is not None]
+        down = iter(written_down(found) if found else ())
+        recipes: dict[Recipe, Mapping[str, Any]] = {}
+        return [self._entry(each, None if each.trace is None else next(down), recipes) for each in noted]
+
+    def _entry(
+        self, noted: _Noted, down: WrittenDown | None, recipes: dict[Recipe, Mapping[str, Any]]
+    ) -> LoggedRecall:
         request, trace = noted.request, noted.trace
         query = request.text if self.how.queries else None
         # Most recalls have the same recipe; written as one object, it is also stored as one.
@@ -213,10 +221,9 @@ class RecallLog:
             recipes[request.recipe] = request.recipe.as_dict()
         recipe = recipes[request.recipe]
         shared = (noted.id, request.namespace, request.now, query, recipe, noted.embedder)
-        if trace is None:
+        if trace is None or down is None:
             nothing = np.zeros((0, 0), np.float32), np.zeros(0, np.intp)
             return LoggedRecall(*shared, {}, noted.milliseconds, (), *nothing, (), seen=noted.change)
-        down = written_down(trace)
         return LoggedRecall(
             *shared,
             trace.moment.as_dict(),

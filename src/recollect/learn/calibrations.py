@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from recollect.engine import Engine, Recall
-from recollect.engine.trace import written_down
+from recollect.engine.trace_columns import written_down
 from recollect.learn.calibration import Calibration, calibration_of
 from recollect.learn.tuning_thresholds import Calibrated
 from recollect.model.namespace import namespace as checked_namespace
@@ -53,7 +53,7 @@ def probabilities(engine: Engine, recall: Recall, *, namespace: str | None = Non
     curve = calibration_for(engine, embedder=recall.embedder, namespace=namespace)
     if curve is None:
         return {}
-    down = written_down(recall.trace)
+    (down,) = written_down([recall.trace])
     near = down.values[list(down.shown), down.columns.index("meaning")].astype(np.float64)
     known = ~np.isnan(near)
     chances = iter(curve(near[known].clip(-1, 1)).tolist())

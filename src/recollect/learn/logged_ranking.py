@@ -19,7 +19,7 @@ from recollect.engine.candidates import Legs, MoreLeg, fuse
 from recollect.engine.pipeline import Ranked, settle
 from recollect.engine.recipe import PARAMETERS, Recipe
 from recollect.engine.situation import Situation
-from recollect.engine.trace import AS_THEY_ARE, DAY, RANK
+from recollect.engine.trace_columns import AS_THEY_ARE, DAY, RANK
 from recollect.engine.words import Question
 from recollect.index.record import MACHINE, RECORD, Records
 from recollect.learn.features import Features

@@ -29,13 +29,14 @@ def encoded(
     milliseconds: Mapping[str, float],
 ) -> tuple[str, bytes]:
     """Return what is said in words and the blob of the candidates."""
-    bits = np.ascontiguousarray(values, "<f4").view("<u4")
-    same = (bits == bits[:1]).all(axis=0)
+    # A column after the other, as in the blob; compared as bits, since NaN is not even itself.
+    bits = np.ascontiguousarray(values.T, "<f4").view("<u4")
+    same = (bits == bits[:, :1]).all(axis=1).tolist()
     first = values[0].tolist() if len(values) else [0.0] * len(columns)
     constant = {
         name: None if first[at] != first[at] else first[at] for at, name in enumerate(columns) if same[at]
     }
-    varied = np.flatnonzero(~same).tolist()
+    varied = [at for at, alike in enumerate(same) if not alike]
     said = json.dumps(
         {
             "count": int(slots.size),
@@ -46,7 +47,7 @@ def encoded(
         },
         separators=(",", ":"),
     )
-    return said, slots.astype("<i4").tobytes() + bits[:, varied].T.tobytes()
+    return said, slots.astype("<i4").tobytes() + bits[varied].tobytes()
 
 
 def unpacked(said: Mapping[str, Any], blob: bytes) -> tuple[IntArray, tuple[str, ...], Singles, Any]:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from recollect.model.checks import IntArray
 from recollect.model.errors import RecallNotFound
 from recollect.store.recall_log import LogBounds, LoggedRecall
 from recollect.store.recall_packing import encoded, kept_rows, packed, unpacked, without
@@ -39,12 +40,11 @@ def add(
     connection: sqlite3.Connection, number: int, entries: Sequence[LoggedRecall], bounds: LogBounds
 ) -> None:
     """Write recalls of a namespace, leaving out memories that are gone, and let go of the oldest."""
-    asked = set(np.concatenate([entry.slots for entry in entries]).tolist())
-    there = names(connection, number, asked)
-    known = None if len(there) == len(asked) else np.array(list(there), np.intp)
+    known = _still_there(connection, number, entries)
     recipes: dict[int, int] = {}
     last = connection.execute("SELECT start + bytes FROM recalls ORDER BY number DESC LIMIT 1").fetchone()
     size = 0 if last is None else last[0]
+    rows = []
     for entry in entries:
         kept = entry if known is None else without(entry, np.isin(entry.slots, known))
         said, blob = packed(kept)
@@ -53,28 +53,29 @@ def add(
         recipe = recipes.get(id(entry.recipe))
         if recipe is None:
             recipe = recipes[id(entry.recipe)] = _recipe(connection, number, entry.recipe)
-        connection.execute(
-            _ADD,
-            (
-                number,
-                entry.id,
-                microseconds(entry.at),
-                entry.query,
-                recipe,
-                entry.embedder,
-                said,
-                blob,
-                shown,
-                size,
-                length,
-            ),
+        at = microseconds(entry.at)
+        rows.append(
+            (number, entry.id, at, entry.query, recipe, entry.embedder, said, blob, shown, size, length)
         )
         size += length
+    connection.executemany(_ADD, rows)
     (latest,) = connection.execute("SELECT max(number) FROM recalls").fetchone()
     connection.execute(
         "DELETE FROM recalls WHERE number <= ? OR start < ?",
         (latest - bounds.recalls, size - bounds.megabytes * _MEGABYTE),
     )
+
+
+def _still_there(
+    connection: sqlite3.Connection, number: int, entries: Sequence[LoggedRecall]
+) -> IntArray | None:
+    """Return those of the candidates that have not been purged; None if that is all of them."""
+    # Of a recall that says what it saw, :func:`untouched` knows already that nothing is gone since.
+    if all(entry.seen is not None for entry in entries):
+        return None
+    asked = set(np.concatenate([entry.slots for entry in entries]).tolist())
+    there = names(connection, number, asked)
+    return None if len(there) == len(asked) else np.array(list(there), np.intp)
 
 
 def untouched(
