@@ -90,12 +90,13 @@ def unpruned(older: str, newer: str) -> Hint | None:
     if not all(1 <= len(claim) <= 40 for claim in claims) or not rules._same_subject(*claims):
         return None
     difference = rules._difference(*claims)
-    return (
+    hint: Hint | None = (
         rules._negation(one, other, difference)
         or rules._opposite(difference)
         or rules._number(one, other, difference)
         or rules._value(one, other, difference)
     )
+    return hint
 
 
 @given(sentences, sentences)

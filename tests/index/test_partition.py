@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recollect.index import partition as module
 from recollect.index.lexical import Saturated, TermList
@@ -193,3 +195,54 @@ def test_pending_counts_living_memories_without_a_vector() -> None:
     records: Records = unpacked([record()])
     partition.append(records)
     assert partition.pending() == 2
+
+
+records_ = st.lists(
+    st.builds(
+        record,
+        st.integers(0, 5),
+        superseded_at=st.sampled_from([None, NOW - 1]),
+        expires_at=st.sampled_from([None, None, None, DAY + timedelta(hours=2)]),
+        tags=st.sampled_from([(), ("tea",)]),
+    )
+    | st.just(changed(unpacked([record(4)]), state=FORGOTTEN))
+    | st.just(gone()),
+    max_size=4,
+)
+
+
+@given(st.lists(st.tuples(records_, st.booleans()), max_size=6))
+def test_what_is_added_to_what_was_seen_is_what_a_new_look_would_see(
+    steps: list[tuple[list[bytes], bool]],
+) -> None:
+    grown, whole = Partition(2, exact=True), []
+    for records, embedded in steps:
+        start = len(grown)
+        grown.append(unpacked(records))
+        if embedded:
+            owners = np.repeat(np.arange(start, len(grown), dtype=np.int32), 2)
+            grown.add_vectors(owners, np.ones((owners.size, 2), np.float32))
+        whole += [(each, embedded) for each in records]
+        fresh = filled(*(each for each, _ in whole))
+        owners = np.flatnonzero([has for _, has in whole]).astype(np.int32)
+        fresh.add_vectors(owners, np.ones((owners.size, 2), np.float32))
+        assert grown.pending() == fresh.pending()
+        for now in (NOW, NOW + 3 * 3600):
+            sight, anew = grown.sight(now, None), fresh.sight(now, None)
+            assert (sight.mask is None) == (anew.mask is None)
+            assert sight.mask is None or anew.mask is None or sight.mask.tolist() == anew.mask.tolist()
+            assert (sight.count, sight.average_lengths) == (anew.count, anew.average_lengths)
+            assert (sight.since, sight.until) == (anew.since, anew.until)
+
+
+def test_adding_to_what_was_seen_leaves_the_look_of_others_alone() -> None:
+    partition = filled(record(3), record(5, superseded_at=NOW - 1))
+    before = partition.sight(NOW, None)
+    partition.append(unpacked([record(7)]))
+    after = partition.sight(NOW, None)
+    assert after is partition.sight(NOW, None)
+    assert before.mask is not None
+    assert after.mask is not None
+    assert (before.mask.tolist(), before.count) == ([True, False], 1)
+    assert (after.mask.tolist(), after.count) == ([True, False, True], 2)
+    assert after.average_lengths["content"] == 5

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
@@ -84,6 +84,7 @@ class Partition:
         self._passing: _Kept[Hashable, Mask] = _Kept()
         self._sized = -1, 0
         self._sight: Sight | None = None
+        self._totals: list[tuple[float, int]] = []
         self._pending: int | None = None
         self._neighbours = Neighbours()
         self._columns = np.full(1, -1, np.int32)
@@ -130,7 +131,10 @@ class Partition:
         self._records.extend(records)
         for number, part in enumerate(self._lengths):
             part.extend(records["lengths"][:, number])
-        self._look_again()
+        waiting = self._pending
+        self._look_again(self._also_seen(records))
+        if waiting is not None:
+            self._pending = waiting + int(np.count_nonzero(records["state"] != GONE))
 
     def replace(self, slot: int, record: Records) -> None:
         """Put a changed record in its slot."""
@@ -214,8 +218,13 @@ class Partition:
 
     def add_vectors(self, owners: Owners, rows: Floats) -> None:
         """Add the vectors of the next memories."""
+        if self._pending is not None:
+            before = np.empty_like(owners)
+            before[:1] = self.vectors.owners.view[-1] if len(self.vectors) else -1
+            before[1:] = owners[:-1]
+            new = owners[owners != before]
+            self._pending -= int(np.count_nonzero(self.records["state"][new] != GONE))
         self.vectors.add(owners, rows)
-        self._pending = None
 
     def sight(self, now: float, as_of: float | None, true_at: float | None = None) -> Sight:
         """Return what may be seen; the answer for the present is kept until something changes or expires."""
@@ -226,25 +235,60 @@ class Partition:
         records = self.records
         mask = visible(records, now, as_of=as_of, true_at=true_at)
         everything = bool(mask.all())
-        averages = {}
-        for field, part in zip(FIELDS, self._lengths, strict=True):
-            lengths = part.view if everything else part.view[mask]
-            having = np.count_nonzero(lengths)
-            averages[field] = float(lengths.sum(dtype=np.float64)) / having if having else 0.0
+        totals = [_total(part.view if everything else part.view[mask]) for part in self._lengths]
         turns = records["expires"]
         since = float(turns.max(initial=-math.inf, where=turns <= now))
         until = float(turns.min(initial=math.inf, where=turns > now))
-        found = Sight(None if everything else mask, int(np.count_nonzero(mask)), averages, since, until)
+        seen = int(np.count_nonzero(mask))
+        found = Sight(None if everything else mask, seen, _averages(totals), since, until)
         if present:
+            waiting = self._pending
             self._look_again(found)
+            self._totals, self._pending = totals, waiting
         return found
+
+    def _also_seen(self, records: Records) -> Sight | None:
+        """Return what may be seen at present with the newest records, which costs as much as they are.
+
+        None if nobody has looked before, or if some of them will expire: then it is time to look anew.
+        Lengths are whole numbers, and their sums are exact, in whichever order they are added.
+        """
+        kept = self._sight
+        if kept is None or (records["expires"] < math.inf).any():
+            return None
+        new = visible(records, kept.since)
+        lengths = records["lengths"][new].astype(np.float32)
+        more = zip(
+            lengths.sum(axis=0, dtype=np.float64).tolist(), (lengths > 0).sum(axis=0).tolist(), strict=True
+        )
+        self._totals = [
+            (total + length, having + also)
+            for (total, having), (length, also) in zip(self._totals, more, strict=True)
+        ]
+        mask = kept.mask
+        if mask is not None or not new.all():
+            before = np.ones(len(self) - new.size, np.bool_) if mask is None else mask
+            mask = np.concatenate([before, new])
+        seen = kept.count + int(np.count_nonzero(new))
+        return Sight(mask, seen, _averages(self._totals), kept.since, kept.until)
 
     def _look_again(self, sight: Sight | None = None) -> None:
         """Forget what followed from what could be seen."""
-        if sight is None:
-            self._pending = None
+        self._pending = None
         self._sight = sight
         self._saturated.clear()
+
+
+def _total(lengths: npt.NDArray[np.float32]) -> tuple[float, int]:
+    """Return the sum of some lengths, and how many of them are not 0."""
+    return float(lengths.sum(dtype=np.float64)), int(np.count_nonzero(lengths))
+
+
+def _averages(totals: Sequence[tuple[float, int]]) -> dict[str, float]:
+    return {
+        field: total / having if having else 0.0
+        for field, (total, having) in zip(FIELDS, totals, strict=True)
+    }
 
 
 class _Kept(Generic[_Key, _Value]):
