@@ -99,6 +99,8 @@ class Hearing:
             return Heard(given, given)
         with self.store.together():
             said = _Said(given)
+            # In one order, so that two who write to several namespaces do not wait for each other.
+            heard.sort(key=lambda place: given[place].namespace)
             for path, places in groupby(heard, key=lambda place: given[place].namespace):
                 self._compare(path, [entries[place] for place in places], mode, said, now)
             self.store.add(entries)

@@ -20,6 +20,7 @@ import recollect
 from recollect.engine.engine import Engine
 from recollect.engine.once_verbs import Answered
 from recollect.model.errors import InvalidArgument, StoreUnavailable
+from recollect.model.memory import Memory
 from recollect.store.conformance import HERE, NOW, entry
 from recollect.store.postgres.store import PostgresStore
 
@@ -76,6 +77,21 @@ def test_one_request_that_reaches_two_servers_at_once_is_carried_out_once(
         second.join(30)
         assert [(answer.body, answer.again) for answer in answers] == [(b"done", False), (b"done", True)]
         assert [memory.mentions for memory in store.export(None)] == [1]
+
+
+def test_of_two_who_say_the_same_at_the_same_time_the_second_repeats_the_first(
+    store: PostgresStore, used: str
+) -> None:
+    said: list[Memory] = []
+    with recollect.open(used, embedder="lexical") as one, recollect.open(used, embedder="lexical") as other:
+        second = threading.Thread(target=lambda: said.append(other.remember("Anna prefers green tea.")))
+        with one.store.together():
+            said.append(one.remember("Anna prefers green tea."))
+            second.start()
+            time.sleep(0.3)
+        second.join(30)
+    assert [memory.id for memory in said] == [said[0].id] * 2
+    assert sorted(memory.mentions for memory in store.export(None) if memory.superseded_by is None) == [2]
 
 
 @pytest.fixture

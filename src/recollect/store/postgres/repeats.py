@@ -52,16 +52,21 @@ class RepeatStore:
     # --- repeats --------------------------------------------------------------------------------------
 
     def same(self, namespace: str, fingerprints: Sequence[str], now: datetime) -> dict[str, list[Memory]]:
-        """Return the memories that may be seen at `now` with each of the fingerprints, oldest first."""
+        """Return the memories that may be seen at `now` with each of the fingerprints, oldest first.
+
+        Inside a write, others who write there wait until it has ended: of two who say the same at the same
+        time, the second finds what the first has said.
+        """
         wanted = set(fingerprints)
 
         def read(connection: Server) -> dict[str, list[Memory]]:
+            look = namespaces.made if self._database.is_writing else namespaces.find
             rows = connection.execute(
                 f"SELECT {OWN} FROM memories m WHERE m.namespace = %s "
                 f"AND substr(m.fingerprint, 1, {_PREFIX}) = ANY (%s::text[]) AND {_PLAIN} "
                 "AND m.forgotten_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > %s) ORDER BY m.slot",
                 (
-                    (namespaces.find(connection, namespace) or EMPTY).number,
+                    (look(connection, namespace) or EMPTY).number,
                     sorted({each[:_PREFIX] for each in wanted}),
                     microseconds(now),
                 ),
