@@ -223,6 +223,18 @@ def test_a_folder_is_read_with_what_is_in_it_and_no_file_is_another(cli: Run, ho
     assert cli("import", str(home / "notes")).out == "imported 0 memories, 2 known already, 1 skipped\n"
 
 
+def test_a_note_in_two_files_is_found_as_one(cli: Run, home: Path) -> None:
+    (home / "a.md").write_text("# Garden\n\nWater the figs on Sunday.\n\nRake the leaves.")
+    (home / "b.txt").write_text("Buy a rake.\n\nWater the figs on Sunday.")
+    assert cli("import", "a.md", "b.txt").out == "imported 4 memories\n"
+    (group,) = cli("duplicates", "--json").json["groups"]
+    assert (group["kind"], group["content"]) == ("exact", "Water the figs on Sunday.")
+    said = cli("remember", "Water the figs on Sunday.", "--json").json
+    assert said["id"] in {group["keep"], *group["repeats"]}
+    assert said["mentions"] == 2
+    assert cli("check").out == "sound\n"
+
+
 def test_a_format_can_be_forced(cli: Run, home: Path) -> None:
     (home / "all.json").write_text(json.dumps(MEM0))
     wrong = cli("import", "all.json", "--format", "chatgpt")

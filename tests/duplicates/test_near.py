@@ -35,10 +35,11 @@ def test_the_threshold_keeps_its_distance_from_the_noise() -> None:
         duplicate_cosine(float("nan"))
 
 
-def test_a_turn_has_a_session_and_a_position() -> None:
-    assert is_turn(memory("tea", source=Source(session="s", position=0)))
-    assert not is_turn(memory("tea", source=Source(session="s")))
-    assert not is_turn(memory("tea", source=Source(position=1)))
+def test_a_turn_has_a_speaker_a_session_and_a_position() -> None:
+    assert is_turn(memory("tea", source=Source("Anna", "s", 0)))
+    assert not is_turn(memory("tea", source=Source("Anna", "s")))
+    assert not is_turn(memory("tea", source=Source("Anna", position=1)))
+    assert not is_turn(memory("tea", source=Source(session="notes.md", position=0)))
     with pytest.raises(InvalidArgument):
         is_turn("tea")  # type: ignore[arg-type]
 
@@ -71,7 +72,8 @@ def test_without_vectors_the_letters_have_to_say_more() -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ({"source": Source(session="s", position=1)}, {}),
+        ({"source": Source("Anna", "s", 1)}, {}),
+        ({"source": Source("Anna", "s", 1)}, {"source": Source("Anna", "s", 2)}),
         ({"source": Source(speaker="Anna")}, {"source": Source(speaker="Bob")}),
         ({"place": Place(1, 2)}, {"place": Place(2, 1)}),
         ({"entities": ("Anna", "Ida")}, {"entities": ("Bob",)}),
@@ -87,6 +89,11 @@ def test_another_occasion_or_kind_is_another_statement(one: dict[str, Any], othe
 @pytest.mark.parametrize("names", [(), ("anna",), ("Bob", "Anna")])
 def test_a_name_in_common_or_none_at_all_tells_nothing_apart(names: tuple[str, ...]) -> None:
     a, b = memory("Likes tea", entities=("Anna",)), memory("Likes tea", entities=names)
+    assert verdict(a, b) is Verdict.DUPLICATE
+
+
+def test_a_passage_of_two_files_is_one_statement() -> None:
+    a, b = (memory("I like tea", source=Source(session=file, position=7)) for file in ("a.md", "b.md"))
     assert verdict(a, b) is Verdict.DUPLICATE
 
 

@@ -118,7 +118,7 @@ def test_what_has_changed_since_is_left_out(memory: Engine) -> None:
 
 def test_turns_forgotten_and_expired_memories_are_not_compared(memory: Engine) -> None:
     memory.remember("Yes.")
-    memory.remember("Yes.", source={"session": "s", "position": 1})
+    memory.remember("Yes.", source={"speaker": "Anna", "session": "s", "position": 1})
     memory.remember("Yes.", expires_at=START - timedelta(days=1))
     memory.forget(memory.remember("Yes.").id)
     memory.remember("Yes.", namespace="elsewhere")

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollect
+from recollect.duplicates.near import is_turn
 from recollect.embed.port import Prompts, Vectors
 from recollect.engine import Engine
 from recollect.engine.hearing import Duplicates, Hearing, _by_words, _Candidate
@@ -117,12 +118,31 @@ def test_events_of_two_days_are_two(memory: Engine, clock: Clock) -> None:
     assert memory.remember("Went for a run", category="event").id != first.id
 
 
-def test_a_turn_of_a_transcript_neither_repeats_nor_is_repeated(memory: Engine) -> None:
-    turns = [memory.remember("Yes.", source={"session": "s", "position": place}) for place in range(2)]
+@pytest.mark.parametrize("speaker", ["Anna", "I", "!"])
+def test_a_turn_of_a_transcript_neither_repeats_nor_is_repeated(memory: Engine, speaker: str) -> None:
+    said = {"speaker": speaker, "session": "s"}
+    turns = [memory.remember("Yes.", source={**said, "position": place}) for place in range(2)]
     plain = memory.remember("Yes.")
     named = memory.remember("Yes.", source={"session": "s"})
     assert len({turns[0].id, turns[1].id, plain.id}) == 3
     assert named.id == plain.id
+
+
+@pytest.mark.parametrize("speaker", ["Anna", "I", "!"])
+def test_a_turn_of_a_transcript_is_not_contradicted(memory: Engine, speaker: str) -> None:
+    memory.remember("Anna lives in Rome", source={"speaker": speaker, "session": "s", "position": 1})
+    later = memory.remember("Anna lives in Paris", source={"speaker": speaker})
+    assert memory.contradictions(later.id) == ()
+    again = memory.remember("Anna lives in Oslo", source={"speaker": speaker})
+    assert [hint.older for hint in memory.contradictions(again.id)] == [later.id]
+
+
+def test_a_passage_of_two_files_is_said_twice(memory: Engine) -> None:
+    notes = [{"session": file, "position": 4} for file in ("garden.md", "old/garden.md")]
+    first = memory.remember("Anna likes green tea with honey.", source=notes[0])
+    assert memory.remember("Anna likes green tea with honey.", source=notes[1]).id == first.id
+    assert memory.remember("Anna really likes green tea with honey").id == first.id
+    assert [note.kind for note in memory.repeats(first.id)] == ["exact", "near"]
 
 
 def test_what_is_forgotten_was_not_said(memory: Engine) -> None:
@@ -308,9 +328,9 @@ def everything_looked_at(hearing: Hearing, view: View, entry: Entry) -> list[_Ca
         if found.slots.size < limit or found.scores[-1] < hearing.threshold:
             break
     slots = np.concatenate([near, np.setdiff1d(_by_words(view, entry), near)])
-    records = view.records(slots)
-    plain = (records["session"] < 0) | (records["position"] < 0)
-    slots, vectors = slots[plain], records["vectors"][plain]
+    plain = [not is_turn(memory) for memory in view.memories(slots)]
+    slots = slots[np.array(plain, bool)]
+    vectors = view.records(slots)["vectors"]
     cosines = np.zeros(slots.size) if row is None else view.cosines(row, slots)
     return [
         _Candidate(float(cosine) if row is not None and has else None, memory=memory)
@@ -321,10 +341,10 @@ def everything_looked_at(hearing: Hearing, view: View, entry: Entry) -> list[_Ca
 def told(said: Sequence[tuple[str, bool]], *, batch: bool) -> list[Any]:
     """Return all that can be read of an engine after it was told some things, some of them as turns."""
     with recollect.open(":memory:", embedder=Scattered(), clock=lambda: START) as engine:
-        turn = {"source": {"session": "s", "position": 1}}
+        turn = {"source": {"speaker": "Ida", "session": "s", "position": 1}}
         items: list[dict[str, Any]] = [
-            {"content": text, "id": f"m{number}"} | (turn if is_turn else {})
-            for number, (text, is_turn) in enumerate(said)
+            {"content": text, "id": f"m{number}"} | (turn if as_turn else {})
+            for number, (text, as_turn) in enumerate(said)
         ]
         if batch:
             engine.remember_many(items, duplicates="near")

@@ -56,15 +56,17 @@ def duplicate_cosine(noise: Annotated[float, Declared("The embedder's noise ceil
 
 
 def is_turn(memory: Memory) -> bool:
-    """Tell whether a memory is a turn of a transcript: it has a session, and a position in it.
+    """Tell whether a memory is a turn of a transcript: somebody said it, in a session, at a position in it.
 
     A turn is an event. That somebody said "yes" twice is not one thing said once: each has its neighbours,
     which recall reads it with, and together they are the record, word for word. So turns are never
-    duplicates.
+    duplicates. A passage of a text has a session and a position as well, for it is read with its neighbours
+    too, but nobody says it: a note that stands in two files is one note.
     """
     if not isinstance(memory, Memory):
         raise InvalidArgument("memory", memory, "a Memory")
-    return bool(memory.source.session) and memory.source.position is not None
+    source = memory.source
+    return bool(source.speaker and source.session) and source.position is not None
 
 
 def resemblance(a: str, b: str) -> float:

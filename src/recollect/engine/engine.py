@@ -192,7 +192,7 @@ class Engine(
 
         What was said before is written down all the same, but superseded by the earlier memory, which is
         returned instead: it has one more mention, and `repeats` tells of it. A turn of a transcript (a
-        session and a position in it) is an event, and never a repeat.
+        speaker, a session and a position in it) is an event, and never a repeat.
 
         Parameters
         ----------

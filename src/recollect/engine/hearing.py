@@ -26,7 +26,8 @@ from recollect.duplicates.decisions import Verdict
 from recollect.duplicates.near import is_turn, judge
 from recollect.duplicates.wording import extends
 from recollect.index.lexical import LexicalQuery
-from recollect.model.checks import IntArray
+from recollect.index.record import FIELDS
+from recollect.model.checks import BoolArray, IntArray
 from recollect.model.memory import Memory
 from recollect.rank.confidence import ONCE_A, corroborated
 from recollect.store.port import Entry, Floats, Store, View
@@ -39,6 +40,7 @@ _RAREST: Final = 8
 _HINTS: Final = 3
 _READ: Final = 6
 """How many of the closest are read for contradictions: what is said of the same thing is said much alike."""
+_SPEAKER: Final = FIELDS.index("speaker")
 _EXACT: Final = "exact"
 _NEAR: Final = "near"
 _CORRECTION: Final = "correction"
@@ -264,6 +266,8 @@ class _Said:
 
 def _apart(a: Memory, b: Memory) -> bool:
     """Tell whether two memories cannot contradict each other: two people may say "I" of two homes."""
+    if is_turn(a):
+        return True
     speakers = {a.source.speaker, b.source.speaker} - {""}
     ended = a.valid_to is not None and a.valid_to <= b.event_time
     return len(speakers) > 1 or ended
@@ -283,11 +287,15 @@ def _read(view: View, candidates: Sequence[_Candidate]) -> list[Memory]:
 
 
 def _plain(view: View, slots: IntArray) -> IntArray:
-    """Return those of some memories that are no turns of a transcript."""
+    """Return those of some memories that may be no turns of a transcript, as far as their records tell.
+
+    A speaker whose name has no words, such as "I", is seen when the memory is read.
+    """
     if not slots.size:
         return slots
     records = view.records(slots)
-    return slots[(records["session"] < 0) | (records["position"] < 0)]
+    silent: BoolArray = records["lengths"][:, _SPEAKER] == 0
+    return slots[silent | (records["session"] < 0) | (records["position"] < 0)]
 
 
 def _by_words(view: View, entry: Entry) -> IntArray:

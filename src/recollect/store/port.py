@@ -576,7 +576,7 @@ class Store(Protocol):
     def same(self, namespace: str, fingerprints: Sequence[str], now: datetime) -> dict[str, list[Memory]]:
         """Return the memories that may be seen at `now` with each of the fingerprints, oldest first.
 
-        Turns of a transcript (a session, and a position in it) are left out.
+        Turns of a transcript (a speaker, a session, and a position in it) are left out.
         """
         ...
 

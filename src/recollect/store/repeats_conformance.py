@@ -45,17 +45,18 @@ class RepeatsConformance:
                 _entry("a", "tea"),
                 _entry("b", "Tea."),
                 _entry("c", "tea", namespace=_THERE),
-                _entry("d", "tea", source=Source(session="s", position=0)),
-                _entry("e", "tea", source=Source(session="s")),
+                _entry("d", "tea", source=Source(speaker="Anna", session="s", position=0)),
+                _entry("e", "tea", source=Source(speaker="Anna", session="s")),
                 _entry("f", "tea", expires_at=_NOW),
                 _entry("g", "tea"),
                 _entry("h", "milk"),
+                _entry("i", "tea", source=Source(session="notes.md", position=3)),
             ]
         )
         store.forget(_HERE, ["g"], _NOW)
         found = store.same(_HERE, [key, fingerprint("milk"), fingerprint("beer")], _NOW)
         assert {each: [memory.id for memory in these] for each, these in found.items()} == {
-            key: ["a", "b", "e"],
+            key: ["a", "b", "e", "i"],
             fingerprint("milk"): ["h"],
         }
 

@@ -25,7 +25,7 @@ from recollect.store.repeats import Contradiction, Repeat, Run, Undone
 from recollect.store.sqlite.rows import instant, microseconds
 
 _PREFIX: Final = 10
-_PLAIN: Final = "m.superseded_by IS NULL AND (m.session = '' OR m.position IS NULL)"
+_PLAIN: Final = "m.superseded_by IS NULL AND (m.speaker = '' OR m.session = '' OR m.position IS NULL)"
 """Current, and no turn of a transcript: word for word the condition of the index of fingerprints."""
 _RUN: Final = (
     "SELECT r.number, r.started_at, r.finished_at, r.undone_at, r.strategy, "

@@ -442,5 +442,11 @@ MIGRATIONS: Final[tuple[str, ...]] = (
         END
     $$;
     """,
+    """
+    -- A turn of a transcript is said by somebody; a passage of a text, which nobody says, can be a duplicate.
+    DROP INDEX memories_by_fingerprint;
+    CREATE INDEX memories_by_fingerprint ON memories (namespace, substr(fingerprint, 1, 10))
+        WHERE superseded_by IS NULL AND (speaker = '' OR session = '' OR position IS NULL);
+    """,
 )
 """What each of them does, in SQL; the number of a migration is its place here, from 1."""

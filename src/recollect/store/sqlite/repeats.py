@@ -29,7 +29,7 @@ from recollect.store.sqlite.writing import find, find_namespace, put_record, rec
 
 _AT_ONCE: Final = 500
 _PREFIX: Final = 10
-_PLAIN: Final = "m.superseded_by IS NULL AND (m.session = '' OR m.position IS NULL)"
+_PLAIN: Final = "m.superseded_by IS NULL AND (m.speaker = '' OR m.session = '' OR m.position IS NULL)"
 """Current, and no turn of a transcript: word for word the condition of the index of fingerprints."""
 _RUN: Final = (
     "SELECT number, started_at, finished_at, undone_at, strategy, "

@@ -355,4 +355,10 @@ MIGRATIONS: Final[tuple[str, ...]] = (
         UNIQUE (namespace, kind)
     );
     """,
+    """
+    -- A turn of a transcript is said by somebody; a passage of a text, which nobody says, can be a duplicate.
+    DROP INDEX memories_by_fingerprint;
+    CREATE INDEX memories_by_fingerprint ON memories (namespace, substr(fingerprint, 1, 10))
+        WHERE superseded_by IS NULL AND (speaker = '' OR session = '' OR position IS NULL);
+    """,
 )
