@@ -170,7 +170,7 @@ class EmbeddingStore:
                 prepare(connection, patience=_INDEX_SECONDS, statement_seconds=_INDEX_SECONDS)
                 connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
                 connection.execute(
-                    f"CREATE INDEX CONCURRENTLY {name} ON vectors USING hnsw "
+                    f"CREATE INDEX CONCURRENTLY {name} ON {_part(connection, namespace)} USING hnsw "
                     f"((embedding::vector({dimension})) vector_ip_ops) "
                     f"WHERE namespace = {namespace} AND embedder = {embedder}"
                 )
@@ -185,6 +185,14 @@ class EmbeddingStore:
         if self._embedder is None:
             raise InvalidArgument("embedder", None, "in use, for vectors to belong to it")
         return self._embedder[0]
+
+
+def _part(connection: Server, namespace: int) -> str:
+    """Return the table that holds a namespace's vectors: a partition, where there are any."""
+    row = connection.execute(
+        "SELECT tableoid::regclass::text FROM vectors WHERE namespace = %s LIMIT 1", (namespace,)
+    ).fetchone()
+    return "vectors" if row is None else str(row[0])
 
 
 def _drop_index(connection: Server, namespace: int, embedder: int) -> None:
