@@ -5,17 +5,19 @@ best `RESCORED` re-scored (see :mod:`recollect.index.codes`), which needs no tra
 date. Measured with questions about 35,000 texts by arctic-embed-s, whose vectors all point much the same way:
 re-scoring 3,000 finds .998 of the ten closest (and .994 of the fifty), 2,000 would find .972 and 1,000 only
 .883. A filter is applied before anything is selected: a filtered search never starves, and one that leaves
-few vectors is computed over all of those.
+few vectors is computed over all of those. Where an approximate index was made (:mod:`.approximate`), it finds
+the shortlist instead of the scan; what was added since is scanned beside it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from recollect.index.approximate import SHORTLIST, Approximate
 from recollect.index.codes import Codes, Floats, Owners, Quantised, closest, hamming, sign_bits
 from recollect.index.growing import Growing, GrowingColumns
 from recollect.rank.order import ranked
@@ -48,6 +50,9 @@ class Vectors:
         self._scales = Growing(np.float32, ())
         self._several = False
         self._last: tuple[Floats, Floats] | None = None
+        self.approximate: Approximate | None = None
+        self._gaps = np.zeros(0, np.intp)
+        self._indexed = 0
 
     def __len__(self) -> int:
         return len(self.owners)
@@ -55,7 +60,8 @@ class Vectors:
     @property
     def nbytes(self) -> int:
         """How much memory the vectors take."""
-        return sum(part.nbytes for part in (self.owners, self._rows, self._bits, self._bytes, self._scales))
+        parts = (self.owners, self._rows, self._bits, self._bytes, self._scales)
+        return sum(part.nbytes for part in parts) + (self.approximate.nbytes if self.approximate else 0)
 
     def reserve(self, count: int) -> None:
         """Make room for `count` vectors in all."""
@@ -75,6 +81,14 @@ class Vectors:
         """Add vectors whose codes are known already."""
         self._own(codes.owners)
         self._code(codes)
+
+    def use_approximate(self, approximate: Approximate | None) -> None:
+        """Let an approximate index find the shortlists from now on; what it does not hold is scanned."""
+        self.approximate = approximate
+        if approximate is not None:
+            owners, covered = self.owners.view, approximate.covered
+            self._gaps = np.flatnonzero(~covered[np.minimum(owners, covered.size - 1)])
+            self._indexed = len(owners)
 
     def search(
         self, query: Floats, limit: int, mask: npt.NDArray[np.bool_] | None, fetch: Exact | None
@@ -96,15 +110,18 @@ class Vectors:
         owners = self.owners.view
         if not len(owners) or limit == 0:
             return np.zeros(0, np.intp), np.zeros(0)
-        allowed = None if mask is None else np.flatnonzero(mask[owners])
+        found = None if self.approximate is None else self._approximated(query, limit, mask)
+        allowed = None if mask is None or found is not None else np.flatnonzero(mask[owners])
         if self.exact:
             # Comparing all and keeping some is faster than copying the columns of some, unless those are few.
             scores = self._products(query) if allowed is None else self._products(query)[allowed]
             places = allowed
         else:
-            places = self._shortlist(query, max(RESCORED, 2 * limit), allowed)
-            if self._several:
-                places = self._widened(query, places, 2 * limit, allowed)
+            places = found
+            if places is None:
+                places = self._shortlist(query, max(RESCORED, 2 * limit), allowed)
+                if self._several:
+                    places = self._widened(query, places, 2 * limit, allowed)
             scores = self._compared(query, places)
             if fetch is not None:
                 # A quarter more than the limit leaves room for the small error of bytes.
@@ -128,16 +145,23 @@ class Vectors:
         if not self._several and owners[-1] == len(owners) - 1 and slots.max() < len(owners):
             # Everybody up to the last has exactly one.
             return self._compared(query, slots).astype(np.float64)
-        first, last = np.searchsorted(owners, slots), np.searchsorted(owners, slots, "right")
-        having = np.flatnonzero(last > first)
+        places, starts, having = self._places(slots)
         result = np.zeros(slots.size)
         if not having.size:
             return result
-        sizes = (last - first)[having]
-        starts = np.cumsum(sizes) - sizes
-        places = np.repeat(first[having] - starts, sizes) + np.arange(sizes.sum())
         result[having] = np.maximum.reduceat(self._compared(query, places).astype(np.float64), starts)
         return result
+
+    def _places(
+        self, slots: npt.NDArray[np.integer[Any]]
+    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Return the places of the vectors of slots, where each slot's start, and which slots have any."""
+        owners = self.owners.view
+        first, last = np.searchsorted(owners, slots), np.searchsorted(owners, slots, "right")
+        having = np.flatnonzero(last > first)
+        sizes = (last - first)[having]
+        starts = np.cumsum(sizes) - sizes
+        return np.repeat(first[having] - starts, sizes) + np.arange(sizes.sum()), starts, having
 
     def _compared(self, query: Floats, places: npt.NDArray[np.intp]) -> Floats:
         """Return the products of some vectors with the query, from rows if there are any, else from bytes."""
@@ -154,6 +178,22 @@ class Vectors:
         products: Floats = self._rows.product(query)
         self._last = query, products
         return products
+
+    def _approximated(
+        self, query: Floats, limit: int, mask: npt.NDArray[np.bool_] | None
+    ) -> npt.NDArray[np.intp] | None:
+        """Return the places, ascending, that an approximate search leaves to be compared; None if too few."""
+        assert self.approximate is not None  # the caller looked
+        slots = self.approximate.slots(query, max(SHORTLIST, 4 * limit), mask)
+        if slots is None or slots.size < 2 * limit:
+            return None
+        places = self._places(slots)[0]
+        later = np.concatenate([self._gaps, np.arange(self._indexed, len(self))])
+        if later.size and mask is not None:
+            later = later[mask[self.owners.view[later]]]
+        if later.size:
+            later = self._shortlist(query, max(RESCORED, 2 * limit), later)
+        return np.sort(np.concatenate([places, later]))
 
     def _shortlist(
         self, query: Floats, count: int, allowed: npt.NDArray[np.intp] | None
