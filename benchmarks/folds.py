@@ -64,6 +64,8 @@ _OF_CONVERSATIONS: Mapping[str, Sequence[Changes]] = {
     "b": turned("b", 0.75, 0.3),
     "k1": turned("k1", 1.2, 0.6),
     "speaker": turned("speaker_weight", 0.0, 0.75, 3.0),
+    "speakers apart": turned("speakers_apart", False),
+    "speakers in meaning": turned("speaker_share", 1.0),
     "date words": turned("dates_weight", 0.0, 0.75, 3.0),
     "time": turned("temporal_boost", 0.0, 0.1, 0.4),
     "shared names": turned("graph_weight", 0.0),

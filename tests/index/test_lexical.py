@@ -152,3 +152,8 @@ def test_a_worked_example() -> None:
     # A word nobody said counts as the rarest there could be.
     half_known = LexicalQuery({"tea": 1, "zebra": 1}, {"content": 1.0})
     assert ceiling(half_known, parts, 3) == pytest.approx(idf + math.log(3.5 / 0.5 + 1))
+    # What is not asked of the content is not missed there.
+    apart = LexicalQuery(
+        {"tea": 1, "zebra": 1}, {"content": 1.0, "speaker": 1.0}, also={"content": {"tea": 1}}
+    )
+    assert ceiling(apart, parts, 3) == pytest.approx(idf)

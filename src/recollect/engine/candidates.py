@@ -194,6 +194,9 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
         names = [term for term in terms if any(times[term] for times in named)]
         statistics = _Counts(count, frequencies)
         terms = dict(boosted_query(tuple(terms), names, statistics, entity_weight=recipe.entity_weight))
+    also: dict[str, Mapping[str, float]] = {"roots": question.roots}
+    if question.speakers:
+        also["content"] = {term: times for term, times in terms.items() if term not in question.speakers}
     query = LexicalQuery(
         terms,
         {
@@ -206,7 +209,7 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
         },
         question.excluded,
         _bm25(recipe.k1, recipe.b),
-        {"roots": question.roots},
+        also,
     )
     lexical = NOTHING
     if recipe.lexical_pool and (query.terms or question.roots):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from time import perf_counter
@@ -14,6 +15,7 @@ from recollect.embed.reranker import Reranker
 from recollect.engine.budget import within_budget
 from recollect.engine.life import USUAL, Life
 from recollect.engine.meaning import Meaning
+from recollect.engine.named_speakers import possible_names, with_speakers
 from recollect.engine.outcome import Recall, Rejected, SessionHit
 from recollect.engine.pipeline import Ranked, run
 from recollect.engine.recipe import Recipe
@@ -72,11 +74,11 @@ class Recaller:
         """Return the right few memories for a question."""
         started = perf_counter()
         recipe = request.recipe
-        question = read_question(request.text, self.repairing.analyser)
+        question = self._question(request)
         read_at = perf_counter()
         vector, wrong = None, ""
         if recipe.vector_pool:
-            vector, wrong = self.meaning.of_question(question.text, request.vector)
+            vector, wrong = self.meaning.of_question(question.topic or question.text, request.vector)
         embedded_at = perf_counter()
         found = self.repairing.run([request.namespace], lambda: self._search(request, question, vector))
         shown = len(found.hits)
@@ -99,17 +101,35 @@ class Recaller:
             change=found.change,
         )
 
-    def _search(self, request: Request, question: Question, vector: Floats | None) -> _Found:
-        recipe, store = request.recipe, self.repairing.store
-        calibrated = recipe.least_similarity == _CALIBRATED
-        period, about_time, unread = self._period(request, question)
-        with store.view(
+    def _question(self, request: Request) -> Question:
+        """Return what is asked, read; if the recipe wants it, with the speakers that it names."""
+        analyser, recipe = self.repairing.analyser, request.recipe
+        question = read_question(request.text, analyser)
+        names = possible_names(question, analyser) if recipe.speakers_apart else {}
+        if not names:
+            return question
+
+        def look() -> Question:
+            # A look of its own: what it finds is embedded, and nobody should wait for that at an open view.
+            with self._view(request) as view:
+                return with_speakers(question, names, view, analyser, recipe.speaker_share)
+
+        return self.repairing.run([request.namespace], look)
+
+    def _view(self, request: Request) -> AbstractContextManager[View]:
+        return self.repairing.store.view(
             request.namespace,
             request.now,
             as_of=request.as_of,
             filter=request.filter,
             true_at=request.true_at,
-        ) as view:
+        )
+
+    def _search(self, request: Request, question: Question, vector: Floats | None) -> _Found:
+        recipe = request.recipe
+        calibrated = recipe.least_similarity == _CALIBRATED
+        period, about_time, unread = self._period(request, question)
+        with self._view(request) as view:
             situation = Situation(
                 view=view,
                 question=question,

@@ -52,6 +52,12 @@ class Recipe:
     tags_weight: Annotated[float, Declared("Weight of words in tags.", 0, 5)] = 0.5
     entities_weight: Annotated[float, Declared("Weight of words in entity names.", 0, 5)] = 0.5
     speaker_weight: Annotated[float, Declared("Weight of the speaker's name.", 0, 5)] = 0.3
+    speakers_apart: Annotated[
+        bool, Declared("Look for a named speaker among those who speak, not in what was said.")
+    ] = False
+    speaker_share: Annotated[
+        float, Declared("Then embed the question without the name of who says this share or more.", 0, 1)
+    ] = 0.2
     dates_weight: Annotated[float, Declared("Weight of the words of the date.", 0, 5)] = 1.0
     roots_weight: Annotated[float, Declared("Weight of the beginnings of Cyrillic words.", 0, 5)] = 0.5
     k1: Annotated[float, Declared("BM25: how soon repeating a word stops helping.", 0, 3)] = 0.9

@@ -15,6 +15,7 @@ _OURS: Final[dict[str, Any]] = {
     "vector_pool": 50,
     "lexical_pool": 50,
     "speaker_weight": 1.5,
+    "speakers_apart": True,
     "dates_weight": 1.5,
     "b": 0.5,
     "context_before": 0.7,

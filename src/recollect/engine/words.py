@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
@@ -49,11 +49,11 @@ def words_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
         texts["tags"] = " ".join(memory.tags)
     if memory.entities:
         texts["entities"] = " ".join([name for name in memory.entities if name not in memory.content])
-    found = {name: _counted(analyser.tokens(text)) for name, text in texts.items() if text}
+    found = {name: counted(analyser.tokens(text)) for name, text in texts.items() if text}
     if memory.entities:
         found["names"] = {folded(name): 1 for name in memory.entities if folded(name)}
     if beginnings := roots(memory.content):
-        found["roots"] = _counted(beginnings)
+        found["roots"] = counted(beginnings)
     found["dates"] = _dates(memory, analyser)
     return found
 
@@ -75,8 +75,14 @@ def embedded_text(memory: Memory) -> str:
     return f"{memory.source.speaker}: {memory.content}" if memory.source.speaker else memory.content
 
 
-def _counted(terms: list[str]) -> dict[str, int]:
-    """Return how often each term occurs; for a sentence this takes half as long as a Counter."""
+def counted(terms: Sequence[str]) -> dict[str, int]:
+    """Return how often each term occurs; for a sentence this takes half as long as a Counter.
+
+    Examples
+    --------
+    >>> counted(["tea", "tea", "rum"])
+    {'tea': 2, 'rum': 1}
+    """
     counts: dict[str, int] = {}
     for term in terms:
         counts[term] = counts.get(term, 0) + 1
@@ -118,6 +124,10 @@ class Question:
         The analysed words that were marked with a minus.
     roots
         The roots of its words, in languages that need them, and how often each stands in it.
+    speakers
+        Those of its terms that name somebody who speaks, to be looked for there and not in what was said.
+    topic
+        What to embed instead of the text, where it names somebody who says much of all there is; else empty.
     """
 
     text: str
@@ -125,6 +135,8 @@ class Question:
     phrases: tuple[str, ...]
     excluded: tuple[str, ...]
     roots: Mapping[str, int] = field(default_factory=dict)
+    speakers: tuple[str, ...] = ()
+    topic: str = ""
 
 
 def read_question(text: str, analyser: Analyser) -> Question:
@@ -139,7 +151,7 @@ def read_question(text: str, analyser: Analyser) -> Question:
     """
     if not _MARKED.search(text):
         cleaned = " ".join(text.split())
-        return Question(cleaned, _counted(analyser.tokens(cleaned)), (), (), _counted(roots(cleaned)))
+        return Question(cleaned, counted(analyser.tokens(cleaned)), (), (), counted(roots(cleaned)))
     phrases = tuple(
         phrase for match in _PHRASE.finditer(text) for phrase in match.groups() if phrase and phrase.strip()
     )
@@ -154,7 +166,7 @@ def read_question(text: str, analyser: Analyser) -> Question:
     terms = Counter(analyser.tokens(cleaned))
     for term in without:
         terms.pop(term, None)
-    return Question(cleaned, dict(terms), phrases, without, _counted(roots(cleaned)))
+    return Question(cleaned, dict(terms), phrases, without, counted(roots(cleaned)))
 
 
 # Not strftime's names: those change with the locale of the process.

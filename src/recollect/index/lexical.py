@@ -207,7 +207,7 @@ def contributions(parts: Sequence[Part], count: int, slots: IntArray) -> Combina
 
 
 def ceiling(query: LexicalQuery, parts: Sequence[Part], count: int) -> float:
-    """Return the content score of an average text that has every term of the query once.
+    """Return the content score of an average text that has every term asked of it once.
 
     A term that no text has counts as the rarest term there could be: a question of five words of which one
     is known has found a fifth of what it asked for, not all of it.
@@ -217,5 +217,5 @@ def ceiling(query: LexicalQuery, parts: Sequence[Part], count: int) -> float:
     weight = query.fields.get("content", 0.0)
     return sum(
         scale(known[term], count) if term in known else weight * times * rarest
-        for term, times in query.terms.items()
+        for term, times in query.also.get("content", query.terms).items()
     )
