@@ -45,13 +45,24 @@ def served(home: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], s
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1"])
-def test_other_addresses_than_loopback_need_a_key(cli: Run, host: str) -> None:
+def test_other_addresses_than_loopback_need_a_key(cli: Run, home: Path, host: str) -> None:
     ran = cli("serve", "--host", host)
     assert ran.code == 2
+    assert "--host must be 127.0.0.1 as long as there is no key" in ran.err
     assert "recollect key create" in ran.err
+    # Nothing is made for what is refused.
+    assert list(home.iterdir()) == []
     made = cli("key", "create", "old", "-n", "*", "--json").json
     cli("key", "revoke", made["id"])
-    assert cli("serve", "--host", host).code == 2
+    ran = cli("serve", "--host", host)
+    assert (ran.code, "as long as there is no key" in ran.err) == (2, True)
+
+
+def test_asking_for_a_key_needs_one(cli: Run, home: Path) -> None:
+    ran = cli("serve", "--require-key")
+    assert ran.code == 2
+    assert "--require-key must be left out as long as there is no key" in ran.err
+    assert not (home / "memories.db").exists()
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,13 @@ from recollect.cli.session import Session
 
 if TYPE_CHECKING:
     from recollect.engine.access import Gatekeeper
+    from recollect.model.errors import InvalidArgument
 
 _PORT: Final = 8765
 _RATE: Final = 100.0
 """Requests a second that one key may make, where keys are needed and nothing else was said."""
 _ONE_EACH: Final = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+_MAKE_ONE: Final = "recollect key create NAME --namespace 'acme/*' --scope read"
 _PACKAGES: Final = ("fastapi", "jinja2", "prometheus_client", "starlette", "uvicorn")
 
 Host = Annotated[
@@ -92,13 +94,17 @@ def serve(
     from recollect.engine.access import Gatekeeper
 
     inside = is_loopback(host)
-    if rate is None and (require_key or not inside):
+    required = require_key or not inside
+    if rate is None and required:
         rate = _RATE
     limits = Limits(body=max_body, rate=rate, burst=burst, seconds=timeout, threads=threads)
+    if required and not session.settings.db.exists():
+        # There is no key where there is nothing, and to find that out nothing has to be made.
+        raise _without_a_key(host, inside=inside)
     with session.memory(create=True, embed=True) as engine:
-        gate = Gatekeeper(engine.store, required=require_key or not inside)
-        if gate.required:
-            _check_keys(gate, host)
+        gate = Gatekeeper(engine.store, required=required)
+        if required and not _has_key(gate):
+            raise _without_a_key(host, inside=inside)
         hosts = None if gate.required and not allow_host else {*loopback_names(), *(allow_host or ())}
         pages = None if no_pages else create_pages(engine, access=gate, hosts=allow_host or ())
         api = create_api(engine, gate, limits=limits, hosts=hosts, origins=cors or (), pages=pages)
@@ -121,17 +127,18 @@ def _announce(session: Session, address: str, gate: Gatekeeper) -> None:
         session.output.say(f"Serving at {address} ({asked}); Ctrl-C stops it")
 
 
-def _check_keys(gate: Gatekeeper, host: str) -> None:
-    """Raise unless there is a key that somebody could come in with."""
+def _has_key(gate: Gatekeeper) -> bool:
+    """Tell whether there is a key that somebody could come in with."""
     from datetime import UTC, datetime
 
+    keys, now = gate.keys(), datetime.now(UTC)
+    return any(key.holds_at(now) for key in keys)
+
+
+def _without_a_key(host: str, *, inside: bool) -> InvalidArgument:
     from recollect.model.errors import InvalidArgument
 
-    keys, now = gate.keys(), datetime.now(UTC)
-    if not any(key.holds_at(now) for key in keys):
-        raise InvalidArgument(
-            "--host",
-            host,
-            "127.0.0.1 as long as there is no key; make one first: "
-            "recollect key create NAME --namespace 'acme/*' --scope read",
-        )
+    first = "as long as there is no key; make one first: " + _MAKE_ONE
+    if inside:
+        return InvalidArgument("--require-key", True, f"left out {first}")
+    return InvalidArgument("--host", host, f"127.0.0.1 {first}")
