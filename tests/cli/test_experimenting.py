@@ -63,5 +63,8 @@ def test_what_cannot_be_an_experiment_is_refused(
 
 
 def test_an_unknown_experiment_is_named(cli: Run, tea: str) -> None:
-    assert "there is none yet" in cli("experiment", "status", "e").err
+    for verb in (("status", "e"), ("stop", "e"), ("assign", "e", "ann"), ("recall", "e", "ann", "tea")):
+        ran = cli("experiment", *verb)
+        assert (ran.code, ran.out) == (1, "")
+        assert "no experiment 'e' in namespace 'default'; there is none yet" in ran.err
     assert cli("experiment", "status").out == ""

@@ -26,6 +26,7 @@ CODES = {
     errors.MemoryNotFound: 1,
     errors.EntityNotFound: 1,
     errors.RecallNotFound: 1,
+    errors.ExperimentNotFound: 1,
     errors.VersionConflict: 3,
     errors.WorkUnderWay: 3,
     errors.LeaseLost: 3,

@@ -18,7 +18,7 @@ from recollect.learn.experiments import (
     stop_experiment,
     winning_recipe,
 )
-from recollect.model.errors import InvalidArgument
+from recollect.model.errors import ExperimentNotFound, InvalidArgument
 
 TWO = (Variant("as it is", 0.5), Variant("words", 0.5, {"vector_weight": 0.1}))
 
@@ -28,7 +28,7 @@ def test_an_experiment_is_kept_and_found(engine: Engine) -> None:
     assert (made.recipe, made.method, made.stopped) == (engine.recipe, "split", None)
     assert experiments(engine) == (made,) == (experiment_named(engine, "share"),)
     assert experiments(engine, namespace="acme/bob") == ()
-    with pytest.raises(InvalidArgument, match="one of share"):
+    with pytest.raises(ExperimentNotFound, match=r"no experiment 'shear' in namespace .*; there is 'share'"):
         experiment_named(engine, "shear")
 
 

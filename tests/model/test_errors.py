@@ -10,6 +10,7 @@ from recollect.model.errors import (
     DimensionMismatch,
     EmbedderError,
     EntityNotFound,
+    ExperimentNotFound,
     InvalidArgument,
     MemoryNotFound,
     MissingExtra,
@@ -42,6 +43,7 @@ def test_it_can_be_caught_as_what_python_would_have_raised() -> None:
     assert issubclass(MissingExtra, ImportError)
     assert issubclass(MemoryNotFound, LookupError)
     assert issubclass(EntityNotFound, LookupError)
+    assert issubclass(ExperimentNotFound, LookupError)
     assert issubclass(DimensionMismatch, EmbedderError)
 
 
@@ -62,6 +64,7 @@ def test_a_data_set_error_names_the_file_and_the_line_if_there_is_one(tmp_path: 
         DimensionMismatch("static", expected=384, got=768),
         ServiceRefused("No such model.", status=404),
         MemoryNotFound("m7", "acme/alice"),
+        ExperimentNotFound("shear", "acme/alice", ("share",)),
         VersionConflict("m7", expected=1, found=3),
     ],
 )

@@ -92,7 +92,7 @@ def test_bad_forms_start_nothing(
 
 
 def test_nobody_stops_what_does_not_run(client: TestClient, token: str) -> None:
-    assert client.post("/experiments/stop", data={"token": token, "name": "x"}).status_code == 400
+    assert client.post("/experiments/stop", data={"token": token, "name": "x"}).status_code == 404
 
 
 def test_markup_in_a_name_is_text(client: TestClient, token: str) -> None:

@@ -2,7 +2,7 @@
 
 ======  ==============================================================================
 ``0``   it worked
-``1``   nothing was found: no memory answers, or none has that id, nobody that name
+``1``   nothing was found: no memory answers, or none has that id, nobody or nothing that name
 ``2``   the command was not understood: a bad option, value, file or filter
 ``3``   the database cannot do what was asked: missing, damaged, locked, read-only
 ``4``   the embedder or a model cannot be used
@@ -37,13 +37,14 @@ def exit_code(error: Exception) -> int:
     from recollect.model.errors import (
         EmbedderError,
         EntityNotFound,
+        ExperimentNotFound,
         MemoryNotFound,
         MissingExtra,
         RecallNotFound,
         StoreError,
     )
 
-    if isinstance(error, MemoryNotFound | EntityNotFound | RecallNotFound):
+    if isinstance(error, MemoryNotFound | EntityNotFound | RecallNotFound | ExperimentNotFound):
         return NOTHING
     if isinstance(error, StoreError):
         return STORE

@@ -7,10 +7,9 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
-from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from recollect.http.asked import Asked, Reading, Writing
+from recollect.http.asked import Reading, Writing
 from recollect.http.limits import RESULTS, WORD
 from recollect.http.plain_data import plain
 from recollect.http.recalling import Question, RecallShown, recall_json
@@ -18,7 +17,7 @@ from recollect.http.shapes import Given, Id, Number, Time, Whole, Word
 from recollect.http.tracing import SEARCH, UPDATE
 from recollect.learn import experiments as trials
 from recollect.learn.assignment import Variant
-from recollect.model.errors import InvalidArgument, shown
+from recollect.model.errors import InvalidArgument
 
 router = APIRouter(prefix="/v1", tags=["learning"])
 
@@ -211,7 +210,6 @@ async def status(asked: Reading, name: Name) -> Response:
     """Tell how an experiment stands; looking does not change the odds."""
 
     def work() -> Any:  # noqa: ANN401
-        _known(asked, name)
         return _status_json(trials.experiment_status(asked.engine, name, namespace=asked.namespace))
 
     return await asked.look(work)
@@ -222,7 +220,6 @@ async def stop(asked: Writing, name: Name) -> Response:
     """Stop an experiment, and tell how it stood."""
 
     def work() -> Any:  # noqa: ANN401
-        _known(asked, name)
         return _status_json(trials.stop_experiment(asked.engine, name, namespace=asked.namespace))
 
     return await asked.write(work, UPDATE)
@@ -235,20 +232,12 @@ async def recall(asked: Writing, name: Name, question: QuestionInExperiment) -> 
         raise InvalidArgument("recipe", question.recipe, "left out: the experiment sets it")
 
     def work() -> Any:  # noqa: ANN401
-        _known(asked, name)
         found = trials.recall_in_experiment(
             asked.engine, name, question.user, question.text, namespace=asked.namespace, **question.options()
         )
         return recall_json(found, explain=question.explain)
 
     return await asked.look(work, SEARCH)
-
-
-def _known(asked: Asked, name: str) -> None:
-    """Raise unless there is an experiment of that name."""
-    names = [each.experiment.name for each in trials.experiments(asked.engine, namespace=asked.namespace)]
-    if name not in names:
-        raise HTTPException(404, f"no experiment is called {shown(name)}")
 
 
 def _experiment_json(running: trials.RunningExperiment) -> dict[str, Any]:

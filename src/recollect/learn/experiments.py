@@ -20,7 +20,7 @@ from recollect.learn.experiment import Recommendation, recommend
 from recollect.learn.interleaving import Interleaved, Preference, Team, credit, preference, team_draft
 from recollect.learn.measures import Composite, Observation
 from recollect.model import checks
-from recollect.model.errors import InvalidArgument
+from recollect.model.errors import ExperimentNotFound, InvalidArgument
 from recollect.model.feedback import Feedback, Signal
 from recollect.store.recall_log import Lesson, Sighting
 
@@ -235,9 +235,8 @@ def experiment_named(engine: Engine, name: str, *, namespace: str | None = None)
     path = engine.namespace if namespace is None else namespace
     found = _found(engine, name, path)
     if found is None:
-        known = [each.experiment.name for each in experiments(engine, namespace=path)]
-        expected = f"one of {', '.join(known)}" if known else "the name of an experiment; there is none yet"
-        raise InvalidArgument("name", name, expected)
+        known = tuple(each.experiment.name for each in experiments(engine, namespace=path))
+        raise ExperimentNotFound(name, path, known)
     return found
 
 

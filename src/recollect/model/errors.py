@@ -21,6 +21,7 @@
     │   ├── MemoryNotFound            no memory has that id
     │   ├── EntityNotFound            nobody and nothing has that name
     │   ├── RecallNotFound            no recall with that id is in the log
+    │   ├── ExperimentNotFound        no experiment has that name
     │   ├── ReplyErased               a request was carried out, but its answer is gone
     │   ├── WorkUnderWay              another worker is doing the same at this moment
     │   ├── LeaseLost                 another worker has taken over what this one was doing
@@ -423,6 +424,29 @@ class RecallNotFound(StoreError, LookupError):
     def __reduce__(self) -> tuple[type[RecallNotFound], tuple[str, str]]:
         """Pickle by the constructor's arguments."""
         return type(self), (self.recall_id, self.namespace)
+
+
+class ExperimentNotFound(StoreError, LookupError):
+    """No experiment has that name, here.
+
+    Examples
+    --------
+    >>> raise ExperimentNotFound("shear", "default", ("share",))
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.ExperimentNotFound: no experiment 'shear' in namespace 'default'; there is 'share'
+    """
+
+    def __init__(self, name: str, namespace: str, known: tuple[str, ...] = ()) -> None:
+        self.name = name
+        self.namespace = namespace
+        self.known = known
+        there = f"there is {', '.join(map(shown, known))}" if known else "there is none yet"
+        super().__init__(f"no experiment {shown(name)} in namespace {shown(namespace)}; {there}")
+
+    def __reduce__(self) -> tuple[type[ExperimentNotFound], tuple[str, str, tuple[str, ...]]]:
+        """Pickle by the constructor's arguments."""
+        return type(self), (self.name, self.namespace, self.known)
 
 
 class WorkUnderWay(StoreError):

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from recollect.model.errors import (
     AccessDenied,
     EntityNotFound,
+    ExperimentNotFound,
     InvalidArgument,
     MemoryNotFound,
     RecallNotFound,
@@ -24,6 +25,7 @@ _KNOWN: Final[tuple[tuple[type[RecollectError], int, str], ...]] = (
     (MemoryNotFound, 404, "No such memory"),
     (EntityNotFound, 404, "Nobody has that name"),
     (RecallNotFound, 404, "No such question"),
+    (ExperimentNotFound, 404, "No such experiment"),
     (VersionConflict, 409, "Somebody was faster"),
     (StoreUnavailable, 503, "The store is busy"),
 )
