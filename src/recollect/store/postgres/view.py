@@ -52,6 +52,7 @@ class PostgresView:
             self._allowed = both(self._allowed, filtered(connection, namespace, filter))
         self._asked: Asked | None = None
         self._memories: dict[int, Memory] = {}
+        self._records: dict[int, bytes] = {}
 
     @property
     def change(self) -> int:
@@ -105,7 +106,7 @@ class PostgresView:
             asked = self._asked = lexical.ask(self._connection, self._number, self._sight, query)
         if not asked.wanted or not slots.size:
             return Found(slots, np.zeros(slots.size))
-        neighbours = around(self._connection, self._number, slots.tolist(), REACH)
+        neighbours = self._around(slots, REACH)
         near = {each for sides in neighbours.values() for side in sides for each in side}
         others = np.array(sorted(near - set(slots.tolist())), np.intp)
         records = self.records(np.concatenate([slots, others]))
@@ -115,7 +116,7 @@ class PostgresView:
 
     def neighbours(self, slots: IntArray, reach: int) -> IntArray:
         """Return the memories said around the given ones that may be returned, each once, ascending."""
-        found = around(self._connection, self._number, slots.tolist(), reach)
+        found = self._around(slots, reach)
         near = sorted({each for sides in found.values() for side in sides for each in side})
         return np.array(self._kept(near, self._allowed), np.intp)
 
@@ -147,15 +148,16 @@ class PostgresView:
 
     def records(self, slots: IntArray) -> Records:
         """Return the records of the given memories."""
-        if not slots.size:
-            return unpacked([])
-        rows = self._connection.execute(
-            "SELECT slot, record FROM memories WHERE namespace = %s AND slot = ANY (%s::int[])",
-            (self._number, slots.tolist()),
-            binary=True,
-        )
-        known: dict[int, bytes] = dict(rows.fetchall())
-        return unpacked([known[slot] for slot in slots.tolist()])
+        wanted, known = slots.tolist(), self._records
+        unread = [slot for slot in wanted if slot not in known]
+        if unread:
+            rows = self._connection.execute(
+                "SELECT slot, record FROM memories WHERE namespace = %s AND slot = ANY (%s::int[])",
+                (self._number, unread),
+                binary=True,
+            )
+            known.update(rows.fetchall())
+        return unpacked([known[slot] for slot in wanted])
 
     def vectors(self, slots: IntArray) -> Floats:
         """Return the first passage's vector of each memory; zeros for one without."""
@@ -174,6 +176,11 @@ class PostgresView:
             ):
                 known[slot] = memory(row, self._namespace.path)
         return [known[slot] for slot in wanted]
+
+    def _around(self, slots: IntArray, reach: int) -> dict[int, list[list[int]]]:
+        """Return who was said around some memories; nobody is asked about those of no session."""
+        spoken = slots[self.records(slots)["session"] >= 0].tolist()
+        return around(self._connection, self._number, spoken, reach) if spoken else {}
 
     def _without(self, terms: Sequence[str]) -> Restriction:
         keys = [key_of(term) for term in terms]
