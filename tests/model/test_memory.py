@@ -1,13 +1,13 @@
 import copy
 import pickle
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError, fields, replace
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 
 from recollect.model import InvalidArgument, Memory, Place, Source, Tier
-from recollect.model.memory import json_object
+from recollect.model.memory import json_object, trusted
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 LOCAL = datetime(2026, 5, 7, 2, tzinfo=timezone(timedelta(hours=2)))
@@ -87,6 +87,20 @@ def test_the_engine_stamps_what_it_derives() -> None:
     assert FULL.fingerprint == ""
     with pytest.raises(InvalidArgument, match="fingerprint must be a string"):
         FULL.stamped(fingerprint=None, embedder="static")  # type: ignore[arg-type]
+
+
+def test_names_that_were_read_are_checked_and_nothing_else_changes() -> None:
+    assert FULL.mentioning(("Anna", "Ўля")) == replace(FULL, entities=("Anna", "Ўля"))
+    for bad in ("Anna", ["Anna", 3], ("half \ud83c",)):
+        with pytest.raises(InvalidArgument):
+            FULL.mentioning(bad)  # type: ignore[arg-type]
+
+
+def test_a_trusted_memory_has_a_value_for_every_field() -> None:
+    values = [getattr(FULL, each.name) for each in fields(FULL)]
+    assert trusted(values) == FULL
+    with pytest.raises(InvalidArgument, match="values"):
+        trusted(values[1:])
 
 
 @pytest.mark.parametrize("kept", [memory(), FULL], ids=["plain", "full"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from datetime import datetime
 from itertools import compress
 from typing import Any, Final
@@ -103,7 +103,7 @@ class Drafts:
         if self.mentioned is None:
             return memory
         names = self.mentioned(memory.content, memory.namespace, memory.entities)
-        return memory if names == memory.entities else replace(memory, entities=names)
+        return memory if names == memory.entities else memory.mentioning(names)
 
 
 def _wants_reading(item: Memory | Mapping[str, Any] | str) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
-from operator import attrgetter
+from itertools import repeat
+from operator import attrgetter, call
 from types import MappingProxyType
 from typing import Any
 
@@ -98,32 +100,45 @@ class Memory:
         if not checks.writable("content", self.content).strip():
             raise InvalidArgument("content", self.content, "text that is not blank")
         namespace("namespace", self.namespace)
-        checks.writable("category", self.category)
-        checks.writable("fingerprint", self.fingerprint)
-        checks.writable("embedder", self.embedder)
+        if type(self.category) is not str or not self.category.isascii():
+            checks.writable("category", self.category)
+        if type(self.fingerprint) is not str or self.fingerprint:
+            checks.writable("fingerprint", self.fingerprint)
+        if type(self.embedder) is not str or self.embedder:
+            checks.writable("embedder", self.embedder)
         if type(self.tier) is not Tier:
             put(self, "tier", Tier(checks.one_of("tier", self.tier, _TIERS)))
-        if not isinstance(self.source, Source):
+        if type(self.source) is not Source and not isinstance(self.source, Source):
             raise InvalidArgument("source", self.source, "a Source")
         if self.place is not None and not isinstance(self.place, Place):
             raise InvalidArgument("place", self.place, "a Place or None")
-        checks.flag("pinned", self.pinned)
-        checks.whole("mentions", self.mentions, 1)
-        checks.whole("access_count", self.access_count)
-        checks.whole("version", self.version, 1)
-        put(self, "confidence", checks.probability("confidence", self.confidence))
-        put(self, "importance", checks.probability("importance", self.importance))
+        if self.pinned is not False:
+            checks.flag("pinned", self.pinned)
+        if type(self.mentions) is not int or self.mentions != 1:
+            checks.whole("mentions", self.mentions, 1)
+        if type(self.access_count) is not int or self.access_count:
+            checks.whole("access_count", self.access_count)
+        if type(self.version) is not int or self.version != 1:
+            checks.whole("version", self.version, 1)
+        if type(self.confidence) is not float or not 0.0 <= self.confidence <= 1.0:
+            put(self, "confidence", checks.probability("confidence", self.confidence))
+        if type(self.importance) is not float or not 0.0 <= self.importance <= 1.0:
+            put(self, "importance", checks.probability("importance", self.importance))
         put(self, "metadata", json_object("metadata", self.metadata))
-        put(self, "created_at", checks.instant("created_at", self.created_at))
-        for argument in ("tags", "entities", "supersedes"):
-            given = getattr(self, argument)
-            if type(given) is not tuple or given:
-                texts = checks.texts(argument, given)
-                for index, each in enumerate(texts):
-                    checks.writable(f"{argument}[{index}]", each)
-                put(self, argument, texts)
-        for argument in ("expires_at", "supported_at", "last_accessed_at"):
-            put(self, argument, checks.optional_instant(argument, getattr(self, argument)))
+        if type(self.created_at) is not datetime or self.created_at.tzinfo is not UTC:
+            put(self, "created_at", checks.instant("created_at", self.created_at))
+        if type(self.tags) is not tuple or self.tags:
+            put(self, "tags", _texts("tags", self.tags))
+        if type(self.entities) is not tuple or self.entities:
+            put(self, "entities", _texts("entities", self.entities))
+        if type(self.supersedes) is not tuple or self.supersedes:
+            put(self, "supersedes", _texts("supersedes", self.supersedes))
+        if self.expires_at is not None:
+            put(self, "expires_at", checks.instant("expires_at", self.expires_at))
+        if self.supported_at is not None:
+            put(self, "supported_at", checks.instant("supported_at", self.supported_at))
+        if self.last_accessed_at is not None:
+            put(self, "last_accessed_at", checks.instant("last_accessed_at", self.last_accessed_at))
         if self.valid_from is not None or self.valid_to is not None:
             checks.validity(self)
         if self.superseded_by is not None:
@@ -144,6 +159,12 @@ class Memory:
         object.__setattr__(stamped, "fingerprint", checks.text("fingerprint", fingerprint))
         object.__setattr__(stamped, "embedder", checks.text("embedder", embedder))
         return stamped
+
+    def mentioning(self, entities: tuple[str, ...]) -> Memory:
+        """Return this memory with the names that were read in it; nothing else is checked again."""
+        read = trusted(_ALL(self))
+        object.__setattr__(read, "entities", _texts("entities", entities))
+        return read
 
     @property
     def event_time(self) -> datetime:
@@ -185,6 +206,14 @@ def json_object(argument: str, value: object) -> Mapping[str, Any]:
     return MappingProxyType(copy)
 
 
+def _texts(argument: str, given: object) -> tuple[str, ...]:
+    """Return texts that can be written down, each of them checked under its own name."""
+    texts = checks.texts(argument, given)
+    for index, each in enumerate(texts):
+        checks.writable(f"{argument}[{index}]", each)
+    return texts
+
+
 def _is_simple(key: object, value: object) -> bool:
     """Return whether JSON surely keeps a key and a value as they are: the usual case, told at a glance."""
     if type(key) is not str or not key.isascii():
@@ -201,6 +230,8 @@ _NAMES = tuple(each.name for each in fields(Memory))
 _ALL = attrgetter(*_NAMES)
 _PUT = tuple(vars(Memory)[name].__set__ for name in _NAMES)
 """A memory's slots, set by their descriptors: half the time of setting them by name."""
+_all_of: Callable[[Iterable[object]], None] = deque[object](maxlen=0).extend
+"""Runs through something and keeps nothing of it, without a loop of ours."""
 
 
 def trusted(values: Sequence[Any]) -> Memory:
@@ -210,8 +241,9 @@ def trusted(values: Sequence[Any]) -> Memory:
     in.
     """
     memory = object.__new__(Memory)
-    for put, value in zip(_PUT, values, strict=True):
-        put(memory, value)
+    if len(values) != len(_PUT):
+        raise InvalidArgument("values", values, f"the values of all {len(_PUT)} fields")
+    _all_of(map(call, _PUT, repeat(memory), values))
     return memory
 
 

@@ -1,3 +1,4 @@
+import json
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -62,3 +63,14 @@ def test_the_unknown_stays_unknown() -> None:
     assert microseconds(None) is None
     assert instant(None) is None
     assert marks([]) == ""
+
+
+@given(
+    st.dictionaries(
+        words, words | st.integers() | st.booleans() | st.none() | chances | st.lists(words), min_size=1
+    )
+)
+def test_metadata_is_written_as_json_writes_it(metadata: dict[str, Any]) -> None:
+    given_ = Memory(id="m", content="tea", created_at=datetime(2026, 5, 7, tzinfo=UTC), metadata=metadata)
+    written = row(given_)[COLUMNS.index("metadata")]
+    assert written == json.dumps(metadata, ensure_ascii=False)

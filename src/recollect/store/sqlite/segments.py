@@ -50,7 +50,7 @@ def flush(
     connection: sqlite3.Connection,
     namespace: Namespace,
     fresh: Sequence[tuple[int, Terms]],
-    embedder: int | None,
+    vectors: tuple[int, Owners, Floats] | None,
 ) -> None:
     """Turn what waits and fresh memories into segments, then merge what has become too many.
 
@@ -62,8 +62,8 @@ def flush(
         As it was before the write.
     fresh
         The slots and words of the memories just written, which follow those that wait.
-    embedder
-        Whose vectors get codes.
+    vectors
+        Whose vectors get codes, and the owners and rows of those just written; None if nothing has any.
     """
     rows = connection.execute(
         "SELECT slot, terms FROM records WHERE namespace = ? AND slot >= ? AND terms IS NOT NULL "
@@ -76,7 +76,18 @@ def flush(
     for start in range(namespace.flushed, slots, SPAN):
         end = min(start + SPAN, slots)
         members = [document for document in documents if start <= document[0] < end]
-        _write(connection, namespace.number, start, end, members, embedder)
+        coded = None
+        if vectors is not None:
+            embedder, owners, matrix = vectors
+            inside = slice(*np.searchsorted(owners, [start, end]).tolist())
+            before = stored_vectors(connection, namespace.number, embedder, start, namespace.slots)
+            coded = (
+                embedder,
+                Codes.of(
+                    np.concatenate([before[0], owners[inside]]), np.concatenate([before[1], matrix[inside]])
+                ),
+            )
+        _write(connection, (namespace.number, start, end - start), members, coded)
     if rows:
         connection.execute(
             "UPDATE records SET terms = NULL WHERE namespace = ? AND slot >= ?",
@@ -105,7 +116,11 @@ def rebuild(
     }
     for start in range(0, slots, SPAN):
         members = blocks.get(start // SPAN, [])
-        _write(connection, number, start, min(start + SPAN, slots), members, embedder)
+        end = min(start + SPAN, slots)
+        coded = None
+        if embedder is not None:
+            coded = embedder, Codes.of(*stored_vectors(connection, number, embedder, start, end))
+        _write(connection, (number, start, end - start), members, coded)
     connection.execute(
         "UPDATE namespaces SET flushed = slots, generation = generation + 1 WHERE number = ?", (number,)
     )
@@ -151,17 +166,13 @@ def stored_vectors(
 
 def _write(
     connection: sqlite3.Connection,
-    number: int,
-    start: int,
-    end: int,
+    span: tuple[int, int, int],
     documents: list[tuple[int, Terms]],
-    embedder: int | None,
+    coded: tuple[int, Codes] | None,
 ) -> None:
-    codes = None
-    if embedder is not None:
-        owners, vectors = stored_vectors(connection, number, embedder, start, end)
-        codes = Codes.of(owners, vectors).encoded()
-    _insert(connection, (number, start, end - start), inverted(documents, start), embedder, codes)
+    """Write a segment of its documents, and of an embedder's codes of their vectors."""
+    embedder, codes = (None, None) if coded is None else (coded[0], coded[1].encoded())
+    _insert(connection, span, inverted(documents, span[1]), embedder, codes)
 
 
 def _insert(

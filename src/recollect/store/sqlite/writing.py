@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 
 from recollect.index import tail
+from recollect.index.codes import Floats, Owners
 from recollect.index.record import FIELDS, FORGOTTEN, Records, gone, packed, unpacked
 from recollect.index.record import changed as changed_record
 from recollect.model.errors import DimensionMismatch, InvalidArgument, MemoryNotFound, VersionConflict
@@ -91,7 +92,8 @@ def add(
                 change = _supersede(connection, namespace, old, slot, entry.memory)
         if full:
             fresh = [(slot, entry.terms) for slot, entry in enumerate(batch, namespace.slots)]
-            segments.flush(connection, namespace, fresh, None if embedder is None else embedder[0])
+            vectors = None if embedder is None else (embedder[0], *_rows_of(batch, namespace.slots, embedder))
+            segments.flush(connection, namespace, fresh, vectors)
     return change or _last_change(connection)
 
 
@@ -242,7 +244,7 @@ def _add_rows(
 ) -> int:
     """Write all rows of a batch, and return its last change; words are kept if they are `waiting`."""
     number, first = namespace.number, namespace.slots
-    passages = [checked_passages(entry, embedder) for entry in batch]
+    passages = _all_checked_passages(batch, embedder)
     memories = [_as_added(entry.memory) for entry in batch]
     sessions = _session_numbers(connection, number, {memory.source.session for memory in memories})
     # Rows are made as they are written: keeping thousands of them would only make work for the collector.
@@ -324,6 +326,30 @@ def _as_added(memory: Memory) -> Memory:
     """Return a memory as its row says it; what supersedes it is said by the newer one alone."""
     checked = _checked_numbers(memory)
     return checked if checked.superseded_by is None else replace(checked, superseded_by=None)
+
+
+def _all_checked_passages(batch: Sequence[Entry], embedder: tuple[int, int] | None) -> list[int]:
+    """Return how many passages each entry has vectors of; all of them are looked at in one go if they may."""
+    rows = [entry.vectors for entry in batch if entry.vectors is not None]
+    shape = None if embedder is None else (1, embedder[1])
+    # Finite numbers may have an infinite sum: then one by one.
+    if len(rows) < len(batch) or any(row.shape != shape for row in rows) or not _finite_sum(rows):
+        return [checked_passages(entry, embedder) for entry in batch]
+    return [1] * len(batch)
+
+
+def _finite_sum(rows: Sequence[Floats]) -> bool:
+    whole = np.concatenate(rows)
+    return math.isfinite(np.vdot(whole, whole))
+
+
+def _rows_of(batch: Sequence[Entry], first: int, embedder: tuple[int, int]) -> tuple[Owners, Floats]:
+    """Return the owners and float32 rows of the vectors of a batch, as they are stored."""
+    rows = [(slot, entry.vectors) for slot, entry in enumerate(batch, first) if entry.vectors is not None]
+    if not rows:
+        return np.zeros(0, np.int32), np.zeros((0, embedder[1]), np.float32)
+    owners = np.repeat(np.array([slot for slot, _ in rows], np.int32), [len(vectors) for _, vectors in rows])
+    return owners, np.concatenate([vectors for _, vectors in rows]).astype(np.float32, copy=False)
 
 
 def checked_passages(entry: Entry, embedder: tuple[int, int] | None) -> int:
