@@ -133,6 +133,27 @@ def test_a_session_speaks_for_its_memories_by_hand(situation: Make) -> None:
     assert same is SCORES
 
 
+def test_what_has_no_session_is_not_explained_by_one(situation: Make) -> None:
+    asked = situation([TALK[0], {"content": "coffee"}], "x")
+    records = asked.view.records(SLOTS)
+    scores, explain = with_session(Recipe(name="x", session_weight=0.5), asked, records, SCORES, leaf)
+    # Each speaks alone, for a session that lacks two or for itself: a sixth more for both.
+    assert scores.tolist() == pytest.approx([0.8 * 7 / 6, 0.4 * 7 / 6])
+    with_one, without = explain(0), explain(1)
+    assert [with_one.label, *(part.label for part in with_one.parts)] == [
+        "with session",
+        "relevance",
+        "its session",
+    ]
+    assert [without.label, *(part.label for part in without.parts)] == [
+        "without session",
+        "relevance",
+        "on its own",
+    ]
+    assert (with_one.value, without.value) == tuple(scores)
+    assert without.adds_up()
+
+
 def test_what_an_assistant_said_is_held_back_by_hand(situation: Make) -> None:
     asked = situation(TALK, "x")
     records = asked.view.records(SLOTS)

@@ -58,9 +58,18 @@ def with_session(
     if not recipe.session_weight:
         return scores, explain
     relevant, base = not_negative(scores, explain)
-    shared = recipe.session_weight * means(records["session"], relevant)
+    sessions = records["session"]
+    shared = recipe.session_weight * means(sessions, relevant)
     both = Mixed("sum", ("relevance", "its session"), relevant, shared)
-    return both.scores, chained(both, "with session", "relevance", base)
+
+    def why(position: int) -> Explanation:
+        if sessions[position] >= 0:
+            return both.explain(position, "with session", {"relevance": base(position)})
+        # The same share of every such score: it has no session, and none is to be seen here.
+        alone = Explanation.leaf("on its own", float(shared[position]), "it is of no session")
+        return both.explain(position, "without session", {"relevance": base(position), "its session": alone})
+
+    return both.scores, why
 
 
 def with_speaker(

@@ -34,6 +34,7 @@ _SIGNALS: Final[Mapping[str, str]] = {
     "paths": "names",
     "communities": "names",
     "its session": "session",
+    "on its own": "base",
     "quality": "quality",
     "quality factor": "quality",
     "confidence": "quality",
