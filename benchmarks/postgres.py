@@ -37,6 +37,7 @@ from benchmarks.postgres_server import SETTINGS, Running, processor_seconds, run
 from benchmarks.timing import written
 
 _WARMING = 40
+_TOUCHED = 40
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -70,7 +71,7 @@ def measured(shape: Shape, server: Running, folder: Path, options: argparse.Name
         yield ""
         yield from recalls(shape, contenders, options.questions)
         yield from writes(shape, contenders, costs, options)
-        yield from sizes(contenders, costs, server)
+        yield from sizes(contenders, server)
     finally:
         for contender in contenders:
             contender.close()
@@ -95,9 +96,9 @@ def recalls(shape: Shape, contenders: Sequence[Contender], count: int) -> Iterat
         asked(runs, shape.questions(_WARMING, 2))
         plan = {"": shape.questions(count, 1)}
     else:
-        questions = shape.questions(count, 1)
+        drawn = shape.questions(count, 1)
         order = np.random.default_rng(1).permutation(count)
-        plan = {", first of its namespace": questions, "": [questions[place] for place in order]}
+        plan = {", first of its namespace": drawn, "": [drawn[place] for place in order]}
     for label, questions in plan.items():
         found |= {name: [] for name in runs}
         before = {name: sum(map(processor_seconds, processes.get(name, ()))) for name in runs}
@@ -121,47 +122,84 @@ def recalls(shape: Shape, contenders: Sequence[Contender], count: int) -> Iterat
     yield ""
     yield "found: the memory that a question was made from is among the ten."
     yield ""
+    touched = [
+        f"{name} {touched_pages(each.pages, run, questions[:_TOUCHED]):,.0f}"
+        for each in contenders
+        if each.database is not None
+        for name, run in each.ways().items()
+    ]
+    yield f"Pages of 8 kB that a recall touches: {'; '.join(touched)}."
+    yield ""
+
+
+def touched_pages(count: Callable[[], int], run: Callable[[Asked], object], questions: list[Asked]) -> float:
+    """Return how many pages of tables and indexes a recall looks at, in memory or on the disk."""
+    before = count()
+    for question in questions:
+        run(question)
+    return (count() - before) / len(questions)
 
 
 def writes(
-    shape: Shape,
-    contenders: Sequence[Contender],
-    costs: dict[str, Written],
-    options: argparse.Namespace,
+    shape: Shape, contenders: Sequence[Contender], costs: dict[str, Written], options: argparse.Namespace
 ) -> Iterator[str]:
-    """Yield a table of how fast memories are written: at first, and now, in batches and one by one."""
+    """Yield tables of how fast memories are written: at first, and now, in batches and one by one."""
+    yield f"| filling, {CHUNK:,} at a time | memories/s | with indexes built after | log, bytes a memory |"
+    yield "|---|--:|--:|--:|"
+    for each in contenders:
+        cost = costs[each.name]
+        log = f"{cost.log / cost.memories:,.0f}" if each.database is not None else ""
+        yield f"| {each.name} | {cost.rate:,.0f} | {cost.rate_with_indexes:,.0f} | {log} |"
+    yield ""
+    yield (
+        f"| writing more | {options.batches} batches, memories/s | {options.singles} single, memories/s "
+        "| p50 | p99 | server | client |"
+    )
+    yield "|---|--:|--:|--:|--:|--:|--:|"
+    for heard, label in ((True, ", duplicates looked for"), (False, "")):
+        some = [each for each in contenders if each.hears or not heard]
+        yield from more_writes(shape, some, options, label, heard=heard)
+    yield ""
+
+
+def more_writes(
+    shape: Shape, contenders: Sequence[Contender], options: argparse.Namespace, label: str, *, heard: bool
+) -> Iterator[str]:
+    """Yield rows of a table of how fast memories that nobody has yet are written."""
     already = max(each.count() for each in contenders)
     batched: list[tuple[Batch, list[str]]] = following(shape, already, options.batches)
     single = singles(shape, already + options.batches * CHUNK, options.singles)
 
     def many(each: Contender) -> Callable[[tuple[Batch, list[str]]], None]:
-        return lambda given: each.add(*given)
+        return lambda given: each.add(*given, heard=heard)
 
     def one(each: Contender) -> Callable[[Single], None]:
-        return each.add_one
+        return lambda given: each.add_one(given, heard=heard)
+
+    def spent() -> dict[str, float]:
+        return {
+            each.name: sum(processor_seconds(pid) for pids in each.processes().values() for pid in pids)
+            for each in contenders
+        }
 
     in_batches = asked({each.name: many(each) for each in contenders}, batched)
+    before = spent()
     alone = asked({each.name: one(each) for each in contenders}, single)
-    yield (
-        f"| memories/s | filled, by {CHUNK:,} | with indexes built after | {options.batches} more batches "
-        f"| {options.singles} single | p50 | p99 |"
-    )
-    yield "|---|--:|--:|--:|--:|--:|--:|"
+    after = spent()
     for each in contenders:
-        cost, spread = costs[each.name], alone[each.name]
+        spread = alone[each.name]
         cells = (
-            f"{cost.rate:,.0f}",
-            f"{cost.rate_with_indexes:,.0f}",
             f"{options.batches * CHUNK / sum(in_batches[each.name].wall):,.0f}",
             f"{len(single) / sum(spread.wall):,.0f}",
             milliseconds(spread.median),
             milliseconds(spread.p99),
+            milliseconds((after[each.name] - before[each.name]) / len(single)) if each.database else "",
+            milliseconds(float(np.mean(spread.processor))),
         )
-        yield f"| {each.name} | " + " | ".join(cells) + " |"
-    yield ""
+        yield f"| {each.name}{label} | " + " | ".join(cells) + " |"
 
 
-def sizes(contenders: Sequence[Contender], costs: dict[str, Written], server: Running) -> Iterator[str]:
+def sizes(contenders: Sequence[Contender], server: Running) -> Iterator[str]:
     """Yield a table of the bytes that a memory takes."""
     yield "| bytes a memory | rows | indexes | HNSW | total |"
     yield "|---|--:|--:|--:|--:|"
@@ -169,13 +207,6 @@ def sizes(contenders: Sequence[Contender], costs: dict[str, Written], server: Ru
         if each.database is not None:
             for row in room_rows(each.name, each.count(), rooms(server.made(each.database))):
                 yield "| " + " | ".join(row) + " |"
-    yield ""
-    logs = ", ".join(
-        f"{each.name} {costs[each.name].log / costs[each.name].memories:,.0f}"
-        for each in contenders
-        if each.database is not None
-    )
-    yield f"Bytes of the server's log for each memory that was written in batches: {logs}."
     yield ""
 
 
@@ -205,7 +236,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--namespaces", type=int, default=1_000, help="how many small namespaces")
     parser.add_argument("--each", type=int, default=1_000, help="how many memories each of them has")
     parser.add_argument("--questions", type=int, default=200, help="how many are asked")
-    parser.add_argument("--batches", type=int, default=5, help="how many more batches are written")
+    parser.add_argument("--batches", type=int, default=2, help="how many more batches are written")
     parser.add_argument("--singles", type=int, default=200, help="how many memories are written one by one")
     parser.add_argument("--quick", action="store_true", help="few of everything: does it run?")
     parser.add_argument(

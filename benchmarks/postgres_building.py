@@ -1,6 +1,7 @@
 """Databases for the comparison on PostgreSQL, written batch by batch, and what that took.
 
-A batch is a transaction, so a build that was interrupted goes on after the last batch that is there. What it
+Duplicates are not looked for meanwhile, as for a copy of memories that were looked through before. A batch is
+a transaction, so a build that was interrupted goes on after the last batch that is there. What it
 took is kept beside the databases, so that a second run can measure recalls without writing everything again.
 """
 
@@ -77,7 +78,7 @@ def built(contender: Contender, shape: Shape, server: Running, diary: Diary) -> 
         for number, batch in enumerate(batches(shape.size, done), done):
             where = shape.namespaces_of(number * CHUNK, len(batch.texts))
             began = time.perf_counter()
-            contender.add(batch, where)
+            contender.add(batch, where, heard=False)
             seconds += time.perf_counter() - began
             if number % 50 == 49:
                 rate = (number - done + 1) * CHUNK / seconds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from recollect.engine import Engine
 from recollect.engine import open as open_engine
 
 _BATCHES_ASKED = 8
+_HEARD = {True: "near", False: "off"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +87,18 @@ class Contender(Protocol):
 
     name: str
     database: str | None
+    hears: bool
+    """Whether it can look for duplicates."""
 
     def count(self) -> int:
         """Return how many memories there are."""
         ...
 
-    def add(self, batch: Batch, namespaces: Sequence[str]) -> None:
-        """Write a batch."""
+    def add(self, batch: Batch, namespaces: Sequence[str], *, heard: bool) -> None:
+        """Write a batch; `heard`: duplicates of what is there are looked for, where that can be done."""
         ...
 
-    def add_one(self, single: Single) -> None:
+    def add_one(self, single: Single, *, heard: bool) -> None:
         """Write one, durably."""
         ...
 
@@ -110,6 +114,10 @@ class Contender(Protocol):
         """Return the server's processes that work for each way."""
         ...
 
+    def pages(self) -> int:
+        """Return how many pages of its database were looked at so far."""
+        ...
+
     def close(self) -> None:
         """Let go."""
         ...
@@ -117,6 +125,8 @@ class Contender(Protocol):
 
 class Ours:
     """The engine, in a file or on a server, with vectors given and everything else as it is delivered."""
+
+    hears = True
 
     def __init__(self, name: str, where: Path | str, database: str | None) -> None:
         self.name = name
@@ -129,16 +139,16 @@ class Ours:
         """Return how many memories there are."""
         return sum(self._engine.store.namespaces().values())
 
-    def add(self, batch: Batch, namespaces: Sequence[str]) -> None:
+    def add(self, batch: Batch, namespaces: Sequence[str], *, heard: bool) -> None:
         """Write a batch with `remember_many`."""
         self._embedder.give(batch.texts, batch.vectors)
         items = [item | {"namespace": where} for item, where in zip(batch.items(), namespaces, strict=True)]
-        self._engine.remember_many(items)
+        self._engine.remember_many(items, duplicates=_HEARD[heard])
 
-    def add_one(self, single: Single) -> None:
+    def add_one(self, single: Single, *, heard: bool) -> None:
         """Write one with `remember`."""
         self._embedder.give([single.text], single.vector[None])
-        self._engine.remember(single.text, namespace=single.namespace)
+        self._engine.remember(single.text, namespace=single.namespace, duplicates=_HEARD[heard])
 
     def finish(self, shape: Shape) -> None:
         """Make approximate indexes where a namespace is large enough, as `recollect reembed` does."""
@@ -173,6 +183,10 @@ class Ours:
             ).fetchall()
         return {self.name: [pid for (pid,) in found]}
 
+    def pages(self) -> int:
+        """Return how many pages of its database were looked at so far."""
+        return 0 if self.database is None else looked_at(str(self._where))
+
     def close(self) -> None:
         """Close the engine."""
         self._engine.close()
@@ -182,9 +196,11 @@ class Handmade:
     """The table that people make, asked on one connection with OR and on another with AND."""
 
     name = "pgvector + tsvector by hand"
+    hears = False
 
     def __init__(self, url: str, database: str) -> None:
         self.database: str | None = database
+        self._url = url
         self._asked = {words: ByHand(url) for words in ("or", "and")}
         self._writing = self._asked["or"]
 
@@ -192,11 +208,11 @@ class Handmade:
         """Return how many notes there are."""
         return self._writing.count()
 
-    def add(self, batch: Batch, namespaces: Sequence[str]) -> None:
+    def add(self, batch: Batch, namespaces: Sequence[str], *, heard: bool) -> None:
         """Write a batch by COPY."""
         self._writing.add(batch, namespaces)
 
-    def add_one(self, single: Single) -> None:
+    def add_one(self, single: Single, *, heard: bool) -> None:
         """Write one by INSERT."""
         self._writing.add_one(single.text, single.vector, single.namespace)
 
@@ -218,6 +234,10 @@ class Handmade:
         """Return the server's process behind each connection."""
         return {self._called(words): [one.process] for words, one in self._asked.items()}
 
+    def pages(self) -> int:
+        """Return how many pages of its database were looked at so far."""
+        return looked_at(self._url)
+
     def close(self) -> None:
         """Let go of the server."""
         for each in self._asked.values():
@@ -225,6 +245,17 @@ class Handmade:
 
     def _called(self, words: str) -> str:
         return f"{self.name}, {words.upper()}"
+
+
+def looked_at(url: str) -> int:
+    """Return how many pages of a database were looked at so far, in memory or on the disk."""
+    # A server's processes tell what they did about once a second.
+    time.sleep(1.5)
+    with psycopg.connect(url) as connection:
+        row = connection.execute(
+            "SELECT blks_hit + blks_read FROM pg_stat_database WHERE datname = current_database()"
+        ).fetchone()
+    return int((row or (0,))[0])
 
 
 def opened(shape: Shape, server: Running, folder: Path) -> list[Contender]:

