@@ -146,6 +146,8 @@ class Approximate:
     ----------
     cells
         What :func:`extended` made.
+    number
+        Which one this is, for whoever keeps it.
 
     Raises
     ------
@@ -155,7 +157,8 @@ class Approximate:
         faiss is not installed.
     """
 
-    def __init__(self, cells: Cells) -> None:
+    def __init__(self, cells: Cells, number: int = 0) -> None:
+        self.number = number
         self._index = _loaded(cells)
         self._cells = len(cells.sizes)
         self.nbytes = cells.nbytes

@@ -16,13 +16,14 @@ import numpy as np
 
 from recollect.duplicates.fingerprint import fingerprint
 from recollect.index import tail
+from recollect.index.approximate import LARGE
 from recollect.index.codes import Codes
 from recollect.index.postings import MOST, PLACES, opened, parts_of, places_of
 from recollect.index.record import FORGOTTEN, GONE, gone, packed, unpacked
 from recollect.model.errors import IndexCorrupt
 from recollect.model.memory import Memory
 from recollect.store.port import Terms
-from recollect.store.sqlite import emptying, entities, erasing, segments
+from recollect.store.sqlite import approximation, emptying, entities, erasing, segments
 from recollect.store.sqlite.places import vectors_place
 from recollect.store.sqlite.rows import SELECTED, SOURCE, memory
 
@@ -89,6 +90,7 @@ def rebuild(
     passages = _passages(connection, number, embedder)
     sessions = dict(connection.execute("SELECT name, number FROM sessions WHERE namespace = ?", (number,)))
     connection.execute("DELETE FROM records WHERE namespace = ?", (number,))
+    approximation.drop(connection, number)
     documents = []
     for slot in range(slots):
         record = gone()
@@ -111,13 +113,14 @@ def rebuild(
     entities.refold(connection, number)
 
 
-def statistics(connection: sqlite3.Connection, path: str) -> Mapping[str, Any]:
+def statistics(connection: sqlite3.Connection, path: str, least: int = LARGE) -> Mapping[str, Any]:
     """Return sizes and counts, for people."""
 
     def count(query: str) -> int:
         return int(connection.execute(query).fetchone()[0])
 
     files = [Path(path + suffix) for suffix in ("", "-wal")]
+    ways, advice = approximation.methods(connection, least)
     return {
         "memories": count("SELECT count(*) FROM memories"),
         "forgotten": count("SELECT count(*) FROM memories WHERE forgotten_at IS NOT NULL"),
@@ -132,6 +135,8 @@ def statistics(connection: sqlite3.Connection, path: str) -> Mapping[str, Any]:
         "changes": count("SELECT coalesce(max(change), 0) FROM changes"),
         "unfinished_purge": erasing.is_owed(connection),
         "bytes": sum(file.stat().st_size for file in files if file.exists()),
+        "vector_search": ways,
+        "vector_search_advice": advice,
     }
 
 
@@ -226,6 +231,7 @@ def _namespace_problems(
         yield f"the vectors of {len(damaged)} memories are damaged; without them they are found by words only"
         return
     yield from _code_problems(connection, number, living)
+    yield from approximation.problems(connection, number, living)
 
 
 def _word_problems(

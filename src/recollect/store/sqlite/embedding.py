@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from typing import Final
 
@@ -19,6 +20,7 @@ from recollect.index.record import changed, unpacked
 from recollect.model.errors import InvalidArgument
 from recollect.store.embedding import Embedded
 from recollect.store.port import Entry, Page
+from recollect.store.sqlite import approximation
 from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.places import NAMESPACES, SLOTS, vectors_place
@@ -49,6 +51,7 @@ class EmbeddingStore:
     _connection: sqlite3.Connection
     _lock: threading.RLock
     _embedder: tuple[int, int] | None
+    _approximate_from: int
 
     def waiting(self, limit: int, cursor: str | None = None) -> Page:
         """Return memories without a vector of the current embedder, of every namespace, a page at a time."""
@@ -106,7 +109,7 @@ class EmbeddingStore:
                     written += len(slots)
         return written
 
-    def renew_codes(self) -> bool:
+    def renew_codes(self, progress: approximation.Progress = lambda what, done, total: None) -> bool:
         """Bring what is derived from vectors up to date for the current embedder, one step of it.
 
         Return whether there was anything to do.
@@ -117,15 +120,16 @@ class EmbeddingStore:
                 "SELECT number, namespace, first, slots FROM segments WHERE embedder IS NOT ? LIMIT 1",
                 (number,),
             ).fetchone()
-            if row is None:
-                return False
-            segment, namespace, start, slots = row
-            codes = Codes.of(*stored_vectors(self._connection, namespace, number, start, start + slots))
-            self._connection.execute(
-                "UPDATE segments SET embedder = ?, codes = ? WHERE number = ?",
-                (number, codes.encoded(), segment),
-            )
-        return True
+            if row is not None:
+                segment, namespace, start, slots = row
+                codes = Codes.of(*stored_vectors(self._connection, namespace, number, start, start + slots))
+                self._connection.execute(
+                    "UPDATE segments SET embedder = ?, codes = ? WHERE number = ?",
+                    (number, codes.encoded(), segment),
+                )
+        return row is not None or approximation.renew(
+            self._connection, number, self._approximate_from, self._reading, self._writing, progress
+        )
 
     def drop_vectors(self, limit: int) -> int:
         """Remove up to `limit` vectors of other embedders than the current one; return how many.
@@ -145,6 +149,10 @@ class EmbeddingStore:
                 # Codes of vectors that are gone say nothing; who uses the old embedder may have made some.
                 self._connection.execute(
                     "UPDATE segments SET embedder = NULL, codes = NULL WHERE namespace = ? AND embedder <> ?",
+                    (namespace, self._number()),
+                )
+                self._connection.execute(
+                    "DELETE FROM approximations WHERE namespace = ? AND embedder <> ?",
                     (namespace, self._number()),
                 )
                 self._log(namespace, [slot for _, whose, slot in rows if whose == namespace][-1:])
@@ -179,6 +187,17 @@ class EmbeddingStore:
             "WHERE namespace = ? AND embedder = ? AND first <= ? AND first + slots > ?",
             (namespace, embedder, slot, slot),
         )
+        approximation.missed(connection, namespace, embedder, slot)
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        with self._lock, reading(self._connection, self.path):
+            yield
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._lock, transaction(self._connection, self.path):
+            yield
 
     def _tell(self, path: str, slots: Sequence[int]) -> None:
         """Let other processes know that memories of a namespace have other vectors than they had."""

@@ -15,6 +15,7 @@ from recollect.index.partition import Partition
 from recollect.index.record import unpacked
 from recollect.index.vectors import EXACT
 from recollect.model.errors import IndexCorrupt
+from recollect.store.sqlite import approximation
 from recollect.store.sqlite.places import vectors_place
 from recollect.store.sqlite.revectoring import later_vectors
 from recollect.store.sqlite.segments import Namespace, stored_vectors
@@ -74,6 +75,7 @@ def caught_up(
         known.add_vectors(
             *stored_vectors(connection, namespace.number, embedder[0], slots_before, namespace.slots)
         )
+        approximation.load(connection, namespace.number, embedder[0], known.vectors)
     known.change = namespace.change
     return known
 
@@ -100,6 +102,7 @@ def _loaded(
     if embedder is not None:
         fresh.vectors.reserve(vectors if vectors <= EXACT else namespace.slots)
         _load_vectors(connection, namespace, fresh, embedder)
+        approximation.load(connection, namespace.number, embedder[0], fresh.vectors)
     return fresh
 
 

@@ -361,4 +361,27 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     CREATE INDEX memories_by_fingerprint ON memories (namespace, substr(fingerprint, 1, 10))
         WHERE superseded_by IS NULL AND (speaker = '' OR session = '' OR position IS NULL);
     """,
+    """
+    -- The approximate index of a namespace that has grown large, and its bytes in parts (index/cells.py).
+    -- until: it holds slots below this. vectors: how many of them. trained: how many there were when its
+    -- centres were chosen. gaps: memories below `until` that got their vectors later.
+    CREATE TABLE approximations (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        namespace INTEGER NOT NULL REFERENCES namespaces (number),
+        embedder INTEGER NOT NULL REFERENCES embedders (number),
+        until INTEGER NOT NULL,
+        vectors INTEGER NOT NULL,
+        trained INTEGER NOT NULL,
+        gaps INTEGER NOT NULL,
+        UNIQUE (namespace, embedder)
+    );
+    CREATE TABLE approximation_parts (
+        number INTEGER PRIMARY KEY,
+        approximation INTEGER NOT NULL REFERENCES approximations (number) ON DELETE CASCADE,
+        namespace INTEGER NOT NULL REFERENCES namespaces (number),
+        part INTEGER NOT NULL,
+        data BLOB NOT NULL,
+        UNIQUE (approximation, part)
+    );
+    """,
 )

@@ -12,12 +12,23 @@ from typing import Any, Final
 
 import numpy as np
 
+from recollect.index.approximate import LARGE
 from recollect.index.partition import Partition
+from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
 from recollect.store.filters import Filter
 from recollect.store.port import Change, Entry, Floats, Hidden, Page, Terms
-from recollect.store.sqlite import check, conditions, emptying, entities, lessons, recall_log, writing
+from recollect.store.sqlite import (
+    approximation,
+    check,
+    conditions,
+    emptying,
+    entities,
+    lessons,
+    recall_log,
+    writing,
+)
 from recollect.store.sqlite.access import AccessStore, erase_replies
 from recollect.store.sqlite.connection import connect, reading, translated
 from recollect.store.sqlite.connection import writing as transaction
@@ -58,6 +69,8 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Repea
         Whether a missing file is an error.
     migration_backup
         Whether a file of an older schema is copied before it is migrated.
+    approximate_from
+        From how many memories with vectors on a namespace gets an approximate index, if faiss is installed.
 
     Attributes
     ----------
@@ -73,8 +86,10 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Repea
         memory_budget: int = _MEMORY_BUDGET,
         must_exist: bool = False,
         migration_backup: bool = True,
+        approximate_from: int = LARGE,
     ) -> None:
         self.path = str(path)
+        self._approximate_from = checks.whole("approximate_from", approximate_from, 1)
         self.migration: Migration | None = None
         self._connection = connect(
             path, durable=durable, must_exist=must_exist, backup=migration_backup, migrated=self._note
@@ -186,6 +201,7 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Repea
                 entities_of_these = entities.referred_to(self._connection, whose, ids)
                 slots = list(recall_log.slots_of(self._connection, whose, ids).values())
                 writing.purge(self._connection, namespace, ids)
+                approximation.remove(self._connection, whose, slots)
                 recall_log.purge(self._connection, whose, slots)
                 lessons.purge(self._connection, whose, slots)
                 entities.remove_unreferred(self._connection, whose, entities_of_these)
@@ -328,7 +344,7 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Repea
     def statistics(self) -> Mapping[str, Any]:
         """Return sizes and counts, for people."""
         with self._lock, reading(self._connection, self.path):
-            return check.statistics(self._connection, self.path)
+            return check.statistics(self._connection, self.path, self._approximate_from)
 
     def check(self, terms_of: Callable[[Memory], Terms], *, repair: bool = False) -> list[str]:
         """Return what is wrong with the file, in words; nothing for a sound one.
