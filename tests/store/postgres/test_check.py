@@ -39,11 +39,19 @@ def test_a_sound_store_has_no_problems(full: PostgresStore) -> None:
     ("damage", "said"),
     [
         (
-            "UPDATE postings SET frequency = 9 WHERE term = 'tea'",
+            "UPDATE postings SET frequencies = '{9}', most = 9 WHERE term = 'tea'",
             "1 words are not listed where they are said",
         ),
         ("DELETE FROM postings WHERE term = 'milk'", "words are not listed"),
-        ("UPDATE postings SET slot = 77 WHERE term = 'drink'", "2 words are not listed"),
+        ("UPDATE postings SET slots = '{77}' WHERE term = 'drink'", "2 words are not listed"),
+        ("UPDATE postings SET first = 7 WHERE term = 'drink'", "1 words are not listed"),
+        ("UPDATE postings SET most = 1 WHERE term = 'tea'", "1 words are not listed"),
+        ("UPDATE postings SET hidden = true WHERE term = 'drink'", "1 words are not listed"),
+        (
+            "UPDATE postings SET slots = slots || slots, frequencies = frequencies || frequencies, "
+            "lengths = lengths || lengths WHERE term = 'drink'",
+            "1 words are not listed",
+        ),
         (
             "UPDATE memories SET record = set_byte(record, 20, 1) WHERE id = 'a'",
             "does not match its checksum",

@@ -14,6 +14,7 @@ from recollect.model.errors import (
     StoreTooNew,
     StoreUnavailable,
 )
+from recollect.store.conformance import HERE, NOW, entry
 from recollect.store.postgres import migrating
 from recollect.store.postgres.migrating import made_ready
 from recollect.store.postgres.schema import MIGRATIONS, OWNED
@@ -78,6 +79,55 @@ def test_many_processes_may_start_at_once(url: str) -> None:
     with ThreadPoolExecutor(6) as pool:
         done = list(pool.map(lambda _: made_ready(url), range(6)))
     assert sorted(done) == [(0, len(MIGRATIONS)), *[(len(MIGRATIONS), len(MIGRATIONS))] * 5]
+
+
+IN_ROWS = """
+    CREATE TABLE rows AS SELECT namespace, field, term, unnest(slots) AS slot,
+        unnest(frequencies) AS frequency, unnest(lengths) AS length FROM postings;
+    TRUNCATE postings;
+    ALTER TABLE postings DROP COLUMN hidden, DROP COLUMN first, DROP COLUMN slots, DROP COLUMN frequencies,
+        DROP COLUMN lengths, DROP COLUMN most, DROP COLUMN least, ADD COLUMN slot INTEGER NOT NULL,
+        ADD COLUMN frequency INTEGER NOT NULL, ADD COLUMN length INTEGER NOT NULL,
+        ADD PRIMARY KEY (namespace, field, term, slot) INCLUDE (frequency, length);
+    INSERT INTO postings (namespace, field, term, slot, frequency, length)
+        SELECT namespace, field, term, slot, frequency, length FROM rows;
+    DROP TABLE rows;
+"""
+"""Makes posting lists as they were before the fifth migration."""
+
+
+def test_posting_lists_in_rows_are_put_into_blocks(url: str, base: str, stranger: str) -> None:
+    store = PostgresStore(url)
+    words = ["tea tea", "milk tea", "green tea cup", "milk"] * 80
+    store.add([entry(f"m{number}", text, tags=("drink",)) for number, text in enumerate(words)])
+    store.forget(HERE, ["m1", "m5"], NOW)
+    store.purge(HERE, ["m8"])
+    found = store.check(lambda memory: entry(memory.id, memory.content, tags=memory.tags).terms)
+    store.close()
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"GRANT SELECT ON postings TO {stranger}")
+        connection.execute(IN_ROWS)
+        connection.execute(MIGRATIONS[4])
+    with psycopg.connect(url) as connection:
+        assert connection.execute(
+            "SELECT has_table_privilege(%s, 'postings', 'SELECT'), relrowsecurity FROM pg_class "
+            "WHERE oid = 'postings'::regclass",
+            (stranger,),
+        ).fetchone() == (True, True)
+        # 239 memories have tea: two of them are hidden, and 237 do not fit into one block.
+        assert connection.execute(
+            "SELECT hidden, sum(cardinality(slots))::int, count(*)::int FROM postings WHERE term = 'tea' "
+            "GROUP BY hidden ORDER BY hidden"
+        ).fetchall() == [(False, 237, 2), (True, 2, 1)]
+    again = PostgresStore(url)
+    assert again.check(lambda memory: entry(memory.id, memory.content, tags=memory.tags).terms) == found == []
+    again.add([entry("last", "tea")])
+    with again.view(HERE, NOW) as view:
+        assert view.document_frequencies(["tea", "milk", "cup"]) == (
+            318,
+            {"tea": 238, "milk": 158, "cup": 80},
+        )
+    again.close()
 
 
 def test_a_migration_that_fails_leaves_nothing(url: str) -> None:

@@ -23,7 +23,7 @@ from recollect.store.postgres import namespaces
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.namespaces import Namespace
 from recollect.store.postgres.rows import OWN, memory
-from recollect.store.postgres.words import NUMBER_OF, key_of, list_words
+from recollect.store.postgres.words import NUMBER_OF, key_of, relist_words
 from recollect.store.postgres.writing import NO_RECORDS, is_shown
 
 Words = Callable[[Memory], Terms]
@@ -32,6 +32,13 @@ _EACH: Final = (
     f"SELECT m.slot, m.record, m.words, m.forgotten_at, m.superseded_at, {OWN} FROM memories m "
     "WHERE m.namespace = %s ORDER BY m.slot"
 )
+_LISTED: Final = (
+    "SELECT field, term, slot, hidden, frequency, length, slot >= first AND slot < coalesce(until, slot + 1) "
+    "AND frequency <= most AND length >= least FROM (SELECT *, unnest(slots) AS slot, "
+    "unnest(frequencies) AS frequency, unnest(lengths) AS length FROM (SELECT *, lead(first) OVER "
+    "(PARTITION BY hidden, field, term ORDER BY first) AS until FROM postings WHERE namespace = %s) p) each"
+)
+"""Every posting, and whether it stands in the block in which it is looked for."""
 _COUNTED: Final = (
     "SELECT embedder, count(DISTINCT slot)::int, count(*)::int FROM vectors WHERE namespace = %s "
     "GROUP BY embedder ORDER BY embedder"
@@ -80,7 +87,7 @@ def rebuild(connection: Server, path: str, terms_of: Words, embedder: tuple[int,
             lengths={field: sum(words.values()) for field, words in terms.items()},
         )
         records.append(record)
-        list_words(connection, number, [(slot, terms)])
+        relist_words(connection, number, slot, terms, hidden=not is_shown(unpacked([record])))
         connection.execute(
             "UPDATE memories SET record = %s, words = %s WHERE namespace = %s AND slot = %s",
             (record, tail.encoded(terms), number, slot),
@@ -104,7 +111,7 @@ def rebuild(connection: Server, path: str, terms_of: Words, embedder: tuple[int,
 def _namespace_problems(connection: Server, namespace: Namespace, terms_of: Words) -> Iterator[str]:
     number, path = namespace.number, namespace.path
     sessions = _sessions(connection, number)
-    wanted: dict[tuple[int, str, int], tuple[int, int]] = {}
+    wanted: dict[tuple[int, str, int], tuple[bool, int, int, bool]] = {}
     memories, shown = 0, []
     for slot, stored, words, forgotten, superseded, *row in connection.execute(_EACH, (number,)).fetchall():
         said = memory(row, path)
@@ -131,16 +138,17 @@ def _namespace_problems(connection: Server, namespace: Namespace, terms_of: Word
             yield f"the record of memory {said.id} does not say what the memory says"
         if known != {field: dict(each) for field, each in terms.items()}:
             yield f"the words beside memory {said.id} are not those it says"
-        if is_shown(record):
+        hidden = not is_shown(record)
+        if not hidden:
             shown.append(stored)
         for field, each in terms.items():
+            length = sum(each.values())
             for term, times in each.items():
-                wanted[NUMBER_OF[field], key_of(term), slot] = min(times, MOST), sum(each.values())
-    rows = connection.execute(
-        "SELECT field, term, slot, frequency, length FROM postings WHERE namespace = %s", (number,)
-    )
-    listed = {(field, term, slot): (times, length) for field, term, slot, times, length in rows}
+                wanted[NUMBER_OF[field], key_of(term), slot] = hidden, min(times, MOST), length, True
+    rows = connection.execute(_LISTED, (number,)).fetchall()
+    listed = {(field, term, slot): tuple(posting) for field, term, slot, *posting in rows}
     different = sum(listed.get(key) != wanted.get(key) for key in listed.keys() | wanted.keys())
+    different += len(rows) - len(listed)
     if different:
         yield f"{different} words are not listed where they are said"
     lengths = unpacked(shown)["lengths"]

@@ -22,6 +22,7 @@ from recollect.rank.combination import Combination
 from recollect.rank.context import REACH, Reading
 from recollect.store.port import Found
 from recollect.store.postgres import lexical
+from recollect.store.postgres.arrays import array
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.lexical import Asked
 from recollect.store.postgres.sight import Sight
@@ -44,7 +45,7 @@ def around(connection: Server, number: int, slots: Sequence[int], reach: int) ->
     rows = connection.execute(
         f"SELECT c.slot, {before}, {after} FROM memories c "
         "WHERE c.namespace = %s AND c.slot = ANY (%s::int[]) AND c.session <> ''",
-        (reach, reach, number, list(slots)),
+        (reach, reach, number, array(slots)),
     )
     return {slot: [earlier, later] for slot, earlier, later in rows}
 

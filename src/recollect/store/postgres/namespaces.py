@@ -13,11 +13,19 @@ from typing import Final
 import numpy as np
 
 from recollect.index.record import FIELDS, Records
+from recollect.store.postgres.arrays import array
 from recollect.store.postgres.connection import FEED, Server
 
 NOBODY: Final = 2**31 - 1
 """The slot of a change that is about no memory; no memory ever gets it."""
 _COLUMNS: Final = "number, path, slots, change, naming, begun, memories, shown, sums, holders"
+_COUNT: Final = (
+    "memories = memories + %s, shown = shown + %s, "
+    "sums = (SELECT array_agg(a + b ORDER BY at) FROM unnest(sums, %s::bigint[]) "
+    "WITH ORDINALITY AS t (a, b, at)), "
+    "holders = (SELECT array_agg(a + b ORDER BY at) FROM unnest(holders, %s::int[]) "
+    "WITH ORDINALITY AS t (a, b, at))"
+)
 _FIND: Final = f"SELECT {_COLUMNS} FROM namespaces WHERE path = %s"
 
 
@@ -86,17 +94,7 @@ def log(
     connection: Server, namespace: Namespace, slots: Sequence[int], kind: str, *, naming: bool = False
 ) -> list[int]:
     """Write changes into the feed, and return their numbers; the namespace must be locked."""
-    numbers = [
-        number
-        for (number,) in connection.execute(
-            "SELECT nextval('change_numbers') FROM generate_series(1, %s)", (len(slots),)
-        )
-    ]
-    connection.execute(
-        "INSERT INTO changes (namespace, change, slot, kind) "
-        "SELECT %s, change, slot, %s FROM unnest(%s::bigint[], %s::int[]) AS new (change, slot)",
-        (namespace.number, kind, numbers, list(slots)),
-    )
+    numbers = _numbered(connection, namespace, slots, kind)
     names = ", naming = %(change)s" if naming else ""
     connection.execute(
         f"UPDATE namespaces SET change = %(change)s{names} WHERE number = %(number)s",
@@ -105,23 +103,27 @@ def log(
     return numbers
 
 
+def log_added(connection: Server, namespace: Namespace, added: Records) -> list[int]:
+    """Write into the feed that memories were added, and count them; the namespace must be locked.
+
+    Return the numbers of the changes.
+    """
+    slots = range(namespace.slots, namespace.slots + len(added))
+    numbers = _numbered(connection, namespace, slots, "add")
+    connection.execute(
+        f"UPDATE namespaces SET change = %s, slots = %s, {_COUNT} WHERE number = %s",
+        (numbers[-1], slots.stop, *_counts(added, added[:0], len(added)), namespace.number),
+    )
+    return numbers
+
+
 def count(
     connection: Server, namespace: Namespace, gained: Records, lost: Records, memories: int = 0
 ) -> None:
     """Bring the counters up to date: which records are shown that were not, and which no longer are."""
-    shown = len(gained) - len(lost)
-    sums = gained["lengths"].sum(axis=0, dtype=np.int64) - lost["lengths"].sum(axis=0, dtype=np.int64)
-    having = (gained["lengths"] > 0).sum(axis=0) - (lost["lengths"] > 0).sum(axis=0)
-    if not (memories or shown or sums.any() or having.any()):
-        return
-    connection.execute(
-        "UPDATE namespaces SET memories = memories + %s, shown = shown + %s, "
-        "sums = (SELECT array_agg(a + b ORDER BY at) FROM unnest(sums, %s::bigint[]) "
-        "WITH ORDINALITY AS t (a, b, at)), "
-        "holders = (SELECT array_agg(a + b ORDER BY at) FROM unnest(holders, %s::int[]) "
-        "WITH ORDINALITY AS t (a, b, at)) WHERE number = %s",
-        (memories, shown, sums.tolist(), having.tolist(), namespace.number),
-    )
+    values = _counts(gained, lost, memories)
+    if any(np.any(value) for value in values):
+        connection.execute(f"UPDATE namespaces SET {_COUNT} WHERE number = %s", (*values, namespace.number))
 
 
 def last_change(connection: Server) -> int:
@@ -143,16 +145,30 @@ def settle(connection: Server) -> int:
     return last_change(connection)
 
 
-def lock_all(connection: Server, paths: Iterable[str]) -> None:
+def lock_all(connection: Server, paths: Iterable[str]) -> dict[str, Namespace]:
     """Lock, or make, several namespaces in one order, so that two writers do not wait for each other."""
-    for path in sorted(set(paths)):
-        made(connection, path)
+    return {path: made(connection, path) for path in sorted(set(paths))}
 
 
 def lock_all_known(connection: Server, paths: Iterable[str]) -> None:
     """Lock those of some namespaces that there are, in one order."""
     for path in sorted(set(paths)):
         locked(connection, path)
+
+
+def _numbered(connection: Server, namespace: Namespace, slots: Iterable[int], kind: str) -> list[int]:
+    rows = connection.execute(
+        "INSERT INTO changes (namespace, change, slot, kind) SELECT %s, nextval('change_numbers'), slot, %s "
+        "FROM unnest(%s::int[]) AS new (slot) RETURNING change",
+        (namespace.number, kind, array(slots)),
+    )
+    return [number for (number,) in rows]
+
+
+def _counts(gained: Records, lost: Records, memories: int) -> tuple[int, int, list[int], list[int]]:
+    sums = gained["lengths"].sum(axis=0, dtype=np.int64) - lost["lengths"].sum(axis=0, dtype=np.int64)
+    having = (gained["lengths"] > 0).sum(axis=0) - (lost["lengths"] > 0).sum(axis=0)
+    return memories, len(gained) - len(lost), sums.tolist(), having.tolist()
 
 
 def _found(connection: Server, query: str, path: str) -> Namespace | None:

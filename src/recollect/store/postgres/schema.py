@@ -448,5 +448,47 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     CREATE INDEX memories_by_fingerprint ON memories (namespace, substr(fingerprint, 1, 10))
         WHERE superseded_by IS NULL AND (speaker = '' OR session = '' OR position IS NULL);
     """,
+    """
+    -- Posting lists in blocks (words.py): a row has up to some hundred memories that have a term in a field,
+    -- how often each has it, and how many terms it has there; those from the slot first on, up to where the
+    -- next block begins. hidden: whether they are forgotten or superseded. most, least: no frequency is
+    -- above, no length below. No release knew the table as it was, so it is changed where it stands: what was
+    -- granted on it stays granted.
+    CREATE TABLE postings_in_blocks AS
+        SELECT namespace, hidden, field, term, min(slot) AS first, array_agg(slot ORDER BY slot) AS slots,
+            array_agg(frequency ORDER BY slot) AS frequencies, array_agg(length ORDER BY slot) AS lengths,
+            max(frequency) AS most, min(length) AS least
+        FROM (
+            SELECT p.*, m.hidden,
+                (row_number() OVER (PARTITION BY p.namespace, m.hidden, p.field, p.term ORDER BY p.slot) - 1)
+                / 128 AS block
+            FROM postings p JOIN (
+                SELECT namespace, slot, forgotten_at IS NOT NULL OR superseded_at IS NOT NULL AS hidden
+                FROM memories
+            ) m USING (namespace, slot)
+        ) each GROUP BY namespace, hidden, field, term, block;
+    TRUNCATE postings;
+    ALTER TABLE postings DROP COLUMN slot, DROP COLUMN frequency, DROP COLUMN length,
+        ADD COLUMN hidden BOOLEAN NOT NULL, ADD COLUMN first INTEGER NOT NULL,
+        ADD COLUMN slots INTEGER[] NOT NULL, ADD COLUMN frequencies INTEGER[] NOT NULL,
+        ADD COLUMN lengths INTEGER[] NOT NULL, ADD COLUMN most INTEGER NOT NULL,
+        ADD COLUMN least INTEGER NOT NULL, ADD PRIMARY KEY (namespace, hidden, field, term, first);
+    -- Room on every page for a block that grows: then no index has to be told where it went.
+    DO $$
+        DECLARE part REGCLASS;
+        BEGIN
+            FOR part IN
+                SELECT oid FROM pg_class WHERE oid = 'postings'::regclass AND relkind = 'r'
+                UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = 'postings'::regclass
+            LOOP
+                EXECUTE format('ALTER TABLE %s SET (fillfactor = 80)', part);
+            END LOOP;
+        END
+    $$;
+    INSERT INTO postings (namespace, hidden, field, term, first, slots, frequencies, lengths, most, least)
+        SELECT namespace, hidden, field, term, first, slots, frequencies, lengths, most, least
+        FROM postings_in_blocks ORDER BY namespace, hidden, field, term, first;
+    DROP TABLE postings_in_blocks;
+    """,
 )
 """What each of them does, in SQL; the number of a migration is its place here, from 1."""

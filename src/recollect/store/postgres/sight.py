@@ -26,6 +26,9 @@ from recollect.store.sqlite.rows import microseconds
 _SLOT: Final = "«slot»"
 _NOT_PLAIN: Final = "(m.forgotten_at IS NOT NULL OR m.superseded_at IS NOT NULL OR m.expires_at IS NOT NULL)"
 """Word for word the condition of an index."""
+_EXPIRED: Final = (
+    f"{_NOT_PLAIN} AND m.forgotten_at IS NULL AND m.superseded_at IS NULL AND m.expires_at <= %s"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,10 @@ class Sight:
         By field, the mean length over the seen memories that have the field; 0 if none has.
     seen
         Which they are.
+    lists
+        Which posting lists they stand in: those of memories that are shown, those of hidden ones.
+    listed
+        Which of what stands there they are.
     """
 
     now: datetime
@@ -70,6 +77,8 @@ class Sight:
     count: int
     average_lengths: Mapping[str, float]
     seen: Restriction
+    lists: tuple[bool, ...]
+    listed: Restriction
 
     def shows(self, records: Records) -> npt.NDArray[np.bool_]:
         """Return which of some records may be seen."""
@@ -90,13 +99,19 @@ def look(
         at = microseconds(now)
         expired = _records(
             connection,
-            f"{_NOT_PLAIN} AND m.forgotten_at IS NULL AND m.superseded_at IS NULL AND m.expires_at <= %s",
+            _EXPIRED,
             (number, at),
         )
         sums = np.array(namespace.sums) - expired["lengths"].sum(axis=0, dtype=np.int64)
         having = np.array(namespace.holders) - (expired["lengths"] > 0).sum(axis=0)
         count = namespace.shown - len(expired)
-        seen = Restriction()
+        seen = listed = Restriction()
+        if len(expired):
+            listed = listed.and_(
+                f"{_SLOT} NOT IN (SELECT m.slot FROM memories m WHERE m.namespace = %s AND {_EXPIRED})",
+                number,
+                at,
+            )
         if count != namespace.memories:
             hidden = (
                 f"{_NOT_PLAIN} AND (m.forgotten_at IS NOT NULL OR m.superseded_at IS NOT NULL "
@@ -107,14 +122,14 @@ def look(
                 number,
                 at,
             )
-        return Sight(now, None, None, count, _averages(sums, having), seen)
+        return Sight(now, None, None, count, _averages(sums, having), seen, (False,), listed)
     condition, values = _then(now, as_of, true_at)
     records = _records(connection, condition, (number, *values))
     sums, having = records["lengths"].sum(axis=0, dtype=np.int64), (records["lengths"] > 0).sum(axis=0)
     seen = Restriction().and_(
         f"{_SLOT} IN (SELECT m.slot FROM memories m WHERE m.namespace = %s AND {condition})", number, *values
     )
-    return Sight(now, as_of, true_at, len(records), _averages(sums, having), seen)
+    return Sight(now, as_of, true_at, len(records), _averages(sums, having), seen, (False, True), seen)
 
 
 def filtered(connection: Server, namespace: Namespace, filter: Filter) -> Restriction:
@@ -150,8 +165,9 @@ def without_terms(restriction: Restriction, number: int, terms: Sequence[str], f
     if not terms:
         return restriction
     return restriction.and_(
-        f"{_SLOT} NOT IN (SELECT x.slot FROM postings x "
-        "WHERE x.namespace = %s AND x.field = %s AND x.term = ANY (%s::text[]))",
+        f"{_SLOT} NOT IN (SELECT unnest(x.slots) FROM postings x "
+        "WHERE x.namespace = %s AND x.hidden IN (false, true) AND x.field = %s "
+        "AND x.term = ANY (%s::text[]))",
         number,
         field,
         list(terms),

@@ -26,7 +26,7 @@ from recollect.store.postgres.connection import Server
 from recollect.store.postgres.namespaces import Namespace
 from recollect.store.postgres.rows import COLUMNS, OWN, checked_numbers, memory, row
 from recollect.store.postgres.vectors import put_vectors, remove_vectors
-from recollect.store.postgres.words import list_words, unlist_words
+from recollect.store.postgres.words import list_words, relist_words, unlist_words
 from recollect.store.sqlite.places import SLOTS, checked_room
 from recollect.store.sqlite.rows import instant, microseconds
 from recollect.store.sqlite.writing import checked_passages
@@ -60,10 +60,11 @@ class Kept:
 def add(connection: Server, entries: Sequence[Entry], embedder: tuple[int, int] | None) -> int:
     """Add memories, mark those they supersede, and return the number of the last change."""
     change = 0
-    namespaces.lock_all(connection, [entry.memory.namespace for entry in entries])
+    locked = namespaces.lock_all(connection, [entry.memory.namespace for entry in entries])
     for path, members in groupby(entries, key=lambda entry: entry.memory.namespace):
         batch = list(members)
-        namespace = namespaces.made(connection, path)
+        # What was read when it was locked is out of date for a batch that comes back to it.
+        namespace = locked.pop(path, None) or namespaces.made(connection, path)
         slots = namespace.slots + len(batch)
         checked_room("memories in one namespace", slots, SLOTS - 1)
         change = _add_rows(connection, namespace, batch, embedder)
@@ -159,7 +160,7 @@ def purge(connection: Server, path: str, ids: Sequence[str]) -> list[int]:
             "DELETE FROM memories WHERE namespace = %s AND slot = %s RETURNING words", (number, kept.slot)
         ).fetchone()
         assert gone is not None  # it was found above, and the namespace is locked
-        unlist_words(connection, number, kept.slot, gone[0])
+        unlist_words(connection, number, kept.slot, gone[0], hidden=not is_shown(kept.record))
         remove_vectors(connection, number, kept.slot)
         lost = kept.record if is_shown(kept.record) else NO_RECORDS
         namespaces.count(connection, kept.namespace, NO_RECORDS, lost, memories=-1)
@@ -197,29 +198,39 @@ def set_columns(connection: Server, kept: Kept, **columns: object) -> None:
 def put_record(connection: Server, kept: Kept, record: bytes, kind: str) -> int:
     """Change the record of a memory and what is counted, and return the number of the change."""
     new = unpacked([record])
-    connection.execute(
-        "UPDATE memories SET record = %s WHERE namespace = %s AND slot = %s",
+    words = connection.execute(
+        "UPDATE memories SET record = %s WHERE namespace = %s AND slot = %s RETURNING words",
         (record, kept.namespace.number, kept.slot),
-    )
+    ).fetchone()
+    assert words is not None  # its row was just read
     gained = new if is_shown(new) else NO_RECORDS
     lost = kept.record if is_shown(kept.record) else NO_RECORDS
     namespaces.count(connection, kept.namespace, gained, lost)
+    if len(gained) != len(lost):
+        _move_words(connection, kept, words[0], hidden=not len(gained))
     return namespaces.log(connection, kept.namespace, [kept.slot], kind)[-1]
 
 
 def reword(connection: Server, kept: Kept, terms: Terms) -> None:
     """List a memory under other words."""
-    number = kept.namespace.number
+    number, hidden = kept.namespace.number, not is_shown(kept.record)
     old = connection.execute(
         "SELECT words FROM memories WHERE namespace = %s AND slot = %s", (number, kept.slot)
     ).fetchone()
     assert old is not None  # its row was just read
-    unlist_words(connection, number, kept.slot, old[0])
-    list_words(connection, number, [(kept.slot, terms)])
+    unlist_words(connection, number, kept.slot, old[0], hidden=hidden)
+    relist_words(connection, number, kept.slot, terms, hidden=hidden)
     connection.execute(
         "UPDATE memories SET words = %s WHERE namespace = %s AND slot = %s",
         (tail.encoded(terms), number, kept.slot),
     )
+
+
+def _move_words(connection: Server, kept: Kept, words: bytes, *, hidden: bool) -> None:
+    """Take a memory from the lists of shown ones to those of hidden ones, or back."""
+    number = kept.namespace.number
+    unlist_words(connection, number, kept.slot, words, hidden=not hidden)
+    relist_words(connection, number, kept.slot, tail.decoded(words), hidden=hidden)
 
 
 def _add_rows(
@@ -242,7 +253,7 @@ def _add_rows(
         for memory, entry, count in zip(memories, batch, passages, strict=True)
     ]
     slots = range(first, first + len(batch))
-    changes = namespaces.log(connection, namespace, slots, "add")
+    changes = namespaces.log_added(connection, namespace, unpacked(records))
     rows: list[tuple[Any, ...]] = [
         (number, slot, change, *row(memory), record, tail.encoded(entry.terms))
         for slot, change, memory, record, entry in zip(slots, changes, memories, records, batch, strict=True)
@@ -261,8 +272,6 @@ def _add_rows(
                 if entry.vectors is not None
             ],
         )
-    connection.execute("UPDATE namespaces SET slots = %s WHERE number = %s", (slots.stop, number))
-    namespaces.count(connection, namespace, unpacked(records), NO_RECORDS, memories=len(batch))
     return changes[-1]
 
 
