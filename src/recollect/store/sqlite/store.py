@@ -34,6 +34,7 @@ from recollect.store.sqlite.connection import connect, reading, translated
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.embedding import EmbeddingStore
 from recollect.store.sqlite.erasing import erase, owe
+from recollect.store.sqlite.keeping_up import Added, keep_up
 from recollect.store.sqlite.learning import LearningStore
 from recollect.store.sqlite.leases import LeaseStore
 from recollect.store.sqlite.loading import caught_up
@@ -98,6 +99,7 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Repea
         self._lock = threading.RLock()
         self._partitions: OrderedDict[str, tuple[Partition, int]] = OrderedDict()
         self._used = 0
+        self._added: dict[str, list[Added]] = {}
         self._memory_budget = memory_budget
         self._embedder: tuple[int, int] | None = None
 
@@ -138,9 +140,14 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Repea
 
     def add(self, entries: Sequence[Entry]) -> int:
         """Add memories, all or none, and return the number of the last change."""
-        with self._lock, transaction(self._connection, self.path):
-            change = writing.add(self._connection, entries, self._embedder)
-            return self._link_repeats(entries) or change
+        added: list[Added] = []
+        with self._lock:
+            with transaction(self._connection, self.path):
+                change = writing.add(self._connection, entries, self._embedder, added)
+                change = self._link_repeats(entries) or change
+            # Not before it is written; if it is part of more that fails, partitions are forgotten anyway.
+            self._note_added(entries, added)
+        return change
 
     def update(
         self, memory: Memory, expected_version: int, terms_of: Callable[[Memory], Terms] | None = None
@@ -399,6 +406,9 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Repea
         self._used -= size
         if known is not None and known.change < namespace.begun:
             known = None
+        added = self._added.pop(namespace.path, ())
+        if known is not None:
+            keep_up(known, added, self._embedder[1] if self._embedder else 0)
         fresh = caught_up(self._connection, namespace, self._embedder, known)
         size = fresh.nbytes
         self._partitions[namespace.path] = fresh, size
@@ -408,8 +418,17 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Repea
             self._used -= dropped
         return fresh
 
+    def _note_added(self, entries: Sequence[Entry], added: Sequence[Added]) -> None:
+        """Keep what was added for the next look, where there has been one and no segment was written."""
+        for path in {entry.memory.namespace for entry in entries} - {each.namespace.path for each in added}:
+            self._added.pop(path, None)
+        for each in added:
+            if each.namespace.path in self._partitions:
+                self._added.setdefault(each.namespace.path, []).append(each)
+
     def _forget_partitions(self) -> None:
         self._partitions.clear()
+        self._added.clear()
         self._used = 0
 
     def _nothing(self) -> Partition:

@@ -17,13 +17,14 @@ from typing import Final
 import numpy as np
 
 from recollect.index import tail
-from recollect.index.codes import Floats, Owners
+from recollect.index.codes import Floats
 from recollect.index.record import FIELDS, FORGOTTEN, Records, gone, packed, unpacked
 from recollect.index.record import changed as changed_record
 from recollect.model.errors import DimensionMismatch, InvalidArgument, MemoryNotFound, VersionConflict
 from recollect.model.memory import Memory
 from recollect.store.port import Entry, Hidden, Terms
 from recollect.store.sqlite import rewording, segments
+from recollect.store.sqlite.keeping_up import Added, rows_of
 from recollect.store.sqlite.places import NAMESPACES, SLOTS, checked_room, place, vectors_place
 from recollect.store.sqlite.rows import COLUMNS, SELECTED, SOURCE, instant, memory, microseconds, row
 from recollect.store.sqlite.segments import TAIL, Namespace
@@ -63,6 +64,7 @@ def add(
     connection: sqlite3.Connection,
     entries: Sequence[Entry],
     embedder: tuple[int, int] | None,
+    added: list[Added] | None = None,
 ) -> int:
     """Add memories, mark those they supersede, and return the number of the last change.
 
@@ -77,6 +79,8 @@ def add(
         The memories, of any namespaces.
     embedder
         The number and dimension of the embedder that made the vectors; None if there are none.
+    added
+        Gets what was added where no segment was written, for what is in memory to keep up with.
     """
     change = 0
     for path, members in groupby(entries, key=lambda entry: entry.memory.namespace):
@@ -85,14 +89,23 @@ def add(
         slots = namespace.slots + len(batch)
         checked_room("memories in one namespace", slots, SLOTS)
         full = slots - namespace.flushed >= TAIL
-        change = _add_rows(connection, namespace, batch, embedder, waiting=not full)
+        change, records = _add_rows(connection, namespace, batch, embedder, waiting=not full)
+        if added is not None and not full:
+            added.append(Added(namespace, batch, records, change))
         connection.execute(_GROWN, (slots, change, namespace.number))
         for slot, entry in enumerate(batch, namespace.slots):
             for old in entry.memory.supersedes:
                 change = _supersede(connection, namespace, old, slot, entry.memory)
         if full:
             fresh = [(slot, entry.terms) for slot, entry in enumerate(batch, namespace.slots)]
-            vectors = None if embedder is None else (embedder[0], *_rows_of(batch, namespace.slots, embedder))
+            vectors = (
+                None
+                if embedder is None
+                else (
+                    embedder[0],
+                    *rows_of(batch, namespace.slots, embedder[1]),
+                )
+            )
             segments.flush(connection, namespace, fresh, vectors)
     return change or _last_change(connection)
 
@@ -241,8 +254,8 @@ def _add_rows(
     embedder: tuple[int, int] | None,
     *,
     waiting: bool,
-) -> int:
-    """Write all rows of a batch, and return its last change; words are kept if they are `waiting`."""
+) -> tuple[int, list[bytes]]:
+    """Write all rows of a batch, and return its last change and its records; words are kept if `waiting`."""
     number, first = namespace.number, namespace.slots
     passages = _all_checked_passages(batch, embedder)
     memories = [_as_added(entry.memory) for entry in batch]
@@ -259,23 +272,22 @@ def _add_rows(
     except sqlite3.IntegrityError as error:
         taken = _taken(connection, number, batch)
         raise InvalidArgument("id", taken, "an id that is not taken yet") from error
+    records = [
+        packed(
+            memory,
+            state=0,
+            session=sessions.get(memory.source.session, -1),
+            vectors=count,
+            superseded_at=None,
+            lengths={field: sum(terms.values()) for field, terms in entry.terms.items()},
+        )
+        for memory, entry, count in zip(memories, batch, passages, strict=True)
+    ]
     connection.executemany(
         _ADD_RECORD,
         (
-            (
-                number,
-                slot,
-                packed(
-                    memory,
-                    state=0,
-                    session=sessions.get(memory.source.session, -1),
-                    vectors=count,
-                    superseded_at=None,
-                    lengths={field: sum(terms.values()) for field, terms in entry.terms.items()},
-                ),
-                tail.encoded(entry.terms) if waiting else None,
-            )
-            for slot, (memory, entry, count) in enumerate(zip(memories, batch, passages, strict=True), first)
+            (number, slot, record, tail.encoded(entry.terms) if waiting else None)
+            for slot, (record, entry) in enumerate(zip(records, batch, strict=True), first)
         ),
     )
     if embedder is not None:
@@ -297,7 +309,7 @@ def _add_rows(
     last = first + len(batch) - 1
     if len(batch) > 1:
         connection.executemany(_ADD_CHANGE, ((number, slot, "add") for slot in range(first, last)))
-    return _add_change(connection, namespace, last, "add")
+    return _add_change(connection, namespace, last, "add"), records
 
 
 def _taken(connection: sqlite3.Connection, number: int, batch: Sequence[Entry]) -> str:
@@ -341,15 +353,6 @@ def _all_checked_passages(batch: Sequence[Entry], embedder: tuple[int, int] | No
 def _finite_sum(rows: Sequence[Floats]) -> bool:
     whole = np.concatenate(rows)
     return math.isfinite(np.vdot(whole, whole))
-
-
-def _rows_of(batch: Sequence[Entry], first: int, embedder: tuple[int, int]) -> tuple[Owners, Floats]:
-    """Return the owners and float32 rows of the vectors of a batch, as they are stored."""
-    rows = [(slot, entry.vectors) for slot, entry in enumerate(batch, first) if entry.vectors is not None]
-    if not rows:
-        return np.zeros(0, np.int32), np.zeros((0, embedder[1]), np.float32)
-    owners = np.repeat(np.array([slot for slot, _ in rows], np.int32), [len(vectors) for _, vectors in rows])
-    return owners, np.concatenate([vectors for _, vectors in rows]).astype(np.float32, copy=False)
 
 
 def checked_passages(entry: Entry, embedder: tuple[int, int] | None) -> int:
