@@ -70,6 +70,35 @@ def test_a_purged_subject_leaves_no_byte(memory: Engine, tmp_path: Path) -> None
     assert memory.check() == []
 
 
+def test_a_question_with_a_surname_alone_is_about_somebody_too(memory: Engine, tmp_path: Path) -> None:
+    memory.remember("Anna Quokkaberg sails.")
+    memory.remember("Tea is in the tin.")
+    memory.describe_entity("Anna Quokkaberg", aliases=["Zebedee the Brave"])
+    for question in ("does quokkaberg like it?", "was Zebedee here?", "where is the tea, and who was brave?"):
+        memory.recall(question)
+    memory.recall("what is in the tin?")
+    memory.purge_subject("Anna Quokkaberg")
+    asked = [each.query for each in memory.store.recalls("default")]
+    assert asked == ["what is in the tin?", None, None, None]
+    for trace in (b"quokkaberg", b"Quokkaberg", b"Zebedee"):
+        assert trace not in bytes_of(tmp_path)
+
+
+def test_what_was_only_declared_can_be_purged_and_no_late_log_brings_it_back(
+    memory: Engine, tmp_path: Path
+) -> None:
+    memory.remember("Tea is in the tin.")
+    memory.describe_entity("Quokkaberg", type="person")
+    with recollect.open(tmp_path / "m.db", embedder="lexical", clock=lambda: NOW) as elsewhere:
+        elsewhere.recall("where does Quokkaberg live?")
+        assert memory.purge_subject("Quokkaberg").memories == ()
+        assert memory.store.changes(0, 99)[-1].kind == "purge"
+        elsewhere.recall_log.flush()
+    assert memory.store.recalls("default") == []
+    assert b"Quokkaberg" not in bytes_of(tmp_path)
+    assert memory.check() == []
+
+
 def test_a_summary_goes_with_what_it_repeats(memory: Engine, tmp_path: Path) -> None:
     memory.remember("The oolong is in the tin.", id="a")
     memory.remember("Something else.", id="b")

@@ -85,7 +85,8 @@ class SubjectVerbs(EntityVerbs):
         """Remove everything that `about` shows, for good, and return it. This cannot be undone.
 
         Summaries and merged memories that were made from those go with them; see :meth:`Engine.purge`.
-        Logged questions that name the subject lose their text.
+        Logged questions that name the subject, or have a word of its names that is no common one, lose their
+        text; see :mod:`recollect.text.name_words`.
         """
         path = self._namespace(namespace)
         found = self.about(subject, namespace=path)

@@ -107,6 +107,23 @@ class LearningConformance:
         with store.view("nobody", _NOW) as view:
             assert view.change == 0
 
+    def test_questions_about_a_purged_name_lose_their_text(self, store: Store) -> None:
+        """Check whole names, their words alone, others, and a question that waited elsewhere."""
+        _remembered(store, _HERE, "a")
+        asked = ("Where is Zoe Keller?", "what does KELLER want", "The cellar?", "Who is zoë?")
+        store.log_recalls([_recall(f"r{n}", [0], query=text) for n, text in enumerate(asked)], _BOUNDS)
+        with store.view(_HERE, _NOW) as view:
+            before = view.change
+        store.purge(_HERE, [], ["Zoë Keller"])
+        assert [each.query for each in store.recalls(_HERE)] == [None, "The cellar?", None, None]
+        assert [(each.kind, each.memory_id) for each in store.changes(before, 10)] == [("purge", "")]
+        store.log_recalls([_recall("r4", [0], query="Zoe?", seen=before)], _BOUNDS)
+        assert len(store.recalls(_HERE)) == 4
+        with store.view(_HERE, _NOW) as view:
+            assert (view.count, view.change > before) == (1, True)
+        store.purge("nobody", [], ["Zoë Keller"])
+        assert len(store.recalls(_HERE)) == 4
+
     def test_nothing_is_left_of_recalls_where_no_memory_is_left(self, store: Store) -> None:
         """Check that the last purge takes them all, and that a late log does not bring them back."""
         _remembered(store, _HERE, "a")

@@ -275,7 +275,8 @@ class Store(Protocol):
         """Remove memories and everything derived from them, for good.
 
         And the entities with any of `names`, what was merged into them, their relations, and the text of
-        logged questions that have such a name.
+        logged questions that have such a name or a word that tells of it
+        (:mod:`recollect.text.name_words`). The feed tells of that purge, too, whether or not memories went.
         """
         ...
 

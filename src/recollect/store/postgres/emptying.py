@@ -6,11 +6,14 @@ namespace then see that it is gone, or that another has its name.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from recollect.model.errors import InvalidArgument
 from recollect.store.postgres import namespaces
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.schema import OWNED
 from recollect.store.postgres.vectors import index_name
+from recollect.text.name_words import may_name
 
 
 def empty(connection: Server, path: str) -> int:
@@ -32,3 +35,14 @@ def empty(connection: Server, path: str) -> int:
         "INSERT INTO purges (change, number) VALUES (nextval('change_numbers'), %s)", (found.number,)
     )
     return found.memories
+
+
+def forget_questions(connection: Server, number: int, names: Collection[str]) -> None:
+    """Remove the text of logged questions that may speak of one of these names; what was found stays."""
+    asked = connection.execute(
+        "SELECT number, query FROM recalls WHERE namespace = %s AND query IS NOT NULL", (number,)
+    ).fetchall()
+    connection.execute(
+        "UPDATE recalls SET query = NULL WHERE namespace = %s AND number = ANY (%s)",
+        (number, [row for row, query in asked if may_name(query, names)]),
+    )

@@ -396,4 +396,8 @@ class PostgresStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Rep
         lessons.purge(connection, whose.number, slots)
         entities.remove_unreferred(connection, whose, entities_of_these)
         entities.remove_named(connection, whose, [folded(name) for name in names])
+        if names:
+            emptying.forget_questions(connection, whose.number, names)
+            # Of those who wait to log a question, nobody is to bring a name back.
+            entities.log(connection, whose, "purge", naming=False)
         erase_replies(connection, namespace)

@@ -15,7 +15,7 @@ from typing import Final
 from recollect.store.sqlite import segments
 from recollect.store.sqlite.entities import NOBODY
 from recollect.store.sqlite.segments import Namespace
-from recollect.text.folding import stands_in
+from recollect.text.name_words import may_name
 
 NAMED: Final = "path NOT LIKE '(%'"
 """The condition that a row of the namespaces table is not what a purge left; no name has a parenthesis."""
@@ -49,13 +49,13 @@ def empty(connection: sqlite3.Connection, namespace: Namespace) -> int:
 
 
 def forget_questions(connection: sqlite3.Connection, number: int, names: Collection[str]) -> None:
-    """Remove the text of logged questions with any of these folded names; what was found stays logged."""
+    """Remove the text of logged questions that may speak of one of these names; what was found stays."""
     asked = connection.execute(
         "SELECT number, query FROM recalls WHERE namespace = ? AND query IS NOT NULL", (number,)
     ).fetchall()
     connection.executemany(
         "UPDATE recalls SET query = NULL WHERE number = ?",
-        [(row,) for row, query in asked if stands_in(query, names)],
+        [(row,) for row, query in asked if may_name(query, names)],
     )
 
 

@@ -213,7 +213,10 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Repea
                 lessons.purge(self._connection, whose, slots)
                 entities.remove_unreferred(self._connection, whose, entities_of_these)
                 entities.remove_named(self._connection, whose, [folded(name) for name in names])
-                emptying.forget_questions(self._connection, whose, [folded(name) for name in names])
+                if names and whose:
+                    emptying.forget_questions(self._connection, whose, names)
+                    # Of those who wait to log a question, nobody is to bring a name back.
+                    entities.log(self._connection, whose, "purge", naming=False)
                 erase_replies(self._connection, namespace)
                 owe(self._connection)
             erase(self._connection, self.path)
