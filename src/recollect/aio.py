@@ -108,6 +108,7 @@ class AsyncEngine:
     settle_contradictions = _threaded(Engine.settle_contradictions)
     embed_pending = _threaded(Engine.embed_pending)
     reembed = _threaded(Engine.reembed)
+    index = _threaded(Engine.index)
     check = _threaded(Engine.check)
     close = _threaded(Engine.close)
 

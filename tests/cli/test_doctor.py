@@ -33,6 +33,7 @@ def test_a_database_is_described_with_the_embedder_it_was_made_with(
     assert (data["db"]["memories"], data["db"]["embedder"]) == (3, "lexical")
     assert data["embedder"]["name"] == NAME
     assert "3 memories, " in cli("doctor").out
+    assert "words are searched by own posting lists, BM25" in cli("doctor").out
 
 
 def test_a_file_that_is_no_database_and_a_model_that_is_damaged_are_said(cli: Run, home: Path) -> None:

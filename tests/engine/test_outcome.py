@@ -34,6 +34,7 @@ def test_plain_data_holds_everything() -> None:
         "embedder": "e",
         "omitted": 2,
         "milliseconds": {"search": 1.0},
+        "methods": {},
         "sessions": [],
     }
     assert "explanation" not in answer.as_dict()["hits"][0]

@@ -6,6 +6,7 @@ import pytest
 
 from recollect.engine.settings import Settings, config_file, default_db
 from recollect.model.errors import InvalidArgument, StoreUnavailable
+from recollect.store.postgres.address import ServerAddress
 
 
 @pytest.fixture(autouse=True)
@@ -169,3 +170,17 @@ def test_they_open_the_memory_they_describe(tmp_path: Path) -> None:
         assert engine.embedder is not None
     with settings.open(embed=False) as engine:
         assert engine.embedder is None
+
+
+def test_a_replica_is_the_address_of_a_server_and_its_password_is_not_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RECOLLECT_REPLICA", "postgresql://tom:hunter2@localhost/m")
+    settings = Settings(embedder="lexical")
+    assert settings.replica == ServerAddress("postgresql://tom:hunter2@localhost/m")
+    assert "hunter2" not in repr(settings)
+    with pytest.raises(InvalidArgument, match="given together with that of the server") as caught:
+        settings.open()
+    assert "hunter2" not in str(caught.value)
+    with pytest.raises(InvalidArgument, match="replica must be the address of a PostgreSQL server"):
+        Settings(replica="memories.db")

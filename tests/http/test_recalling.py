@@ -112,3 +112,11 @@ def test_operators_of_other_languages_are_words(
 ) -> None:
     assert client.post("/v1/recall", json={"text": text}).status_code == 200
     assert len(engine.list().memories) == 3
+
+
+def test_how_it_was_searched_is_said_and_all_that_was_written_can_be_asked_for(
+    client: TestClient, tea: str
+) -> None:
+    found = client.post("/v1/recall", json={"text": "tea", "fresh": True}).json()
+    assert found["methods"]["words"] == "own posting lists, BM25"
+    assert client.post("/v1/recall", json={"text": "tea", "fresh": "yes"}).status_code == 422

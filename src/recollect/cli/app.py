@@ -37,7 +37,7 @@ from recollect.cli import (
     upkeep,
     walkthrough,
 )
-from recollect.cli.command import Db, Debug, Embedder, Json, Namespace, Quiet, guarded
+from recollect.cli.command import Db, Debug, Embedder, Json, Namespace, Quiet, Replica, guarded
 from recollect.cli.session import Given, Session
 
 _GROUPS: Final = (
@@ -103,10 +103,11 @@ def start(
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
+    replica: Replica = None,
     version: Version = False,
 ) -> None:
     """Memory that finds the right few things again, on your machine, with reasons."""
-    ctx.obj = Given(db, namespace, embedder, json, quiet, debug)
+    ctx.obj = Given(db, namespace, embedder, json, quiet, debug, replica)
     if version:
         typer.echo(f"recollect {__version__}")
         raise typer.Exit

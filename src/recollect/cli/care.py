@@ -21,6 +21,7 @@ _LABELS: Final = {
     "changes": "changes so far",
     "unfinished_purge": "purge to be finished",
     "bytes": "size",
+    "methods": "searched by",
 }
 _UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
 
@@ -67,7 +68,9 @@ def stats(session: Session) -> None:
         return
     for name, value in found.items():
         said = value
-        if isinstance(value, dict):
+        if name == "methods":
+            said = "; ".join(f"{leg}: {how}" for leg, how in value.items())
+        elif isinstance(value, dict):
             said = ", ".join(f"{count:,} of {key}" for key, count in value.items()) or "none"
         elif name == "bytes":
             said = size(value)

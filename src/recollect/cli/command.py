@@ -43,6 +43,13 @@ Embedder = Annotated[
         rich_help_panel=EVERYWHERE,
     ),
 ]  # fmt: skip
+Replica = Annotated[
+    str | None,
+    typer.Option(
+        "--replica", metavar="URL", help="A server that repeats what --db writes, to recall from.",
+        rich_help_panel=EVERYWHERE,
+    ),
+]  # fmt: skip
 Json = Annotated[bool, typer.Option("--json", help="Results as JSON.", rich_help_panel=EVERYWHERE)]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Only results and errors.", rich_help_panel=EVERYWHERE)
@@ -58,6 +65,7 @@ _SHARED: Final = {
     "json": (Json, False),
     "quiet": (Quiet, False),
     "debug": (Debug, False),
+    "replica": (Replica, None),
 }
 
 

@@ -148,6 +148,8 @@ def _show(session: Session, found: dict[str, Any]) -> None:
         *(("", f"{name}: {state_}") for name, state_ in found["models"].items()),
         ("database", database["path"]),
         ("", state),
+        *(("", database[name]) for name in ("server", "replica") if name in database),
+        *(("", f"{leg} are searched by {how}") for leg, how in database.get("methods", {}).items()),
         ("embedder", used),
     ]
     for name, value in rows:

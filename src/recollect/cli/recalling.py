@@ -87,6 +87,9 @@ Agreement = Annotated[
     ),
 ]
 Explain = Annotated[bool, typer.Option("--explain", "-e", help="Show how every score came about.")]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Know all that was written, where a replica may be a moment behind.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -110,6 +113,7 @@ def recall(
     reranker: Reranker = None,
     agreement: Agreement = None,
     explain: Explain = False,
+    fresh: Fresh = False,
 ) -> None:
     """Find the right few memories for a question, and say why."""
     from recollect.engine import PARAMETERS
@@ -133,6 +137,7 @@ def recall(
             "period": about,
             "sessions": sessions,
             "budget": budget,
+            "fresh": fresh,
         }
         sure = None
         if agreement is None:
@@ -252,6 +257,9 @@ def _report(
         output.say(f"{said} ({', '.join(sure.samples)})", "")
     elif not found.hits:
         output.say(_nothing(session, engine, found), "")
+    if explain:
+        for leg, how in found.methods.items():
+            output.say(f"{leg} were searched by {how}", "")
     output.say(_summary(session, found))
 
 

@@ -1,4 +1,4 @@
-"""Embed everything with the embedder that is named, in place, while others go on searching."""
+"""Embed everything with the embedder that is named, and make indexes, while others go on searching."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ Batch = Annotated[int, typer.Option("--batch", min=1, help="How many memories in
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
     command(app, "reembed", "Look after it")(reembed)
+    command(app, "index", "Look after it")(index)
 
 
 def reembed(session: Session, dry_run: DryRun = False, keep_old: KeepOld = False, batch: Batch = 256) -> None:
@@ -57,6 +58,22 @@ def reembed(session: Session, dry_run: DryRun = False, keep_old: KeepOld = False
         session.leave(EMBEDDER)
 
 
+def index(session: Session) -> None:
+    """Make the indexes that large namespaces are searched by; searches and writes go on meanwhile.
+
+    It can be stopped at any moment and run again.
+    """
+    output = session.output
+    with session.memory(embed=True) as engine, _progress(output, "indexing") as advance:
+        done = engine.index(progress=lambda what, count, total: advance(count, total or None))
+    if output.json:
+        output.data(asdict(done) | {"methods": dict(done.methods)})
+        return
+    output.line(f"made {counted(done.made, 'index', 'indexes')}" if done.made else "nothing to index")
+    for leg, how in done.methods.items():
+        output.say(f"{leg} are searched by {how}")
+
+
 def _said(done: Reembedding) -> str:
     from recollect.engine.reembedding_verbs import duration
 
@@ -72,16 +89,16 @@ def _said(done: Reembedding) -> str:
 
 
 @contextmanager
-def _progress(output: Output) -> Iterator[Callable[[int, int], None]]:
+def _progress(output: Output, what: str = "embedding") -> Iterator[Callable[[int, int | None], None]]:
     """Give a function that shows how far it is, on standard error and only to people."""
     from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
     shown = output.errors.is_terminal and not output.quiet and not output.json
     columns = (*Progress.get_default_columns()[:3], MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=output.errors, transient=True, disable=not shown) as progress:
-        task = progress.add_task("embedding", total=None)
+        task = progress.add_task(what, total=None)
 
-        def advance(done: int, total: int) -> None:
+        def advance(done: int, total: int | None) -> None:
             progress.update(task, completed=done, total=total)
 
         yield advance

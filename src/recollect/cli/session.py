@@ -28,6 +28,7 @@ class Given:
     json: bool = False
     quiet: bool = False
     debug: bool = False
+    replica: str | None = None
 
     def over(self, before: Given) -> Given:
         """Return what holds when these options were given after others.
@@ -35,7 +36,7 @@ class Given:
         Examples
         --------
         >>> Given(namespace="b").over(Given(namespace="a", json=True))
-        Given(db=None, namespace='b', embedder=None, json=True, quiet=False, debug=False)
+        Given(db=None, namespace='b', embedder=None, json=True, quiet=False, debug=False, replica=None)
         """
         given = {each.name: getattr(self, each.name) for each in fields(self)}
         return replace(before, **{name: value for name, value in given.items() if value not in (None, False)})
@@ -59,7 +60,7 @@ class Session:
         """The settings, with what was given on the command line before everything else."""
         from recollect.engine.settings import Settings
 
-        named = {"db": self.given.db, "namespace": self.given.namespace, "embedder": self.given.embedder}
+        named = {name: getattr(self.given, name) for name in ("db", "replica", "namespace", "embedder")}
         return Settings(**{name: value for name, value in named.items() if value is not None})
 
     @contextmanager

@@ -66,10 +66,10 @@ _Entries: TypeAlias = list[Entry]
 class Engine(
     RecipeVerbs,
     FeedbackVerbs,
+    ReembeddingVerbs,
     LifeVerbs,
     GraphVerbs,
     OnceVerbs,
-    ReembeddingVerbs,
     ExchangeVerbs,
     DuplicateVerbs,
     ContradictionVerbs,
@@ -290,6 +290,7 @@ class Engine(
         limit: int = 50,
         cursor: str | None = None,
         hidden: bool = False,
+        fresh: bool = True,
     ) -> Page:
         """Return memories newest first, a page at a time.
 
@@ -305,10 +306,17 @@ class Engine(
             The `cursor` of the page before.
         hidden
             Whether forgotten and superseded memories are shown too.
+        fresh
+            Whether the page must know all that was written before; without it, it may be read from a replica.
         """
         condition = None if filter is None else parse(filter)
         checks.whole("limit", limit)
-        return self.store.page(self._namespace(namespace), condition, limit, cursor, hidden=hidden)
+        path = self._namespace(namespace)
+
+        def read() -> Page:
+            return self.store.page(path, condition, limit, cursor, hidden=hidden)
+
+        return read() if checks.flag("fresh", fresh) else self.store.relaxed(read)[0]
 
     def history(self, id: str, *, namespace: str | None = None) -> tuple[Memory, ...]:
         """Return the whole chain a memory is part of: what was replaced before what replaced it."""
@@ -340,6 +348,7 @@ class Engine(
         near: Place | None = None,
         budget: int | None = None,
         vector: Floats | None = None,
+        fresh: bool = False,
     ) -> Recall:
         """Find the right few memories for a question, and say why.
 
@@ -375,6 +384,9 @@ class Engine(
             How many tokens the hits may take together; whole memories only.
         vector
             The question's vector, if it has been computed already.
+        fresh
+            Whether the answer must know all that was written before, by anybody; without it, one that is read
+            from a replica may not know of the last moments.
         """
         request = Request(
             text=checks.writable("text", text),
@@ -390,6 +402,7 @@ class Engine(
             near=_of_type("near", near, Place),
             budget=None if budget is None else checks.whole("budget", budget),
             vector=vector,
+            fresh=checks.flag("fresh", fresh),
         )
         recaller = Recaller(
             self._repairing,

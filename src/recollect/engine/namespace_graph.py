@@ -193,7 +193,8 @@ class NamespaceGraph:
         waited = self.since is not None and not self._is_still_true(now)
         if news.change == self.change and not waited:
             return self.since is not None or not news.change
-        if self.change and (news.kinds & _RENAMED or self._is_stale()):
+        if news.change < self.change or (self.change and (news.kinds & _RENAMED or self._is_stale())):
+            # What a replica knows may be older than what is known here.
             return False
         changed = {slot for slot in news.changed if slot < self.slots}
         if waited:

@@ -57,6 +57,7 @@ def open(
     duplicates: str = "near",
     durable: bool = True,
     must_exist: bool = False,
+    replica: str | ServerAddress | None = None,
     migration_backup: bool = True,
     resources: Resources | None = None,
     clock: Callable[[], datetime] | None = None,
@@ -103,6 +104,9 @@ def open(
         Whether an acknowledged write survives a power cut.
     must_exist
         Whether a missing file is an error.
+    replica
+        The address of a server that repeats what the one at `path` writes: recalls are answered there, unless
+        it is away or too far behind, which `degraded` says. Nothing is written to it.
     migration_backup
         Whether a file that an older Recollect wrote is copied, beside it, before it is brought up to date.
     resources
@@ -124,7 +128,7 @@ def open(
     >>> memory.close()
     """
     backup = checks.flag("migration_backup", migration_backup)
-    store = open_store(path, durable=durable, must_exist=must_exist, backup=backup)
+    store = open_store(path, durable=durable, must_exist=must_exist, backup=backup, replica=replica)
     try:
         reader = _analyser(store, analyser_name, language)
         measure, specification, notes = _embedder(store, embedder, resources)
@@ -154,10 +158,22 @@ def open(
 
 
 def open_store(
-    path: str | Path | ServerAddress, *, durable: bool = True, must_exist: bool = False, backup: bool = True
+    path: str | Path | ServerAddress,
+    *,
+    durable: bool = True,
+    must_exist: bool = False,
+    backup: bool = True,
+    replica: str | ServerAddress | None = None,
 ) -> Store:
     """Open the store in a file or on a server, without an engine around it; see :func:`open`."""
-    url = address_of(path)
+    url, other = address_of(path), None if replica is None else address_of(replica)
+    if replica is not None and (url is None or other is None):
+        # Neither is shown: one of them may hold a password.
+        raise InvalidArgument(
+            "replica",
+            "(not shown, for it may hold a password)",
+            "the address of a server, given together with that of the server it repeats",
+        )
     if url is None:
         return SqliteStore(str(path), durable=durable, must_exist=must_exist, migration_backup=backup)
     try:
@@ -165,7 +181,7 @@ def open_store(
         from recollect.store.postgres.store import PostgresStore
     except ImportError as error:
         raise MissingExtra("A store on PostgreSQL", "'recollect[postgres]'") from error
-    return PostgresStore(url, durable=durable, must_exist=must_exist)
+    return PostgresStore(url, durable=durable, must_exist=must_exist, replica=other)
 
 
 def _migrated(store: Store) -> list[str]:

@@ -66,6 +66,8 @@ class Recall:
         What all candidates were ranked by; None if there were none.
     change
         The last change of the namespace that was seen.
+    methods
+        How the store searched, by ``"vectors"`` and ``"words"``, as far as it did: by an index, or a scan.
     """
 
     hits: tuple[Hit, ...]
@@ -79,6 +81,7 @@ class Recall:
     id: str = field(default="", compare=False)
     trace: Trace | None = field(default=None, repr=False, compare=False)
     change: int = field(default=0, repr=False, compare=False)
+    methods: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def support(self) -> float:
@@ -121,4 +124,5 @@ class Recall:
             "embedder": self.embedder,
             "omitted": self.omitted,
             "milliseconds": dict(self.milliseconds),
+            "methods": dict(self.methods),
         }

@@ -56,6 +56,7 @@ class Request:
     near: Place | None
     budget: int | None
     vector: Floats | None
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +81,12 @@ class Recaller:
         if recipe.vector_pool:
             vector, wrong = self.meaning.of_question(question.topic or question.text, request.vector)
         embedded_at = perf_counter()
-        found = self.repairing.run([request.namespace], lambda: self._search(request, question, vector))
+        found, elsewhere = self.repairing.run(
+            [request.namespace],
+            lambda: self.repairing.store.relaxed(
+                lambda: self._search(request, question, vector), fresh=request.fresh
+            ),
+        )
         shown = len(found.hits)
         if request.budget is not None:
             shown = within_budget([hit.memory.content for hit in found.hits], request.budget)
@@ -90,7 +96,7 @@ class Recaller:
             hits=found.hits[:shown],
             sessions=_within(found.sessions, shown),
             degraded=self._degraded(
-                recipe, [wrong, found.unread], found.pending if vector is not None else 0
+                recipe, [wrong, found.unread, elsewhere], found.pending if vector is not None else 0
             ),
             rejected=found.rejected,
             recipe=recipe.name,
@@ -99,6 +105,7 @@ class Recaller:
             milliseconds=_milliseconds(reading=started, embedding=read_at, search=embedded_at, done=done),
             trace=None if found.trace is None else found.trace.seen(found.positions[:shown]),
             change=found.change,
+            methods=found.methods,
         )
 
     def _question(self, request: Request) -> Question:
@@ -114,7 +121,10 @@ class Recaller:
             with self._view(request) as view:
                 return with_speakers(question, names, view, analyser, recipe.speaker_share)
 
-        return self.repairing.run([request.namespace], look)
+        found, _ = self.repairing.run(
+            [request.namespace], lambda: self.repairing.store.relaxed(look, fresh=request.fresh)
+        )
+        return found
 
     def _view(self, request: Request) -> AbstractContextManager[View]:
         return self.repairing.store.view(
@@ -161,7 +171,15 @@ class Recaller:
                 hits = _hits(ranked, range(min(request.limit, ranked.slots.size)), view)
             rejected = None if hits or not request.limit else _rejected(ranked, view)
             return _Found(
-                hits, sessions, rejected, view.pending, ranked.trace, positions, unread, view.change
+                hits,
+                sessions,
+                rejected,
+                view.pending,
+                ranked.trace,
+                positions,
+                unread,
+                view.change,
+                dict(view.methods),
             )
 
     def _period(self, request: Request, question: Question) -> tuple[Period | None, bool, str]:
@@ -214,6 +232,7 @@ class _Found:
     positions: Sequence[int]
     unread: str
     change: int
+    methods: Mapping[str, str]
 
 
 def _hits(ranked: Ranked, positions: Sequence[int], view: View) -> tuple[Hit, ...]:

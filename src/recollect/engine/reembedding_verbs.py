@@ -25,7 +25,7 @@ from recollect.engine.meaning import Meaning, address
 from recollect.engine.repairing import Repairing
 from recollect.engine.words import embedded_text
 from recollect.model import checks
-from recollect.model.errors import EmbedderError
+from recollect.model.errors import EmbedderError, WorkUnderWay
 from recollect.model.memory import Memory
 from recollect.store.embedding import Embedded
 from recollect.store.port import Store
@@ -34,6 +34,8 @@ BATCH: Final = 256
 """How many memories are embedded and written in one transaction."""
 WORK: Final = "reembed"
 """The kind of work that this is: one worker at a time does it."""
+INDEX: Final = "index"
+"""The kind of work that making indexes is."""
 SETTING: Final = "embedder"
 """The setting of a store that says which embedder it is opened with."""
 
@@ -84,6 +86,25 @@ class Reembedding:
     dropped: int = 0
     seconds: float = 0.0
     dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Indexing:
+    """What came of making indexes.
+
+    Attributes
+    ----------
+    made
+        How many indexes, or parts of one, were made.
+    methods
+        How the store searches now, by ``"vectors"`` and by ``"words"``.
+    seconds
+        How long it took.
+    """
+
+    made: int
+    methods: Mapping[str, str]
+    seconds: float
 
 
 class ReembeddingVerbs(ABC):
@@ -141,7 +162,7 @@ class ReembeddingVerbs(ABC):
                 tries.embed(memories)
                 progress(min(total, tries.embedded + len(tries.failed)), total)
             tries.end()
-            self._renew_codes(held)
+            self._index_unless_another_does()
         failed, seconds = tuple(tries.failed), perf_counter() - began
         return Reembedding(name, waiting, embedded=tries.embedded, failed=failed, seconds=seconds)
 
@@ -180,7 +201,7 @@ class ReembeddingVerbs(ABC):
             return self._estimate()
         self._measured_by()
         began = perf_counter()
-        with self.leasing.hold(WORK) as held:
+        with self.leasing.hold(WORK):
             others = self.store.other_vectors()
             done = self.embed_pending(batch=batch, progress=progress)
             if self.specification is not None and self.store.setting(SETTING) != self.specification:
@@ -188,12 +209,51 @@ class ReembeddingVerbs(ABC):
             dropped = 0
             while not keep_old and (gone := self.store.drop_vectors(_DROPPED)):
                 dropped += gone
-            self._renew_codes(held)
+            self._index_unless_another_does()
         return replace(done, others=others, dropped=dropped, seconds=perf_counter() - began)
 
-    def _renew_codes(self, held: Held) -> None:
-        while self.store.renew_codes():
+    def index(
+        self, *, progress: Callable[[str, int, int], None] = lambda what, done, total: None
+    ) -> Indexing:
+        """Make the indexes that large namespaces are searched by, if any is missing.
+
+        It can be interrupted at any moment and run again. Searches go on meanwhile: they are right without,
+        and take longer.
+
+        Parameters
+        ----------
+        progress
+            Told what is being made, how far it is, and of how much; 0 where nobody knows.
+
+        Raises
+        ------
+        WorkUnderWay, LeaseLost
+            Another is doing it, or has taken it over.
+        """
+        began, made = perf_counter(), 0
+        if self.embedder is not None:
+            with self.leasing.hold(INDEX) as held:
+                made = self._renew_codes(held, progress)
+        return Indexing(made, self.store.methods(), perf_counter() - began)
+
+    def _index_unless_another_does(self) -> int:
+        """Make the indexes that are missing, and return how many; none if another is at it."""
+        try:
+            return self.index().made
+        except WorkUnderWay:
+            return 0
+
+    def _renew_codes(self, held: Held, progress: Callable[[str, int, int], None]) -> int:
+        def told(what: str, done: int, total: int) -> None:
+            # An index may take longer than anybody waits for a worker that says nothing.
             held.renew()
+            progress(what, done, total)
+
+        made = 0
+        while self.store.renew_codes(told):
+            made += 1
+            held.renew()
+        return made
 
     def _estimate(self) -> Reembedding:
         """Return what there is to do, and how long it would take, going by a sample of it."""

@@ -46,9 +46,10 @@ CONFIG_VARIABLE: Final = "RECOLLECT_CONFIG"
 PREFIX: Final = "RECOLLECT_"
 _VARIABLE: Final = "the environment variable "
 
-_SECRETS: Final = ("api_key", "anchors_key")
+_SECRETS: Final = ("api_key", "anchors_key", "replica")
 _EXPECTED: Final = {
     "db": "the path of a file, or the address of a PostgreSQL server",
+    "replica": "the address of a PostgreSQL server",
     "embedder": "the name of an embedder, such as 'auto' or 'lexical'",
     "reranker": "the name of a re-ranker, or 'none'",
     "extract_entities": "true or false",
@@ -122,6 +123,9 @@ class Settings(BaseSettings):
     db: Path | ServerAddress = Field(
         default_factory=lambda: default_db(os.environ, sys.platform, Path.home()),
         description="The file the memories are in, or the address of a PostgreSQL server.",
+    )
+    replica: ServerAddress | None = Field(
+        default=None, description="The address of a server that repeats what that one writes, to recall from."
     )
     namespace: str = Field(default=DEFAULT_NAMESPACE, description="Whose memories.")
     embedder: str = Field(default="auto", min_length=1, description="What measures meaning.")
@@ -232,6 +236,7 @@ class Settings(BaseSettings):
             life=self.life,
             durable=self.durable,
             must_exist=must_exist,
+            replica=self.replica,
             migration_backup=self.migration_backup,
             resources=self.resources,
             logging=Logging(
@@ -251,6 +256,11 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Put the places in their order: constructor, environment, file."""
         return init_settings, env_settings, InitSettingsSource(settings_cls, init_kwargs=_read_file())
+
+    @field_validator("replica", mode="before")
+    @classmethod
+    def _an_address(cls, value: object) -> object:
+        return ServerAddress(str(value)) if is_address(value) else value
 
     @field_validator("db", "models", "hub_cache", mode="before")
     @classmethod

@@ -6,6 +6,7 @@ by the next run. Nothing is removed: what has had its time is forgotten, and `re
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -90,7 +91,8 @@ class UpkeepVerbs(ConsolidatingVerbs):
         """Promote, demote, expire and summarise by the rules of `life`, and say what was done.
 
         Pinned memories are left alone. An expired memory is forgotten, not removed. One worker at a time does
-        this to a namespace, unless it is a dry run.
+        this to a namespace, unless it is a dry run. Afterwards the indexes are made that large namespaces are
+        searched by and that are missing; see :meth:`~recollect.Engine.index`.
 
         Parameters
         ----------
@@ -120,7 +122,14 @@ class UpkeepVerbs(ConsolidatingVerbs):
                 held.renew()
                 progress(step, count)
 
-            return self._maintained(path, writer, told, dry_run=False)
+            done = self._maintained(path, writer, told, dry_run=False)
+            if made := self._index_unless_another_does():
+                told("index", made)
+            return done
+
+    @abstractmethod
+    def _index_unless_another_does(self) -> int:
+        """Make the indexes that are missing, and return how many."""
 
     def _maintained(
         self, path: str, writer: Writer | None, progress: Callable[[str, int], None], *, dry_run: bool

@@ -46,6 +46,9 @@ class Question(Given):
         None, description="How many tokens the hits may take together."
     )
     explain: Flag = Field(False, description="Say of every hit why it has its score.")
+    fresh: Flag = Field(
+        False, description="Know all that was written before, where a replica may be a moment behind."
+    )
 
     def options(self) -> dict[str, Any]:
         """Return what else is asked for, as the engine takes it; not the recipe."""
@@ -59,6 +62,7 @@ class Question(Given):
             "period": None if period is None else Period(period.start, period.end),
             "near": None if near is None else near.place(),
             "budget": self.budget,
+            "fresh": self.fresh,
         }
 
 
@@ -100,6 +104,7 @@ class RecallShown(BaseModel):
     embedder: str
     omitted: int = Field(description="How many hits did not fit in the budget.")
     milliseconds: dict[str, float]
+    methods: dict[str, str] = Field(description="How the store searched, by vectors and words.")
 
 
 @router.post("/recall", response_model=None, responses={200: {"model": RecallShown}})
@@ -137,6 +142,7 @@ def recall_json(found: Recall, *, explain: bool = False) -> dict[str, Any]:
         "embedder": found.embedder,
         "omitted": found.omitted,
         "milliseconds": dict(found.milliseconds),
+        "methods": dict(found.methods),
     }
 
 

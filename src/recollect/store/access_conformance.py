@@ -98,3 +98,16 @@ class AccessConformance:
         assert store.reply("k1", "first") == _REPLY
         with store.view(_HERE, _NOW) as view:
             assert view.count == 1
+
+    def test_a_read_that_may_be_old_is_not_when_nothing_repeats_the_store(self, store: Store) -> None:
+        """Check that what `work` reads and writes is the store's own, and that its errors are passed on."""
+        store.remember_setting("x", "1")
+
+        def work() -> str | None:
+            store.remember_setting("x", "2")
+            return store.setting("x")
+
+        assert store.relaxed(work) == ("2", "")
+        assert store.relaxed(lambda: store.setting("x"), fresh=True) == ("2", "")
+        with pytest.raises(InvalidArgument):
+            store.relaxed(lambda: store.page(_HERE, None, 1, "no cursor", hidden=False))

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,11 @@ from recollect.store.naming import EntityRecord, GraphNews, Link, Points
 from recollect.store.recall_log import Lesson, LogBounds, LoggedRecall, Reaction, Sighting
 from recollect.store.repeats import Contradiction, Repeat, Run, Undone
 
+_Result = TypeVar("_Result")
+
 Floats = npt.NDArray[np.float32]
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how far it is, and how much there is."""
 Terms = Mapping[str, Mapping[str, int]]
 """The words of a memory: by field, each term and how often it occurs."""
 
@@ -135,6 +139,11 @@ class View(Protocol):
     @property
     def change(self) -> int:
         """The last change of the namespace that can be seen; 0 for one that there is not."""
+        ...
+
+    @property
+    def methods(self) -> Mapping[str, str]:
+        """How it was searched so far, for people: by ``"vectors"`` and by ``"words"``, as far as it was."""
         ...
 
     def nearest(
@@ -343,10 +352,12 @@ class Store(Protocol):
         """
         ...
 
-    def renew_codes(self) -> bool:
+    def renew_codes(self, progress: Progress = lambda what, done, total: None) -> bool:
         """Bring what is derived from vectors up to date for the current embedder, one step of it.
 
         Return whether there was anything to do. Searches are right before and after; they are only faster.
+        `progress` is told what is done, how far it is and of how much; 0 where nobody knows. It may raise,
+        and what was begun is undone.
         """
         ...
 
@@ -452,6 +463,14 @@ class Store(Protocol):
 
     def together(self) -> AbstractContextManager[None]:
         """Make everything that this thread writes in the block one transaction: all of it, or nothing."""
+        ...
+
+    def relaxed(self, work: Callable[[], _Result], *, fresh: bool = False) -> tuple[_Result, str]:
+        """Return what `work` reads, which may be from a replica, and why it was not if it should have been.
+
+        With `fresh` it is not older than what anybody was told to be written, before this was called. `work`
+        may be run twice. What it writes is written to the store itself.
+        """
         ...
 
     def reply(self, caller: str, key: str) -> Reply | None:
@@ -647,6 +666,10 @@ class Store(Protocol):
 
     def namespaces(self) -> Mapping[str, int]:
         """Return every namespace and how many memories it holds, hidden ones included."""
+        ...
+
+    def methods(self) -> Mapping[str, str]:
+        """Return how searches are done, by ``"vectors"`` and by ``"words"``, for people."""
         ...
 
     def statistics(self) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ import pytest
 import recollect
 from recollect.model.errors import InvalidArgument, ServerUnsuitable
 from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, entry, found_ids
-from recollect.store.postgres import embedding, partitioning, vectors
+from recollect.store.postgres import indexing, partitioning, vectors
 from recollect.store.postgres.partitioning import make_partitioned
 from recollect.store.postgres.schema import OWNED
 from recollect.store.postgres.store import PostgresStore
@@ -75,7 +75,7 @@ def test_memories_in_partitions_are_recalled_as_from_a_file(parted: str) -> None
 def test_a_large_namespace_gets_its_index_in_its_partition(
     parted: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (vectors, embedding):
+    for module in (vectors, indexing):
         monkeypatch.setattr(module, "EXACT", 20)
     store = PostgresStore(parted)
     store.use_embedder(EMBEDDER, DIMENSION)

@@ -1,15 +1,16 @@
 """The approximate index: made when a namespace has grown, found by, filtered, and removed."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import numpy as np
 import psycopg
 import pytest
 
-from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, THERE, entry, found_ids
+from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, THERE, entry, found_ids, query
 from recollect.store.filters import parse
-from recollect.store.postgres import embedding, vectors
+from recollect.store.postgres import indexing, methods, vectors
 from recollect.store.postgres.sight import Restriction
 from recollect.store.postgres.store import PostgresStore
 
@@ -18,7 +19,7 @@ from recollect.store.postgres.store import PostgresStore
 def grown(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[PostgresStore]:
     """A store in which 300 vectors are many; with tables of its own, for it makes indexes."""
     store = PostgresStore(url)
-    for module in (vectors, embedding):
+    for module in (vectors, indexing):
         monkeypatch.setattr(module, "EXACT", 200)
     store.use_embedder(EMBEDDER, DIMENSION)
     random = np.random.default_rng(1)
@@ -108,3 +109,51 @@ def test_a_purged_namespace_takes_its_index_along(grown: PostgresStore, url: str
     grown.renew_codes()
     grown.purge_namespace(HERE)
     assert indexes(url) == []
+
+
+def test_a_filter_that_one_in_a_hundred_passes_does_not_starve(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (vectors, indexing):
+        monkeypatch.setattr(module, "EXACT", 200)
+    with closing(PostgresStore(url)) as store:
+        store.use_embedder(EMBEDDER, DIMENSION)
+        random = np.random.default_rng(5)
+        rows = random.normal(size=(1_000, DIMENSION))
+        rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+        store.add(
+            [
+                entry(f"m{number}", "tea", row[np.newaxis], metadata={"rare": number % 100 == 0})
+                for number, row in enumerate(rows)
+            ]
+        )
+        rare, aim = parse({"metadata.rare": True}), -rows[0]
+        exact = asked(store, aim, 10, filter=rare)
+        assert store.renew_codes()
+        with store.view(HERE, NOW, filter=rare) as view:
+            # Those that pass are far from where the scan begins.
+            assert found_ids(view, view.nearest(aim, 10)) == exact
+            assert view.methods == {"vectors": methods.HNSW}
+        # A scan that is not allowed to go far enough is no answer: then everything is looked at.
+        monkeypatch.setattr(vectors, "_MOST", 300)
+        monkeypatch.setattr(vectors, "_EF", 10)
+        with store.view(HERE, NOW, filter=rare) as view:
+            assert found_ids(view, view.nearest(aim, 10)) == exact
+
+
+def test_a_view_and_the_store_say_how_they_search(grown: PostgresStore) -> None:
+    aim = np.ones(DIMENSION, np.float32) / np.float32(np.sqrt(DIMENSION))
+    with grown.view(HERE, NOW) as view:
+        assert view.methods == {}
+        view.nearest(aim, 3)
+        view.lexical(query("tea"), 3)
+        assert view.methods == {"vectors": methods.EXACT, "words": methods.POSTINGS}
+    assert grown.methods()["vectors"] == methods.EXACT
+    grown.renew_codes()
+    with grown.view(HERE, NOW) as view:
+        view.nearest(aim, 3)
+        assert view.methods == {"vectors": methods.HNSW}
+    found = grown.statistics()
+    assert found["methods"]["vectors"] == f"{methods.HNSW}, in 1 of 2 namespaces; {methods.EXACT} in others"
+    assert found["server"].startswith("PostgreSQL ")
+    assert "pgvector 0." in found["server"]

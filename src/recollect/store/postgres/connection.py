@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import count
 from time import sleep
 from typing import Any, Final, TypeAlias, TypeVar
@@ -108,6 +108,11 @@ class Database:
         self._pool.close()
 
     @property
+    def is_inside(self) -> bool:
+        """Whether this thread is inside a transaction."""
+        return getattr(self._here, "connection", None) is not None
+
+    @property
     def is_writing(self) -> bool:
         """Whether this thread is inside a write transaction."""
         return bool(getattr(self._here, "writing", False))
@@ -161,13 +166,23 @@ class Database:
     def reading(self) -> Iterator[Server]:
         """Run the block on one consistent view; inside a transaction of this thread it is that one's."""
         held = getattr(self._here, "connection", None)
+        elsewhere = getattr(self._here, "elsewhere", None)
         if held is not None:
             yield held
-            return
-        with self._borrowed() as connection, self._translated(connection):
+        elif elsewhere is not None:
+            with elsewhere() as connection, self._held(connection, writing=False):
+                yield connection
+        else:
+            with self.borrowed() as connection, self.looking(connection):
+                yield connection
+
+    @contextmanager
+    def looking(self, connection: Writer) -> Iterator[None]:
+        """Run the block on one consistent view, by a connection that was borrowed."""
+        with self.translated(connection):
             connection.execute(_READ, prepare=False)
             with self._held(connection, writing=False):
-                yield connection
+                yield
             try:
                 connection.execute("COMMIT", prepare=False)
             except psycopg.OperationalError:
@@ -189,7 +204,7 @@ class Database:
                 raise
             connection.execute("RELEASE SAVEPOINT part", prepare=False)
             return
-        with self._borrowed() as connection, self._translated(connection):
+        with self.borrowed() as connection, self.translated(connection):
             begun = connection.execute(_WRITE, prepare=False)
             begun.nextset()
             transaction = str((begun.fetchone() or ("", ""))[1])
@@ -210,6 +225,15 @@ class Database:
                         transaction,
                     ) from error
                 raise
+
+    @contextmanager
+    def elsewhere(self, source: Callable[[], AbstractContextManager[Writer]]) -> Iterator[None]:
+        """Let this thread read in the block from where `source` says; what it writes is written here."""
+        self._here.elsewhere = source
+        try:
+            yield
+        finally:
+            self._here.elsewhere = None
 
     @contextmanager
     def guarded(self, guard: Callable[[Server], object]) -> Iterator[None]:
@@ -242,7 +266,8 @@ class Database:
             connection.execute("SET synchronous_commit = off")
 
     @contextmanager
-    def _borrowed(self) -> Iterator[Writer]:
+    def borrowed(self) -> Iterator[Writer]:
+        """Run the block with a connection; its errors are not translated."""
         try:
             connection = self._pool.getconn()
         except PoolTimeout as error:
@@ -269,7 +294,8 @@ class Database:
             self._here.connection, self._here.writing = None, False
 
     @contextmanager
-    def _translated(self, connection: Writer) -> Iterator[None]:
+    def translated(self, connection: Writer) -> Iterator[None]:
+        """Turn the errors of a connection into ours, and undo what it was in the middle of."""
         try:
             yield
         except BaseException as error:

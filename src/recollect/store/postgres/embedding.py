@@ -6,17 +6,15 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
-import psycopg
-
 from recollect.index.record import changed
 from recollect.model.errors import InvalidArgument, MemoryNotFound
 from recollect.store.embedding import Embedded
-from recollect.store.port import Entry, Page
+from recollect.store.port import Entry, Page, Progress
 from recollect.store.postgres import namespaces
-from recollect.store.postgres.connection import Database, Server, prepare
-from recollect.store.postgres.failing import ours
+from recollect.store.postgres.connection import Database, Server
+from recollect.store.postgres.indexing import make_index, next_to_index
 from recollect.store.postgres.rows import OWN, memory
-from recollect.store.postgres.vectors import EXACT, WIDEST, index_name, put_vectors, remove_vectors
+from recollect.store.postgres.vectors import WIDEST, index_name, put_vectors, remove_vectors
 from recollect.store.postgres.writing import find, put_record, set_columns
 from recollect.store.sqlite.places import SLOTS
 from recollect.store.sqlite.writing import checked_passages
@@ -27,7 +25,6 @@ _WAITS: Final = (
     "NOT EXISTS (SELECT 1 FROM vectors v WHERE v.namespace = m.namespace AND v.embedder = %s "
     "AND v.slot = m.slot)"
 )
-_INDEX_SECONDS: Final = 24 * 3600.0
 
 
 class EmbeddingStore:
@@ -84,23 +81,19 @@ class EmbeddingStore:
         """Give memories their vectors, all in one transaction; return how many still waited for them."""
         return self._database.write(lambda connection: self._put(connection, given))
 
-    def renew_codes(self) -> bool:
+    def renew_codes(self, progress: Progress = lambda what, done, total: None) -> bool:
         """Make an approximate index for one namespace that has grown large; return whether any had.
 
         Searches are exact until it is there. Others read and write meanwhile.
         """
-        number = self._number()
-        assert self._embedder is not None  # _number looked
-        row = self._database.read(
-            lambda connection: connection.execute(
-                "SELECT namespace FROM vector_counts WHERE embedder = %s AND passages > %s AND NOT indexed "
-                "ORDER BY namespace LIMIT 1",
-                (number, EXACT),
-            ).fetchone()
-        )
-        if row is None or self._embedder[1] > WIDEST:
+        number, embedder = self._number(), self._embedder
+        assert embedder is not None  # _number looked
+        if embedder[1] > WIDEST:
             return False
-        self._make_index(int(row[0]), number, self._embedder[1])
+        found = self._database.read(lambda connection: next_to_index(connection, number))
+        if found is None:
+            return False
+        make_index(self._database.url, found, embedder, self._database.read, progress)
         return True
 
     def drop_vectors(self, limit: int) -> int:
@@ -162,37 +155,10 @@ class EmbeddingStore:
             _drop_index(connection, namespace, embedder)
         return len(rows)
 
-    def _make_index(self, namespace: int, embedder: int, dimension: int) -> None:
-        name, url = index_name(namespace, embedder), self._database.url
-        # Not in a transaction, so that nobody waits for it; what an interrupted attempt left is no index.
-        with psycopg.connect(url, autocommit=True) as connection:
-            try:
-                prepare(connection, patience=_INDEX_SECONDS, statement_seconds=_INDEX_SECONDS)
-                connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
-                connection.execute(
-                    f"CREATE INDEX CONCURRENTLY {name} ON {_part(connection, namespace)} USING hnsw "
-                    f"((embedding::vector({dimension})) vector_ip_ops) "
-                    f"WHERE namespace = {namespace} AND embedder = {embedder}"
-                )
-                connection.execute(
-                    "UPDATE vector_counts SET indexed = true WHERE namespace = %s AND embedder = %s",
-                    (namespace, embedder),
-                )
-            except psycopg.Error as error:
-                raise ours(error, url, broken=connection.broken) from error
-
     def _number(self) -> int:
         if self._embedder is None:
             raise InvalidArgument("embedder", None, "in use, for vectors to belong to it")
         return self._embedder[0]
-
-
-def _part(connection: Server, namespace: int) -> str:
-    """Return the table that holds a namespace's vectors: a partition, where there are any."""
-    row = connection.execute(
-        "SELECT tableoid::regclass::text FROM vectors WHERE namespace = %s LIMIT 1", (namespace,)
-    ).fetchone()
-    return "vectors" if row is None else str(row[0])
 
 
 def _drop_index(connection: Server, namespace: int, embedder: int) -> None:

@@ -20,6 +20,7 @@ from recollect.store.postgres import (
     entities,
     erasing,
     lessons,
+    methods,
     migrating,
     namespaces,
     recall_log,
@@ -27,6 +28,7 @@ from recollect.store.postgres import (
     writing,
 )
 from recollect.store.postgres.access import AccessStore, erase_replies
+from recollect.store.postgres.address import parsed
 from recollect.store.postgres.conditions import Condition, compiled
 from recollect.store.postgres.connection import Database, Server
 from recollect.store.postgres.embedding import EmbeddingStore
@@ -35,6 +37,7 @@ from recollect.store.postgres.leases import LeaseStore
 from recollect.store.postgres.namespaces import EMPTY
 from recollect.store.postgres.naming import NamingStore
 from recollect.store.postgres.repeats import RepeatStore, link_repeats
+from recollect.store.postgres.replica import LAG, PATIENCE, Replica, ReplicaStore
 from recollect.store.postgres.rows import OWN, memory
 from recollect.store.postgres.view import PostgresView
 from recollect.store.sqlite.places import EMBEDDERS, checked_room
@@ -47,7 +50,9 @@ _DIGITS: Final = 18
 _AT_ONCE: Final = 500
 
 
-class PostgresStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, RepeatStore, LeaseStore):
+class PostgresStore(
+    LearningStore, NamingStore, AccessStore, EmbeddingStore, RepeatStore, LeaseStore, ReplicaStore
+):
     """A :class:`~recollect.store.port.Store` on a server; any number of processes may open it.
 
     Parameters
@@ -64,6 +69,13 @@ class PostgresStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Rep
         For how many seconds a connection, or a lock of others, is waited for.
     statement_seconds
         How long one statement may take.
+    replica
+        The address of a server that repeats what this one writes, for reads that may be a little old; None
+        for none. It need not be there yet.
+    replica_lag
+        How many seconds it may be behind.
+    replica_patience
+        For how many seconds it, or what it has not repeated yet, is waited for before the first is asked.
 
     Attributes
     ----------
@@ -80,7 +92,12 @@ class PostgresStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Rep
         connections: int = 10,
         patience: float = 30.0,
         statement_seconds: float = 30.0,
+        replica: str | None = None,
+        replica_lag: float = LAG,
+        replica_patience: float = PATIENCE,
     ) -> None:
+        if replica is not None:
+            parsed(replica)
         migrating.made_ready(url, must_exist=must_exist)
         self._database = Database(
             url,
@@ -90,8 +107,18 @@ class PostgresStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Rep
             statement_seconds=statement_seconds,
         )
         self.path = self._database.name
+        self._durable = durable
         self._embedder: tuple[int, int] | None = None
         self._database.open()
+        if replica is not None:
+            self._replica = Replica(
+                replica,
+                connections=connections,
+                lag=replica_lag,
+                patience=replica_patience,
+                statement_seconds=statement_seconds,
+            )
+            self._replica.open()
 
     # --- what a store knows of itself -----------------------------------------------------------------
 
@@ -351,7 +378,19 @@ class PostgresStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Rep
 
     def statistics(self) -> Mapping[str, Any]:
         """Return sizes and counts, for people."""
-        return self._database.read(statistics.counted)
+
+        def read(connection: Server) -> dict[str, Any]:
+            counts = statistics.counted(connection)
+            return {**counts, "methods": methods.methods(connection), "server": methods.server(connection)}
+
+        found = self._database.read(read)
+        if self._replica is not None:
+            found["replica"] = self._replica.state()
+        return found
+
+    def methods(self) -> Mapping[str, str]:
+        """Return how searches are done, by leg, for people."""
+        return self._database.read(methods.methods)
 
     def check(self, terms_of: Callable[[Memory], Terms], *, repair: bool = False) -> list[str]:
         """Return what is wrong, in words; with `repair`, write derived data that is wrong anew."""
@@ -382,6 +421,8 @@ class PostgresStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Rep
 
     def close(self) -> None:
         """Let go of the database."""
+        if self._replica is not None:
+            self._replica.close()
         self._database.close()
 
     def _purge(self, connection: Server, namespace: str, ids: Sequence[str], names: Sequence[str]) -> None:

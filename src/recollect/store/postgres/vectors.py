@@ -15,6 +15,7 @@ import numpy as np
 
 from recollect.model.checks import FloatArray, IntArray
 from recollect.store.port import Floats
+from recollect.store.postgres import methods
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.sight import Restriction
 
@@ -79,13 +80,22 @@ def counted(connection: Server, number: int, embedder: int) -> tuple[int, int, b
 
 def nearest(
     connection: Server, number: int, embedder: tuple[int, int], query: Floats, limit: int, among: Restriction
-) -> tuple[IntArray, FloatArray]:
-    """Return the slots whose best passage is closest to a unit vector, best first, and their cosines."""
+) -> tuple[IntArray, FloatArray, str]:
+    """Return the slots whose best passage is closest to a unit vector, best first, their cosines, and how."""
     if limit == 0:
-        return np.zeros(0, np.intp), np.zeros(0)
+        return np.zeros(0, np.intp), np.zeros(0), methods.EXACT
     _, passages, indexed = counted(connection, number, embedder[0])
     if indexed and passages > EXACT:
-        return _approximately(connection, number, embedder, query, limit, among)
+        slots, found = _approximately(connection, number, embedder, query, limit, among)
+        # A scan ends after so many; what passes a rare filter may all be after that.
+        if slots.size == limit or passages <= _MOST:
+            return slots, found, methods.HNSW
+    return *_exactly(connection, number, embedder, query, limit, among), methods.EXACT
+
+
+def _exactly(
+    connection: Server, number: int, embedder: tuple[int, int], query: Floats, limit: int, among: Restriction
+) -> tuple[IntArray, FloatArray]:
     rows = connection.execute(
         "SELECT p.slot, max(-(p.embedding <#> %s)) AS cosine FROM vectors p "
         f"WHERE p.namespace = %s AND p.embedder = %s{among.on('p')} "

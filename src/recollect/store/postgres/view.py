@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -20,6 +20,7 @@ from recollect.store.postgres import lexical, situated, vectors
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.context import around, read_in_context
 from recollect.store.postgres.lexical import Asked
+from recollect.store.postgres.methods import POSTINGS
 from recollect.store.postgres.namespaces import Namespace
 from recollect.store.postgres.rows import OWN, memory
 from recollect.store.postgres.sight import Restriction, both, filtered, look, without_terms
@@ -53,6 +54,12 @@ class PostgresView:
         self._asked: Asked | None = None
         self._memories: dict[int, Memory] = {}
         self._records: dict[int, bytes] = {}
+        self._methods: dict[str, str] = {}
+
+    @property
+    def methods(self) -> Mapping[str, str]:
+        """How it was searched so far, by leg."""
+        return self._methods
 
     @property
     def change(self) -> int:
@@ -86,7 +93,7 @@ class PostgresView:
         if self._embedder is None:
             return Found(np.zeros(0, np.intp), np.zeros(0))
         allowed = self._without(excluded)
-        slots, cosines = vectors.nearest(
+        slots, cosines, self._methods["vectors"] = vectors.nearest(
             self._connection, self._number, self._embedder, query, limit, allowed
         )
         return Found(slots, cosines)
@@ -94,6 +101,7 @@ class PostgresView:
     def lexical(self, query: LexicalQuery, limit: int) -> Found:
         """Return the memories with the highest BM25 scores; only those that share a term."""
         allowed = self._without(query.excluded)
+        self._methods["words"] = POSTINGS
         # What may be seen is all that is listed already.
         extra = Restriction(allowed.parts[len(self._sight.seen.parts) :])
         self._asked, found = lexical.search(self._connection, self._number, self._sight, query, limit, extra)

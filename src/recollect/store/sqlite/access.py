@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from recollect.model.errors import InvalidArgument
 from recollect.store.access import ApiKey, Reply
@@ -16,6 +16,8 @@ from recollect.store.sqlite import connection as one
 from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.rows import instant, microseconds
+
+_Result = TypeVar("_Result")
 
 _KEY: Final = "id, name, digest, namespaces, scopes, created_at, expires_at, revoked_at"
 _REPLY: Final = "caller, key, namespace, request, status, body, created_at"
@@ -93,6 +95,10 @@ class AccessStore:
                     self.rollbacks += 1
                     self._forget_partitions()
                 raise
+
+    def relaxed(self, work: Callable[[], _Result], *, fresh: bool = False) -> tuple[_Result, str]:
+        """Return what `work` reads; a file has no replica, so it is always as new as can be."""
+        return work(), ""
 
     def reply(self, caller: str, key: str) -> Reply | None:
         """Return what a caller's request of that name was answered with, if it was."""

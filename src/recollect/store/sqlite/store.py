@@ -26,6 +26,7 @@ from recollect.store.sqlite import (
     emptying,
     entities,
     lessons,
+    methods,
     recall_log,
     writing,
 )
@@ -354,7 +355,14 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Repea
     def statistics(self) -> Mapping[str, Any]:
         """Return sizes and counts, for people."""
         with self._lock, reading(self._connection, self.path):
-            return check.statistics(self._connection, self.path, self._approximate_from)
+            return {
+                **check.statistics(self._connection, self.path, self._approximate_from),
+                "methods": self.methods(),
+            }
+
+    def methods(self) -> Mapping[str, str]:
+        """Return how searches are done, by leg, for people."""
+        return methods.methods()
 
     def check(self, terms_of: Callable[[Memory], Terms], *, repair: bool = False) -> list[str]:
         """Return what is wrong with the file, in words; nothing for a sound one.

@@ -38,6 +38,7 @@ from recollect.store.port import NOTHING, Found
 from recollect.store.situated import nearby, timely
 from recollect.store.sqlite.conditions import compiled
 from recollect.store.sqlite.lists import read_lists
+from recollect.store.sqlite.methods import POSTINGS, vectors_method
 from recollect.store.sqlite.places import place, vectors_place
 from recollect.store.sqlite.rows import OWN, marks, memory
 from recollect.store.sqlite.segments import Namespace
@@ -63,12 +64,18 @@ class SqliteView:
         self._embedder = embedder
         self._asked: tuple[LexicalQuery, list[Part]] | None = None
         self._memories: dict[int, Memory] = {}
+        self._methods: dict[str, str] = {}
         believed, held = (None if moment is None else moment.timestamp() for moment in (as_of, true_at))
         self._sight = partition.sight(now.timestamp(), believed, held)
         self._allowed = self._sight.mask
         if filter is not None:
             passing = self._passing(filter)
             self._allowed = passing if self._allowed is None else passing & self._allowed
+
+    @property
+    def methods(self) -> Mapping[str, str]:
+        """How it was searched so far, by leg."""
+        return self._methods
 
     @property
     def change(self) -> int:
@@ -91,12 +98,14 @@ class SqliteView:
         self, query: Floats, limit: int, excluded: Sequence[str] = (), *, rough: bool = False
     ) -> Found:
         """Return the memories whose best passage is closest to a unit vector, with their cosines."""
+        self._methods["vectors"] = vectors_method(self._partition.vectors)
         fetch = None if rough else self._float_rows
         slots, cosines = self._partition.vectors.search(query, limit, self._without(excluded), fetch)
         return Found(slots, cosines, exact=self._partition.vectors.exact)
 
     def lexical(self, query: LexicalQuery, limit: int) -> Found:
         """Return the memories with the highest BM25 scores; only those that share a term."""
+        self._methods["words"] = POSTINGS
         parts = self._parts(query)
         if not parts or limit == 0:
             return NOTHING
