@@ -144,12 +144,21 @@ def writes(
     shape: Shape, contenders: Sequence[Contender], costs: dict[str, Written], options: argparse.Namespace
 ) -> Iterator[str]:
     """Yield tables of how fast memories are written: at first, and now, in batches and one by one."""
-    yield f"| filling, {CHUNK:,} at a time | memories/s | with indexes built after | log, bytes a memory |"
-    yield "|---|--:|--:|--:|"
+    yield (
+        f"| filling, {CHUNK:,} at a time | memories/s | with indexes built after | server | client "
+        "| log, bytes a memory |"
+    )
+    yield "|---|--:|--:|--:|--:|--:|"
     for each in contenders:
         cost = costs[each.name]
-        log = f"{cost.log / cost.memories:,.0f}" if each.database is not None else ""
-        yield f"| {each.name} | {cost.rate:,.0f} | {cost.rate_with_indexes:,.0f} | {log} |"
+        cells = (
+            f"{cost.rate:,.0f}",
+            f"{cost.rate_with_indexes:,.0f}",
+            milliseconds(cost.server / cost.memories) if each.database is not None else "",
+            milliseconds(cost.client / cost.memories),
+            f"{cost.log / cost.memories:,.0f}" if each.database is not None else "",
+        )
+        yield f"| {each.name} | " + " | ".join(cells) + " |"
     yield ""
     yield (
         f"| writing more | {options.batches} batches, memories/s | {options.singles} single, memories/s "

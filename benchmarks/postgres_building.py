@@ -17,7 +17,7 @@ import psycopg
 
 from benchmarks.engine_data import CHUNK, batches
 from benchmarks.postgres_contenders import Contender, Shape
-from benchmarks.postgres_server import Running
+from benchmarks.postgres_server import Running, processor_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,8 @@ class Written:
         How many were written in batches, and how long that took.
     log
         How many bytes of the server's log that made; 0 for a file.
+    client, server
+        How many seconds the processor worked for it in this process, and in those of the server.
     finishing
         How many seconds it took to build what is built afterwards.
     """
@@ -37,6 +39,8 @@ class Written:
     memories: int = 0
     seconds: float = 0.0
     log: int = 0
+    client: float = 0.0
+    server: float = 0.0
     finishing: float = 0.0
 
     @property
@@ -73,12 +77,13 @@ def built(contender: Contender, shape: Shape, server: Running, diary: Diary) -> 
     name = f"{contender.name}, {shape.name}"
     there, before = contender.count(), diary.read(name)
     done = there // CHUNK
-    seconds, position = 0.0, log_position(server)
+    seconds, computed, position, served = 0.0, 0.0, log_position(server), _served(contender)
     if there < shape.size:
         for number, batch in enumerate(batches(shape.size, done), done):
             where = shape.namespaces_of(number * CHUNK, len(batch.texts))
-            began = time.perf_counter()
+            began, used = time.perf_counter(), time.process_time()
             contender.add(batch, where, heard=False)
+            computed += time.process_time() - used
             seconds += time.perf_counter() - began
             if number % 50 == 49:
                 rate = (number - done + 1) * CHUNK / seconds
@@ -87,6 +92,8 @@ def built(contender: Contender, shape: Shape, server: Running, diary: Diary) -> 
                 before.memories + min((number + 1) * CHUNK, shape.size) - there,
                 before.seconds + seconds,
                 before.log + (log_position(server) - position if contender.database else 0),
+                before.client + computed,
+                before.server + _served(contender) - served,
             )
             diary.write(name, written)
     if not diary.read(name).finishing:
@@ -97,6 +104,11 @@ def built(contender: Contender, shape: Shape, server: Running, diary: Diary) -> 
         diary.write(name, Written(**known))
         progress(f"  {contender.name}: indexes in {finishing:.0f} s")
     return diary.read(name)
+
+
+def _served(contender: Contender) -> float:
+    """Return how long the server's processes have worked for somebody."""
+    return sum(processor_seconds(pid) for pids in contender.processes().values() for pid in pids)
 
 
 def log_position(server: Running) -> int:
