@@ -59,8 +59,7 @@ def named(text: str, view: View, share: float = 0.2) -> Question:
     ],
 )
 def test_names_have_a_capital_letter_where_there_are_any(asked: str, words: list[str]) -> None:
-    found = possible_names(read_question(asked, SNOWBALL), SNOWBALL)
-    assert [word for word in found if word != "מה"] == words
+    assert list(possible_names(read_question(asked, SNOWBALL), SNOWBALL)) == words
 
 
 @pytest.mark.parametrize(

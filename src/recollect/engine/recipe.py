@@ -57,7 +57,7 @@ class Recipe:
     ] = False
     speaker_share: Annotated[
         float, Declared("Then embed the question without the name of who says this share or more.", 0, 1)
-    ] = 0.2
+    ] = 0.15
     dates_weight: Annotated[float, Declared("Weight of the words of the date.", 0, 5)] = 1.0
     roots_weight: Annotated[float, Declared("Weight of the beginnings of Cyrillic words.", 0, 5)] = 0.5
     k1: Annotated[float, Declared("BM25: how soon repeating a word stops helping.", 0, 3)] = 0.9
