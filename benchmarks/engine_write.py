@@ -42,7 +42,8 @@ def durable_figures(work: Path, made: Built) -> Iterator[Figure]:
     """Yield single writes, each on the disk when it returns, against one bare insert per transaction.
 
     Both go on from a database of the same memories. The bare one has one table of texts and vectors, and the
-    same journal and synchronisation.
+    same journal and synchronisation. It looks for nothing; so what a write costs without the look for what
+    was said before, in other words and at all, is told beside it.
     """
     path = Path(shutil.copyfile(made.path, work / "durable.db"))
     bare = sqlite3.connect(work / "bare.db", isolation_level=None)
@@ -52,15 +53,16 @@ def durable_figures(work: Path, made: Built) -> Iterator[Figure]:
     add = "INSERT INTO memories (text, vector) VALUES (?, ?)"
     everything = [
         _Write(*write)
-        for batch in batches(made.size + _WRITES)
+        for batch in batches(made.size + 2 * _WRITES)
         for write in zip(batch.texts, batch.vectors, strict=True)
     ]
-    old, new = everything[: made.size], everything[made.size :]
+    old, all_new = everything[: made.size], everything[made.size :]
+    new, without = all_new[:_WRITES], all_new[_WRITES:]
     bare.execute("BEGIN")
     bare.executemany(add, [(write.text, write.vector.tobytes()) for write in old])
     bare.execute("COMMIT")
     embedder = Given()
-    embedder.give([write.text for write in new], np.stack([write.vector for write in new]))
+    embedder.give([write.text for write in all_new], np.stack([write.vector for write in all_new]))
     with open_engine(path, embedder=embedder) as engine:
         runs: dict[str, Callable[[_Write], object]] = {
             "ours": lambda write: engine.remember(write.text),
@@ -68,6 +70,13 @@ def durable_figures(work: Path, made: Built) -> Iterator[Figure]:
         }
         asked(runs, new[:20])
         times = asked(runs, new[20:])
+        half = len(without) // 2
+        exact = asked(
+            runs | {"ours": lambda write: engine.remember(write.text, duplicates="exact")}, without[:half]
+        )
+        off = asked(
+            runs | {"ours": lambda write: engine.remember(write.text, duplicates="off")}, without[half:]
+        )
     bare.close()
     ours, theirs = times["ours"], times["bare"]
     total = sum(theirs.wall) / sum(ours.wall)
@@ -86,3 +95,12 @@ def durable_figures(work: Path, made: Built) -> Iterator[Figure]:
         f"{milliseconds(theirs.p99)}; processor {milliseconds(ours.processor_median)} against "
         f"{milliseconds(theirs.processor_median)}",
     )
+    for words, found in (("looking for the same words alone", exact), ("looking for nothing", off)):
+        share = sum(found["bare"].wall) / sum(found["ours"].wall)
+        yield Figure(
+            f"… {words}",
+            made.size,
+            f"{share:.2f}× the rate; medians {milliseconds(found['ours'].median)} against "
+            f"{milliseconds(found['bare'].median)}; processor {milliseconds(found['ours'].processor_median)} "
+            f"against {milliseconds(found['bare'].processor_median)}",
+        )
