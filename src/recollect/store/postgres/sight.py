@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from recollect.index.record import FIELDS, Records, unpacked, visible
 from recollect.store.filters import Filter, matches
+from recollect.store.postgres.arrays import array, text_array
 from recollect.store.postgres.conditions import compiled
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.namespaces import Namespace
@@ -152,7 +153,7 @@ def filtered(connection: Server, namespace: Namespace, filter: Filter) -> Restri
 
 def among(slots: Sequence[int]) -> Restriction:
     """Return the restriction to some slots."""
-    return Restriction().and_(f"{_SLOT} = ANY (%s::int[])", list(slots))
+    return Restriction().and_(f"{_SLOT} = ANY (%s::int[])", array(slots))
 
 
 def both(first: Restriction, second: Restriction) -> Restriction:
@@ -170,7 +171,7 @@ def without_terms(restriction: Restriction, number: int, terms: Sequence[str], f
         "AND x.term = ANY (%s::text[]))",
         number,
         field,
-        list(terms),
+        text_array(terms),
     )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from recollect.model.checks import FloatArray, IntArray
 from recollect.store.port import Floats
 from recollect.store.postgres import methods
+from recollect.store.postgres.arrays import array
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.sight import Restriction
 
@@ -79,12 +80,21 @@ def counted(connection: Server, number: int, embedder: int) -> tuple[int, int, b
 
 
 def nearest(
-    connection: Server, number: int, embedder: tuple[int, int], query: Floats, limit: int, among: Restriction
+    connection: Server,
+    number: int,
+    embedder: tuple[int, int],
+    query: Floats,
+    limit: int,
+    among: Restriction,
+    known: tuple[int, int, bool],
 ) -> tuple[IntArray, FloatArray, str]:
-    """Return the slots whose best passage is closest to a unit vector, best first, their cosines, and how."""
+    """Return the slots whose best passage is closest to a unit vector, best first, their cosines, and how.
+
+    `known` is what :func:`counted` says.
+    """
     if limit == 0:
         return np.zeros(0, np.intp), np.zeros(0), methods.EXACT
-    _, passages, indexed = counted(connection, number, embedder[0])
+    _, passages, indexed = known
     if indexed and passages > EXACT:
         slots, found = _approximately(connection, number, embedder, query, limit, among)
         # A scan ends after so many; what passes a rare filter may all be after that.
@@ -111,8 +121,8 @@ def cosines(
     """Return the cosine of each memory's best passage with the query; 0 for one without vectors."""
     rows = connection.execute(
         "SELECT slot, max(-(embedding <#> %s)) FROM vectors "
-        "WHERE namespace = %s AND embedder = %s AND slot = ANY (%s) GROUP BY slot",
-        (query, number, embedder[0], slots.tolist()),
+        "WHERE namespace = %s AND embedder = %s AND slot = ANY (%s::int[]) GROUP BY slot",
+        (query, number, embedder[0], array(slots.tolist())),
     )
     known: dict[int, float] = dict(rows.fetchall())
     return np.array([known.get(slot, 0.0) for slot in slots.tolist()], np.float64)
@@ -123,8 +133,8 @@ def first_passages(connection: Server, number: int, embedder: tuple[int, int], s
     result = np.zeros((slots.size, embedder[1]), np.float32)
     rows = connection.execute(
         "SELECT slot, embedding FROM vectors "
-        "WHERE namespace = %s AND embedder = %s AND passage = 0 AND slot = ANY (%s)",
-        (number, embedder[0], slots.tolist()),
+        "WHERE namespace = %s AND embedder = %s AND passage = 0 AND slot = ANY (%s::int[])",
+        (number, embedder[0], array(slots.tolist())),
         binary=True,
     )
     known: dict[int, Any] = dict(rows.fetchall())

@@ -17,6 +17,7 @@ from recollect.rank.context import REACH, Reading
 from recollect.store.filters import Filter
 from recollect.store.port import Floats, Found
 from recollect.store.postgres import lexical, situated, vectors
+from recollect.store.postgres.arrays import array
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.context import around, read_in_context
 from recollect.store.postgres.lexical import Asked
@@ -55,6 +56,7 @@ class PostgresView:
         self._memories: dict[int, Memory] = {}
         self._records: dict[int, bytes] = {}
         self._methods: dict[str, str] = {}
+        self._counted: tuple[int, int, bool] | None = None
 
     @property
     def methods(self) -> Mapping[str, str]:
@@ -82,9 +84,7 @@ class PostgresView:
         """How many memories have no vector of the store's embedder yet."""
         if self._embedder is None:
             return self._namespace.memories
-        return (
-            self._namespace.memories - vectors.counted(self._connection, self._number, self._embedder[0])[0]
-        )
+        return self._namespace.memories - self._vectors_of(self._embedder[0])[0]
 
     def nearest(
         self, query: Floats, limit: int, excluded: Sequence[str] = (), *, rough: bool = False
@@ -94,7 +94,13 @@ class PostgresView:
             return Found(np.zeros(0, np.intp), np.zeros(0))
         allowed = self._without(excluded)
         slots, cosines, self._methods["vectors"] = vectors.nearest(
-            self._connection, self._number, self._embedder, query, limit, allowed
+            self._connection,
+            self._number,
+            self._embedder,
+            query,
+            limit,
+            allowed,
+            self._vectors_of(self._embedder[0]),
         )
         return Found(slots, cosines)
 
@@ -161,7 +167,7 @@ class PostgresView:
         if unread:
             rows = self._connection.execute(
                 "SELECT slot, record FROM memories WHERE namespace = %s AND slot = ANY (%s::int[])",
-                (self._number, unread),
+                (self._number, array(unread)),
                 binary=True,
             )
             known.update(rows.fetchall())
@@ -180,7 +186,7 @@ class PostgresView:
         if unread:
             for slot, *row in self._connection.execute(
                 f"SELECT m.slot, {OWN} FROM memories m WHERE m.namespace = %s AND m.slot = ANY (%s::int[])",
-                (self._number, unread),
+                (self._number, array(unread)),
             ):
                 known[slot] = memory(row, self._namespace.path)
         return [known[slot] for slot in wanted]
@@ -189,6 +195,11 @@ class PostgresView:
         """Return who was said around some memories; nobody is asked about those of no session."""
         spoken = slots[self.records(slots)["session"] >= 0].tolist()
         return around(self._connection, self._number, spoken, reach) if spoken else {}
+
+    def _vectors_of(self, embedder: int) -> tuple[int, int, bool]:
+        if self._counted is None:
+            self._counted = vectors.counted(self._connection, self._number, embedder)
+        return self._counted
 
     def _without(self, terms: Sequence[str]) -> Restriction:
         keys = [key_of(term) for term in terms]
@@ -201,6 +212,6 @@ class PostgresView:
         rows = self._connection.execute(
             "SELECT m.slot FROM memories m WHERE m.namespace = %s AND m.slot = ANY (%s::int[])"
             f"{allowed.on('m')} ORDER BY m.slot",
-            (self._number, list(slots), *allowed.values),
+            (self._number, array(slots), *allowed.values),
         )
         return [slot for (slot,) in rows]
