@@ -30,6 +30,8 @@ Mask = npt.NDArray[np.bool_]
 
 LIMIT = 50
 _QUESTIONS = 50
+_TIMED = 5
+"""How many of them the exact product, which takes long, is timed for."""
 _BLOCK = 20_000
 _NEIGHBOURHOOD = 2_000
 _SHARES = (0.5, 0.3, 0.1, 0.01)
@@ -40,20 +42,21 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("sizes", type=int, nargs="*", default=[100_000])
     parser.add_argument("--vectors", type=Path)
     parser.add_argument("--questions", type=Path)
+    parser.add_argument("--ask", type=int, default=_QUESTIONS, help="how many questions")
     options = parser.parse_args(arguments)
     for size in options.sizes:
-        rows, questions = _data(size, options.vectors, options.questions)
+        rows, questions = _data(size, options.vectors, options.questions, options.ask)
         _report(rows, questions)
 
 
-def _data(size: int, vectors: Path | None, questions: Path | None) -> tuple[Floats, Floats]:
+def _data(size: int, vectors: Path | None, questions: Path | None, ask: int) -> tuple[Floats, Floats]:
     if vectors is None or questions is None:
         rows = np.concatenate([batch.vectors for batch in engine_data.batches(size)])
-        asked = engine_data.mixed(size, _QUESTIONS)
+        asked = engine_data.mixed(size, ask)
         return rows, np.stack([question.vector for question in asked])
     chance = np.random.default_rng(1)
     every = np.load(questions)
-    return _grown(np.load(vectors), size, chance), every[chance.permutation(len(every))[:_QUESTIONS]]
+    return _grown(np.load(vectors), size, chance), every[chance.permutation(len(every))[:ask]]
 
 
 def _grown(real: Floats, size: int, chance: np.random.Generator) -> Floats:
@@ -143,7 +146,7 @@ def _row(
         truth = set(np.argpartition(-allowed, LIMIT)[:LIMIT].tolist())
         assert indexed.approximate is not None
         used += indexed.approximate.slots(query, 400, mask) is not None
-        if number < _QUESTIONS // 10:
+        if number < _TIMED:
             began = time.process_time()
             np.argpartition(-(rows @ query if mask is None else rows[mask] @ query), LIMIT)
             times["exact"].append(time.process_time() - began)

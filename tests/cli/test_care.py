@@ -9,7 +9,7 @@ import pytest
 
 from recollect.cli.care import size
 from recollect.embed.lexical import LexicalEmbedder
-from recollect.store.sqlite import connection
+from recollect.store.sqlite import approximation, connection
 
 Run = Callable[..., Any]
 
@@ -100,3 +100,14 @@ def test_sizes_as_people_say_them() -> None:
     assert [size(n) for n in (0, 999, 1000, 1_250_000, 3e9)] == [
         *("0 bytes", "999 bytes", "1.0 kB", "1.2 MB", "3.0 GB"),
     ]
+
+
+def test_stats_say_how_vectors_are_searched(cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = dict(line.split("\t") for line in cli("stats").out.splitlines())
+    assert plain["searches of meaning"] == "exact in 1 namespace"
+    assert "they would be faster" not in plain
+    monkeypatch.setattr(approximation, "EXACT", 1)
+    monkeypatch.setenv("RECOLLECT_APPROXIMATE_FROM", "3")
+    plain = dict(line.split("\t") for line in cli("stats").out.splitlines())
+    assert plain["searches of meaning"] == "sign bits in 1 namespace"
+    assert plain["they would be faster"].endswith("recollect maintain makes it")

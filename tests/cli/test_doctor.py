@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from recollect.embed.lexical import LexicalEmbedder
+from recollect.store.sqlite import approximation
 
 Run = Callable[..., Any]
 
@@ -62,3 +63,15 @@ def test_a_database_of_a_weaker_embedder_is_told_how_to_move(
     (home / "models" / "arctic-embed-s").mkdir(parents=True)
     (home / "models" / "arctic-embed-s" / "model.toml").touch()
     assert "made with the embedder lexical; to use arctic-embed-s, export it" in cli("doctor").out
+
+
+def test_a_large_namespace_without_an_index_is_told_how_to_get_one(
+    cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(approximation, "EXACT", 1)
+    monkeypatch.setenv("RECOLLECT_APPROXIMATE_FROM", "3")
+    assert "advice: a large namespace has no approximate index yet: recollect maintain" in cli("doctor").out
+    monkeypatch.setattr(approximation, "is_available", lambda: False)
+    assert any("pip install 'recollect[ann]'" in advice for advice in cli("doctor", "--json").json["advice"])
+    monkeypatch.setenv("RECOLLECT_APPROXIMATE_FROM", "4")
+    assert "large namespace" not in cli("doctor").out

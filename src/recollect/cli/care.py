@@ -21,6 +21,8 @@ _LABELS: Final = {
     "changes": "changes so far",
     "unfinished_purge": "purge to be finished",
     "bytes": "size",
+    "vector_search": "searches of meaning",
+    "vector_search_advice": "they would be faster",
     "methods": "searched by",
 }
 _UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
@@ -68,6 +70,10 @@ def stats(session: Session) -> None:
         return
     for name, value in found.items():
         said = value
+        if name == "vector_search":
+            value = said = ", ".join(f"{way} in {counted(n, 'namespace')}" for way, n in value.items() if n)
+        if value == "":
+            continue
         if name == "methods":
             said = "; ".join(f"{leg}: {how}" for leg, how in value.items())
         elif isinstance(value, dict):

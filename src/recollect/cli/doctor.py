@@ -85,6 +85,8 @@ def _database(settings: Settings, advice: list[str]) -> dict[str, Any]:
     try:
         with settings.open(must_exist=True, embed=False) as engine:
             found |= engine.store.statistics()
+            if faster := found.get("vector_search_advice"):
+                advice.append(faster)
             found["embedder"] = engine.store.setting("embedder")
     except RecollectError as error:
         found["problem"] = str(error)

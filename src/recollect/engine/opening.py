@@ -23,6 +23,7 @@ from recollect.engine.life import Life
 from recollect.engine.recall_log import Logging
 from recollect.engine.recipe import Recipe
 from recollect.engine.reembedding_verbs import SETTING as EMBEDDER_SETTING
+from recollect.index.approximate import LARGE
 from recollect.model import checks
 from recollect.model.errors import EmbedderError, InvalidArgument, MissingExtra
 from recollect.model.namespace import DEFAULT_NAMESPACE
@@ -59,6 +60,7 @@ def open(
     must_exist: bool = False,
     replica: str | ServerAddress | None = None,
     migration_backup: bool = True,
+    approximate_from: int = LARGE,
     resources: Resources | None = None,
     clock: Callable[[], datetime] | None = None,
     logging: Logging | None = None,
@@ -109,6 +111,9 @@ def open(
         it is away or too far behind, which `degraded` says. Nothing is written to it.
     migration_backup
         Whether a file that an older Recollect wrote is copied, beside it, before it is brought up to date.
+    approximate_from
+        From how many memories with vectors on a namespace in a file gets an approximate index; `maintain`
+        makes it, if faiss is installed. A server decides for itself.
     resources
         Where models are and what services may be used.
     clock
@@ -128,7 +133,14 @@ def open(
     >>> memory.close()
     """
     backup = checks.flag("migration_backup", migration_backup)
-    store = open_store(path, durable=durable, must_exist=must_exist, backup=backup, replica=replica)
+    store = open_store(
+        path,
+        durable=durable,
+        must_exist=must_exist,
+        backup=backup,
+        replica=replica,
+        approximate_from=approximate_from,
+    )
     try:
         reader = _analyser(store, analyser_name, language)
         measure, specification, notes = _embedder(store, embedder, resources)
@@ -164,6 +176,7 @@ def open_store(
     must_exist: bool = False,
     backup: bool = True,
     replica: str | ServerAddress | None = None,
+    approximate_from: int = LARGE,
 ) -> Store:
     """Open the store in a file or on a server, without an engine around it; see :func:`open`."""
     url, other = address_of(path), None if replica is None else address_of(replica)
@@ -175,7 +188,13 @@ def open_store(
             "the address of a server, given together with that of the server it repeats",
         )
     if url is None:
-        return SqliteStore(str(path), durable=durable, must_exist=must_exist, migration_backup=backup)
+        return SqliteStore(
+            str(path),
+            durable=durable,
+            must_exist=must_exist,
+            migration_backup=backup,
+            approximate_from=approximate_from,
+        )
     try:
         # Not before it is needed: it takes packages that a file does not.
         from recollect.store.postgres.store import PostgresStore

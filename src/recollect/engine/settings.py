@@ -34,6 +34,7 @@ from recollect.engine.leasing import SECONDS
 from recollect.engine.life import RULES, Life
 from recollect.engine.opening import open as open_engine
 from recollect.engine.recall_log import Logging
+from recollect.index.approximate import LARGE
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.namespace import DEFAULT_NAMESPACE
@@ -58,6 +59,7 @@ _EXPECTED: Final = {
     "life": "a table of rules, such as working_days, and their numbers",
     "durable": "true or false",
     "migration_backup": "true or false",
+    "approximate_from": "a whole number of at least 1",
     "models": "the path of a folder",
     "hub_cache": "the path of a folder",
     "threads": "a whole number of at least 1",
@@ -155,6 +157,9 @@ class Settings(BaseSettings):
     migration_backup: bool = Field(
         default=True, description="Whether a file of an older schema is copied before it is migrated."
     )
+    approximate_from: int = Field(
+        default=LARGE, ge=1, description="From how many vectors on a namespace gets an approximate index."
+    )
     models: Path = Field(
         default_factory=lambda: models_folder(os.environ, sys.platform, Path.home()),
         description="The folder of installed models.",
@@ -238,6 +243,7 @@ class Settings(BaseSettings):
             must_exist=must_exist,
             replica=self.replica,
             migration_backup=self.migration_backup,
+            approximate_from=self.approximate_from,
             resources=self.resources,
             logging=Logging(
                 self.log_recalls, self.log_queries, LogBounds(self.log_limit, self.log_megabytes)

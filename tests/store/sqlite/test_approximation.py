@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from recollect.index import approximate as index_approximate
+from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
 from recollect.store.conformance import NOW
 from recollect.store.embedding import Embedded
@@ -338,3 +339,9 @@ def test_an_index_of_many_parts_is_put_together_again(
     assert one_of(store, "SELECT count(*) FROM approximation_parts") > 20
     assert index_of(store) is not None
     assert store.check(words) == []
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, True])
+def test_a_threshold_is_a_whole_number_of_at_least_one(wrong: int) -> None:
+    with pytest.raises(InvalidArgument, match="approximate_from"):
+        SqliteStore(":memory:", approximate_from=wrong)

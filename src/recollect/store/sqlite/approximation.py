@@ -30,6 +30,7 @@ from recollect.index.cells import Cells
 from recollect.index.codes import Floats, Owners
 from recollect.index.vectors import EXACT, Vectors
 from recollect.model.errors import IndexCorrupt, MissingExtra
+from recollect.store.port import Progress
 from recollect.store.sqlite.emptying import NAMED
 from recollect.store.sqlite.places import vectors_place
 from recollect.store.sqlite.rows import marks
@@ -43,8 +44,6 @@ _SLACK: Final = 4
 """An index is renewed when what is not in it is more than one in this many of what is."""
 _SEED: Final = 1
 
-Progress = Callable[[str, int, int], None]
-"""Told what is being done, how far it is, and how much there is."""
 Look = Callable[[], AbstractContextManager[Any]]
 """Opens a transaction, to read in or to write in."""
 

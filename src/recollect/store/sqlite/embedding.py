@@ -19,7 +19,7 @@ from recollect.index.codes import Codes
 from recollect.index.record import changed, unpacked
 from recollect.model.errors import InvalidArgument
 from recollect.store.embedding import Embedded
-from recollect.store.port import Entry, Page
+from recollect.store.port import Entry, Page, Progress
 from recollect.store.sqlite import approximation
 from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.connection import writing as transaction
@@ -109,7 +109,7 @@ class EmbeddingStore:
                     written += len(slots)
         return written
 
-    def renew_codes(self, progress: approximation.Progress = lambda what, done, total: None) -> bool:
+    def renew_codes(self, progress: Progress = lambda what, done, total: None) -> bool:
         """Bring what is derived from vectors up to date for the current embedder, one step of it.
 
         Return whether there was anything to do.

@@ -28,4 +28,5 @@ def methods() -> Mapping[str, str]:
     >>> methods()["words"]
     'own posting lists, BM25'
     """
-    return {"vectors": f"{SCAN} up to {EXACT:,} vectors in a namespace; above, {BITS}", "words": POSTINGS}
+    above = f"{BITS}, or by an {CELLS}, where one was made"
+    return {"vectors": f"{SCAN} up to {EXACT:,} vectors in a namespace; above, {above}", "words": POSTINGS}
