@@ -216,6 +216,10 @@ def test_nothing_good_enough_says_what_came_closest(memory: Engine) -> None:
     assert answer.rejected is not None
     assert answer.rejected.hit.memory.content == "Anna likes tea."
     assert answer.rejected.reason == "confidence 0.30 is below 0.50"
+    # The best of one has the best score there is; what it lacks is told beside it.
+    assert [(each.measure, each.value, each.least) for each in answer.rejected.missed] == [
+        ("confidence", 0.3, 0.5)
+    ]
     assert answer.rejected.hit.explanation.value == answer.rejected.hit.score
 
 

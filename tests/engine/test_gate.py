@@ -20,7 +20,7 @@ def passed(situation: Situation, **changes: object) -> tuple[list[bool], list[st
     recipe = Recipe(name="x", **changes)  # type: ignore[arg-type]
     confidence = situation.view.records(np.arange(4))["confidence"]
     mask, missed = gate(recipe, situation, EVIDENCE, confidence)
-    return mask.tolist(), [missed(position) for position in range(4)]
+    return mask.tolist(), [" and ".join(map(str, missed(position))) for position in range(4)]
 
 
 def test_meaning_or_words_are_enough(situation: Make) -> None:
@@ -38,8 +38,14 @@ def test_the_thresholds_are_included(situation: Make) -> None:
 
 
 def test_words_alone_may_not_be_enough(situation: Make) -> None:
-    mask, _ = passed(situation(ITEMS, "x", least_similarity=0.6), only_vectors_pass=True)
+    mask, reasons = passed(situation(ITEMS, "x", least_similarity=0.6), only_vectors_pass=True)
     assert mask == [True, False, False, False]
+    # Half of the best possible match would have been enough, so that is not what it missed.
+    assert reasons[2] == "its similarity is not known"
+    mask, reasons = passed(
+        situation(ITEMS, "x", least_similarity=0.6), only_vectors_pass=True, least_match=0.04
+    )
+    assert (mask[1], reasons[1]) == (False, "similarity 0.300 is below 0.600")
 
 
 def test_certainty_is_asked_of_all(situation: Make) -> None:

@@ -45,7 +45,8 @@ def test_the_best_refused_is_named(situation: Make) -> None:
     assert ranked.refused is not None
     assert ranked.refused_explain is not None
     assert ranked.refused_explain().value == ranked.refused_score
-    assert "similarity" in (ranked.reason or str)()
+    assert ranked.missed is not None
+    assert ranked.missed()[0].measure == "similarity"
 
 
 def test_diversity_changes_the_order_and_not_the_scores(situation: Make) -> None:

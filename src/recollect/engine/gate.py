@@ -8,14 +8,15 @@ import numpy as np
 
 from recollect.engine.candidates import Evidence
 from recollect.engine.recipe import Recipe
+from recollect.engine.shortfall import Shortfall
 from recollect.engine.situation import Situation
 from recollect.model.checks import BoolArray, FloatArray
 
 
 def gate(
     recipe: Recipe, situation: Situation, evidence: Evidence, confidence: FloatArray
-) -> tuple[BoolArray, Callable[[int], str]]:
-    """Return who is good enough, and a function that says what one who is not has missed.
+) -> tuple[BoolArray, Callable[[int], tuple[Shortfall, ...]]]:
+    """Return who is good enough, and a function that tells what one who is not has missed.
 
     A memory passes by meaning (a cosine of at least the threshold) or by words (a share of the best possible
     match), whichever it has, and must in any case be certain enough. One that another leg speaks for passes,
@@ -31,20 +32,18 @@ def gate(
     if situation.about_time or situation.here is not None or found.any():
         found = found | evidence.vouched
 
-    def missed(position: int) -> str:
-        parts = []
+    def missed(position: int) -> tuple[Shortfall, ...]:
+        parts: list[Shortfall] = []
         if not found[position]:
-            if np.isfinite(cosine[position]):
-                parts.append(f"similarity {cosine[position]:.3f} is below {situation.least_similarity:.3f}")
-            if match[position] > 0:
-                share = match[position] / ceiling
-                parts.append(
-                    f"its words are {share:.1%} of the best possible match, below {recipe.least_match:.1%}"
-                )
-            elif recipe.lexical_pool:
-                parts.append("it shares no word with the question")
+            known = bool(np.isfinite(cosine[position]))
+            if known or worded[position]:
+                # Words that would do are not asked for here: meaning has to be near, and is not, or unknown.
+                value = float(cosine[position]) if known else None
+                parts.append(Shortfall("similarity", value, situation.least_similarity))
+            if not worded[position] and (match[position] > 0 or recipe.lexical_pool):
+                parts.append(Shortfall("words", float(match[position] / ceiling), recipe.least_match))
         if not certain[position]:
-            parts.append(f"confidence {confidence[position]:.2f} is below {recipe.least_confidence:.2f}")
-        return " and ".join(parts)
+            parts.append(Shortfall("confidence", float(confidence[position]), recipe.least_confidence))
+        return tuple(parts)
 
     return found & certain, missed

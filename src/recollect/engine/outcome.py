@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from recollect.engine.shortfall import Shortfall
 from recollect.engine.support import support
 from recollect.engine.trace import Trace
 from recollect.model.hit import Hit
@@ -13,10 +14,27 @@ from recollect.model.hit import Hit
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The best memory that was not good enough to show, and what it missed."""
+    """The best memory that was not good enough to show, and what it missed.
+
+    Its score is relative to the other candidates, and may be 1: what it `missed` says why it is not shown.
+    """
 
     hit: Hit
-    reason: str
+    missed: tuple[Shortfall, ...]
+
+    @property
+    def reason(self) -> str:
+        """What it missed, in words."""
+        return " and ".join(map(str, self.missed))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data, for JSON."""
+        return {
+            "id": self.hit.memory.id,
+            "score": self.hit.score,
+            "reason": self.reason,
+            "missed": [each.as_dict() for each in self.missed],
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +124,6 @@ class Recall:
             if explain:
                 data["explanation"] = hit.explanation.as_dict()
             hits.append(data)
-        rejected = None
-        if self.rejected is not None:
-            best = self.rejected.hit
-            rejected = {"id": best.memory.id, "score": best.score, "reason": self.rejected.reason}
         return {
             "recall_id": self.id,
             "support": self.support,
@@ -119,7 +133,7 @@ class Recall:
                 for each in self.sessions
             ],
             "degraded": list(self.degraded),
-            "rejected": rejected,
+            "rejected": None if self.rejected is None else self.rejected.as_dict(),
             "recipe": self.recipe,
             "embedder": self.embedder,
             "omitted": self.omitted,

@@ -16,6 +16,7 @@ from recollect.engine.candidates import Candidates, MoreLeg, fuse, search
 from recollect.engine.fading import with_fading
 from recollect.engine.gate import gate
 from recollect.engine.recipe import Recipe
+from recollect.engine.shortfall import Shortfall
 from recollect.engine.situation import Explain, Situation
 from recollect.engine.steps import (
     reranked,
@@ -48,7 +49,7 @@ class Ranked:
         Tells why, by position in `slots`.
     refused
         The slot of the best candidate that did not pass; None if all did.
-    refused_score, refused_explain, reason
+    refused_score, refused_explain, missed
         Its score, and what tells why it has it and what it missed.
     trace
         What all candidates were ranked by, for the log; None if there were none.
@@ -60,7 +61,7 @@ class Ranked:
     refused: int | None = None
     refused_score: float = 0.0
     refused_explain: Callable[[], Explanation] | None = None
-    reason: Callable[[], str] | None = None
+    missed: Callable[[], tuple[Shortfall, ...]] | None = None
     trace: Trace | None = None
 
 
@@ -110,7 +111,7 @@ def settle(recipe: Recipe, situation: Situation, candidates: Candidates) -> Rank
     order = (-scores).argsort(kind="stable")
     slots, scores, explain = slots[order], scores[order], _moved(explain, order)
     confidence = records["confidence"][order]
-    passed, reasons = gate(recipe, situation, candidates.evidence().take(order), confidence)
+    passed, missed = gate(recipe, situation, candidates.evidence().take(order), confidence)
     kept = passed.nonzero()[0]
     if recipe.deduplicate:
         kept = kept[first_of_each(records["fingerprint"][order[kept]])]
@@ -128,7 +129,7 @@ def settle(recipe: Recipe, situation: Situation, candidates: Candidates) -> Rank
         int(slots[worst]),
         float(scores[worst]),
         lambda: explain(worst),
-        lambda: reasons(worst),
+        lambda: missed(worst),
         trace,
     )
 

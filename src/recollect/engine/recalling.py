@@ -265,10 +265,10 @@ def _within(sessions: Sequence[SessionHit], shown: int) -> tuple[SessionHit, ...
 
 
 def _rejected(ranked: Ranked, view: View) -> Rejected | None:
-    if ranked.refused is None or ranked.refused_explain is None or ranked.reason is None:
+    if ranked.refused is None or ranked.refused_explain is None or ranked.missed is None:
         return None
     best = view.memories(np.array([ranked.refused]))[0]
-    return Rejected(Hit(best, ranked.refused_score, ranked.refused_explain), ranked.reason())
+    return Rejected(Hit(best, ranked.refused_score, ranked.refused_explain), ranked.missed())
 
 
 def _milliseconds(**moments: float) -> Mapping[str, float]:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from recollect.engine import Recall
+from recollect.engine.shortfall import Measure
 from recollect.http.asked import Reading
 from recollect.http.limits import QUESTION, RESULTS
 from recollect.http.shapes import Conditions, Flag, Given, MemoryShown, PlaceGiven, Time, Word, memory_json
@@ -84,12 +85,21 @@ class SessionShown(BaseModel):
     hits: list[str]
 
 
+class ShortfallShown(BaseModel):
+    """A threshold that was missed."""
+
+    measure: Measure = Field(description="A cosine, a share of the best possible match, or a confidence.")
+    value: float | None = Field(description="None for a meaning that nobody has measured yet.")
+    least: float
+
+
 class RejectedShown(BaseModel):
     """The best memory that was not good enough, and what it missed."""
 
     id: str
-    score: float
+    score: float = Field(description="Relative to the other candidates: the best of a bad lot may have 1.")
     reason: str
+    missed: list[ShortfallShown]
 
 
 class RecallShown(BaseModel):
@@ -126,7 +136,6 @@ async def recall(asked: Reading, question: Question) -> Response:
 
 def recall_json(found: Recall, *, explain: bool = False) -> dict[str, Any]:
     """Return the answer to a question as plain data."""
-    rejected = found.rejected
     return {
         "id": found.id,
         "hits": [_hit_json(hit, explain=explain) for hit in found.hits],
@@ -135,9 +144,7 @@ def recall_json(found: Recall, *, explain: bool = False) -> dict[str, Any]:
             for each in found.sessions
         ],
         "degraded": list(found.degraded),
-        "rejected": None
-        if rejected is None
-        else {"id": rejected.hit.memory.id, "score": rejected.hit.score, "reason": rejected.reason},
+        "rejected": None if found.rejected is None else found.rejected.as_dict(),
         "recipe": found.recipe,
         "embedder": found.embedder,
         "omitted": found.omitted,
