@@ -121,6 +121,8 @@ def test_a_recall_is_answered_by_the_replica_and_the_same(opened: tuple[recollec
     assert answer.degraded == ()
     assert _reads(standby.url) > before
     assert answer.hits[0].explanation.adds_up()
+    assert answer.methods == {"vectors": "exact scan by pgvector", "words": "own posting lists, BM25 in SQL"}
+    assert memory.store.statistics()["replica"].endswith(" answers")
     with recollect.open(memory.store._database.url, embedder="lexical") as alone:  # type: ignore[attr-defined]
         same = alone.recall("what tea does Anna prefer?", namespace=memory.namespace, now=memory.moment)
     assert [(hit.memory.id, round(hit.score, 6)) for hit in answer] == [
@@ -279,6 +281,7 @@ def test_one_that_stops_is_done_without_and_used_again_when_it_is_back(
         longer = memory.recall("tea")
         assert len(longer) == 1
         assert "cannot be reached" in longer.degraded[0]
+        assert "did not answer" in memory.store.statistics()["replica"]
         began = monotonic()
         assert len(memory.recall("tea", fresh=True)) == 1
         assert monotonic() - began < 0.9, "nobody waits for one that did not answer a moment ago"
