@@ -59,7 +59,9 @@ def test_what_was_not_good_enough_is_told(client: TestClient, tea: str) -> None:
     assert nothing["hits"] == []
     assert body["degraded"] == []
     strict = {"least_match": 1.0, "least_similarity": 1.0}
-    refused = client.post("/v1/recall", json={"text": "green zebras in the moonlight", "parameters": strict}).json()
+    refused = client.post(
+        "/v1/recall", json={"text": "green zebras in the moonlight", "parameters": strict}
+    ).json()
     assert refused["hits"] == []
     # The best of a bad lot has a high score; what it missed, it missed by much.
     assert refused["rejected"]["id"] == tea
