@@ -10,7 +10,7 @@ import pytest
 
 from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, THERE, entry, found_ids, query
 from recollect.store.filters import parse
-from recollect.store.postgres import indexing, methods, vectors
+from recollect.store.postgres import indexing, methods, sight, vectors
 from recollect.store.postgres.sight import Restriction
 from recollect.store.postgres.store import PostgresStore
 
@@ -130,6 +130,11 @@ def test_a_filter_that_one_in_a_hundred_passes_does_not_starve(
         rare, aim = parse({"metadata.rare": True}), -rows[0]
         exact = asked(store, aim, 10, filter=rare)
         assert store.renew_codes()
+        with store.view(HERE, NOW, filter=rare) as view:
+            # The few that pass are sooner looked at.
+            assert found_ids(view, view.nearest(aim, 10)) == exact
+            assert view.methods == {"vectors": methods.EXACT}
+        monkeypatch.setattr(sight, "_FEW", 1)
         with store.view(HERE, NOW, filter=rare) as view:
             # Those that pass are far from where the scan begins.
             assert found_ids(view, view.nearest(aim, 10)) == exact

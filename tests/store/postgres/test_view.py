@@ -18,7 +18,7 @@ from recollect.rank.bm25 import BM25
 from recollect.rank.context import Reading
 from recollect.store.filters import parse
 from recollect.store.port import Entry, Found, Store, View
-from recollect.store.postgres import essential, lexical, words
+from recollect.store.postgres import essential, lexical, sight, words
 from recollect.store.postgres.store import PostgresStore
 from recollect.store.sqlite.store import SqliteStore
 
@@ -120,11 +120,13 @@ def both(store: PostgresStore) -> Iterator[tuple[Store, Store]]:
 
 @pytest.fixture(params=[False, True], ids=["usual blocks", "tiny blocks"])
 def tiny(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a few memories be enough for lists of many blocks, and for lists that are only looked up."""
+    """Let a few memories be enough for lists of many blocks, for lists that are only looked up, and for
+    filters that let many through."""
     if request.param:
         monkeypatch.setattr(words, "BLOCK", 2)
         monkeypatch.setattr(essential, "_WORTH", 1)
         monkeypatch.setattr(lexical, "_SCANNED", 0)
+        monkeypatch.setattr(sight, "_FEW", 1)
 
 
 def same(one: Found, other: Found, exactly: bool = True) -> None:

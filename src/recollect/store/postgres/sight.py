@@ -25,6 +25,8 @@ from recollect.store.postgres.rows import OWN, memory
 from recollect.store.sqlite.rows import microseconds
 
 _SLOT: Final = "«slot»"
+_FEW: Final = 5_000
+"""Up to how many memories that pass a filter are known by their slots for the rest of a look."""
 _NOT_PLAIN: Final = "(m.forgotten_at IS NOT NULL OR m.superseded_at IS NOT NULL OR m.expires_at IS NOT NULL)"
 """Word for word the condition of an index."""
 _EXPIRED: Final = (
@@ -34,9 +36,13 @@ _EXPIRED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """Which slots count: conditions on the slot of any table, and their values."""
+    """Which slots count: conditions on the slot of any table, and their values.
+
+    `few` says that they are so few that each is sooner looked at than an index asked for the best.
+    """
 
     parts: tuple[tuple[str, tuple[object, ...]], ...] = ()
+    few: bool = False
 
     def on(self, alias: str) -> str:
         """Return the conditions on a table of that name, to stand after others."""
@@ -49,7 +55,7 @@ class Restriction:
 
     def and_(self, sql: str, *values: object) -> Restriction:
         """Return this restriction and one more; ``«slot»`` in it stands for the slot."""
-        return Restriction((*self.parts, (sql, values)))
+        return Restriction((*self.parts, (sql, values)), self.few)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,28 +143,28 @@ def filtered(connection: Server, namespace: Namespace, filter: Filter) -> Restri
     """Return which memories of a namespace a filter lets through."""
     condition = compiled(filter)
     number = namespace.number
-    if condition.exact:
-        return Restriction().and_(
-            f"{_SLOT} IN (SELECT m.slot FROM memories m WHERE m.namespace = %s AND {condition.sql})",
-            number,
-            *condition.values,
+    if not condition.exact:
+        rows = connection.execute(
+            f"SELECT m.slot, {OWN} FROM memories m WHERE m.namespace = %s AND {condition.sql}",
+            (number, *condition.values),
         )
-    rows = connection.execute(
-        f"SELECT m.slot, {OWN} FROM memories m WHERE m.namespace = %s AND {condition.sql}",
-        (number, *condition.values),
-    )
-    passing = [slot for slot, *row in rows if matches(filter, memory(row, namespace.path))]
-    return among(passing)
+        return among([slot for slot, *row in rows if matches(filter, memory(row, namespace.path))])
+    passing = f"SELECT m.slot FROM memories m WHERE m.namespace = %s AND {condition.sql}"
+    # Every leg would select them again. One that lets many through is not read to its end.
+    some = connection.execute(f"{passing} LIMIT %s", (number, *condition.values, _FEW + 1)).fetchall()
+    if len(some) <= _FEW:
+        return among([slot for (slot,) in some])
+    return Restriction().and_(f"{_SLOT} IN ({passing})", number, *condition.values)
 
 
 def among(slots: Sequence[int]) -> Restriction:
     """Return the restriction to some slots."""
-    return Restriction().and_(f"{_SLOT} = ANY (%s::int[])", array(slots))
+    return Restriction(few=len(slots) <= _FEW).and_(f"{_SLOT} = ANY (%s::int[])", array(slots))
 
 
 def both(first: Restriction, second: Restriction) -> Restriction:
     """Return what two restrictions have in common."""
-    return Restriction((*first.parts, *second.parts))
+    return Restriction((*first.parts, *second.parts), first.few or second.few)
 
 
 def without_terms(restriction: Restriction, number: int, terms: Sequence[str], field: int) -> Restriction:

@@ -95,7 +95,7 @@ def nearest(
     if limit == 0:
         return np.zeros(0, np.intp), np.zeros(0), methods.EXACT
     _, passages, indexed = known
-    if indexed and passages > EXACT:
+    if indexed and passages > EXACT and not among.few:
         slots, found = _approximately(connection, number, embedder, query, limit, among)
         # A scan ends after so many; what passes a rare filter may all be after that.
         if slots.size == limit or passages <= _MOST:
