@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import recollect
+from recollect.embed.lexical import LexicalEmbedder
 from recollect.index import approximate as index_approximate
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
@@ -15,6 +17,7 @@ from recollect.store.conformance import NOW
 from recollect.store.embedding import Embedded
 from recollect.store.port import Entry, Terms
 from recollect.store.sqlite import approximation, loading
+from recollect.store.sqlite.methods import BITS, CELLS
 from recollect.store.sqlite.store import SqliteStore
 
 DIMENSION = 32
@@ -345,3 +348,19 @@ def test_an_index_of_many_parts_is_put_together_again(
 def test_a_threshold_is_a_whole_number_of_at_least_one(wrong: int) -> None:
     with pytest.raises(InvalidArgument, match="approximate_from"):
         SqliteStore(":memory:", approximate_from=wrong)
+
+
+def test_maintain_makes_it_and_a_recall_says_that_it_was_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "EXACT", 100)
+    embedder = LexicalEmbedder(dimension=DIMENSION)
+    with recollect.open(tmp_path / "m.db", embedder=embedder, approximate_from=600) as memory:
+        memory.remember_many([f"Anna has cup number{number}" for number in range(600)])
+        assert memory.recall("the cup number77").methods["vectors"] == BITS
+        before = [hit.memory.content for hit in memory.recall("the cup number77").hits]
+        memory.maintain()
+        after = memory.recall("the cup number77")
+        assert after.methods["vectors"] == CELLS
+        assert [hit.memory.content for hit in after.hits][:1] == before[:1] == ["Anna has cup number77"]
+        assert memory.recall("the cup number77", filter={"category": "nothing"}).hits == ()
