@@ -30,10 +30,11 @@ def test_what_was_given_is_not_changed() -> None:
 
 def test_items_of_a_batch() -> None:
     memory = Memory(id="m1", content="x", created_at=NOW)
-    assert DRAFTS.from_item(memory, "default") is memory
-    assert DRAFTS.from_item("tea", "a/b").namespace == "a/b"
-    assert DRAFTS.from_item({"content": "tea", "namespace": "c"}, "a/b").namespace == "c"
-    assert DRAFTS.from_item({"content": "tea", "tags": ["x"]}, "a/b").tags == ("x",)
+    told = {"content": "tea", "namespace": "c", "tags": ["x"]}
+    same, text, elsewhere = DRAFTS.from_items([memory, "tea", told], "a/b")
+    assert same is memory
+    assert (text.content, text.namespace) == ("tea", "a/b")
+    assert (elsewhere.namespace, elsewhere.tags) == ("c", ("x",))
     assert [has_id(item) for item in (memory, "tea", {"content": "x"}, {"content": "x", "id": "i"})] == [
         True,
         False,
@@ -45,7 +46,7 @@ def test_items_of_a_batch() -> None:
 @pytest.mark.parametrize("item", [5, None, {"text": "tea"}, ["tea"]])
 def test_an_item_that_is_none_of_these_is_refused(item: Any) -> None:
     with pytest.raises(InvalidArgument, match="items must be memories, mappings with a content, or texts"):
-        DRAFTS.from_item(item, "default")
+        DRAFTS.from_items(["tea", item], "default")
 
 
 def test_names_in_the_text_join_those_given_and_ready_made_memories_keep_their_own() -> None:
@@ -57,8 +58,8 @@ def test_names_in_the_text_join_those_given_and_ready_made_memories_keep_their_o
     assert drafts.draft("ask ANNA", "default", {"entities": ["Ben"]}).entities == ("Ben", "ANNA")
     bare = Memory(id="m1", content="ask ANNA", created_at=NOW)
     named = Memory(id="m1", content="ask ANNA", created_at=NOW, entities=("Ben",))
-    assert drafts.from_item(bare, "default").entities == ("ANNA",)
-    assert drafts.from_item(named, "default") is named
+    read, kept = drafts.from_items([bare, named], "default")
+    assert (read.entities, kept is named) == (("ANNA",), True)
     with pytest.raises(InvalidArgument, match="entities must be"):
         drafts.draft("ask ANNA", "default", {"entities": "Ben"})
 
@@ -77,7 +78,7 @@ def test_a_batch_is_read_ahead_but_for_what_names_its_entities_itself() -> None:
     found = drafts.from_items(items, "a")
     assert ahead == [("plain", "own"), ("text", "a"), ("told", "c")]
     assert [memory.entities for memory in found] == [("Ben",), ("Read",), ("Read",), ("Read",)]
-    assert found == [drafts.from_item(item, "a") for item in items]
+    assert found == [drafts.from_items([item], "a")[0] for item in items]
     ahead.clear()
     verbatim = drafts.from_items(items, "a", verbatim=True)
     assert ahead == [("text", "a"), ("told", "c")]

@@ -52,18 +52,13 @@ class Drafts:
         """Return a memory; a source and a place may be plain mappings, as JSON holds them."""
         return self._read(self._made(content, namespace, details))
 
-    def from_item(self, item: Memory | Mapping[str, Any] | str, namespace: str) -> Memory:
-        """Return the memory that an item of a batch stands for; `namespace` is for items that do not say.
-
-        One that is a memory already and names entities is left as it is.
-        """
-        memory = self._unread(item, namespace)
-        return self._read(memory) if _wants_reading(item) else memory
-
     def from_items(
         self, items: Sequence[Memory | Mapping[str, Any] | str], namespace: str, *, verbatim: bool = False
     ) -> list[Memory]:
-        """Return the memories that a batch stands for; with `verbatim`, those that are ones are not read."""
+        """Return the memories that a batch stands for; `namespace` is for items that do not say.
+
+        One that is a memory already and names entities is left as it is; with `verbatim`, any that is one.
+        """
         unread = [self._unread(item, namespace) for item in items]
         wanted = [_wants_reading(item) and not (verbatim and isinstance(item, Memory)) for item in items]
         if self.ahead is not None:
