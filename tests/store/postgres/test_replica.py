@@ -304,10 +304,13 @@ def test_an_address_that_is_none_is_refused_before_anything_is_opened(tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_replica_is_opened_without_being_there() -> None:
+def test_a_replica_that_is_not_there_is_said_to_be_away_by_us_alone(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     replica = Replica("postgresql://tom:hunter2@127.0.0.1:1/m", patience=0.1)
-    replica.open()
     with pytest.raises(StoreUnavailable) as caught, replica.reading(None):
         pass
     assert "hunter2" not in str(caught.value)
     replica.close()
+    # The pool does not write to the terminal of people who did not ask it to.
+    assert capfd.readouterr().err == ""

@@ -8,6 +8,7 @@ ever done twice and none is reported lost that was not.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -27,6 +28,9 @@ from recollect.store.postgres.address import shown
 from recollect.store.postgres.failing import CommitUnsure, ConnectionLost, Contended, ours, unreachable
 
 _Result = TypeVar("_Result")
+
+# What goes wrong is raised in our words; whoever sets up logging finds the pool's own there.
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 
 Server: TypeAlias = Connection[TupleRow]
 

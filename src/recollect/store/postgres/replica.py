@@ -78,10 +78,6 @@ class Replica:
             url, connections=connections, patience=patience, statement_seconds=statement_seconds
         )
 
-    def open(self) -> None:
-        """Begin to keep connections; whether it is there shows when it is asked."""
-        self._database.open()
-
     def close(self) -> None:
         """Let go of all connections."""
         self._database.close()
@@ -105,6 +101,8 @@ class Replica:
         """
         if monotonic() < self._away_until:
             raise Behind(f"the replica {self.name} did not answer a moment ago")
+        # Not before somebody reads: who only writes need not know whether it is there.
+        self._database.open()
         try:
             with self._database.borrowed() as connection:
                 self._check(connection, place)

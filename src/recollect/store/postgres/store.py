@@ -118,7 +118,6 @@ class PostgresStore(
                 patience=replica_patience,
                 statement_seconds=statement_seconds,
             )
-            self._replica.open()
 
     # --- what a store knows of itself -----------------------------------------------------------------
 
