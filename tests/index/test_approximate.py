@@ -109,7 +109,7 @@ def test_a_filter_never_starves(share: float) -> None:
 def test_a_filter_that_lets_little_through_is_left_to_the_scan() -> None:
     ready = Approximate(CELLS)
     few, many = np.zeros(10_000, np.bool_), np.zeros(10_000, np.bool_)
-    few[:2_400], many[:2_600] = True, True
+    few[:4_900], many[:5_100] = True, True
     assert ready.slots(QUESTIONS[0], 100, few) is None
     found = ready.slots(QUESTIONS[0], 100, many)
     assert found is not None

@@ -33,8 +33,11 @@ PROBES: Final = 64
 """How many cells are read for a question without a filter."""
 SHORTLIST: Final = 400
 """How many vectors are compared anew at least."""
-SHARE: Final = 0.25
-"""A filter that lets less than this share through is left to the scan."""
+SHARE: Final = 0.5
+"""A filter that lets less than this share through is left to the scan. Where vectors lie evenly in all
+directions, the closest of few may lie in any cell: of 100,000 made-up ones, of which 30 % were allowed, the
+scan found .94 of the fifty closest and the index .88. On embeddings of texts the index found more than the
+scan at every share that was measured."""
 REQUIREMENT: Final = "'recollect[ann]'"
 """What ``pip install`` has to be given."""
 
