@@ -23,6 +23,7 @@ from recollect.model.memory import Memory
 from recollect.store.sqlite import segments, writing
 
 Operation = dict[str, Any]
+_PATIENCE = 30.0
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,9 @@ def one_round(path: Path, model: Model, seed: int, name: str) -> tuple[Model, in
         finally:
             os._exit(1)
     os.close(sending)
+    if dice.random() < 0.8:
+        # On a busy machine opening takes longer than a writer lives; the other rounds kill it even then.
+        select.select([receiving], [], [], _PATIENCE)
     said = heard(receiving, dice.choice([0.01, 0.04, 0.1, 0.2]) * dice.random() + 0.01)
     os.kill(process, signal.SIGKILL)
     _, status = os.waitpid(process, 0)
