@@ -97,6 +97,8 @@ def test_statistics_count_everything(full: PostgresStore) -> None:
     found = dict(full.statistics())
     assert found.pop("bytes") > 0
     assert found.pop("changes") >= 7
+    assert found.pop("methods") == full.methods()
+    assert found.pop("server").startswith("PostgreSQL ")
     assert found == {
         "memories": 5,
         "forgotten": 1,
