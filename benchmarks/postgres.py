@@ -21,7 +21,7 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,18 +44,24 @@ def main(arguments: list[str] | None = None) -> int:
     """Measure what was asked for, print it as Markdown, and write it to a file."""
     options = _options(arguments)
     lines: list[str] = []
+
+    def say(some: Iterable[str]) -> None:
+        # At once: the next of it may take a quarter of an hour.
+        for line in some:
+            print(line, flush=True)
+            lines.append(line)
+
     with _folder(options.keep) as folder, running(folder / "server") as server:
-        lines += _heading(server)
+        say(_heading(server))
         if options.locomo is not None:
             from benchmarks.postgres_quality import quality
 
-            lines += quality(server, options.locomo, options.cache)
+            say(quality(server, options.locomo, options.cache))
         else:
             for shape in (Shape(1, options.one), Shape(options.namespaces, options.each)):
                 progress(f"{shape} …")
-                lines += measured(shape, server, folder, options)
-    lines.append(f"Load average {load():.1f} at the end.")
-    print("\n".join(lines))
+                say(measured(shape, server, folder, options))
+        say([f"Load average {load():.1f} at the end."])
     if options.markdown:
         written(options.markdown, lines)
     return 0
