@@ -19,7 +19,6 @@ _OURS: Final[dict[str, Any]] = {
     "dates_weight": 1.5,
     "b": 0.5,
     "context_before": 0.7,
-    "context_after": 0.3,
     "anchored": True,
     "vector_weight": 0.5,
     "session_weight": 0.2,
