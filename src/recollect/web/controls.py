@@ -32,8 +32,9 @@ _FIRST: Final = (
 )
 _GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Words": (
-        "content_weight", "tags_weight", "entities_weight", "speaker_weight", "speakers_apart", "speaker_share",
-        "dates_weight", "roots_weight", "k1", "b", "entity_weight", "phrase_weight", "context_after", "context_words",
+        "content_weight", "tags_weight", "entities_weight", "speaker_weight", "speakers_apart",
+        "speaker_share", "dates_weight", "roots_weight", "k1", "b", "entity_weight", "phrase_weight",
+        "context_after", "context_words",
     ),
     "Candidates": ("vector_pool", "lexical_pool", "complete", "graph", "graph_seeds"),
     "Time and place": ("time_weight", "place_weight", "place_scale", "temporal", "fading_days"),
