@@ -57,7 +57,7 @@ _OF_CONVERSATIONS: Mapping[str, Sequence[Changes]] = {
     "meaning": turned("vector_weight", 0.0, 0.35, 0.65),
     "context": ({"context_before": 0.0, "context_after": 0.0, "complete": True},),
     "context before": turned("context_before", 0.0, 0.35, 1.0),
-    "context after": turned("context_after", 0.0, 0.15, 0.6),
+    "context after": turned("context_after", 0.0, 0.15, 0.3, 0.6),
     "context by length": turned("context_words", 1000.0, 15.0),
     "session": turned("session_weight", 0.0, 0.1, 0.4),
     "machine": turned("machine_weight", 1.0),

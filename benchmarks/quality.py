@@ -36,7 +36,7 @@ FOLDER = Path(__file__).parents[2] / "shared" / "data"
 
 WITHOUT: Mapping[str, Mapping[str, Any]] = {
     "words read alone": {"context_before": 0.0, "context_after": 0.0, "complete": True},
-    "no context after": {"context_after": 0.0},
+    "context after, too": {"context_after": 0.3},
     "no session": {"session_weight": 0.0},
     "assistants count fully": {"machine_weight": 1.0},
     "no shared names": {"graph": "none"},
@@ -74,6 +74,7 @@ SETS: Mapping[str, Set] = {
     "longmemeval": Set(
         "longmemeval", "longmemeval_s_dev.json.gz", ("any@5", "all@5", "mrr"), "session", "potion-base-8M"
     ),
+    "longmemeval-arctic": Set("longmemeval", "longmemeval_s_dev.json.gz", ("any@5", "all@5", "mrr"), "session"),
     "longmemeval-turns": Set(
         "longmemeval", "longmemeval_s_dev.json.gz", ("any@5", "all@10", "mrr"), "turn", "potion-base-8M"
     ),
