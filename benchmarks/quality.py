@@ -74,7 +74,9 @@ SETS: Mapping[str, Set] = {
     "longmemeval": Set(
         "longmemeval", "longmemeval_s_dev.json.gz", ("any@5", "all@5", "mrr"), "session", "potion-base-8M"
     ),
-    "longmemeval-arctic": Set("longmemeval", "longmemeval_s_dev.json.gz", ("any@5", "all@5", "mrr"), "session"),
+    "longmemeval-arctic": Set(
+        "longmemeval", "longmemeval_s_dev.json.gz", ("any@5", "all@5", "mrr"), "session"
+    ),
     "longmemeval-turns": Set(
         "longmemeval", "longmemeval_s_dev.json.gz", ("any@5", "all@10", "mrr"), "turn", "potion-base-8M"
     ),
