@@ -75,13 +75,17 @@ def test_bad_options_of_duplicates_are_refused(cli: Run, tea: str, arguments: tu
     assert cli("duplicates", *arguments).code == 2
 
 
-def test_passages_of_files_are_left_alone_and_counted(cli: Run, home: Path) -> None:
+def test_passages_of_files_are_found_and_turns_of_transcripts_are_left_alone(cli: Run, home: Path) -> None:
     (home / "notes.txt").write_text("Bob sails.\n\nbob sails\n")
     cli("import", "notes.txt")
+    turns = [{"speaker": "Bob", "session": "s", "position": position} for position in (0, 1)]
+    lines = [json.dumps({"content": "Yes.", "source": source}) for source in turns]
+    (home / "talk.jsonl").write_text("\n".join(lines))
+    assert cli("import", "talk.jsonl").code == 0
     shown = cli("duplicates")
-    assert shown.lines == []
-    assert "of 0 memories" in shown.err
-    assert "2 turns of transcripts and files left alone" in shown.err
+    assert {line.rsplit("\t")[-1] for line in shown.lines} == {"Bob sails.", "bob sails"}
+    assert "of 2 memories" in shown.err
+    assert "2 turns of transcripts left alone" in shown.err
     assert cli("duplicates", "--json").json["turns"] == 2
 
 

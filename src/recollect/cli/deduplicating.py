@@ -171,7 +171,7 @@ def _report(output: Output, found: FoundDuplicates, run: Run | None, limit: int,
     said = f"{counted(repeats, 'repeat')} in {counted(len(found.groups), 'group')}"
     output.say(f"{said} of {counted(found.compared, 'memory', 'memories')}, by {found.method.value}")
     if found.turns:
-        turns = counted(found.turns, "turn of a transcript or file", "turns of transcripts and files")
+        turns = counted(found.turns, "turn of a transcript", "turns of transcripts")
         output.say(f"{turns} left alone")
     if run is not None:
         output.line(f"superseded {run.repeats:,} in run {run.number}")

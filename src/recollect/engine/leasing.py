@@ -2,22 +2,21 @@
 
 Several processes may share a store and all be told to do the same: maintain, re-embed, tune. The first takes
 a lease and does it; the others are told who does. A worker that is killed is taken over when its lease has
-run out. One that was only slow finds out at its next write, which does not happen: see
-:meth:`recollect.store.port.Store.fenced`.
+run out, on its own machine at once. One that was only slow finds out at its next write, which does not
+happen: see :meth:`recollect.store.port.Store.fenced`.
 """
 
 from __future__ import annotations
 
 import logging
-import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from socket import gethostname
 from time import monotonic
 from typing import Final
 
+from recollect.engine.workers import is_gone, this_worker
 from recollect.model import checks
 from recollect.model.errors import LeaseLost, StoreUnavailable, WorkUnderWay
 from recollect.store.leases import EVERYWHERE, Lease
@@ -115,14 +114,24 @@ class Leasing:
         return found
 
     def _acquired(self, kind: str, namespace: str) -> Lease:
-        holder = f"{gethostname()}, process {os.getpid()}"
+        holder = this_worker()
         lease = self._store.acquire(kind, namespace, holder, self.seconds, self._clock())
+        other = None if lease is not None else self._other(kind, namespace)
+        if other is not None and is_gone(other.holder):
+            # Somebody else may see the same: this gives back that one lease, and one of both gets the next.
+            self._store.release(other)
+            lease = self._store.acquire(kind, namespace, holder, self.seconds, self._clock())
+            other = None if lease is not None else self._other(kind, namespace)
         if lease is None:
-            for other in self._store.leases():
-                if (other.kind, other.namespace) == (kind, namespace):
-                    raise WorkUnderWay(kind, namespace, other.holder, other.until)
-            raise WorkUnderWay(kind, namespace, "", None)
+            raise WorkUnderWay(kind, namespace, other.holder if other else "", other.until if other else None)
         return lease
+
+    def _other(self, kind: str, namespace: str) -> Lease | None:
+        """Return the lease of whoever does the work."""
+        for lease in self._store.leases():
+            if (lease.kind, lease.namespace) == (kind, namespace):
+                return lease
+        return None
 
     def _give_back(self, lease: Lease) -> None:
         try:

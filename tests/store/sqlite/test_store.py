@@ -121,6 +121,7 @@ def test_statistics_count_everything(store: SqliteStore) -> None:
     assert found.pop("bytes") > 0
     assert found.pop("vector_search") == {"exact": 1, "sign bits": 0, "approximate": 0}
     assert found.pop("vector_search_advice") == ""
+    assert found.pop("methods") == store.methods()
     assert found == {
         "memories": 301,
         "forgotten": 2,
