@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from recollect.store.recall_log import LoggedRecall
-from recollect.store.recall_packing import encoded, kept_rows, unpacked, without
+from recollect.store.recall_packing import encoded, kept_rows, still_there, unpacked, without
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 
@@ -44,3 +44,25 @@ def test_what_is_gone_leaves_the_others_in_their_order() -> None:
     entry = LoggedRecall("r", "n", NOW, None, {}, "", {}, {}, ("words",), values, slots, (2, 1, 0))
     assert without(entry, kept).slots.tolist() == [5, 7]
     assert without(entry, np.ones(3, np.bool_)) is entry
+
+
+def test_only_recalls_that_do_not_say_what_they_saw_are_looked_up() -> None:
+    def entry(seen: int | None) -> LoggedRecall:
+        nothing = np.zeros((2, 0), np.float32)
+        return LoggedRecall(
+            "r", "default", NOW, None, {}, "", {}, {}, (), nothing, np.array([3, 5]), (), seen=seen
+        )
+
+    asked: list[set[int]] = []
+
+    def names(slots: set[int]) -> dict[int, str]:
+        asked.append(slots)
+        return {3: "m3"}
+
+    assert still_there([entry(7), entry(9)], names) is None
+    assert asked == []
+    found = still_there([entry(7), entry(None)], names)
+    assert found is not None
+    assert found.tolist() == [3]
+    assert asked == [{3, 5}]
+    assert still_there([entry(None)], lambda slots: dict.fromkeys(slots, "m")) is None

@@ -7,7 +7,7 @@ the same for all of them is written once, as a constant.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -91,6 +91,25 @@ def without(entry: LoggedRecall, kept: BoolArray) -> LoggedRecall:
         slots,
         shown,
     )
+
+
+def still_there(
+    entries: Sequence[LoggedRecall], names: Callable[[set[int]], Mapping[int, str]]
+) -> IntArray | None:
+    """Return those of the candidates that have not been purged; None if that is all of them.
+
+    Parameters
+    ----------
+    entries
+        Recalls since which nothing was purged, as far as they say what they saw.
+    names
+        Returns the ids of the memories that are in some slots.
+    """
+    if all(entry.seen is not None for entry in entries):
+        return None
+    asked = set(np.concatenate([entry.slots for entry in entries]).tolist())
+    there = names(asked)
+    return None if len(there) == len(asked) else np.array(list(there), np.intp)
 
 
 def kept_rows(

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from recollect.index.record import changed
 from recollect.model.errors import InvalidArgument, MemoryNotFound
+from recollect.store.adding import checked_passages
 from recollect.store.embedding import Embedded
 from recollect.store.port import Entry, Page, Progress
 from recollect.store.postgres import namespaces
@@ -17,7 +18,6 @@ from recollect.store.postgres.rows import OWN, memory
 from recollect.store.postgres.vectors import WIDEST, index_name, put_vectors, remove_vectors
 from recollect.store.postgres.writing import find, put_record, set_columns
 from recollect.store.sqlite.places import SLOTS
-from recollect.store.sqlite.writing import checked_passages
 
 _DIGITS: Final = 19
 """A cursor has fewer than the largest number."""

@@ -18,7 +18,7 @@ from recollect.model.errors import RecallNotFound
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.namespaces import Namespace
 from recollect.store.recall_log import LogBounds, LoggedRecall
-from recollect.store.recall_packing import encoded, kept_rows, packed, unpacked, without
+from recollect.store.recall_packing import encoded, kept_rows, packed, still_there, unpacked, without
 from recollect.store.sqlite.rows import instant, microseconds
 
 _ADD: Final = (
@@ -36,9 +36,7 @@ _OVERHEAD: Final = 100
 
 def add(connection: Server, number: int, entries: Sequence[LoggedRecall], bounds: LogBounds) -> None:
     """Write recalls of a namespace, leaving out memories that are gone, and let go of the oldest."""
-    asked = set(np.concatenate([entry.slots for entry in entries]).tolist())
-    there = names(connection, number, asked)
-    known = None if len(there) == len(asked) else np.array(list(there), np.intp)
+    known = still_there(entries, lambda slots: names(connection, number, slots))
     recipes: dict[int, int] = {}
     rows: list[tuple[object, ...]] = []
     lengths: list[int] = []

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory, Source, Tier, trusted
 from recollect.model.place import Place
 from recollect.store.postgres.texts import storable
@@ -24,7 +23,6 @@ COLUMNS: Final = (
 OWN: Final = ", ".join(f"m.{column}" for column in COLUMNS if column != "facets")
 """What is read of a memory `m`; its namespace's path completes it."""
 
-_LIMITS: Final = {"position": 2**31, "access_count": 2**32, "mentions": 2**63, "version": 2**63}
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _written: Final = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -123,12 +121,3 @@ def facets(value: object) -> object:
         case list() | tuple():
             return [facets(inner) for inner in value]
     return value
-
-
-def checked_numbers(memory: Memory) -> Memory:
-    """Return a memory whose whole numbers the columns can hold."""
-    numbers = (memory.source.position or 0, memory.access_count, memory.mentions, memory.version)
-    for (name, limit), value in zip(_LIMITS.items(), numbers, strict=True):
-        if value >= limit:
-            raise InvalidArgument(name, value, f"below {limit}")
-    return memory

@@ -20,16 +20,16 @@ from recollect.index.record import FIELDS, FORGOTTEN, Records, packed, unpacked
 from recollect.index.record import changed as changed_record
 from recollect.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
 from recollect.model.memory import Memory
+from recollect.store.adding import as_added, checked_numbers, checked_passages, records_of
 from recollect.store.port import Entry, Hidden, Terms
 from recollect.store.postgres import namespaces
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.namespaces import Namespace
-from recollect.store.postgres.rows import COLUMNS, OWN, checked_numbers, memory, row
+from recollect.store.postgres.rows import COLUMNS, OWN, memory, row
 from recollect.store.postgres.vectors import put_vectors, remove_vectors
 from recollect.store.postgres.words import list_words, relist_words, unlist_words
 from recollect.store.sqlite.places import SLOTS, checked_room
 from recollect.store.sqlite.rows import instant, microseconds
-from recollect.store.sqlite.writing import checked_passages
 
 _ADD: Final = (
     f"INSERT INTO memories (namespace, slot, added, {', '.join(COLUMNS)}, record, words) "
@@ -238,20 +238,10 @@ def _add_rows(
 ) -> int:
     number, first = namespace.number, namespace.slots
     passages = [checked_passages(entry, embedder) for entry in batch]
-    memories = [_as_added(entry.memory) for entry in batch]
+    memories = [as_added(entry.memory) for entry in batch]
     _check_ids(connection, number, [memory.id for memory in memories])
     sessions = _session_numbers(connection, number, {memory.source.session for memory in memories})
-    records = [
-        packed(
-            memory,
-            state=0,
-            session=sessions.get(memory.source.session, -1),
-            vectors=count,
-            superseded_at=None,
-            lengths={field: sum(terms.values()) for field, terms in entry.terms.items()},
-        )
-        for memory, entry, count in zip(memories, batch, passages, strict=True)
-    ]
+    records = records_of(memories, batch, passages, sessions)
     slots = range(first, first + len(batch))
     changes = namespaces.log_added(connection, namespace, unpacked(records))
     rows: list[tuple[Any, ...]] = [
@@ -285,12 +275,6 @@ def _check_ids(connection: Server, number: int, ids: Sequence[str]) -> None:
         if id_ in taken:
             raise InvalidArgument("id", id_, "an id that is not taken yet")
         taken.add(id_)
-
-
-def _as_added(memory: Memory) -> Memory:
-    """Return a memory as its row says it; what supersedes it is said by the newer one alone."""
-    checked = checked_numbers(memory)
-    return checked if checked.superseded_by is None else replace(checked, superseded_by=None)
 
 
 def is_shown(record: Records) -> bool:

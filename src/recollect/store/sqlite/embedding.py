@@ -18,6 +18,7 @@ import numpy as np
 from recollect.index.codes import Codes
 from recollect.index.record import changed, unpacked
 from recollect.model.errors import InvalidArgument
+from recollect.store.adding import checked_passages
 from recollect.store.embedding import Embedded
 from recollect.store.port import Entry, Page, Progress
 from recollect.store.sqlite import approximation
@@ -26,7 +27,6 @@ from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.places import NAMESPACES, SLOTS, vectors_place
 from recollect.store.sqlite.rows import SELECTED, SOURCE, memory
 from recollect.store.sqlite.segments import stored_vectors
-from recollect.store.sqlite.writing import checked_passages
 
 _DIGITS: Final = 19
 """A cursor has fewer than the largest number."""

@@ -15,10 +15,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from recollect.model.checks import IntArray
 from recollect.model.errors import RecallNotFound
 from recollect.store.recall_log import LogBounds, LoggedRecall
-from recollect.store.recall_packing import encoded, kept_rows, packed, unpacked, without
+from recollect.store.recall_packing import encoded, kept_rows, packed, still_there, unpacked, without
 from recollect.store.sqlite.places import place
 from recollect.store.sqlite.rows import instant, microseconds
 from recollect.store.sqlite.segments import Namespace
@@ -40,7 +39,7 @@ def add(
     connection: sqlite3.Connection, number: int, entries: Sequence[LoggedRecall], bounds: LogBounds
 ) -> None:
     """Write recalls of a namespace, leaving out memories that are gone, and let go of the oldest."""
-    known = _still_there(connection, number, entries)
+    known = still_there(entries, lambda slots: names(connection, number, slots))
     recipes: dict[int, int] = {}
     last = connection.execute("SELECT start + bytes FROM recalls ORDER BY number DESC LIMIT 1").fetchone()
     size = 0 if last is None else last[0]
@@ -64,18 +63,6 @@ def add(
         "DELETE FROM recalls WHERE number <= ? OR start < ?",
         (latest - bounds.recalls, size - bounds.megabytes * _MEGABYTE),
     )
-
-
-def _still_there(
-    connection: sqlite3.Connection, number: int, entries: Sequence[LoggedRecall]
-) -> IntArray | None:
-    """Return those of the candidates that have not been purged; None if that is all of them."""
-    # Of a recall that says what it saw, :func:`untouched` knows already that nothing is gone since.
-    if all(entry.seen is not None for entry in entries):
-        return None
-    asked = set(np.concatenate([entry.slots for entry in entries]).tolist())
-    there = names(connection, number, asked)
-    return None if len(there) == len(asked) else np.array(list(there), np.intp)
 
 
 def untouched(

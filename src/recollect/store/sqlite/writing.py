@@ -20,8 +20,9 @@ from recollect.index import tail
 from recollect.index.codes import Floats
 from recollect.index.record import FIELDS, FORGOTTEN, Records, gone, packed, unpacked
 from recollect.index.record import changed as changed_record
-from recollect.model.errors import DimensionMismatch, InvalidArgument, MemoryNotFound, VersionConflict
+from recollect.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
 from recollect.model.memory import Memory
+from recollect.store.adding import as_added, checked_numbers, checked_passages, records_of
 from recollect.store.port import Entry, Hidden, Terms
 from recollect.store.sqlite import rewording, segments
 from recollect.store.sqlite.keeping_up import Added, rows_of
@@ -45,9 +46,6 @@ _FIXED: Final = (
 """What an update leaves alone: what was said, by whom and when, and what the store itself keeps."""
 _WORDED: Final = ("tags", "entities", "valid_from")
 """What is searched by its words, so that a change of it is a change of those."""
-_MOST_PASSAGES: Final = 2**16 - 1
-_LIMITS: Final = {"position": 2**31, "access_count": 2**32, "mentions": 2**63, "version": 2**63}
-_SMALLEST_LIMIT: Final = min(_LIMITS.values())
 _GROWN: Final = "UPDATE namespaces SET slots = ?, change = ? WHERE number = ?"
 _NAMESPACE: Final = (
     "SELECT number, path, slots, flushed, change, generation, begun FROM namespaces WHERE path = ?"
@@ -135,7 +133,7 @@ def update(
     for fixed in _FIXED if terms_of else (*_FIXED, *_WORDED):
         if getattr(changed, fixed) != getattr(current, fixed):
             raise InvalidArgument(fixed, getattr(changed, fixed), "unchanged; to say something new, correct")
-    following = replace(_checked_numbers(changed), version=current.version + 1)
+    following = replace(checked_numbers(changed), version=current.version + 1)
     connection.execute(_SET_MEMORY, (*row(following), number))
     old = record_of(connection, namespace, slot)
     lengths = dict(zip(FIELDS, old["lengths"][0].tolist(), strict=True))
@@ -160,7 +158,7 @@ def use(connection: sqlite3.Connection, path: str, ids: Sequence[str], now: date
     for id_ in ids:
         namespace, number, slot, current = find(connection, path, id_)
         latest = now if current.last_accessed_at is None else max(now, current.last_accessed_at)
-        used = _checked_numbers(replace(current, access_count=current.access_count + 1))
+        used = checked_numbers(replace(current, access_count=current.access_count + 1))
         connection.execute(
             "UPDATE memories SET access_count = ?, last_accessed_at = ?, version = version + 1 "
             "WHERE number = ?",
@@ -258,7 +256,7 @@ def _add_rows(
     """Write all rows of a batch, and return its last change and its records; words are kept if `waiting`."""
     number, first = namespace.number, namespace.slots
     passages = _all_checked_passages(batch, embedder)
-    memories = [_as_added(entry.memory) for entry in batch]
+    memories = [as_added(entry.memory) for entry in batch]
     sessions = _session_numbers(connection, number, {memory.source.session for memory in memories})
     # Rows are made as they are written: keeping thousands of them would only make work for the collector.
     try:
@@ -272,17 +270,7 @@ def _add_rows(
     except sqlite3.IntegrityError as error:
         taken = _taken(connection, number, batch)
         raise InvalidArgument("id", taken, "an id that is not taken yet") from error
-    records = [
-        packed(
-            memory,
-            state=0,
-            session=sessions.get(memory.source.session, -1),
-            vectors=count,
-            superseded_at=None,
-            lengths={field: sum(terms.values()) for field, terms in entry.terms.items()},
-        )
-        for memory, entry, count in zip(memories, batch, passages, strict=True)
-    ]
+    records = records_of(memories, batch, passages, sessions)
     connection.executemany(
         _ADD_RECORD,
         (
@@ -324,22 +312,6 @@ def _taken(connection: sqlite3.Connection, number: int, batch: Sequence[Entry]) 
     return entry.memory.id
 
 
-def _checked_numbers(memory: Memory) -> Memory:
-    """Return a memory whose whole numbers the columns can hold."""
-    numbers = (memory.source.position or 0, memory.access_count, memory.mentions, memory.version)
-    if max(numbers) >= _SMALLEST_LIMIT:
-        for (name, limit), value in zip(_LIMITS.items(), numbers, strict=True):
-            if value >= limit:
-                raise InvalidArgument(name, value, f"below {limit}")
-    return memory
-
-
-def _as_added(memory: Memory) -> Memory:
-    """Return a memory as its row says it; what supersedes it is said by the newer one alone."""
-    checked = _checked_numbers(memory)
-    return checked if checked.superseded_by is None else replace(checked, superseded_by=None)
-
-
 def _all_checked_passages(batch: Sequence[Entry], embedder: tuple[int, int] | None) -> list[int]:
     """Return how many passages each entry has vectors of; all of them are looked at in one go if they may."""
     rows = [entry.vectors for entry in batch if entry.vectors is not None]
@@ -353,24 +325,6 @@ def _all_checked_passages(batch: Sequence[Entry], embedder: tuple[int, int] | No
 def _finite_sum(rows: Sequence[Floats]) -> bool:
     whole = np.concatenate(rows)
     return math.isfinite(np.vdot(whole, whole))
-
-
-def checked_passages(entry: Entry, embedder: tuple[int, int] | None) -> int:
-    """Return how many passages an entry has vectors of, which the columns can hold."""
-    if entry.vectors is None:
-        return 0
-    if embedder is None:
-        raise InvalidArgument("vectors", entry.memory.id, "left out as long as the store has no embedder")
-    if entry.vectors.ndim != 2 or not 1 <= len(entry.vectors) <= _MOST_PASSAGES:
-        shape = entry.vectors.shape
-        raise InvalidArgument("vectors", shape, f"1 to {_MOST_PASSAGES} rows, one for each passage")
-    if entry.vectors.shape[1] != embedder[1]:
-        got = entry.vectors.shape[1]
-        raise DimensionMismatch(f"memory {entry.memory.id!r}", expected=embedder[1], got=got)
-    # One product tells of every number that is not finite; it may also have overflowed, so look again then.
-    if not math.isfinite(np.vdot(entry.vectors, entry.vectors)) and not np.isfinite(entry.vectors).all():
-        raise InvalidArgument("vectors", entry.memory.id, "finite numbers")
-    return len(entry.vectors)
 
 
 def _session_numbers(connection: sqlite3.Connection, number: int, names: set[str]) -> dict[str, int]:
