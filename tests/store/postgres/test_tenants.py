@@ -5,7 +5,6 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 import psycopg
@@ -75,17 +74,6 @@ def owner(url: str) -> Iterator[PostgresStore]:
         for namespace, prefix in ((HERE, "a"), (THERE, "b"), (f"{HERE}/below", "c")):
             furnish(store, namespace, prefix)
         yield store
-
-
-@pytest.fixture
-def role(base: str) -> Iterator[str]:
-    name = f"tenant_{uuid4().hex}"
-    with psycopg.connect(base, autocommit=True) as connection:
-        connection.execute(f"CREATE ROLE {name} LOGIN")
-    yield name
-    with psycopg.connect(base, autocommit=True) as connection:
-        connection.execute(f"DROP OWNED BY {name}")
-        connection.execute(f"DROP ROLE {name}")
 
 
 @pytest.fixture
