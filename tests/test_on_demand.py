@@ -2,18 +2,35 @@
 
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
-from recollect import text
+from recollect import duplicates, embed, engine, graph, model, place, rank, text
 from recollect._on_demand import on_demand
 
 
-def test_every_name_of_a_package_that_loads_on_demand_is_what_its_module_defines() -> None:
-    for name in text.__all__:
-        value = getattr(text, name)
-        assert not isinstance(value, type(sys)), f"{name} is hidden by the module of that name"
-    assert dir(text) == sorted(text.__all__)
+@pytest.mark.parametrize("package", [duplicates, embed, engine, graph, model, place, rank, text])
+def test_every_name_of_a_package_that_loads_on_demand_is_what_its_module_defines(package: ModuleType) -> None:
+    for name in package.__all__:
+        value = getattr(package, name)
+        assert not isinstance(value, ModuleType), f"{name} is hidden by the module of that name"
+    assert dir(package) == sorted(package.__all__)
+
+
+@pytest.mark.parametrize(
+    ("load", "ask"),
+    [
+        ("recollect.graph.pagerank", "from recollect.graph import pagerank as named"),
+        ("recollect.duplicates.clusters", "from recollect import duplicates; named = duplicates.clusters"),
+        ("recollect.rank.fusion.registry", "from recollect.rank import fusion as named"),
+        ("recollect.engine.recipe", "from recollect.engine import recipe as named"),
+    ],
+)
+def test_a_function_is_not_hidden_by_a_module_of_its_name_that_was_loaded_first(load: str, ask: str) -> None:
+    code = f"import {load}; {ask}; print(type(named).__name__)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "function\n"
 
 
 def test_a_name_is_looked_up_once() -> None:

@@ -7,46 +7,93 @@ MinHash LSH, and :func:`jaccard` to verify) finds it; :func:`judge` reads both w
 what becomes of them. :func:`contradiction` hints at what cannot both be true.
 """
 
-from recollect.duplicates.bands import (
-    Banding,
-    bands_for,
-    candidate_probability,
-    lsh_threshold,
-    miss_probability,
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recollect._on_demand import on_demand
+
+if TYPE_CHECKING:
+    from recollect.duplicates.bands import (
+        Banding,
+        bands_for,
+        candidate_probability,
+        lsh_threshold,
+        miss_probability,
+    )
+    from recollect.duplicates.claims import CORRECTION, Claim
+    from recollect.duplicates.clusters import clusters, groups
+    from recollect.duplicates.collisions import colliding_pairs
+    from recollect.duplicates.contents import joined_once
+    from recollect.duplicates.contradiction import Cue, Hint, contradiction
+    from recollect.duplicates.decisions import DUPLICATE_COSINE, MERGE_COSINE, Decision, Verdict, decide
+    from recollect.duplicates.fingerprint import fingerprint, normalised
+    from recollect.duplicates.methods import Method, method_for
+    from recollect.duplicates.near import duplicate_cosine, is_turn, judge, resemblance
+    from recollect.duplicates.pairs import NearPairs, near_pairs
+    from recollect.duplicates.rounding import ROUNDING
+    from recollect.duplicates.shingles import character_shingles, jaccard, word_shingles
+    from recollect.duplicates.signatures import (
+        ShingleSigner,
+        Signer,
+        agreement,
+        band_keys,
+        direction_keys,
+        shingle_hashes,
+    )
+    from recollect.duplicates.strategies import (
+        STRATEGIES,
+        Resolution,
+        Strategy,
+        Superseded,
+        Survivor,
+        keep_both,
+        keep_highest_confidence,
+        keep_most_recent,
+        merge,
+        resolve,
+    )
+    from recollect.duplicates.wording import extends, same_statement
+
+__getattr__, __dir__ = on_demand(
+    __name__,
+    {
+        ".bands": ("Banding", "bands_for", "candidate_probability", "lsh_threshold", "miss_probability"),
+        ".claims": ("CORRECTION", "Claim"),
+        ".clusters": ("clusters", "groups"),
+        ".collisions": ("colliding_pairs",),
+        ".contents": ("joined_once",),
+        ".contradiction": ("Cue", "Hint", "contradiction"),
+        ".decisions": ("DUPLICATE_COSINE", "MERGE_COSINE", "Decision", "Verdict", "decide"),
+        ".fingerprint": ("fingerprint", "normalised"),
+        ".methods": ("Method", "method_for"),
+        ".near": ("duplicate_cosine", "is_turn", "judge", "resemblance"),
+        ".pairs": ("NearPairs", "near_pairs"),
+        ".rounding": ("ROUNDING",),
+        ".shingles": ("character_shingles", "jaccard", "word_shingles"),
+        ".signatures": (
+            "ShingleSigner",
+            "Signer",
+            "agreement",
+            "band_keys",
+            "direction_keys",
+            "shingle_hashes",
+        ),
+        ".strategies": (
+            "STRATEGIES",
+            "Resolution",
+            "Strategy",
+            "Superseded",
+            "Survivor",
+            "keep_both",
+            "keep_highest_confidence",
+            "keep_most_recent",
+            "merge",
+            "resolve",
+        ),
+        ".wording": ("extends", "same_statement"),
+    },
 )
-from recollect.duplicates.claims import CORRECTION, Claim
-from recollect.duplicates.clusters import clusters, groups
-from recollect.duplicates.collisions import colliding_pairs
-from recollect.duplicates.contents import joined_once
-from recollect.duplicates.contradiction import Cue, Hint, contradiction
-from recollect.duplicates.decisions import DUPLICATE_COSINE, MERGE_COSINE, Decision, Verdict, decide
-from recollect.duplicates.fingerprint import fingerprint, normalised
-from recollect.duplicates.methods import Method, method_for
-from recollect.duplicates.near import duplicate_cosine, is_turn, judge, resemblance
-from recollect.duplicates.pairs import NearPairs, near_pairs
-from recollect.duplicates.rounding import ROUNDING
-from recollect.duplicates.shingles import character_shingles, jaccard, word_shingles
-from recollect.duplicates.signatures import (
-    ShingleSigner,
-    Signer,
-    agreement,
-    band_keys,
-    direction_keys,
-    shingle_hashes,
-)
-from recollect.duplicates.strategies import (
-    STRATEGIES,
-    Resolution,
-    Strategy,
-    Superseded,
-    Survivor,
-    keep_both,
-    keep_highest_confidence,
-    keep_most_recent,
-    merge,
-    resolve,
-)
-from recollect.duplicates.wording import extends, same_statement
 
 __all__ = [
     "CORRECTION",

@@ -4,25 +4,58 @@ Everything here is pure: a :class:`Graph` of numbered nodes goes in, numbers com
 and clocks are arguments.
 """
 
-from recollect.graph.adjacency import Edges, Graph
-from recollect.graph.communities import Level, Partition, communities
-from recollect.graph.leiden import leiden
-from recollect.graph.modularity import modularity
-from recollect.graph.neighbourhood import Neighbourhood, neighbourhood
-from recollect.graph.pagerank import Ranking, pagerank
-from recollect.graph.paths import Path, PathSearch, Step, find_paths
-from recollect.graph.personalised import LocalRanking, local_push, personalised_pagerank
-from recollect.graph.propagation import Spread, spread
-from recollect.graph.seeds import seed_weights
-from recollect.graph.shortest import Route, shortest_path
-from recollect.graph.summaries import (
-    Community,
-    Member,
-    StatisticalSummariser,
-    Summariser,
-    Summary,
-    TermStatistics,
-    summarised,
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recollect._on_demand import on_demand
+
+if TYPE_CHECKING:
+    from recollect.graph.adjacency import Edges, Graph
+    from recollect.graph.communities import Level, Partition, communities
+    from recollect.graph.leiden import leiden
+    from recollect.graph.modularity import modularity
+    from recollect.graph.neighbourhood import Neighbourhood, neighbourhood
+    from recollect.graph.pagerank import Ranking, pagerank
+    from recollect.graph.paths import Path, PathSearch, Step, find_paths
+    from recollect.graph.personalised import LocalRanking, local_push, personalised_pagerank
+    from recollect.graph.propagation import Spread, spread
+    from recollect.graph.seeds import seed_weights
+    from recollect.graph.shortest import Route, shortest_path
+    from recollect.graph.summaries import (
+        Community,
+        Member,
+        StatisticalSummariser,
+        Summariser,
+        Summary,
+        TermStatistics,
+        summarised,
+    )
+
+__getattr__, __dir__ = on_demand(
+    __name__,
+    {
+        ".adjacency": ("Edges", "Graph"),
+        ".communities": ("Level", "Partition", "communities"),
+        ".leiden": ("leiden",),
+        ".modularity": ("modularity",),
+        ".neighbourhood": ("Neighbourhood", "neighbourhood"),
+        ".pagerank": ("Ranking", "pagerank"),
+        ".paths": ("Path", "PathSearch", "Step", "find_paths"),
+        ".personalised": ("LocalRanking", "local_push", "personalised_pagerank"),
+        ".propagation": ("Spread", "spread"),
+        ".seeds": ("seed_weights",),
+        ".shortest": ("Route", "shortest_path"),
+        ".summaries": (
+            "Community",
+            "Member",
+            "StatisticalSummariser",
+            "Summariser",
+            "Summary",
+            "TermStatistics",
+            "summarised",
+        ),
+    },
 )
 
 __all__ = [

@@ -4,42 +4,91 @@ Each file computes what its name says; nothing here knows of storage, clocks or 
 be used alone, as a library.
 """
 
-from recollect.rank.blend import additive, multiplicative
-from recollect.rank.bm25 import BM25, Statistics, inverse_document_frequency
-from recollect.rank.combination import Combination
-from recollect.rank.composite import composite_additive, composite_multiplicative, relative_to_best
-from recollect.rank.confidence import corroborated, worn
-from recollect.rank.diversity import adaptive_mmr, adaptive_trade, group_coverage, mmr
-from recollect.rank.entity_boost import boosted_query, entity_base, phrase_bonus, repeats
-from recollect.rank.forgetting import CURVES, half_life_decay, importance_decay, linear_decay
-from recollect.rank.fusion import (
-    FUSIONS,
-    BlendSettings,
-    Fused,
-    Leg,
-    align,
-    aligned_fusion,
-    alpha_blend,
-    alpha_budget,
-    borda,
-    comb_mnz,
-    comb_sum,
-    fusion,
-    isr,
-    migrated,
-    relative_score_fusion,
-    rrf,
-    zscored_rrf,
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from recollect._on_demand import on_demand
+
+if TYPE_CHECKING:
+    from recollect.rank.blend import additive, multiplicative
+    from recollect.rank.bm25 import BM25, Statistics, inverse_document_frequency
+    from recollect.rank.combination import Combination
+    from recollect.rank.composite import composite_additive, composite_multiplicative, relative_to_best
+    from recollect.rank.confidence import corroborated, worn
+    from recollect.rank.diversity import adaptive_mmr, adaptive_trade, group_coverage, mmr
+    from recollect.rank.entity_boost import boosted_query, entity_base, phrase_bonus, repeats
+    from recollect.rank.forgetting import CURVES, half_life_decay, importance_decay, linear_decay
+    from recollect.rank.fusion import (
+        FUSIONS,
+        BlendSettings,
+        Fused,
+        Leg,
+        align,
+        aligned_fusion,
+        alpha_blend,
+        alpha_budget,
+        borda,
+        comb_mnz,
+        comb_sum,
+        fusion,
+        isr,
+        migrated,
+        relative_score_fusion,
+        rrf,
+        zscored_rrf,
+    )
+    from recollect.rank.normalise import NORMALISERS, max_scaled, min_max, rank_based, z_score
+    from recollect.rank.order import best_first
+    from recollect.rank.postings import Postings
+    from recollect.rank.quality import TIER_SALIENCE, quality, salience, usage
+    from recollect.rank.similarity import cosine, cosines, max_similarity, unit_rows
+    from recollect.rank.temporal import boosted_additive, boosted_multiplicative, proximity, relative_period
+    from recollect.rank.tfidf import keywords, tf_idf
+    from recollect.rank.thresholds import Gate, leg_gate, score_gate, similarity_gate
+    from recollect.rank.weights import Weights, for_category, for_query, legs_for_query, preset
+
+__getattr__, __dir__ = on_demand(
+    __name__,
+    {
+        ".blend": ("additive", "multiplicative"),
+        ".bm25": ("BM25", "Statistics", "inverse_document_frequency"),
+        ".combination": ("Combination",),
+        ".composite": ("composite_additive", "composite_multiplicative", "relative_to_best"),
+        ".confidence": ("corroborated", "worn"),
+        ".diversity": ("adaptive_mmr", "adaptive_trade", "group_coverage", "mmr"),
+        ".entity_boost": ("boosted_query", "entity_base", "phrase_bonus", "repeats"),
+        ".forgetting": ("CURVES", "half_life_decay", "importance_decay", "linear_decay"),
+        ".fusion": (
+            "FUSIONS",
+            "BlendSettings",
+            "Fused",
+            "Leg",
+            "align",
+            "aligned_fusion",
+            "alpha_blend",
+            "alpha_budget",
+            "borda",
+            "comb_mnz",
+            "comb_sum",
+            "fusion",
+            "isr",
+            "migrated",
+            "relative_score_fusion",
+            "rrf",
+            "zscored_rrf",
+        ),
+        ".normalise": ("NORMALISERS", "max_scaled", "min_max", "rank_based", "z_score"),
+        ".order": ("best_first",),
+        ".postings": ("Postings",),
+        ".quality": ("TIER_SALIENCE", "quality", "salience", "usage"),
+        ".similarity": ("cosine", "cosines", "max_similarity", "unit_rows"),
+        ".temporal": ("boosted_additive", "boosted_multiplicative", "proximity", "relative_period"),
+        ".tfidf": ("keywords", "tf_idf"),
+        ".thresholds": ("Gate", "leg_gate", "score_gate", "similarity_gate"),
+        ".weights": ("Weights", "for_category", "for_query", "legs_for_query", "preset"),
+    },
 )
-from recollect.rank.normalise import NORMALISERS, max_scaled, min_max, rank_based, z_score
-from recollect.rank.order import best_first
-from recollect.rank.postings import Postings
-from recollect.rank.quality import TIER_SALIENCE, quality, salience, usage
-from recollect.rank.similarity import cosine, cosines, max_similarity, unit_rows
-from recollect.rank.temporal import boosted_additive, boosted_multiplicative, proximity, relative_period
-from recollect.rank.tfidf import keywords, tf_idf
-from recollect.rank.thresholds import Gate, leg_gate, score_gate, similarity_gate
-from recollect.rank.weights import Weights, for_category, for_query, legs_for_query, preset
 
 __all__ = [
     "BM25",

@@ -13,12 +13,9 @@ from typing import TYPE_CHECKING
 
 from recollect._on_demand import on_demand
 
-# Loaded at once: a function that is called like its module would be hidden by it.
-from recollect.text.date_terms import date_terms
-from recollect.text.stems import STEMMED_LANGUAGES, stem, stems
-
 if TYPE_CHECKING:
     from recollect.text.analysers import ANALYSERS, Analyser, analyser
+    from recollect.text.date_terms import date_terms
     from recollect.text.dates import (
         DATE_LANGUAGES,
         AnchorExtractor,
@@ -42,6 +39,7 @@ if TYPE_CHECKING:
         RuleClassifier,
     )
     from recollect.text.resolution import Redirects, resolve, united
+    from recollect.text.stems import STEMMED_LANGUAGES, stem, stems
     from recollect.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
     from recollect.text.tokens import words
 
@@ -49,6 +47,7 @@ __getattr__, __dir__ = on_demand(
     __name__,
     {
         ".analysers": ("ANALYSERS", "Analyser", "analyser"),
+        ".date_terms": ("date_terms",),
         ".dates": (
             "DATE_LANGUAGES",
             "AnchorExtractor",
@@ -66,6 +65,7 @@ __getattr__, __dir__ = on_demand(
         ".mentions": ("MENTION_KINDS", "EntityExtractor", "Extraction", "Mention"),
         ".query_type": ("QUERY_TYPES", "Classification", "QueryClassifier", "QueryType", "RuleClassifier"),
         ".resolution": ("Redirects", "resolve", "united"),
+        ".stems": ("STEMMED_LANGUAGES", "stem", "stems"),
         ".stopwords": ("STOP_WORD_LANGUAGES", "negations", "stop_words"),
         ".tokens": ("words",),
     },
