@@ -246,3 +246,11 @@ def test_adding_to_what_was_seen_leaves_the_look_of_others_alone() -> None:
     assert (before.mask.tolist(), before.count) == ([True, False], 1)
     assert (after.mask.tolist(), after.count) == ([True, False, True], 2)
     assert after.average_lengths["content"] == 5
+
+
+def test_segments_are_read_once_in_a_generation() -> None:
+    partition, read = filled(record()), iter([[(1, 0, 8)], [(2, 0, 16)]])
+    assert partition.segments(lambda: next(read)) == [(1, 0, 8)]
+    assert partition.segments(lambda: next(read)) == [(1, 0, 8)]
+    partition.start_generation(2, 1)
+    assert partition.segments(lambda: next(read)) == [(2, 0, 16)]

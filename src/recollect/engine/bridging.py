@@ -19,6 +19,7 @@ import numpy as np
 from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Situation
 from recollect.index.lexical import LexicalQuery
+from recollect.index.record import FIELDS
 from recollect.model.checks import FloatArray, IntArray
 from recollect.rank.bm25 import BM25, inverse_document_frequency
 from recollect.store.port import NOTHING, Found
@@ -31,6 +32,7 @@ _COMMON: Final = 0.02
 """A name that more than this share of the memories mention leads nowhere in particular."""
 _ALWAYS: Final = 10
 """A name that so few mention leads somewhere however small the namespace is."""
+_NUMBER: Final = FIELDS.index(NAMES)
 # A name is there or not, however long the list of names is.
 _PLAIN: Final = BM25(k1=1.0, b=0.0)
 
@@ -52,13 +54,17 @@ def bridge(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
     if best <= 0:
         return NOTHING
     seeds = slots[: recipe.graph_seeds]
-    alone = view.records(seeds)["session"] < 0
-    if not alone.any():
+    records = view.records(seeds)
+    alone = records["session"] < 0
+    # Most mention nobody, and need not be read to know it.
+    leading_on = alone & (records["lengths"][:, _NUMBER] > 0)
+    if not leading_on.any():
         return NOTHING
-    seeds, weight_of = seeds[alone], scores[: recipe.graph_seeds][alone] / best
+    seeds, asking = seeds[alone], seeds[leading_on]
+    weight_of = scores[: recipe.graph_seeds][leading_on] / best
     asked = folded(situation.question.text)
     weights: dict[str, float] = {}
-    for memory, worth in zip(view.memories(seeds), weight_of.tolist(), strict=True):
+    for memory, worth in zip(view.memories(asking), weight_of.tolist(), strict=True):
         for name in memory.entities:
             key = folded(name)
             if key and key not in asked:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from recollect.engine.words import Question, counted
 from recollect.store.port import View
@@ -23,6 +23,9 @@ from recollect.text.analysers import Analyser
 from recollect.text.roots import roots
 
 _WORD: Final = re.compile(r"[^\W\d_]\w*")
+
+Names: TypeAlias = Mapping[str, tuple[str, ...]]
+"""Words that may be names, and the terms of each."""
 
 
 def possible_names(question: Question, analyser: Analyser) -> dict[str, tuple[str, ...]]:
@@ -51,9 +54,7 @@ def possible_names(question: Question, analyser: Analyser) -> dict[str, tuple[st
     return found
 
 
-def with_speakers(
-    question: Question, names: Mapping[str, tuple[str, ...]], view: View, analyser: Analyser, share: float
-) -> Question:
+def with_speakers(question: Question, names: Names, view: View, analyser: Analyser, share: float) -> Question:
     """Return the question, knowing which of its words name somebody who speaks.
 
     Parameters

@@ -15,7 +15,7 @@ from recollect.embed.reranker import Reranker
 from recollect.engine.budget import within_budget
 from recollect.engine.life import USUAL, Life
 from recollect.engine.meaning import Meaning
-from recollect.engine.named_speakers import possible_names, with_speakers
+from recollect.engine.named_speakers import Names, possible_names, with_speakers
 from recollect.engine.outcome import Recall, Rejected, SessionHit
 from recollect.engine.pipeline import Ranked, run
 from recollect.engine.recipe import Recipe
@@ -75,7 +75,10 @@ class Recaller:
         """Return the right few memories for a question."""
         started = perf_counter()
         recipe = request.recipe
-        question = self._question(request)
+        question = read_question(request.text, self.repairing.analyser)
+        names = possible_names(question, self.repairing.analyser) if recipe.speakers_apart else {}
+        if names and request.vector is None:
+            question, names = self._named(request, question, names), {}
         read_at = perf_counter()
         vector, wrong = None, ""
         if recipe.vector_pool:
@@ -84,7 +87,7 @@ class Recaller:
         found, elsewhere = self.repairing.run(
             [request.namespace],
             lambda: self.repairing.store.relaxed(
-                lambda: self._search(request, question, vector), fresh=request.fresh
+                lambda: self._search(request, question, names, vector), fresh=request.fresh
             ),
         )
         shown = len(found.hits)
@@ -108,23 +111,21 @@ class Recaller:
             methods=found.methods,
         )
 
-    def _question(self, request: Request) -> Question:
-        """Return what is asked, read; if the recipe wants it, with the speakers that it names."""
-        analyser, recipe = self.repairing.analyser, request.recipe
-        question = read_question(request.text, analyser)
-        names = possible_names(question, analyser) if recipe.speakers_apart else {}
-        if not names:
-            return question
+    def _named(self, request: Request, question: Question, names: Names) -> Question:
+        """Return what is asked, with the speakers that it names: for those who have to embed it."""
 
         def look() -> Question:
-            # A look of its own: what it finds is embedded, and nobody should wait for that at an open view.
+            # A look of its own: nobody should wait for an embedder at an open view.
             with self._view(request) as view:
-                return with_speakers(question, names, view, analyser, recipe.speaker_share)
+                return self._with_speakers(request, question, names, view)
 
         found, _ = self.repairing.run(
             [request.namespace], lambda: self.repairing.store.relaxed(look, fresh=request.fresh)
         )
         return found
+
+    def _with_speakers(self, request: Request, question: Question, names: Names, view: View) -> Question:
+        return with_speakers(question, names, view, self.repairing.analyser, request.recipe.speaker_share)
 
     def _view(self, request: Request) -> AbstractContextManager[View]:
         return self.repairing.store.view(
@@ -135,11 +136,13 @@ class Recaller:
             true_at=request.true_at,
         )
 
-    def _search(self, request: Request, question: Question, vector: Floats | None) -> _Found:
+    def _search(self, request: Request, question: Question, names: Names, vector: Floats | None) -> _Found:
         recipe = request.recipe
         calibrated = recipe.least_similarity == _CALIBRATED
         period, about_time, unread = self._period(request, question)
         with self._view(request) as view:
+            if names:
+                question = self._with_speakers(request, question, names, view)
             situation = Situation(
                 view=view,
                 question=question,

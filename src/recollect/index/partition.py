@@ -10,7 +10,7 @@ import math
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,9 @@ from recollect.index.postings import MOST
 from recollect.index.record import FIELDS, GONE, RECORD, Records, visible
 from recollect.index.vectors import Vectors
 from recollect.rank.bm25 import BM25
+
+Segment: TypeAlias = tuple[int, int, int]
+"""The number of a segment, its first slot and how many buckets it has."""
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
@@ -78,6 +81,7 @@ class Partition:
         self.vectors = Vectors(dimension, exact=exact)
         self._records = Growing(RECORD, ())
         self._lengths = [Growing(np.float32, ()) for _ in FIELDS]
+        self._segments: Sequence[Segment] | None = None
         self._tail: dict[tuple[str, str], tuple[list[int], list[int]]] = {}
         self._lists: _Kept[tuple[str, str], TermList] = _Kept()
         self._saturated: _Kept[tuple[str, str, float, float], Saturated] = _Kept()
@@ -161,9 +165,16 @@ class Partition:
     def start_generation(self, generation: int, flushed: int) -> None:
         """Forget lists and tail: the segments were rewritten."""
         self.generation, self.flushed = generation, flushed
+        self._segments = None
         self._tail.clear()
         self._lists.clear()
         self._look_again()
+
+    def segments(self, read: Callable[[], Sequence[Segment]]) -> Sequence[Segment]:
+        """Return the segments of this generation, which are read when first asked for."""
+        if self._segments is None:
+            self._segments = read()
+        return self._segments
 
     def cached_list(self, field: str, term: str) -> TermList | None:
         """Return the list a term has in the segments, if it is in memory."""

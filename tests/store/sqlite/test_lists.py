@@ -5,7 +5,7 @@ import pytest
 from recollect.store.conformance import HERE, THERE, entry
 from recollect.store.sqlite import segments, writing
 from recollect.store.sqlite.connection import connect
-from recollect.store.sqlite.lists import read_lists
+from recollect.store.sqlite.lists import read_lists, segments_of
 from recollect.store.sqlite.store import SqliteStore
 
 
@@ -23,9 +23,8 @@ def test_lists_are_joined_over_all_segments_of_one_namespace(
     store.close()
     connection = connect(tmp_path / "m.db")
     (number,) = connection.execute("SELECT number FROM namespaces WHERE path = ?", (HERE,)).fetchone()
-    assert connection.execute("SELECT count(*) FROM segments WHERE namespace = ?", (number,)).fetchone() == (
-        3,
-    )
+    parts = segments_of(connection, number)
+    assert [first for _, first, _ in parts] == [0, 5, 10]
     keys = [
         ("content", "tea"),
         ("content", "milk"),
@@ -33,7 +32,7 @@ def test_lists_are_joined_over_all_segments_of_one_namespace(
         ("content", "zebra"),
         ("tags", "tea"),
     ]
-    read = read_lists(connection, number, keys)
+    read = read_lists(connection, parts, keys)
     connection.close()
     assert list(read) == keys
     slots = {term: found.slots.tolist() for (field, term), found in read.items() if field == "content"}
@@ -44,5 +43,6 @@ def test_lists_are_joined_over_all_segments_of_one_namespace(
 
 def test_nothing_is_read_from_a_namespace_without_segments() -> None:
     connection = connect(":memory:")
-    assert read_lists(connection, 1, [("content", "tea")])["content", "tea"].slots.size == 0
+    assert segments_of(connection, 1) == []
+    assert read_lists(connection, [], [("content", "tea")])["content", "tea"].slots.size == 0
     connection.close()

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from recollect.index.lexical import TermList
+from recollect.index.partition import Segment
 from recollect.index.postings import PLACES, Frequencies, Slots, found, key_of, places_of
 
 _SEGMENTS: Final = "SELECT number, first, buckets FROM segments WHERE namespace = ? ORDER BY first"
@@ -21,8 +22,13 @@ _BLOCKS: Final = "SELECT number, block FROM postings WHERE number IN (SELECT val
 _NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
 
+def segments_of(connection: sqlite3.Connection, namespace: int) -> list[Segment]:
+    """Return the segments of a namespace in the order of their slots; they stay so for a generation."""
+    return connection.execute(_SEGMENTS, (namespace,)).fetchall()
+
+
 def read_lists(
-    connection: sqlite3.Connection, namespace: int, keys: Sequence[tuple[str, str]]
+    connection: sqlite3.Connection, segments: Sequence[Segment], keys: Sequence[tuple[str, str]]
 ) -> dict[tuple[str, str], TermList]:
     """Return the list that each term has in a field, over all segments of a namespace.
 
@@ -30,12 +36,11 @@ def read_lists(
     ----------
     connection
         Inside a transaction.
-    namespace
-        The number of the namespace.
+    segments
+        Those of the namespace.
     keys
         Fields and terms; one that no memory has gets an empty list.
     """
-    segments = connection.execute(_SEGMENTS, (namespace,)).fetchall()
     places = {}
     for term in dict.fromkeys([term for _, term in keys]):
         low, long = places_of(key_of("", term))

@@ -105,8 +105,11 @@ def row(memory: Memory) -> tuple[Any, ...]:
     )
 
 
-def memory(values: Sequence[Any]) -> Memory:
-    """Return the memory of a row selected as `SELECTED`; its fields are not checked again."""
+def memory(values: Sequence[Any], path: str | None = None) -> Memory:
+    """Return the memory of a row selected as `SELECTED`; its fields are not checked again.
+
+    Where the path of its namespace is given, what stands in its place in the row is not looked at.
+    """
     (
         id_, content, category, tier, confidence, importance, tags, metadata, speaker, session, position,
         link, entities, lat, lon, place, created_at, valid_from, valid_to, expires_at, supersedes,
@@ -119,7 +122,7 @@ def memory(values: Sequence[Any]) -> Memory:
             id_,
             content,
             _EPOCH + timedelta(microseconds=created_at),
-            namespace,
+            namespace if path is None else path,
             category,
             _TIERS[tier],
             confidence,

@@ -37,7 +37,7 @@ from recollect.store.filters import Filter
 from recollect.store.port import NOTHING, Found
 from recollect.store.situated import nearby, timely
 from recollect.store.sqlite.conditions import compiled
-from recollect.store.sqlite.lists import read_lists
+from recollect.store.sqlite.lists import read_lists, segments_of
 from recollect.store.sqlite.methods import POSTINGS, vectors_method
 from recollect.store.sqlite.places import place, vectors_place
 from recollect.store.sqlite.rows import OWN, marks, memory
@@ -165,6 +165,8 @@ class SqliteView:
     ) -> tuple[int, dict[str, int]]:
         """Return how many memories may be seen and how many of those have each term in a field."""
         sight = self._sight
+        if not sight.average_lengths[field]:
+            return sight.count, dict.fromkeys(terms, 0)
         self._read_lists([(field, term) for term in terms])
         return sight.count, {term: _seen(self._list(field, term), sight).slots.size for term in terms}
 
@@ -185,11 +187,11 @@ class SqliteView:
         unread = [slot for slot in wanted if slot not in known]
         if unread:
             start, path = place(self._namespace.number, 0), self._namespace.path
-            for slot, *row in self._connection.execute(
-                f"SELECT m.slot, {OWN} FROM memories m WHERE m.number IN ({marks(unread)})",
+            for row in self._connection.execute(
+                f"SELECT {OWN}, m.slot FROM memories m WHERE m.number IN ({marks(unread)})",
                 [start + slot for slot in unread],
             ):
-                known[slot] = memory((*row, path))
+                known[row[-1]] = memory(row, path)
         return [known[slot] for slot in wanted]
 
     def _without(self, terms: Sequence[str]) -> Mask | None:
@@ -276,7 +278,8 @@ class SqliteView:
         unread = [key for key in keys if self._partition.cached_list(*key) is None]
         if not unread:
             return {}
-        read = read_lists(self._connection, self._namespace.number, unread)
+        segments = self._partition.segments(lambda: segments_of(self._connection, self._namespace.number))
+        read = read_lists(self._connection, segments, unread)
         for (field, term), found in read.items():
             self._partition.cache_list(field, term, found)
         return read
