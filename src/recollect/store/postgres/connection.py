@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import count
 from time import sleep
@@ -18,12 +18,12 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import psycopg
 from pgvector.psycopg import register_vector
-from psycopg import Connection
+from psycopg import Connection, Cursor
 from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from recollect.model.errors import PoolExhausted
-from recollect.store.postgres import texts
+from recollect.store.postgres import arrays, texts
 from recollect.store.postgres.address import shown
 from recollect.store.postgres.failing import CommitUnsure, ConnectionLost, Contended, ours, unreachable
 
@@ -32,18 +32,17 @@ _Result = TypeVar("_Result")
 # What goes wrong is raised in our words; whoever sets up logging finds the pool's own there.
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 
-Server: TypeAlias = Connection[TupleRow]
-
 FEED: Final = 0x52434C54_0001
 """The advisory lock that those who write share: who holds it alone knows that no change is on its way."""
 _ATTEMPTS: Final = 6
 _PAUSE: Final = 0.01
 _CONNECT_SECONDS: Final = 10
-_READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_seqscan = off"
+_READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_READING: Final = "SET enable_seqscan = off"
 """Everything that is read has an index; but a server that knows little of its tables may not think of it."""
 _WRITE: Final = (
-    f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock_shared({FEED}), "
-    "pg_current_xact_id()::text"
+    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL enable_seqscan = on; "
+    f"SELECT pg_advisory_xact_lock_shared({FEED}), pg_current_xact_id()::text"
 )
 
 
@@ -51,6 +50,20 @@ class Writer(Connection[TupleRow]):
     """A connection that knows under which number its writes are counted."""
 
     number: int | None = None
+    _asking: Cursor[TupleRow] | None = None
+
+    def rows(self, sql: str, values: Sequence[object]) -> list[TupleRow]:
+        """Return the rows of a statement, arrays of numbers in them as numpy's.
+
+        For statements that are asked by the thousand: all come through one cursor, in binary.
+        """
+        if self._asking is None:
+            self._asking = self.cursor(binary=True)
+            arrays.register(self._asking)
+        return self._asking.execute(sql, values).fetchall()
+
+
+Server: TypeAlias = Writer
 
 
 class Database:
@@ -98,7 +111,6 @@ class Database:
             max_size=connections,
             timeout=patience,
             configure=self._configure,
-            check=ConnectionPool.check_connection,
             name="recollect",
             open=False,
         )
@@ -177,7 +189,7 @@ class Database:
             with elsewhere() as connection, self._held(connection, writing=False):
                 yield connection
         else:
-            with self.borrowed() as connection, self.looking(connection):
+            with self._begun(_READ) as (connection, _), self._looking(connection):
                 yield connection
 
     @contextmanager
@@ -185,6 +197,12 @@ class Database:
         """Run the block on one consistent view, by a connection that was borrowed."""
         with self.translated(connection):
             connection.execute(_READ, prepare=False)
+        with self._looking(connection):
+            yield
+
+    @contextmanager
+    def _looking(self, connection: Writer) -> Iterator[None]:
+        with self.translated(connection):
             with self._held(connection, writing=False):
                 yield
             try:
@@ -208,9 +226,9 @@ class Database:
                 raise
             connection.execute("RELEASE SAVEPOINT part", prepare=False)
             return
-        with self.borrowed() as connection, self.translated(connection):
-            begun = connection.execute(_WRITE, prepare=False)
-            begun.nextset()
+        with self._begun(_WRITE) as (connection, begun), self.translated(connection):
+            while begun.nextset():
+                pass
             transaction = str((begun.fetchone() or ("", ""))[1])
             with self._held(connection, writing=True):
                 for guard in getattr(self._here, "guards", ()):
@@ -254,33 +272,63 @@ class Database:
 
     def others_wrote(self) -> int:
         """Return how often others than the connections kept here have written."""
-        mine = list(self._mine)
-        found = self.read(
-            lambda connection: connection.execute(
-                "SELECT coalesce(sum(writes), 0)::bigint FROM writers WHERE number <> ALL (%s)", (mine,)
-            ).fetchone()
+        found = self.glance(
+            "SELECT coalesce(sum(writes), 0)::bigint FROM writers WHERE number <> ALL (%s::bigint[])",
+            (arrays.array(self._mine),),
         )
         return int((found or (0,))[0])
+
+    def glance(self, sql: str, values: Sequence[object]) -> TupleRow | None:
+        """Return the first row of one statement, which sees one view without a transaction around it."""
+        if self.is_inside:
+            return self.read(lambda connection: connection.execute(sql, values).fetchone())
+        with self._begun(sql, values) as (connection, found), self.translated(connection):
+            return found.fetchone()
 
     # --- inside ---------------------------------------------------------------------------------------
 
     def _configure(self, connection: Writer) -> None:
         prepare(connection, patience=self._patience, statement_seconds=self._statement_seconds)
+        connection.execute(_READING)
         if not self._durable:
             connection.execute("SET synchronous_commit = off")
 
     @contextmanager
     def borrowed(self) -> Iterator[Writer]:
-        """Run the block with a connection; its errors are not translated."""
+        """Run the block with a connection that works; its errors are not translated."""
+        # A statement that says nothing finds out whether anybody is there.
+        with self._begun("") as (connection, _):
+            yield connection
+
+    @contextmanager
+    def _begun(
+        self, sql: str, values: Sequence[object] | None = None
+    ) -> Iterator[tuple[Writer, Cursor[TupleRow]]]:
+        """Run the block with a connection and what it answered to a first statement.
+
+        A connection that was lost since it was last used is found out by that, and another one asked.
+        """
+        for attempt in count():
+            connection = self._taken()
+            try:
+                with self.translated(connection):
+                    answer = connection.execute(sql, values, prepare=False if values is None else None)
+                break
+            except BaseException as error:
+                self._pool.putconn(connection)
+                if not isinstance(error, ConnectionLost) or attempt == self._pool.max_size:
+                    raise
         try:
-            connection = self._pool.getconn()
+            yield connection, answer
+        finally:
+            self._pool.putconn(connection)
+
+    def _taken(self) -> Writer:
+        try:
+            return self._pool.getconn()
         except PoolTimeout as error:
             self._look()
             raise PoolExhausted(self.name, self._pool.max_size, self._patience) from error
-        try:
-            yield connection
-        finally:
-            self._pool.putconn(connection)
 
     def _look(self) -> None:
         """Raise if the server cannot be reached: then it is no matter of too few connections."""

@@ -62,7 +62,7 @@ def make_index(
     """
     name = index_name(namespace, embedder[0])
     try:
-        connection = psycopg.connect(url, autocommit=True)
+        connection = Server.connect(url, autocommit=True)
     except psycopg.OperationalError as error:
         raise unreachable(error, url) from error
     with connection:
