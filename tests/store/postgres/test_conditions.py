@@ -24,7 +24,7 @@ Selected = tuple[list[int], bool]
 
 @pytest.fixture(scope="module")
 def server(used: str) -> Iterator[Server]:
-    with psycopg.connect(used, autocommit=True) as connection:
+    with Server.connect(used, autocommit=True) as connection:
         prepare(connection, patience=30, statement_seconds=30)
         connection.execute(
             f"CREATE TEMP TABLE memories AS SELECT slot, {', '.join(COLUMNS)} FROM memories LIMIT 0"
