@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from recollect.model import InvalidArgument, Memory, Place, Source, Tier
-from recollect.model.memory import json_object, trusted
+from recollect.model.memory import json_object, made, trusted
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 LOCAL = datetime(2026, 5, 7, 2, tzinfo=timezone(timedelta(hours=2)))
@@ -103,6 +103,18 @@ def test_a_trusted_memory_has_a_value_for_every_field() -> None:
         trusted(values[1:])
 
 
+def test_a_memory_that_is_made_of_values_is_one_like_any_other() -> None:
+    values = {each.name: getattr(FULL, each.name) for each in fields(FULL)}
+    for given in (values, {name: values[name] for name in ("id", "content", "created_at")}):
+        kept = made(given)
+        assert (type(kept), kept) == (Memory, Memory(**given))
+        with pytest.raises(FrozenInstanceError):
+            kept.content = "coffee"  # type: ignore[misc]
+        assert pickle.loads(pickle.dumps(kept)) == kept
+    with pytest.raises(TypeError, match="mood"):
+        made({**values, "mood": "good"})
+
+
 @pytest.mark.parametrize("kept", [memory(), FULL], ids=["plain", "full"])
 def test_memories_can_be_copied_pickled_and_kept_in_sets(kept: Memory) -> None:
     for copied in (copy.copy(kept), copy.deepcopy(kept), pickle.loads(pickle.dumps(kept))):
@@ -154,6 +166,9 @@ def test_a_bad_memory_is_refused(changes: dict[str, Any], argument: str) -> None
     with pytest.raises(InvalidArgument) as caught:
         memory(**changes)
     assert caught.value.argument == argument
+    with pytest.raises(InvalidArgument) as also:
+        made({"id": "m1", "content": "I prefer green tea.", "created_at": DAY} | changes)
+    assert str(also.value) == str(caught.value)
 
 
 @pytest.mark.parametrize(

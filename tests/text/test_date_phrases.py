@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.text.calendar_periods import one_day
-from recollect.text.date_phrases import find, longest, lowered, windows, words_within
+from recollect.text.date_phrases import find, longest, lowered, names_none, windows, words_within
 from recollect.text.date_prepositions import Found
 from recollect.text.date_vocabulary import DIGITS
 from recollect.text.dates_en import ENGLISH
@@ -26,6 +27,14 @@ def test_lower_case_moves_nothing(text: str) -> None:
 
 def test_words_are_letters_and_one_mark_for_digits() -> None:
     assert words_within("in may 2023, two_three") == {"in", "may", "two", "three", DIGITS}
+
+
+@given(st.text() | st.text(st.characters(max_codepoint=127)) | st.text("may 2023_,٣\x1c"))
+def test_words_are_those_of_an_expression(text: str) -> None:
+    wanted = set(re.findall(r"[^\W\d_]+", text)) | ({DIGITS} if re.search(r"\d", text) else set())
+    assert words_within(text) == wanted
+    for telling in (frozenset({"may", DIGITS}), frozenset({"may"}), frozenset[str]()):
+        assert names_none(text, telling) == telling.isdisjoint(wanted)
 
 
 @given(st.lists(st.sampled_from(["tea", "may", "12", "anna,", "\n"]), max_size=200).map(" ".join))

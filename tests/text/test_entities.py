@@ -106,3 +106,14 @@ def test_bad_input() -> None:
         READER.mentions("tea", ["Anna"])  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="default must be one of"):
         RuleExtractor("klingon")
+
+
+@given(
+    st.text(st.characters(max_codepoint=127))
+    | st.lists(
+        st.sampled_from(["anna", "localhost", "so", "iPhone", "--all", "a.b", '"', "(", "x_y", ", ", "7"])
+    ).map(" ".join)
+)
+def test_a_glance_at_a_text_without_signs_of_names_misses_none(text: str) -> None:
+    # With a name to look for, every text is read in full.
+    assert READER.mentions(text) == READER.mentions(text, KnownNames([Entity("qqqqqq")]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import pytest
@@ -161,3 +162,11 @@ def test_any_string_is_safe_and_its_words_are_its_words(text: str) -> None:
 def test_ascii_and_unicode_paths_agree(text: str) -> None:
     # One character of another script sends the whole text down the general path.
     assert words(text + " ж")[:-1] == words(text)
+
+
+@given(st.text(st.characters(max_codepoint=127)), st.booleans())
+def test_the_words_of_plain_text_are_runs_of_letters_digits_and_underscores(
+    text: str, underscores: bool
+) -> None:
+    wanted = r"[a-z0-9_]+" if underscores else r"[a-z0-9]+"
+    assert words(text, underscores=underscores) == re.findall(wanted, text.lower())

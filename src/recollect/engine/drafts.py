@@ -12,11 +12,13 @@ from recollect.engine.redacting import without_secrets
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.identity import uuid7
-from recollect.model.memory import Memory, Source
+from recollect.model.memory import Memory, Source, made
 from recollect.model.place import Place
 
 _DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
 _KNOWN_DETAILS: Final = frozenset(_DETAILS)
+_ID_BITS: Final = 74
+"""How many random bits an identifier has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,23 +72,26 @@ class Drafts:
             for name in details:
                 checks.one_of("details", name, _DETAILS)
         now = self.clock()
-        given = {"created_at": now, **details}
+        given = {"created_at": now, **details, "content": content, "namespace": namespace}
         if "id" not in given:
-            given["id"] = uuid7(now, self.random_bits(74))
-        for name, kind in (("source", Source), ("place", Place)):
-            if name in given and isinstance(given[name], Mapping):
-                given[name] = built(name, kind, given[name])
-        return self.clean(Memory(content=content, namespace=namespace, **given))
+            given["id"] = uuid7(now, self.random_bits(_ID_BITS))
+        if "source" in given and isinstance(given["source"], Mapping):
+            given["source"] = built("source", Source, given["source"])
+        if "place" in given and isinstance(given["place"], Mapping):
+            given["place"] = built("place", Place, given["place"])
+        return self.clean(made(given))
 
     def _unread(self, item: Memory | Mapping[str, Any] | str, namespace: str) -> Memory:
         if isinstance(item, Memory):
             return self.clean(item)
         if isinstance(item, str):
             return self._made(item, namespace, {})
-        if not isinstance(item, Mapping) or "content" not in item:
+        # Asking whether a dictionary is a Mapping would take longer than looking into it.
+        if (type(item) is not dict and not isinstance(item, Mapping)) or "content" not in item:
             raise InvalidArgument("items", item, "memories, mappings with a content, or texts")
-        details = {name: value for name, value in item.items() if name not in ("content", "namespace")}
-        return self._made(item["content"], item.get("namespace") or namespace, details)
+        details = dict(item)
+        content, whose = details.pop("content"), details.pop("namespace", None)
+        return self._made(content, whose or namespace, details)
 
     def clean(self, memory: Memory) -> Memory:
         """Return a memory without the secrets in it, if they are to be taken out."""

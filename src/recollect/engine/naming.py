@@ -219,11 +219,11 @@ class NameBook:
         """
         if self._extractor is None:
             return tuple(given)
-        known = self.of(namespace).known
-        found = {folded(name): name for name in reversed(given)}
         ahead: dict[tuple[str, str], Extraction] | None = getattr(self._steady, "read", None)
         read = ahead.get((namespace, text)) if ahead else None
+        known = None
         if read is None:
+            known = self.of(namespace).known
             read = self._extractor.extract([text], known)[0]
         if read.failure:
             _LOG.warning("a text in %s was not read for names: %s", namespace, read.failure)
@@ -231,6 +231,11 @@ class NameBook:
             self._read_relations[namespace, text] = read.relations
             while len(self._read_relations) > _KEPT_RELATIONS:
                 self._read_relations.popitem(last=False)
+        if not read.mentions:
+            return tuple(given)
+        if known is None:
+            known = self.of(namespace).known
+        found = {folded(name): name for name in reversed(given)}
         for mention in read.mentions:
             key = folded(mention.text)
             if key and key not in found:

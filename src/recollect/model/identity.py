@@ -55,7 +55,8 @@ def memory_id(argument: str, value: object) -> str:
     >>> memory_id("id", "m-1")
     'm-1'
     """
-    text = checks.writable(argument, value)
+    # The usual case first: plain text needs no look at its surrogates.
+    text = value if type(value) is str and value.isascii() else checks.writable(argument, value)
     if _ID.fullmatch(text) is None:
         raise InvalidArgument(argument, value, "1 to 128 characters without white space")
     return text

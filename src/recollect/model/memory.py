@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, make_dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from itertools import repeat
-from operator import attrgetter, call
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -97,7 +95,9 @@ class Memory:
         # made for every line of an import.
         put = object.__setattr__
         memory_id("id", self.id)
-        if not checks.writable("content", self.content).strip():
+        if type(self.content) is not str or not self.content.isascii():
+            checks.writable("content", self.content)
+        if not self.content or self.content.isspace():
             raise InvalidArgument("content", self.content, "text that is not blank")
         namespace("namespace", self.namespace)
         if type(self.category) is not str or not self.category.isascii():
@@ -155,16 +155,16 @@ class Memory:
 
     def stamped(self, *, fingerprint: str, embedder: str) -> Memory:
         """Return this memory with what the engine derives from it; nothing else is checked again."""
-        stamped = trusted(_ALL(self))
-        object.__setattr__(stamped, "fingerprint", checks.text("fingerprint", fingerprint))
-        object.__setattr__(stamped, "embedder", checks.text("embedder", embedder))
-        return stamped
+        stamped = _Open(*_ALL(self))
+        stamped.fingerprint = checks.text("fingerprint", fingerprint)
+        stamped.embedder = checks.text("embedder", embedder)
+        return _closed(stamped)
 
     def mentioning(self, entities: tuple[str, ...]) -> Memory:
         """Return this memory with the names that were read in it; nothing else is checked again."""
-        read = trusted(_ALL(self))
-        object.__setattr__(read, "entities", _texts("entities", entities))
-        return read
+        read = _Open(*_ALL(self))
+        read.entities = _texts("entities", entities)
+        return _closed(read)
 
     @property
     def event_time(self) -> datetime:
@@ -187,7 +187,8 @@ def json_object(argument: str, value: object) -> Mapping[str, Any]:
     ...
     recollect.model.errors.InvalidArgument: metadata must be a mapping that JSON can hold, got {'room': inf}
     """
-    if not isinstance(value, Mapping):
+    # Asking whether something is a Mapping takes as long as the rest.
+    if type(value) is not dict and not isinstance(value, Mapping):
         raise InvalidArgument(argument, value, "a mapping that JSON can hold")
     plain = dict(value)
     if not plain:
@@ -228,10 +229,34 @@ def _is_simple(key: object, value: object) -> bool:
 _EXACT = 2**63
 _NAMES = tuple(each.name for each in fields(Memory))
 _ALL = attrgetter(*_NAMES)
-_PUT = tuple(vars(Memory)[name].__set__ for name in _NAMES)
-"""A memory's slots, set by their descriptors: half the time of setting them by name."""
-_all_of: Callable[[Iterable[object]], None] = deque[object](maxlen=0).extend
-"""Runs through something and keeps nothing of it, without a loop of ours."""
+_Open: Any = make_dataclass(
+    "_Open",
+    [
+        (each.name, Any, field(default=each.default, default_factory=each.default_factory, kw_only=False))
+        for each in fields(Memory)
+    ],
+    slots=True,
+    eq=False,
+    repr=False,
+)
+"""A memory that is still being put together: the same slots, open to be set.
+
+Setting a field of a frozen object takes ten times as long as setting one of an open object, and a memory has
+many fields.
+"""
+
+
+def made(values: Mapping[str, Any]) -> Memory:
+    """Return ``Memory(**values)``, with everything checked, in less time.
+
+    Examples
+    --------
+    >>> made({"id": "m1", "content": "tea", "created_at": datetime(2026, 5, 7, tzinfo=UTC)}).tier
+    <Tier.SEMANTIC: 'semantic'>
+    """
+    memory = _closed(_Open(**values))
+    memory.__post_init__()
+    return memory
 
 
 def trusted(values: Sequence[Any]) -> Memory:
@@ -240,10 +265,15 @@ def trusted(values: Sequence[Any]) -> Memory:
     Reading ten memories must not cost more than finding them, and what is in a store was checked on its way
     in.
     """
-    memory = object.__new__(Memory)
-    if len(values) != len(_PUT):
-        raise InvalidArgument("values", values, f"the values of all {len(_PUT)} fields")
-    _all_of(map(call, _PUT, repeat(memory), values))
+    if len(values) != len(_NAMES):
+        raise InvalidArgument("values", values, f"the values of all {len(_NAMES)} fields")
+    return _closed(_Open(*values))
+
+
+def _closed(open_: Any) -> Memory:  # noqa: ANN401 - a class made at run time
+    """Make an open memory one that nobody can change: the object stays, and has the same slots."""
+    open_.__class__ = Memory
+    memory: Memory = open_
     return memory
 
 

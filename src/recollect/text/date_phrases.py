@@ -20,6 +20,8 @@ from recollect.text.date_vocabulary import DIGITS
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _DIGIT: Final = re.compile(r"\d")
 _TOKEN: Final = re.compile(r"[^\W\d_]+|\d+")
+_ASCII_LETTERS: Final = bytes(code if code < 128 and chr(code).isalpha() else ord(" ") for code in range(256))
+_NO_DIGITS: Final = bytes(code for code in range(256) if not (code < 128 and chr(code).isdecimal()))
 _MARGIN: Final = 100
 """How far from its telling word a phrase, with all that decides about it, can reach."""
 _Span = TypeVar("_Span", "_Match", "Found")
@@ -48,9 +50,31 @@ def lowered(text: str) -> str:
 
 def words_within(lower: str) -> set[str]:
     """Return the words of a text in lower case; a mark stands for all digits."""
-    words = set(_WORD.findall(lower))
-    if _DIGIT.search(lower):
-        words.add(DIGITS)
+    return set(_words_and_mark(lower))
+
+
+def names_none(lower: str, telling: frozenset[str]) -> bool:
+    """Return whether a text in lower case has none of some words, nor digits if their mark is one of them.
+
+    Examples
+    --------
+    >>> names_none("we met in may", frozenset({"may"})), names_none("we met", frozenset({"may"}))
+    (False, True)
+    """
+    return telling.isdisjoint(_words_and_mark(lower))
+
+
+def _words_and_mark(lower: str) -> list[str]:
+    if lower.isascii():
+        # Tables and a cut at blanks: every text that is remembered comes by here, and few name a time.
+        written = lower.encode()
+        words = written.translate(_ASCII_LETTERS).decode().split()
+        digits = bool(written.translate(None, _NO_DIGITS))
+    else:
+        words = _WORD.findall(lower)
+        digits = _DIGIT.search(lower) is not None
+    if digits:
+        words.append(DIGITS)
     return words
 
 

@@ -163,8 +163,7 @@ def time_expressions(
         checks.one_of("language", language, DATE_LANGUAGES)
     checks.flag("nearest", nearest)
     lower = date_phrases.lowered(text)
-    words = date_phrases.words_within(lower)
-    if _triggers().isdisjoint(words):
+    if date_phrases.names_none(lower, _triggers()):
         return ()
     stretches = date_phrases.windows(lower, _triggers()) if len(text) > _LONG else [(0, len(text))]
     found: list[Found] = []

@@ -23,6 +23,10 @@ from recollect.text.quoted_titles import quoted_titles
 
 _EMBEDDED = re.compile(r"(?:data:[\w/+.-]*;)?base64,[A-Za-z0-9+/=]+")
 """A file inside the text: nobody's name, and long."""
+_SIGNS_OF_NAMES = frozenset('@#_/\\`(.:"-ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789')
+_NO_SIGNS = bytes(code for code in range(256) if chr(code) not in _SIGNS_OF_NAMES)
+"""What an ASCII text without a capital, a digit or one of a few marks consists of."""
+_NOTHING = Extraction()
 
 
 class RuleExtractor:
@@ -57,7 +61,8 @@ class RuleExtractor:
         >>> RuleExtractor().extract(["I like tea.", "I like Berlin."])[1].mentions
         (Mention(text='Berlin', kind='name', start=7, end=13),)
         """
-        return [Extraction(self.mentions(text, known)) for text in checks.texts("texts", texts)]
+        found = [self.mentions(text, known) for text in checks.texts("texts", texts)]
+        return [Extraction(mentions) if mentions else _NOTHING for mentions in found]
 
     def mentions(self, text: str, known: KnownNames | None = None) -> tuple[Mention, ...]:
         """Return the mentions of one text, in order.
@@ -71,6 +76,8 @@ class RuleExtractor:
         checks.text("text", text)
         if known is not None and not isinstance(known, KnownNames):
             raise InvalidArgument("known", known, "KnownNames")
+        if not known and _has_no_sign(text):
+            return ()
         readable = _EMBEDDED.sub(lambda data: "\0" * len(data.group()), text) if "base64," in text else text
         found = [(start, end, "known") for start, end in known.spans(readable)] if known else []
         by_form = list(machine_names(readable))
@@ -85,6 +92,11 @@ class RuleExtractor:
         if text.islower():
             return quoted_titles(text)
         return capitalised_names(text, detect(text, self._default))
+
+
+def _has_no_sign(text: str) -> bool:
+    """Return whether a text surely has no name that rules could read, told at a glance."""
+    return text.isascii() and not text.encode().translate(None, _NO_SIGNS) and "localhost" not in text
 
 
 def _without(text: str, spans: list[tuple[int, int, str]]) -> str:

@@ -30,6 +30,6 @@ def roots(text: str) -> list[str]:
     >>> roots("I like tea")
     []
     """
-    if not _CYRILLIC.search(text):
+    if text.isascii() or not _CYRILLIC.search(text):
         return []
     return [word[:ROOT] for word in words(text) if _CYRILLIC.match(word)]

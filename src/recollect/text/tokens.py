@@ -25,7 +25,11 @@ from itertools import pairwise
 
 from recollect.model import checks
 
-_ASCII_WORDS = re.compile(r"[a-z0-9_]+")
+_ASCII_LETTERS = bytes(
+    ord(chr(code).lower()) if code < 128 and (chr(code).isalnum() or chr(code) == "_") else ord(" ")
+    for code in range(256)
+)
+"""What each ASCII character is to a word: itself in lower case, or a blank between two."""
 
 _UNSPACED_RANGES = (
     "\u0e00-\u0eff"  # Thai, Lao
@@ -68,11 +72,13 @@ def words(text: str, *, underscores: bool = True) -> list[str]:
     ['हिन्दी', 'में']
     """
     checks.flag("underscores", underscores)
-    lowered = _lowered(checks.text("text", text))
+    if checks.text("text", text).isascii():
+        # A table and a cut at blanks take half the time of an expression.
+        plain = text.encode().translate(_ASCII_LETTERS).decode()
+        return plain.split() if underscores else plain.replace("_", " ").split()
+    lowered = _lowered(text)
     if not underscores and "_" in lowered:
         lowered = lowered.replace("_", " ")
-    if lowered.isascii():
-        return _ASCII_WORDS.findall(lowered)
     word, piece, character = _patterns()
     found = word.findall(lowered)
     if _UNSPACED.search(lowered) is None:
@@ -105,8 +111,6 @@ def is_unspaced(token: str) -> bool:
 
 def _lowered(text: str) -> str:
     """Return `text` in NFKC and lower case, without invisible characters."""
-    if text.isascii():
-        return text.lower()
     visible = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
     # Lowering can leave apart a letter and a mark that have a composed lower form (J + caron): compose again.
     return unicodedata.normalize("NFKC", visible.replace("İ", "i").lower())
