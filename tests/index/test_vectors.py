@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -163,5 +165,39 @@ def test_codes_take_a_fraction_of_the_memory() -> None:
     assert sizes[False] == 2_000 * (384 + 384 // 8 + 4 + 4)
 
 
+def test_more_are_re_scored_where_signs_say_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(7)
+    # They all point much the same way, so that most have nearly the same signs.
+    alike = unit(4 * unit(random.normal(size=64)) + 0.2 * random.normal(size=(12_000, 64)))
+    owners = np.arange(12_000, dtype=np.int32)
+    sizes: list[int] = []
+    compared = Vectors._compared
+
+    def counted(self: Vectors, query: Any, places: Any) -> Any:
+        sizes.append(places.size)
+        return compared(self, query, places)
+
+    monkeypatch.setattr(Vectors, "_compared", counted)
+
+    def found(rows: Any) -> float:
+        vectors, hits = filled(rows, owners, exact=False), 0
+        for seed in range(20):
+            query = unit(rows[seed * 97] + 0.02 * random.normal(size=rows.shape[1]))
+            hits += len(
+                set(search(vectors, rows, query, 10, None)) & set(brute(query, owners, rows, 10, None))
+            )
+        return hits / 200
+
+    with_more = found(alike)
+    assert max(sizes) >= module.FURTHER
+    monkeypatch.setattr(module, "FURTHER", module.RESCORED)
+    assert found(alike) < with_more
+    monkeypatch.setattr(module, "FURTHER", 4 * module.RESCORED)
+    sizes.clear()
+    # Where the closest stand out, the first look is enough for most questions.
+    assert found(clustered(12_000, 128)) >= 0.99
+    assert np.median(sizes) < 2 * module.RESCORED
+
+
 def test_the_bounds_are_those_that_were_measured() -> None:
-    assert (module.EXACT, module.RESCORED) == (20_000, 3_000)
+    assert (module.EXACT, module.RESCORED, module.FURTHER) == (20_000, 1_000, 4_000)
