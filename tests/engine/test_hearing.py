@@ -15,7 +15,8 @@ import recollect
 from recollect.duplicates.near import is_turn
 from recollect.embed.port import Prompts, Vectors
 from recollect.engine import Engine
-from recollect.engine.hearing import Duplicates, Hearing, _by_words, _Candidate
+from recollect.engine.duplicate_modes import Duplicates
+from recollect.engine.hearing import Hearing, _by_words, _Candidate
 from recollect.model.errors import EmbedderError, InvalidArgument
 from recollect.store.port import Entry, View
 

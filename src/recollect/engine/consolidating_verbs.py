@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from recollect.engine.changing_verbs import ChangingVerbs
 from recollect.engine.leasing import Leasing
 from recollect.engine.meaning import Meaning
 from recollect.engine.subject_verbs import SUMMARY_OF, SubjectVerbs, sources_of
-from recollect.engine.summarising import SentenceWriter, Writer, headed
 from recollect.index.record import TIERS, visible
 from recollect.model import checks
 from recollect.model.errors import EmbeddingServiceError, InvalidArgument
@@ -30,6 +29,9 @@ from recollect.model.memory import Memory, Tier
 from recollect.store.port import Floats, View
 from recollect.text.analysers import Analyser
 from recollect.text.folding import folded
+
+if TYPE_CHECKING:
+    from recollect.engine.summarising import Writer
 
 STATE: Final = "proposal"
 """The key of the metadata in which a summary says what became of it."""
@@ -94,6 +96,8 @@ class ConsolidatingVerbs(ChangingVerbs, SubjectVerbs):
         LeaseLost
             Another has taken it over; what was proposed until then stays.
         """
+        from recollect.engine.summarising import Writer
+
         checks.flag("dry_run", dry_run)
         if writer is not None and not isinstance(writer, Writer):
             raise InvalidArgument("writer", writer, "an object with a name and write")
@@ -184,6 +188,8 @@ class ConsolidatingVerbs(ChangingVerbs, SubjectVerbs):
             return view.document_frequencies(words)
 
     def _summary(self, group: Sequence[Memory], writer: Writer | None, path: str) -> Memory:
+        from recollect.engine.summarising import SentenceWriter, headed
+
         plain = SentenceWriter(self.analyser.tokens, partial(self._frequencies, path))
         by = writer or plain
         try:

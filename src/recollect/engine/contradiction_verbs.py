@@ -18,10 +18,10 @@ from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.identity import memory_id
 from recollect.store.port import Store
-from recollect.store.repeats import Contradiction
 
 if TYPE_CHECKING:
     from recollect.engine.chat_judge import ContradictionJudge
+    from recollect.store.repeats import Contradiction
 
 _CONTRADICTS: Final = "contradicts"
 _COMPATIBLE: Final = "compatible"

@@ -11,17 +11,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from recollect.duplicates.near import duplicate_cosine, is_turn
-from recollect.duplicates.strategies import STRATEGIES
 from recollect.embed.port import Embedder
 from recollect.engine.drafts import Drafts
-from recollect.engine.duplicate_search import DuplicateGroup, DuplicateSearch, FoundDuplicates, Progress
-from recollect.engine.hearing import Duplicates, Heard, Hearing
+from recollect.engine.duplicate_modes import Duplicates
 from recollect.engine.leasing import Leasing
 from recollect.engine.meaning import address
-from recollect.engine.rensa_signer import usual_signer
 from recollect.engine.repairing import Repairing
 from recollect.engine.subject_verbs import MERGED_FROM
 from recollect.engine.words import embedded_text
@@ -29,9 +25,13 @@ from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.identity import memory_id
 from recollect.model.memory import Memory
-from recollect.rank.confidence import ONCE_A, corroborated
 from recollect.store.port import Entry, Store
-from recollect.store.repeats import Repeat, Run, Undone
+
+# What finds and judges duplicates is loaded by the verbs that ask: a process that recalls starts sooner.
+if TYPE_CHECKING:
+    from recollect.engine.duplicate_search import DuplicateGroup, FoundDuplicates, Progress
+    from recollect.engine.hearing import Heard
+    from recollect.store.repeats import Repeat, Run, Undone
 
 _GROUPS_AT_ONCE: Final = 100
 """How many groups one transaction supersedes; a run that is killed loses those of one."""
@@ -88,6 +88,11 @@ class DuplicateVerbs(ABC):
         progress
             Told what is being done, how much of it is done, and how much there is.
         """
+        from recollect.duplicates.near import is_turn
+        from recollect.duplicates.strategies import STRATEGIES
+        from recollect.engine.duplicate_search import DuplicateSearch
+        from recollect.engine.rensa_signer import usual_signer
+
         checks.one_of("strategy", strategy, list(STRATEGIES))
         path, now = self._namespace(namespace), self._clock()
         search = DuplicateSearch(
@@ -136,6 +141,8 @@ class DuplicateVerbs(ABC):
         progress
             Told how many groups are done.
         """
+        from recollect.duplicates.strategies import STRATEGIES
+
         checks.one_of("strategy", strategy, list(STRATEGIES))
         path = self._namespace(namespace)
         with self.leasing.hold("duplicates", path):
@@ -188,9 +195,13 @@ class DuplicateVerbs(ABC):
     # --- inside ---------------------------------------------------------------------------------------
 
     def _duplicate_threshold(self) -> float:
+        from recollect.duplicates.near import duplicate_cosine
+
         return duplicate_cosine(0.0 if self.embedder is None else self.embedder.similarity_threshold)
 
     def _heard(self, entries: Sequence[Entry], mode: Duplicates) -> Heard:
+        from recollect.engine.hearing import Hearing
+
         noise = 0.0 if self.embedder is None else self.embedder.similarity_threshold
         hearing = Hearing(self.store, self._duplicate_threshold(), noise)
         paths = sorted({entry.memory.namespace for entry in entries})
@@ -227,6 +238,9 @@ def _notes(
     keep: Memory, losers: Sequence[Memory], kind: str, group: DuplicateGroup, now: datetime, run: int
 ) -> list[Repeat]:
     """Return the notes of a group, oldest first: each repeat supports what stays, at most once a day."""
+    from recollect.rank.confidence import ONCE_A, corroborated
+    from recollect.store.repeats import Repeat
+
     reasons = {each.id: reason for each, reason in zip(group.repeats, group.reasons, strict=True)}
     correction = kind == "correction"
     sure = keep.confidence if correction else max(keep.confidence, *(each.confidence for each in losers))

@@ -17,11 +17,11 @@ from recollect.embed.port import Embedder
 from recollect.embed.reranker import Reranker
 from recollect.engine.contradiction_verbs import ContradictionVerbs
 from recollect.engine.drafts import Drafts, has_id
+from recollect.engine.duplicate_modes import Duplicates
 from recollect.engine.duplicate_verbs import DuplicateVerbs
 from recollect.engine.exchange_verbs import ExchangeVerbs
 from recollect.engine.feedback_verbs import FeedbackVerbs
 from recollect.engine.graph_verbs import GraphVerbs
-from recollect.engine.hearing import Duplicates
 from recollect.engine.leasing import SECONDS, Leasing
 from recollect.engine.life import Life
 from recollect.engine.life_verbs import LifeVerbs
@@ -106,7 +106,7 @@ class Engine(
         The rules by which memories live; None for the usual ones.
     duplicates
         What `remember` does about what was said before: ``"near"``, ``"exact"`` or ``"off"``; see
-        :class:`~recollect.engine.hearing.Duplicates`.
+        :class:`~recollect.engine.duplicate_modes.Duplicates`.
     notes
         What a person should know about how this was opened.
     logging

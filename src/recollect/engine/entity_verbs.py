@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
-from recollect.engine.graph_answers import MENTIONS, NEXT, SUPERSEDES, KnownEntity
+from recollect.engine.edge_types import MENTIONS, NEXT, SUPERSEDES
 from recollect.engine.naming import NameBook, Names
 from recollect.engine.repairing import Repairing
 from recollect.index.record import Records, visible
@@ -30,6 +30,7 @@ from recollect.store.port import Store, View
 from recollect.text.folding import folded
 
 if TYPE_CHECKING:
+    from recollect.engine.graph_answers import KnownEntity
     from recollect.engine.namespace_graph import Graphs, NamespaceGraph
 
 _OWN_TYPES: Final = (MENTIONS, NEXT, SUPERSEDES)
@@ -293,6 +294,8 @@ class EntityVerbs(ABC):
         return sorted(found.items())
 
     def _known(self, known: NamespaceGraph, key: str) -> KnownEntity:
+        from recollect.engine.graph_answers import KnownEntity
+
         entity = known.names.entity(key, known.name(key))
         node = known.entity_node(key)
         if node is None:

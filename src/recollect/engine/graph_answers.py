@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from recollect.model.entity import Entity
 from recollect.model.memory import Memory
 
 if TYPE_CHECKING:
     from recollect.graph.summaries import Summary
-
-MENTIONS: Final = "mentions"
-NEXT: Final = "next"
-SUPERSEDES: Final = "supersedes"
-"""The types of the edges that memories have of themselves."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from recollect.engine.entity_verbs import EntityVerbs, Look
-from recollect.engine.graph_answers import Communities, FoundPath, Nearby, Paths, PathStep
 from recollect.index.lexical import LexicalQuery
 from recollect.model import checks
 from recollect.model.checks import IntArray
@@ -25,6 +24,7 @@ from recollect.store.port import View
 # What knows graphs is loaded by the verbs that ask for one: a process that recalls starts sooner.
 if TYPE_CHECKING:
     from recollect.engine.community_groups import Structure
+    from recollect.engine.graph_answers import Communities, FoundPath, Nearby, Paths
     from recollect.engine.namespace_graph import NamespaceGraph
     from recollect.engine.place_index import PlaceIndex
     from recollect.graph.paths import Path
@@ -79,6 +79,7 @@ class GraphVerbs(EntityVerbs):
         """
         then = checks.optional_instant("as_of", as_of)
 
+        from recollect.engine.graph_answers import Paths
         from recollect.graph.adjacency import Graph
         from recollect.graph.paths import find_paths
 
@@ -180,6 +181,8 @@ class GraphVerbs(EntityVerbs):
         checks.whole("limit", limit)
         then = checks.optional_instant("as_of", as_of)
 
+        from recollect.engine.graph_answers import Nearby
+
         def answer(look: Look) -> tuple[Nearby, ...]:
             slots, metres = self._places.near(
                 look.path, look.view, look.shows, point.lat, point.lon, reach, limit
@@ -271,6 +274,8 @@ class GraphVerbs(EntityVerbs):
         return look.view.lexical(query, max(1, look.view.count)).slots
 
     def _told(self, look: Look, known: NamespaceGraph, paths: Sequence[Path]) -> tuple[FoundPath, ...]:
+        from recollect.engine.graph_answers import FoundPath, PathStep
+
         nodes = np.array(sorted({step.node for path in paths for step in path.steps}), np.intp)
         slots = known.slots_of(nodes)
         memories = _memories(look.view, slots[slots >= 0])

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import StrEnum
 from itertools import groupby
 from typing import Final
 
@@ -25,6 +24,7 @@ from recollect.duplicates.contradiction import contradiction
 from recollect.duplicates.decisions import Verdict
 from recollect.duplicates.near import is_turn, judge
 from recollect.duplicates.wording import extends
+from recollect.engine.duplicate_modes import Duplicates
 from recollect.index.lexical import LexicalQuery
 from recollect.index.record import FIELDS
 from recollect.model.checks import BoolArray, IntArray
@@ -44,17 +44,6 @@ _SPEAKER: Final = FIELDS.index("speaker")
 _EXACT: Final = "exact"
 _NEAR: Final = "near"
 _CORRECTION: Final = "correction"
-
-
-class Duplicates(StrEnum):
-    """What is done about duplicates when something is remembered."""
-
-    NEAR = "near"
-    """The same words, and nearly the same words, are said once; contradictions are noted."""
-    EXACT = "exact"
-    """The same words are said once."""
-    OFF = "off"
-    """Everything is written as it comes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from recollect.engine.graph_answers import MENTIONS, NEXT, SUPERSEDES
+from recollect.engine.edge_types import MENTIONS, NEXT, SUPERSEDES
 from recollect.engine.naming import NameBook, Names
 from recollect.graph.adjacency import Graph
 from recollect.graph.pagerank import pagerank

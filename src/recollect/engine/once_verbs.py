@@ -12,15 +12,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.engine.naming import NameBook
 from recollect.engine.recall_log import RecallLog
 from recollect.engine.recipe_verbs import SavedRecipes
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument, ReplyErased
-from recollect.store.access import Reply
 from recollect.store.port import Store
+
+if TYPE_CHECKING:
+    from recollect.store.access import Reply
 
 KEPT_FOR: Final = timedelta(hours=24)
 """For how long an answer is kept."""
@@ -88,6 +90,8 @@ class OnceVerbs(ABC):
             raise InvalidArgument("key", key, "1 to 200 visible ASCII characters")
         path, now = self._namespace(namespace), self._clock()
         checks.flag("apart", apart)
+
+        from recollect.store.access import Reply
 
         def done() -> Answered:
             known = self.store.reply(caller, key)

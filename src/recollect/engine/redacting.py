@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from recollect.model.memory import Memory, Source
-from recollect.text.secrets import redacted
 
 _FREE: Final = ("content", "tags", "entities", "metadata", "source")
 
@@ -41,6 +40,9 @@ def cleaned(value: Any) -> Any:  # noqa: ANN401 - any value a memory may hold
     >>> cleaned({"login": ["ada", "password=swordfish"], "tries": 3})
     {'login': ['ada', 'password=[redacted: password]'], 'tries': 3}
     """
+    # Loaded by who redacts: the patterns of secrets take a while to make.
+    from recollect.text.secrets import redacted
+
     if isinstance(value, str) and type(value) is str:
         return redacted(value)
     if isinstance(value, Mapping):

@@ -28,8 +28,8 @@ from recollect.embed.folder import models_folder
 from recollect.embed.hub import hub_cache
 from recollect.embed.select import Resources
 from recollect.engine.choosing_anchors import open_anchors
+from recollect.engine.duplicate_modes import Duplicates
 from recollect.engine.engine import Engine
-from recollect.engine.hearing import Duplicates
 from recollect.engine.leasing import SECONDS
 from recollect.engine.life import RULES, Life
 from recollect.engine.opening import open as open_engine

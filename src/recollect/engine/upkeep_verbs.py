@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from recollect.engine.consolidating_verbs import WORK, ConsolidatingVerbs, Proposal
-from recollect.engine.summarising import Writer
 from recollect.model import checks
 from recollect.model.memory import Memory, Tier
 from recollect.store.filters import parse
+
+if TYPE_CHECKING:
+    from recollect.engine.summarising import Writer
 
 _AT_ONCE: Final = 500
 STEPS: Final = ("promote", "demote", "expire", "summarise")

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from recollect.engine.graph_answers import MENTIONS
+from recollect.engine.edge_types import MENTIONS
 from recollect.engine.leg_notes import noted
 from recollect.engine.namespace_graph import NamespaceGraph
 from recollect.engine.recipe import Recipe

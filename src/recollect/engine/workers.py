@@ -14,7 +14,6 @@ import re
 import zlib
 from functools import cache
 from pathlib import Path
-from socket import gethostname
 from typing import Final
 
 _NAMED: Final = re.compile(r".*, process (?P<number>\d+) \((?P<mark>[0-9a-f]{8})\)", re.DOTALL)
@@ -28,11 +27,12 @@ def this_worker() -> str:
 
     Examples
     --------
+    >>> from socket import gethostname
     >>> this_worker().startswith(f"{gethostname()}, process {os.getpid()}")
     True
     """
     mark = _mark()
-    return f"{gethostname()}, process {os.getpid()}" + (f" ({mark})" if mark else "")
+    return f"{_machine()}, process {os.getpid()}" + (f" ({mark})" if mark else "")
 
 
 def is_gone(worker: str) -> bool:
@@ -64,4 +64,11 @@ def _mark() -> str:
         numbers = (_PROCESSES / "self/ns/pid").readlink()
     except OSError:
         return ""
-    return f"{zlib.crc32(f'{gethostname()} {boot} {numbers}'.encode()):08x}"
+    return f"{zlib.crc32(f'{_machine()} {boot} {numbers}'.encode()):08x}"
+
+
+def _machine() -> str:
+    # All of the network, for a name: only when somebody works.
+    from socket import gethostname
+
+    return gethostname()

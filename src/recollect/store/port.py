@@ -11,28 +11,31 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from recollect.index.lexical import LexicalQuery
-from recollect.index.record import Records
 from recollect.model.checks import FloatArray, IntArray
-from recollect.model.entity import Relation
-from recollect.model.feedback import Feedback
 from recollect.model.memory import Memory
-from recollect.model.period import Period
-from recollect.model.place import Place
-from recollect.rank.combination import Combination
-from recollect.rank.context import Reading
-from recollect.store.access import ApiKey, Reply
-from recollect.store.embedding import Embedded
-from recollect.store.filters import Filter
-from recollect.store.leases import Lease
-from recollect.store.naming import EntityRecord, GraphNews, Link, Points
-from recollect.store.recall_log import Lesson, LogBounds, LoggedRecall, Reaction, Sighting
-from recollect.store.repeats import Contradiction, Repeat, Run, Undone
+
+# A port names them all and makes none of them: who only recalls loads those of a recall.
+if TYPE_CHECKING:
+    from recollect.index.lexical import LexicalQuery
+    from recollect.index.record import Records
+    from recollect.model.entity import Relation
+    from recollect.model.feedback import Feedback
+    from recollect.model.period import Period
+    from recollect.model.place import Place
+    from recollect.rank.combination import Combination
+    from recollect.rank.context import Reading
+    from recollect.store.access import ApiKey, Reply
+    from recollect.store.embedding import Embedded
+    from recollect.store.filters import Filter
+    from recollect.store.leases import Lease
+    from recollect.store.naming import EntityRecord, GraphNews, Link, Points
+    from recollect.store.recall_log import Lesson, LogBounds, LoggedRecall, Reaction, Sighting
+    from recollect.store.repeats import Contradiction, Repeat, Run, Undone
 
 _Result = TypeVar("_Result")
 

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from recollect.engine.graph_answers import MENTIONS, NEXT, SUPERSEDES, FoundPath, Paths
+from recollect.engine.edge_types import MENTIONS, NEXT, SUPERSEDES
+from recollect.engine.graph_answers import FoundPath, Paths
 from recollect.web.rendering import excerpt
 from recollect.web.visit import Room, Visit
 

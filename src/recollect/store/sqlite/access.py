@@ -8,14 +8,16 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from recollect.model.errors import InvalidArgument
-from recollect.store.access import ApiKey, Reply
 from recollect.store.sqlite import connection as one
 from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.rows import instant, microseconds
+
+if TYPE_CHECKING:
+    from recollect.store.access import ApiKey, Reply
 
 _Result = TypeVar("_Result")
 
@@ -108,6 +110,8 @@ class AccessStore:
             ).fetchone()
         if row is None:
             return None
+        from recollect.store.access import Reply
+
         namespace, request, status, body, created = row[2:]
         return Reply(caller, key, namespace, request, status, body, _moment(created))
 
@@ -145,6 +149,8 @@ def erase_replies(connection: sqlite3.Connection, namespace: str) -> None:
 
 
 def _api_key(row: tuple[Any, ...]) -> ApiKey:
+    from recollect.store.access import ApiKey
+
     id_, name, digest, namespaces, scopes, created, expires, revoked = row
     return ApiKey(
         id_,

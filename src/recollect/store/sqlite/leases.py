@@ -7,13 +7,15 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from recollect.model.errors import LeaseLost
-from recollect.store.leases import Lease
 from recollect.store.sqlite.connection import guarded, reading
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.rows import instant, microseconds
+
+if TYPE_CHECKING:
+    from recollect.store.leases import Lease
 
 _LEASE: Final = "kind, namespace, holder, number, until"
 
@@ -73,6 +75,8 @@ class LeaseStore:
 
 
 def _lease(row: tuple[Any, ...]) -> Lease:
+    from recollect.store.leases import Lease
+
     kind, namespace, holder, number, until = row
     moment = instant(until)
     assert moment is not None  # the column is NOT NULL

@@ -15,17 +15,19 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.index.record import changed
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
 from recollect.store.port import Entry
-from recollect.store.repeats import Contradiction, Repeat, Run, Undone
 from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.rows import SELECTED, SOURCE, instant, marks, memory, microseconds
 from recollect.store.sqlite.writing import find, find_namespace, put_record, record_of, update
+
+if TYPE_CHECKING:
+    from recollect.store.repeats import Contradiction, Repeat, Run, Undone
 
 _AT_ONCE: Final = 500
 _PREFIX: Final = 10
@@ -125,6 +127,8 @@ class RepeatStore:
                 f"WHERE r.namespace = ?{condition} ORDER BY r.number",
                 (whose.number, *values),
             ).fetchall()
+        from recollect.store.repeats import Repeat
+
         return [
             Repeat(id_, of_, kind, reason, _known(at), mentions, confidence, instant(support), run_)
             for id_, of_, kind, reason, at, mentions, confidence, support, run_ in rows
@@ -207,6 +211,8 @@ class RepeatStore:
             )
             if not found.rowcount:
                 raise InvalidArgument("run", number, "a run of this namespace that was not undone yet")
+        from recollect.store.repeats import Undone
+
         return Undone(tuple(reinstated), tuple(left))
 
     # --- contradictions -------------------------------------------------------------------------------
@@ -246,6 +252,8 @@ class RepeatStore:
             rows = self._connection.execute(
                 f"{_HINT}{condition} ORDER BY c.number", (whose.number, *values)
             ).fetchall()
+        from recollect.store.repeats import Contradiction
+
         return [
             Contradiction(newer, older, cue, reason, _known(at), verdict, by, because, instant(decided))
             for newer, older, cue, reason, at, verdict, by, because, decided in rows
@@ -380,6 +388,8 @@ class RepeatStore:
 
 
 def _run(row: tuple[int, int, int | None, int | None, str, int]) -> Run:
+    from recollect.store.repeats import Run
+
     number, started, finished, undone, strategy, repeats = row
     return Run(number, _known(started), instant(finished), instant(undone), strategy, repeats)
 
