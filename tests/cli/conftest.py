@@ -1,12 +1,14 @@
 """Run the command line inside the test's process, on a database of its own, with the lexical embedder."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from recollect.cli.app import app
@@ -27,6 +29,14 @@ class Ran:
     @property
     def lines(self) -> list[str]:
         return self.out.splitlines()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def commands_are_made_once() -> Iterator[None]:
+    """Keep the tree of commands: typer's runner makes it anew for each call, which is most of the call."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.testing._get_command", cache(get_command))
+        yield
 
 
 @pytest.fixture
