@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from recollect.engine.trace import Trace
-from recollect.index.record import MACHINE
+from recollect.index.record import MACHINE, RECORD
 from recollect.model.checks import BoolArray, FloatArray, IntArray
 from recollect.store.recall_log import Singles
 
@@ -66,7 +66,8 @@ def _of_same_legs(traces: Sequence[Trace], names: Sequence[str]) -> list[Written
     order = _shown_first(traces, starts, recall)
     slots = np.concatenate([trace.slots for trace in traces])[order]
     place = np.concatenate([trace.order + start for trace, start in zip(traces, starts, strict=True)])
-    records = np.concatenate([trace.records for trace in traces]).take(place[order])
+    # Without a type, numpy asks field by field and record by record which one they share.
+    records = np.concatenate([trace.records for trace in traces], dtype=RECORD).take(place[order])
     keys = recall * _SLOTS + slots
     columns: dict[str, FloatArray] = {"score": np.concatenate([trace.scores for trace in traces])[order]}
     only_in: dict[str, BoolArray] = {}
