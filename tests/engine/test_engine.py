@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import numpy as np
 import pytest
 
 import recollect
@@ -185,93 +184,6 @@ def test_namespaces_keep_people_apart(memory: Engine) -> None:
         memory.remember("x", namespace="acme/../ben")
 
 
-def test_phrases_lift_and_exclusions_remove(memory: Engine) -> None:
-    for text in ("tea that is green", "green tea", "green tea and coffee"):
-        memory.remember(text)
-    assert contents(memory, '"green tea" -coffee', recipe="bm25")[0] == "green tea"
-    assert "green tea and coffee" not in contents(memory, "green tea -coffee")
-
-
-def test_filters_limit_what_is_found(memory: Engine) -> None:
-    memory.remember("Anna likes tea.", category="preference", confidence=0.9)
-    memory.remember("Tea was served.", category="event", confidence=0.4)
-    assert contents(memory, "tea", filter={"category": "event"}) == ["Tea was served."]
-    assert contents(memory, "tea", filter={"confidence": {">=": 0.5}}) == ["Anna likes tea."]
-    with pytest.raises(InvalidArgument, match="filter"):
-        memory.recall("tea", filter={"colour": "green"})
-
-
-def test_a_budget_takes_whole_memories(memory: Engine) -> None:
-    for number in range(4):
-        memory.remember(f"tea number {number} " + "x" * 40)
-    answer = memory.recall("tea", budget=40)
-    assert (len(answer), answer.omitted) == (2, 2)
-    assert len(memory.recall("tea", budget=0)) == 0
-
-
-def test_nothing_good_enough_says_what_came_closest(memory: Engine) -> None:
-    memory.remember("Anna likes tea.", confidence=0.3)
-    answer = memory.recall("tea", changes={"least_confidence": 0.5})
-    assert answer.hits == ()
-    assert answer.rejected is not None
-    assert answer.rejected.hit.memory.content == "Anna likes tea."
-    assert answer.rejected.reason == "confidence 0.30 is below 0.50"
-    # The best of one has the best score there is; what it lacks is told beside it.
-    assert [(each.measure, each.value, each.least) for each in answer.rejected.missed] == [
-        ("confidence", 0.3, 0.5)
-    ]
-    assert answer.rejected.hit.explanation.value == answer.rejected.hit.score
-
-
-@pytest.mark.parametrize("question", ["", "   ", "the of and", "🍵", "\0", "-", '""'])
-def test_a_question_without_words_is_answered_sensibly(memory: Engine, question: str) -> None:
-    memory.remember("Anna likes tea.")
-    assert memory.recall(question).hits == ()
-
-
-def test_an_empty_store_and_limit_nought(memory: Engine) -> None:
-    assert memory.recall("anything").hits == ()
-    memory.remember("Anna likes tea.")
-    assert memory.recall("tea", limit=0).hits == ()
-    assert memory.list(limit=0).memories == ()
-
-
-def test_pages_go_on_where_they_stopped(memory: Engine) -> None:
-    memory.remember_many(f"thought {number}" for number in range(25))
-    seen, cursor = [], None
-    while True:
-        page = memory.list(limit=10, cursor=cursor)
-        seen += [kept.content for kept in page.memories]
-        cursor = page.cursor
-        if cursor is None:
-            break
-    assert seen == [f"thought {number}" for number in reversed(range(25))]
-    with pytest.raises(InvalidArgument, match="cursor"):
-        memory.list(cursor="first")
-
-
-def test_the_same_content_is_shown_once(memory: Engine) -> None:
-    memory.remember("Anna likes tea.")
-    memory.remember("anna likes TEA", duplicates="off")
-    assert contents(memory, "tea") == ["Anna likes tea."]
-    assert len(contents(memory, "tea", changes={"deduplicate": False})) == 2
-
-
-def test_the_type_of_question_can_choose_the_weights(memory: Engine) -> None:
-    memory.remember("Anna likes tea.")
-    hit = memory.recall("Explain why the tea boiled over", recipe="adaptive").hits[0]
-    parts = {part.label: part.value for part in hit.explanation.walk() if part.label in ("meaning", "words")}
-    assert parts["meaning"] == pytest.approx(0.7)
-
-
-def test_a_given_vector_is_used_and_a_wrong_one_refused(memory: Engine) -> None:
-    memory.remember("Anna likes tea.")
-    vector = LexicalEmbedder().embed_query("tea")
-    assert memory.recall("zzz", vector=vector).hits
-    with pytest.raises(InvalidArgument, match="vector must be of shape"):
-        memory.recall("tea", vector=np.zeros(3, np.float32))
-
-
 class Broken:
     """An embedder whose service is down."""
 
@@ -307,43 +219,3 @@ def test_without_an_embedder_words_still_answer() -> None:
         answer = memory.recall("tea")
         assert [hit.memory.content for hit in answer] == ["Anna likes tea."]
         assert answer.degraded == ("no embedder: words only",)
-
-
-class Backwards:
-    """A re-ranker that likes short texts best."""
-
-    name = "brevity"
-
-    def score(self, question: str, texts: Any) -> Any:
-        return np.array([-float(len(text)) for text in texts])
-
-
-def test_a_reranker_is_blended_and_explained(memory: Engine) -> None:
-    long, short = "tea tea tea and nothing but tea, all day long", "tea, sometimes"
-    memory.remember_many([long, short])
-    memory.reranker = Backwards()
-    changes = {"rerank_depth": 10, "rerank_weight": 1.0, "deduplicate": False}
-    answer = memory.recall("tea", changes=changes)
-    assert [hit.memory.content for hit in answer] == [short, long]
-    for hit in answer:
-        assert hit.explanation.value == hit.score
-        assert "brevity" in str(hit.explanation)
-    memory.reranker = None
-    assert "asks for a re-ranker" in memory.recall("tea", changes=changes).degraded[0]
-
-
-def test_time_joins_in_when_a_period_is_given(memory: Engine, clock: Clock) -> None:
-    memory.remember("The team met.", created_at=START - timedelta(days=30))
-    memory.remember("The team met again.", created_at=START - timedelta(days=1))
-    month_ago = recollect.Period.around(START - timedelta(days=30), timedelta(days=3))
-    answer = memory.recall("team met", recipe="memini", period=month_ago)
-    assert answer.hits[0].memory.content == "The team met."
-    assert "time" in str(answer.hits[0].explanation)
-
-
-def test_the_answer_as_plain_data(memory: Engine) -> None:
-    memory.remember("Anna likes tea.")
-    data = memory.recall("tea").as_dict(explain=True)
-    assert data["hits"][0]["content"] == "Anna likes tea."
-    assert data["hits"][0]["explanation"]["value"] == data["hits"][0]["score"]
-    assert set(data["milliseconds"]) == {"reading", "embedding", "search"}

@@ -28,9 +28,8 @@ from recollect.engine.life_verbs import LifeVerbs
 from recollect.engine.meaning import Meaning
 from recollect.engine.naming import NameBook
 from recollect.engine.once_verbs import OnceVerbs
-from recollect.engine.outcome import Recall
+from recollect.engine.reading_verbs import ReadingVerbs
 from recollect.engine.recall_log import Logging, RecallLog
-from recollect.engine.recalling import Recaller, Request
 from recollect.engine.recipe import Recipe
 from recollect.engine.recipe_verbs import RecipeVerbs, SavedRecipes
 from recollect.engine.reembedding_verbs import ReembeddingVerbs
@@ -38,15 +37,11 @@ from recollect.engine.repairing import Repairing
 from recollect.engine.times import dated
 from recollect.engine.words import embedded_text
 from recollect.model import checks
-from recollect.model.errors import InvalidArgument
 from recollect.model.identity import memory_id
 from recollect.model.memory import Memory
 from recollect.model.namespace import DEFAULT_NAMESPACE
 from recollect.model.namespace import namespace as checked_namespace
-from recollect.model.period import Period
-from recollect.model.place import Place
-from recollect.store.filters import parse
-from recollect.store.port import Entry, Floats, Page, Store
+from recollect.store.port import Entry, Store
 from recollect.text.analysers import Analyser
 from recollect.text.dates import AnchorExtractor, RuleAnchors
 from recollect.text.folding import folded
@@ -73,6 +68,7 @@ class Engine(
     ExchangeVerbs,
     DuplicateVerbs,
     ContradictionVerbs,
+    ReadingVerbs,
 ):
     """Memory: remember, recall, correct, forget.
 
@@ -278,143 +274,6 @@ class Engine(
 
     # --- look -----------------------------------------------------------------------------------------
 
-    def get(self, id: str, *, namespace: str | None = None) -> Memory:
-        """Return one memory by its id, hidden ones too."""
-        return self.store.get(self._namespace(namespace), [memory_id("id", id)])[0]
-
-    def list(
-        self,
-        *,
-        namespace: str | None = None,
-        filter: Mapping[str, Any] | None = None,
-        limit: int = 50,
-        cursor: str | None = None,
-        hidden: bool = False,
-        fresh: bool = True,
-    ) -> Page:
-        """Return memories newest first, a page at a time.
-
-        Parameters
-        ----------
-        namespace
-            Whose memories; None for the engine's.
-        filter
-            Conditions as plain data: ``{"category": "preference", "confidence": {">=": 0.5}}``.
-        limit
-            How many at most.
-        cursor
-            The `cursor` of the page before.
-        hidden
-            Whether forgotten and superseded memories are shown too.
-        fresh
-            Whether the page must know all that was written before; without it, it may be read from a replica.
-        """
-        condition = None if filter is None else parse(filter)
-        checks.whole("limit", limit)
-        path = self._namespace(namespace)
-
-        def read() -> Page:
-            return self.store.page(path, condition, limit, cursor, hidden=hidden)
-
-        return read() if checks.flag("fresh", fresh) else self.store.relaxed(read)[0]
-
-    def history(self, id: str, *, namespace: str | None = None) -> tuple[Memory, ...]:
-        """Return the whole chain a memory is part of: what was replaced before what replaced it."""
-        path = self._namespace(namespace)
-        current = self.get(id, namespace=path)
-        while current.superseded_by is not None:
-            current = self.get(current.superseded_by, namespace=path)
-        newest_first = [current]
-        for found in newest_first:
-            newest_first += reversed(self.store.replaced(path, [found.id]))
-        return tuple(reversed(newest_first))
-
-    # --- recall ---------------------------------------------------------------------------------------
-
-    def recall(
-        self,
-        text: str,
-        *,
-        limit: int = 10,
-        sessions: bool = False,
-        namespace: str | None = None,
-        recipe: Recipe | str | None = None,
-        changes: Mapping[str, Any] | None = None,
-        filter: Mapping[str, Any] | None = None,
-        now: datetime | None = None,
-        as_of: datetime | None = None,
-        true_at: datetime | None = None,
-        period: Period | None = None,
-        near: Place | None = None,
-        budget: int | None = None,
-        vector: Floats | None = None,
-        fresh: bool = False,
-    ) -> Recall:
-        """Find the right few memories for a question, and say why.
-
-        Parameters
-        ----------
-        text
-            The question. Quoted phrases count extra; a word after a minus must not occur.
-        limit
-            How many hits at most.
-        sessions
-            Rank sessions instead of single memories: `limit` counts sessions, and each comes with the up to
-            three memories that speak for it.
-        namespace
-            Whose memory; None for the engine's.
-        recipe
-            How to search: the name of a shipped or saved recipe, or a recipe; None for what the namespace
-            uses, which is the engine's unless somebody said otherwise.
-        changes
-            Parameters of the recipe to change for this question.
-        filter
-            Conditions on the memories; see :meth:`list`.
-        now
-            The moment of asking; None for the clock's.
-        as_of
-            Answer with what was believed at that moment.
-        true_at
-            Answer with what held in the world at that moment, as far as it is known.
-        period
-            The time the question is about, if known; otherwise its words may name one.
-        near
-            Where to look around: memories from near there count more.
-        budget
-            How many tokens the hits may take together; whole memories only.
-        vector
-            The question's vector, if it has been computed already.
-        fresh
-            Whether the answer must know all that was written before, by anybody; without it, one that is read
-            from a replica may not know of the last moments.
-        """
-        request = Request(
-            text=checks.writable("text", text),
-            limit=checks.whole("limit", limit),
-            sessions=checks.flag("sessions", sessions),
-            namespace=self._namespace(namespace),
-            recipe=self._recipe(recipe, changes, namespace),
-            filter=None if filter is None else parse(filter),
-            now=self._clock() if now is None else checks.instant("now", now),
-            as_of=checks.optional_instant("as_of", as_of),
-            true_at=checks.optional_instant("true_at", true_at),
-            period=_of_type("period", period, Period),
-            near=_of_type("near", near, Place),
-            budget=None if budget is None else checks.whole("budget", budget),
-            vector=vector,
-            fresh=checks.flag("fresh", fresh),
-        )
-        recaller = Recaller(
-            self._repairing,
-            self._meaning(),
-            self._classifier,
-            self.reranker,
-            self._anchors,
-            self._graphs.at,
-            self.life,
-        )
-        return self.recall_log.noted(request, recaller.answer(request))
-
     # --- forget ---------------------------------------------------------------------------------------
 
     def forget(self, *ids: str, namespace: str | None = None) -> None:
@@ -451,12 +310,6 @@ class Engine(
     def _namespace(self, given: str | None) -> str:
         return self.namespace if given is None else checked_namespace("namespace", given)
 
-    def _recipe(
-        self, given: Recipe | str | None, changes: Mapping[str, Any] | None, namespace: str | None
-    ) -> Recipe:
-        chosen = self.recipe_named(given, namespace=namespace)
-        return chosen.changed(changes) if changes else chosen
-
     def _before_purge(self) -> None:
         self.recall_log.flush()
         self._saved.forget()
@@ -492,12 +345,6 @@ class Engine(
 
 def _mode(given: str) -> Duplicates:
     return Duplicates(checks.one_of("duplicates", given, [mode.value for mode in Duplicates]))
-
-
-def _of_type(name: str, value: _Item | None, kind: type[_Item]) -> _Item | None:
-    if value is not None and not isinstance(value, kind):
-        raise InvalidArgument(name, value, f"a {kind.__name__}")
-    return value
 
 
 def _ids(ids: Iterable[str]) -> list[str]:
