@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from recollect.duplicates.contradiction import Cue, Hint, contradiction
 from recollect.duplicates.wording import wording
+from recollect.model.errors import InvalidArgument
 
 rules = import_module("recollect.duplicates.contradiction")
 """The module; the package calls its function by the same name."""
@@ -115,3 +116,30 @@ def test_nor_is_anything_missed_that_words_in_between_make_harder_to_see(
     longer = " ".join([*words[:place], *more, *words[place:]])
     assert contradiction(older, longer) == unpruned(older, longer)
     assert contradiction(longer, older) == unpruned(longer, older)
+
+
+@given(sentences, sentences)
+@example("My sister won't open the old shop of Anna", "our sister will open the old shop of Anna")
+def test_what_is_plainly_apart_contradicts_in_neither_order(text: str, other: str) -> None:
+    if rules.plainly_apart(text, other):
+        assert unpruned(text, other) is None
+        assert unpruned(other, text) is None
+
+
+@given(st.sampled_from(PAIRS), st.lists(st.sampled_from(WORDS), max_size=4), st.integers(0, 12))
+def test_nor_do_such_texts_of_people(pair: tuple[str, str, str], more: list[str], place: int) -> None:
+    _, older, newer = pair
+    words = newer.split()
+    longer = " ".join([*words[:place], *more, *words[place:]])
+    for text, other in ((older, longer), (longer, older), (newer, older)):
+        if rules.plainly_apart(text, other):
+            assert unpruned(text, other) is None
+            assert unpruned(other, text) is None
+
+
+@pytest.mark.parametrize("bad", [None, 3, b"tea"])
+def test_only_texts_are_looked_at(bad: object) -> None:
+    with pytest.raises(InvalidArgument, match="text"):
+        rules.plainly_apart(bad, "tea")
+    with pytest.raises(InvalidArgument, match="other"):
+        rules.plainly_apart("tea", bad)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.duplicates.wording import Word, extends, root, same_statement, same_word, wording
+from recollect.duplicates.wording import Word, extends, root, same_statement, same_word, settled, wording
 
 
 def test_a_text_is_read_for_claim_numbers_and_negation() -> None:
@@ -38,6 +38,22 @@ def test_forms_of_a_word_are_one_and_names_are_not() -> None:
     assert not same_word(Word("anna", name=True), Word("anne", name=True))
     assert not same_word(Word("12"), Word("123"))
     assert root(Word("of")) == "of"
+
+
+_words = st.builds(
+    Word,
+    st.text("aeinst", min_size=1, max_size=4).flatmap(
+        lambda stem: st.sampled_from(["", "s", "es", "ing", "ings", "n", "en", "ed"]).map(stem.__add__)
+    ),
+    st.booleans(),
+)
+
+
+@given(_words, _words)
+def test_words_that_are_one_are_one_without_endings(a: Word, b: Word) -> None:
+    assert same_word(a, b) == (a.text == b.text or root(a) == root(b))
+    if same_word(a, b):
+        assert settled(a.text) == settled(b.text)
 
 
 @pytest.mark.parametrize(

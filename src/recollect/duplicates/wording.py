@@ -26,11 +26,14 @@ from recollect.duplicates.fingerprint import folded
 from recollect.model import checks
 
 _WORD: Final = re.compile(
-    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\d+(?:[.,:/-]\d+)*%?|[^\W\d_]+(?:['’-][^\W_]+)*\d*|\S"
+    r"[\w.+-]++@[\w-]+(?:\.[\w-]+)+|\d+(?:[.,:/-]\d+)*%?|[^\W\d_]+(?:['’-][^\W_]+)*\d*|\S"
 )
 _CONTRACTED: Final = re.compile(r"(?<=\w)n['’]t$")
-_WHOLE: Final = {"ca": "can", "wo": "will", "sha": "shall"}
+CONTRACTED: Final = {"ca": "can", "wo": "will", "sha": "shall"}
+"""Verbs as contractions leave them, and whole."""
 _SHORTEST_STEM: Final = 3
+_ENDINGS: Final = frozenset(ENDINGS)
+_ENDING_SIZES: Final = tuple(sorted({len(ending) for ending in ENDINGS}, reverse=True))
 _MORE: Final = 3
 
 
@@ -106,13 +109,15 @@ def _read(text: str) -> Wording:
 @lru_cache(maxsize=8_192)
 def _spelt(raw: str) -> tuple[Word, ...]:
     """Return what is compared of a piece of text: one word, mostly; two for a contraction, none for a dot."""
+    if raw.isascii() and raw.isalpha():
+        return (Word(raw.lower(), raw[0].isupper()),)
     if not any(character.isalnum() for character in raw):
         # A lone sign is punctuation, but "+", "€" and their like say something beside a number.
         return (Word(raw),) if raw in "+=<>€$£%#&@" else ()
     key = folded(raw).replace("’", "'").replace("ё", "е")
     if _CONTRACTED.search(key):
         verb = _CONTRACTED.sub("", key)
-        return Word(_WHOLE.get(verb, verb)), Word("not")
+        return Word(CONTRACTED.get(verb, verb)), Word("not")
     return (Word(key.removesuffix("'s"), raw[:1].isupper() or any(map(str.isdigit, raw))),)
 
 
@@ -124,7 +129,10 @@ def same_word(a: Word, b: Word) -> bool:
     >>> same_word(Word("likes"), Word("like")), same_word(Word("anna", True), Word("annas", True))
     (True, False)
     """
-    return a.text == b.text or root(a) == root(b)
+    if a.text == b.text:
+        return True
+    # Endings leave at least this much of a word.
+    return a.text[:_SHORTEST_STEM] == b.text[:_SHORTEST_STEM] and root(a) == root(b)
 
 
 def root(word: Word) -> str:
@@ -136,6 +144,23 @@ def root(word: Word) -> str:
     ('lik', 'lik', 'james')
     """
     return word.text if word.name or word.number else _stem(word.text)
+
+
+@lru_cache(maxsize=8_192)
+def settled(word: str) -> str:
+    """Return a folded word without endings, one after the other: equal for what :func:`same_word` joins.
+
+    A name has no endings, and still is the same word as others that end where it does; so whatever two words
+    have in common for :func:`root`, they have it in common here.
+
+    Examples
+    --------
+    >>> settled("likes"), settled("workings"), settled("tea")
+    ('lik', 'work', 'tea')
+    """
+    while (shorter := _stem(word)) != word:
+        word = shorter
+    return word
 
 
 def same_statement(a: str, b: str) -> bool:
@@ -205,7 +230,7 @@ def _core(text: str) -> list[Word]:
 @lru_cache(maxsize=8_192)
 def _stem(word: str) -> str:
     """Return a word without its longest known ending."""
-    for ending in ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
-            return word[: -len(ending)]
+    for size in _ENDING_SIZES:
+        if word[-size:] in _ENDINGS and len(word) - size >= _SHORTEST_STEM:
+            return word[:-size]
     return word
