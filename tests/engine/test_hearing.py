@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import recollect
@@ -19,6 +19,9 @@ from recollect.engine.duplicate_modes import Duplicates
 from recollect.engine.hearing import Hearing, _by_words, _Candidate
 from recollect.model.errors import EmbedderError, InvalidArgument
 from recollect.store.port import Entry, View
+from recollect.store.sqlite import openings
+from recollect.store.sqlite.openings import OpeningStore
+from recollect.store.sqlite.store import SqliteStore
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -370,6 +373,30 @@ def test_what_is_not_looked_at_makes_no_difference(said: list[tuple[str, bool]],
     found = told(said, batch=batch)
     with patch.object(Hearing, "_candidates", everything_looked_at):
         assert told(said, batch=batch) == found
+
+
+_sayings = st.tuples(
+    st.sampled_from(["Anna", "Bob", "my", "my sister", "the shop", "we", "now", "Clara and Dora", "42"]),
+    st.sampled_from(["", "really", "do not", "lives in", "moved to", "like", "likes", "is", "has"]),
+    st.sampled_from(["", "open", "closed", "2 old", "3 old", "data base", "database"]),
+    st.sampled_from(["", "Rome", "Paris", "tea", "tables", "on Monday"]),
+).map(lambda parts: " ".join(filter(None, parts)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(_sayings, st.booleans()), max_size=60))
+def test_nor_does_what_is_known_at_a_glance(said: list[tuple[str, bool]]) -> None:
+    answers: list[bool] = []
+
+    def glance(store: SqliteStore, namespace: str, content: str) -> bool:
+        answers.append(OpeningStore.unheard(store, namespace, content))
+        return answers[-1]
+
+    with patch.object(openings, "_PATIENCE", 0), patch.object(SqliteStore, "unheard", glance):
+        found = told(said, batch=False)
+    with patch.object(SqliteStore, "unheard", lambda store, namespace, content: False):
+        assert told(said, batch=False) == found
+    event(f"some at a glance: {any(answers[1:])}")
 
 
 def test_many_that_are_close_make_no_difference_either() -> None:

@@ -113,9 +113,13 @@ class Hearing:
             ):
                 known.setdefault(memory.fingerprint, []).append(memory)
                 open_.append(entry)
-        if mode is Duplicates.NEAR and open_:
+        if mode is Duplicates.NEAR and open_ and not self._all_unheard(path, open_):
             with self.store.view(path, now) as view:
                 self._compare_nearly(view, open_, said)
+
+    def _all_unheard(self, path: str, entries: Sequence[Entry]) -> bool:
+        """Tell whether one memory is like nothing before it; several are also compared with each other."""
+        return len(entries) == 1 and self.store.unheard(path, entries[0].memory.content)
 
     def _compare_nearly(self, view: View, entries: Sequence[Entry], said: _Said) -> None:
         before: list[Entry] = []

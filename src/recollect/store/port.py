@@ -603,6 +603,13 @@ class Store(Protocol):
         """
         ...
 
+    def unheard(self, namespace: str, content: str) -> bool:
+        """Tell whether it is certain that no memory of a namespace is repeated or contradicted by a text.
+
+        False where that is not known, or takes longer to find out than a search.
+        """
+        ...
+
     def replaced(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
         """Return the memories that any of the given ones superseded, in the order they were added."""
         ...

@@ -60,6 +60,13 @@ class RepeatsConformance:
             fingerprint("milk"): ["h"],
         }
 
+    def test_what_was_said_is_never_called_unheard(self, store: Store) -> None:
+        """Check it however often somebody asks: a store may get to know its memories only then."""
+        store.add([_entry("a", "Anna lives in the old town of Rome"), _entry("b", "Bob drinks green tea")])
+        for text in ("Anna moved to Paris", "Bob really drinks green tea", "Bob drinks green tea at night"):
+            for _ in range(9):
+                assert not store.unheard(_HERE, text)
+
     def test_a_repeat_of_an_older_memory_is_linked_by_its_own_row(self, store: Store) -> None:
         """Check both ends, the notes, what may be seen, and that nothing is lost."""
         store.add([_entry("a", "tea", confidence=0.5), _entry("b", "tea", created_at=_LATER)])

@@ -80,6 +80,10 @@ class RepeatStore:
 
         return self._database.read(read)
 
+    def unheard(self, namespace: str, content: str) -> bool:
+        """Tell whether a text can repeat or contradict nothing: that is not known before the server looks."""
+        return False
+
     def replaced(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
         """Return the memories that any of the given ones superseded, in the order they were added."""
 

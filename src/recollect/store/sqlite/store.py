@@ -41,6 +41,7 @@ from recollect.store.sqlite.leases import LeaseStore
 from recollect.store.sqlite.loading import caught_up
 from recollect.store.sqlite.migrating import Migration
 from recollect.store.sqlite.naming import NamingStore
+from recollect.store.sqlite.openings import OpeningStore
 from recollect.store.sqlite.places import EMBEDDERS, checked_room, place
 from recollect.store.sqlite.repeats import RepeatStore
 from recollect.store.sqlite.rows import SELECTED, SOURCE, instant, marks, memory
@@ -56,7 +57,9 @@ _AT_ONCE: Final = 500
 """How many values one statement is asked for."""
 
 
-class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, RepeatStore, LeaseStore):
+class SqliteStore(
+    LearningStore, NamingStore, AccessStore, EmbeddingStore, RepeatStore, OpeningStore, LeaseStore
+):
     """A :class:`~recollect.store.port.Store` on one file; any number of processes may open it.
 
     Parameters
@@ -101,6 +104,7 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Repea
         self._partitions: OrderedDict[str, tuple[Partition, int]] = OrderedDict()
         self._used = 0
         self._added: dict[str, list[Added]] = {}
+        self._openings = OrderedDict()
         self._memory_budget = memory_budget
         self._embedder: tuple[int, int] | None = None
 
@@ -433,6 +437,7 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Repea
         """Keep what was added for the next look, where there has been one and no segment was written."""
         for path in {entry.memory.namespace for entry in entries} - {each.namespace.path for each in added}:
             self._added.pop(path, None)
+        self._note_openings(added)
         for each in added:
             if each.namespace.path in self._partitions:
                 self._added.setdefault(each.namespace.path, []).append(each)
@@ -440,6 +445,7 @@ class SqliteStore(LearningStore, NamingStore, AccessStore, EmbeddingStore, Repea
     def _forget_partitions(self) -> None:
         self._partitions.clear()
         self._added.clear()
+        self._openings.clear()
         self._used = 0
 
     def _nothing(self) -> Partition:

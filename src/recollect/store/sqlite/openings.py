@@ -1,0 +1,97 @@
+"""The part of the store on one SQLite file that tells at a glance what nobody has said before.
+
+To look for what a new memory repeats or contradicts, its vector is compared with every other, and a few rows
+are read. For most that is in vain: nothing there even begins like it (:mod:`recollect.index.openings`). Who
+writes one memory after the other therefore keeps how all of them open, and looks only at those that may be
+meant; if it is none, no vector is compared at all, and what is in memory for searches need not even be
+brought up to date.
+
+What a slot says never changes, so openings stay true for as long as the namespace has its number. They are
+read a part at a time, and not by those who come to write once.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Final
+
+from recollect.duplicates.near import is_turn
+from recollect.duplicates.openings import may_concern
+from recollect.index.openings import Openings
+from recollect.store.sqlite.connection import reading
+from recollect.store.sqlite.keeping_up import Added
+from recollect.store.sqlite.places import place
+from recollect.store.sqlite.rows import marks
+
+_KEPT: Final = 256
+"""Of how many namespaces openings are kept; those asked for longest ago go first."""
+_PATIENCE: Final = 4
+"""How often one looks in vain before openings are read: a process that writes once has no use for them."""
+_AT_ONCE: Final = 1_000
+"""How many are read at a look."""
+_FEW: Final = 64
+"""How many texts are read to see whether they are meant; of more, a search tells faster."""
+_READ: Final = (
+    "SELECT m.slot, m.content FROM memories m "
+    "WHERE m.number >= ? AND m.number < ? AND (m.speaker = '' OR m.session = '' OR m.position IS NULL)"
+)
+"""A turn of a transcript is an event, and is neither repeated nor contradicted."""
+
+
+class OpeningStore:
+    """What :class:`~recollect.store.port.Store` promises about what nobody has said before."""
+
+    path: str
+    _connection: sqlite3.Connection
+    _lock: threading.RLock
+    _openings: OrderedDict[int, tuple[Openings, int]]
+
+    def unheard(self, namespace: str, content: str) -> bool:
+        """Tell whether it is certain that no memory of a namespace is repeated or contradicted by a text.
+
+        False where that is not known, or takes longer to find out than a search.
+        """
+        with self._lock, reading(self._connection, self.path):
+            found = self._connection.execute(
+                "SELECT number, slots FROM namespaces WHERE path = ?", (namespace,)
+            ).fetchone()
+            if found is None:
+                return True
+            number, slots = found
+            known = self._known(number, slots)
+            sharing = None if known is None else known.sharing(content)
+            if sharing is None or sharing.size > _FEW:
+                return False
+            if not sharing.size:
+                return True
+            places = [place(number, slot) for slot in sharing.tolist()]
+            rows = self._connection.execute(
+                f"SELECT content FROM memories WHERE number IN ({marks(places)})", places
+            ).fetchall()
+        return not any(may_concern(older, content) for (older,) in rows)
+
+    def _note_openings(self, added: Sequence[Added]) -> None:
+        """Keep how what was just added opens, where all before it is known: nobody need read it again."""
+        for each in added:
+            known = self._openings.get(each.namespace.number)
+            if known is not None and 0 < len(known[0]) == each.namespace.slots:
+                memories = (entry.memory for entry in each.entries)
+                known[0].add([None if is_turn(memory) else memory.content for memory in memories])
+
+    def _known(self, number: int, slots: int) -> Openings | None:
+        """Return the openings of a namespace; None as long as they are not all there."""
+        known, looks = self._openings.pop(number, (Openings(), 0))
+        self._openings[number] = known, looks + 1
+        if len(self._openings) > _KEPT:
+            self._openings.popitem(last=False)
+        start = len(known)
+        if start < slots and looks >= _PATIENCE:
+            end = min(slots, start + _AT_ONCE)
+            texts: list[str | None] = [None] * (end - start)
+            for slot, content in self._connection.execute(_READ, (place(number, start), place(number, end))):
+                texts[slot - start] = content
+            known.add(texts)
+        return known if len(known) == slots else None
