@@ -33,7 +33,7 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 _ABSENT: Final = "[]"
 _NO_SOURCE: Final = Source()
 _TIERS: Final = {tier.value: tier for tier in Tier}
-_TIER_NAMES: Final = {tier: tier.value for tier in Tier}
+tier_name: Final = {tier: tier.value for tier in Tier}.__getitem__
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _written: Final = json.JSONEncoder(ensure_ascii=False).encode
 _quoted: Final = encode_basestring
@@ -75,16 +75,16 @@ def row(memory: Memory) -> tuple[Any, ...]:
         memory.id,
         memory.content,
         memory.category,
-        _TIER_NAMES[memory.tier],
+        tier_name(memory.tier),
         memory.confidence,
         memory.importance,
-        _json(memory.tags),
-        _object(memory.metadata) if memory.metadata else "{}",
+        listed(memory.tags),
+        mapped(memory.metadata),
         source.speaker,
         source.session,
         source.position,
         source.link,
-        _json(memory.entities),
+        listed(memory.entities),
         None if place is None else place.lat,
         None if place is None else place.lon,
         None if place is None else place.name,
@@ -92,7 +92,7 @@ def row(memory: Memory) -> tuple[Any, ...]:
         None if memory.valid_from is None else microseconds(memory.valid_from),
         None if memory.valid_to is None else microseconds(memory.valid_to),
         None if memory.expires_at is None else microseconds(memory.expires_at),
-        _json(memory.supersedes),
+        listed(memory.supersedes),
         memory.superseded_by,
         memory.mentions,
         memory.access_count,
@@ -103,6 +103,21 @@ def row(memory: Memory) -> tuple[Any, ...]:
         int(memory.pinned),
         None if memory.supported_at is None else microseconds(memory.supported_at),
     )
+
+
+def listed(values: tuple[str, ...]) -> str:
+    """Return texts as the JSON of their column."""
+    return _written(values) if values else _ABSENT
+
+
+def mapped(values: Mapping[str, Any]) -> str:
+    """Return a mapping as JSON; one of texts and whole numbers is put together by hand, in half the time."""
+    if not values:
+        return "{}"
+    for value in values.values():
+        if type(value) is not str and type(value) is not int:
+            return _written(dict(values))
+    return "{" + ", ".join([f"{_quoted(key)}: {_scalar(value)}" for key, value in values.items()]) + "}"
 
 
 def memory(values: Sequence[Any], path: str | None = None) -> Memory:
@@ -147,18 +162,6 @@ def memory(values: Sequence[Any], path: str | None = None) -> Memory:
             embedder,
         )
     )
-
-
-def _json(values: tuple[str, ...]) -> str:
-    return _written(values) if values else _ABSENT
-
-
-def _object(values: Mapping[str, Any]) -> str:
-    """Return a mapping as JSON; one of texts and whole numbers is put together by hand, in half the time."""
-    for value in values.values():
-        if type(value) is not str and type(value) is not int:
-            return _written(dict(values))
-    return "{" + ", ".join([f"{_quoted(key)}: {_scalar(value)}" for key, value in values.items()]) + "}"
 
 
 def _scalar(value: str | int) -> str:

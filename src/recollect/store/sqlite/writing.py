@@ -25,18 +25,20 @@ from recollect.model.memory import Memory
 from recollect.store.adding import as_added, checked_numbers, checked_passages, records_of
 from recollect.store.port import Entry, Hidden, Terms
 from recollect.store.sqlite import rewording, segments
+from recollect.store.sqlite.columns import insertion
 from recollect.store.sqlite.keeping_up import Added, rows_of
 from recollect.store.sqlite.places import NAMESPACES, SLOTS, checked_room, place, vectors_place
 from recollect.store.sqlite.rows import COLUMNS, SELECTED, SOURCE, instant, memory, microseconds, row
 from recollect.store.sqlite.segments import TAIL, Namespace
 
-_ADD_MEMORY: Final = (
-    f"INSERT INTO memories (number, namespace, slot, {', '.join(COLUMNS)}) "
-    f"VALUES (?, ?, ?, {', '.join('?' * len(COLUMNS))})"
-)
 _SET_MEMORY: Final = "UPDATE memories SET " + ", ".join(f"{c} = ?" for c in COLUMNS) + " WHERE number = ?"
 _ADD_RECORD: Final = "INSERT INTO records (namespace, slot, record, terms) VALUES (?, ?, ?, ?)"
 _ADD_CHANGE: Final = "INSERT INTO changes (namespace, slot, kind) VALUES (?, ?, ?)"
+_ADD_CHANGES: Final = (
+    "WITH RECURSIVE added (slot) AS (VALUES (?2) UNION ALL SELECT slot + 1 FROM added WHERE slot < ?3) "
+    "INSERT INTO changes (namespace, slot, kind) SELECT ?1, slot, 'add' FROM added"
+)
+"""From one slot up to another, in order; nobody has to hand over each of them."""
 _ADD_VECTORS: Final = (
     "INSERT INTO vectors (number, namespace, embedder, slot, digest, vectors) VALUES (?, ?, ?, ?, ?, ?)"
 )
@@ -258,15 +260,8 @@ def _add_rows(
     passages = _all_checked_passages(batch, embedder)
     memories = [as_added(entry.memory) for entry in batch]
     sessions = _session_numbers(connection, number, {memory.source.session for memory in memories})
-    # Rows are made as they are written: keeping thousands of them would only make work for the collector.
     try:
-        connection.executemany(
-            _ADD_MEMORY,
-            (
-                (place(number, slot), number, slot, *row(memory))
-                for slot, memory in enumerate(memories, first)
-            ),
-        )
+        connection.executemany(*insertion(number, first, memories))
     except sqlite3.IntegrityError as error:
         taken = _taken(connection, number, batch)
         raise InvalidArgument("id", taken, "an id that is not taken yet") from error
@@ -279,11 +274,12 @@ def _add_rows(
         ),
     )
     if embedder is not None:
+        start = vectors_place(embedder[0], number, 0)
         connection.executemany(
             _ADD_VECTORS,
             (
                 (
-                    vectors_place(embedder[0], number, slot),
+                    start + slot,
                     number,
                     embedder[0],
                     slot,
@@ -296,7 +292,7 @@ def _add_rows(
         )
     last = first + len(batch) - 1
     if len(batch) > 1:
-        connection.executemany(_ADD_CHANGE, ((number, slot, "add") for slot in range(first, last)))
+        connection.execute(_ADD_CHANGES, (number, first, last - 1))
     return _add_change(connection, namespace, last, "add"), records
 
 
