@@ -10,7 +10,8 @@ from recollect.store.conformance import HERE, NOW, entry
 from recollect.store.filters import parse
 from recollect.store.postgres import namespaces, sight
 from recollect.store.postgres.connection import Database, Server
-from recollect.store.postgres.namespaces import EMPTY, Namespace
+from recollect.store.postgres.namespaces import Namespace
+from recollect.store.postgres.opening import opened
 from recollect.store.postgres.sight import Restriction, Sight, among, both, filtered, look, without_terms
 from recollect.store.postgres.store import PostgresStore
 from recollect.store.postgres.words import NUMBER_OF
@@ -65,7 +66,7 @@ def records(connection: Server) -> tuple[list[str], Records]:
 def seen(
     connection: Server, now: datetime = NOW, as_of: datetime | None = None, true_at: datetime | None = None
 ) -> Sight:
-    return look(connection, of_namespace(connection), now, as_of, true_at)
+    return look(connection, opened(connection, HERE, now, None), now, as_of, true_at)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +137,7 @@ def test_where_everything_can_be_seen_nothing_is_asked(store: PostgresStore, use
 
 def test_a_namespace_nobody_has_shows_nothing(database: Database) -> None:
     with database.reading() as connection:
-        found = look(connection, EMPTY, NOW)
+        found = look(connection, opened(connection, "nobody's", NOW, None), NOW)
     assert found.count == 0
     assert set(found.average_lengths.values()) == {0.0}
 

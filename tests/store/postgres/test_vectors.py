@@ -10,7 +10,7 @@ import pytest
 
 from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, THERE, entry, found_ids, query
 from recollect.store.filters import parse
-from recollect.store.postgres import indexing, methods, sight, vectors
+from recollect.store.postgres import indexing, methods, opening, sight, vectors
 from recollect.store.postgres.sight import Restriction
 from recollect.store.postgres.store import PostgresStore
 
@@ -21,6 +21,7 @@ def grown(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[PostgresStore]:
     store = PostgresStore(url)
     for module in (vectors, indexing):
         monkeypatch.setattr(module, "EXACT", 200)
+    monkeypatch.setattr(opening, "SMALL", 0)
     store.use_embedder(EMBEDDER, DIMENSION)
     random = np.random.default_rng(1)
     entries = []
@@ -116,6 +117,7 @@ def test_a_filter_that_one_in_a_hundred_passes_does_not_starve(
 ) -> None:
     for module in (vectors, indexing):
         monkeypatch.setattr(module, "EXACT", 200)
+    monkeypatch.setattr(opening, "SMALL", 0)
     with closing(PostgresStore(url)) as store:
         store.use_embedder(EMBEDDER, DIMENSION)
         random = np.random.default_rng(5)

@@ -18,7 +18,7 @@ from recollect.rank.bm25 import BM25
 from recollect.rank.context import Reading
 from recollect.store.filters import parse
 from recollect.store.port import Entry, Found, Store, View
-from recollect.store.postgres import essential, lexical, sight, words
+from recollect.store.postgres import essential, lexical, lists, opening, sight, words
 from recollect.store.postgres.store import PostgresStore
 from recollect.store.sqlite.store import SqliteStore
 
@@ -125,7 +125,8 @@ def tiny(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
     if request.param:
         monkeypatch.setattr(words, "BLOCK", 2)
         monkeypatch.setattr(essential, "_WORTH", 1)
-        monkeypatch.setattr(lexical, "_SCANNED", 0)
+        monkeypatch.setattr(lists, "_SCANNED", 0)
+        monkeypatch.setattr(opening, "SMALL", 0)
         monkeypatch.setattr(sight, "_FEW", 1)
 
 
@@ -244,6 +245,7 @@ def test_lists_that_are_not_read_in_full_change_nothing(
         return read
 
     monkeypatch.setattr(lexical, "telling", telling)
+    monkeypatch.setattr(opening, "SMALL", 0)
     monkeypatch.setattr(essential, "_WORTH", 100)
     for store in both:
         store.add(talk)

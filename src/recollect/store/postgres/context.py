@@ -7,14 +7,14 @@ which those are all the memories there are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from recollect.index.context import in_context
-from recollect.index.lexical import Saturated, TermList, ceiling, saturated
+from recollect.index.lexical import Saturated, ceiling
 from recollect.index.neighbours import NOBODY, Neighbours
 from recollect.index.record import FIELDS, Records
 from recollect.model.checks import FloatArray, IntArray
@@ -24,94 +24,123 @@ from recollect.store.port import Found
 from recollect.store.postgres import lexical
 from recollect.store.postgres.arrays import array
 from recollect.store.postgres.connection import Server
-from recollect.store.postgres.lexical import Asked
-from recollect.store.postgres.sight import Sight
+from recollect.store.postgres.lists import Asked, Lists, Numbers
 
+Sides = tuple[Numbers, Numbers]
+"""Who was said before a memory, and who after it, the closest first."""
+
+_NO_SIDES: Final[Sides] = (np.zeros(0, np.int32), np.zeros(0, np.int32))
 _SIDE: Final = (
-    "ARRAY(SELECT b.slot FROM memories b WHERE b.namespace = c.namespace AND b.session = c.session "
-    "AND b.session <> '' AND ({own}) {than} ({other}) ORDER BY {order} LIMIT %s)"
+    "CASE WHEN c.session <> '' THEN ARRAY(SELECT b.slot FROM memories b WHERE b.namespace = c.namespace "
+    "AND b.session = c.session AND b.session <> '' AND ({own}) {than} ({other}) ORDER BY {order} LIMIT %s) "
+    "END"
 )
 
 
-def around(connection: Server, number: int, slots: Sequence[int], reach: int) -> dict[int, list[list[int]]]:
-    """Return who was said up to `reach` before and after each of some memories, the closest first.
+def _columns(alias: str) -> list[str]:
+    return [f"coalesce({alias}.position, -1)", f"{alias}.created_at", f"{alias}.slot"]
 
-    Memories of no session are left out.
-    """
+
+def _side(than: str, order: str) -> str:
     own, other = ", ".join(_columns("b")), ", ".join(_columns("c"))
-    back = ", ".join(f"{column} DESC" for column in _columns("b"))
-    before = _SIDE.format(own=own, than="<", other=other, order=back)
-    after = _SIDE.format(own=own, than=">", other=other, order=own)
-    rows = connection.execute(
-        f"SELECT c.slot, {before}, {after} FROM memories c "
-        "WHERE c.namespace = %s AND c.slot = ANY (%s::int[]) AND c.session <> ''",
-        (reach, reach, number, array(slots)),
+    return _SIDE.format(own=own, than=than, other=other, order=order)
+
+
+_AROUND: Final = (
+    f"SELECT c.slot, c.record, {_side('<', ', '.join(f'{each} DESC' for each in _columns('b')))}, "
+    f"{_side('>', ', '.join(_columns('b')))} FROM memories c "
+    "WHERE c.namespace = %s AND c.slot = ANY (%s::int[])"
+)
+
+
+def around(
+    connection: Server, number: int, slots: Sequence[int], reach: int
+) -> tuple[dict[int, bytes], dict[int, Sides]]:
+    """Return the records of some memories, and who was said up to `reach` before and after each."""
+    rows = connection.rows(_AROUND, (reach, reach, number, array(slots)))
+    return (
+        {slot: record for slot, record, _, _ in rows},
+        {slot: _NO_SIDES if before is None else (before, after) for slot, _, before, after in rows},
     )
-    return {slot: [earlier, later] for slot, earlier, later in rows}
+
+
+def nearby(sides: Mapping[int, Sides], slots: IntArray) -> IntArray:
+    """Return all who were said around some memories, each once, ascending."""
+    found = [side for slot in slots.tolist() for side in sides[slot] if side.size]
+    return np.unique(np.concatenate(found)).astype(np.intp) if found else np.zeros(0, np.intp)
 
 
 def read_in_context(
-    connection: Server,
-    number: int,
-    sight: Sight,
+    lists: Lists,
     asked: Asked,
     slots: IntArray,
+    others: IntArray,
     reading: Reading,
     records: Records,
-    neighbours: dict[int, list[list[int]]],
+    neighbours: Mapping[int, Sides],
 ) -> Found:
     """Return the BM25 scores of memories, each read with its neighbours.
 
     Parameters
     ----------
-    connection
-        Inside a read transaction.
-    number
-        The namespace.
-    sight
-        What may be seen; the words of others are not read.
+    lists
+        The lists of what may be seen; the words of others are not read.
     asked
         The question's terms.
     slots
         The candidates, each once.
+    others
+        Their neighbours that are no candidates.
     reading
         How much of the neighbours is read.
     records
-        The records of the candidates, then those of their neighbours in ascending order of their slots.
+        The records of the candidates, then those of the others.
     neighbours
         Who was said around each candidate.
     """
-    others = sorted(
-        {each for sides in neighbours.values() for side in sides for each in side} - set(slots.tolist())
-    )
-    everyone = [*slots.tolist(), *others]
-    place = {slot: at for at, slot in enumerate(everyone)}
+    sight, scorer = lists.sight, asked.query.scorer
+    everyone = np.concatenate([slots, others])
+    order = everyone.argsort(kind="stable")
+
+    def places(wanted: IntArray | Numbers) -> IntArray:
+        found: IntArray = order[everyone.searchsorted(wanted, sorter=order)]
+        return found
+
     seen = sight.shows(records)
-    small = _Small(len(slots), neighbours, place, slots, records["created"].copy())
-    rows = lexical.postings(connection, number, asked, everyone)
+    postings = lists.postings(asked, everyone)
+    at = places(postings.slots)
+    shown = seen[at]
+    postings, at = postings.take(shown), at[shown]
+    bare = lexical.bare_parts(asked, sight)
+    worth = postings.saturations([part.average_length for part in bare], scorer)
+    lengths = {
+        field: records["lengths"][:, FIELDS.index(field)].astype(np.float32)
+        for field in {part.field for part in bare}
+    }
     parts = []
-    for part_number, part in enumerate(lexical.bare_parts(asked, sight)):
-        mine = sorted((place[slot], frequency) for part_, slot, frequency, _ in rows if part_ == part_number)
-        kept = [(at, frequency) for at, frequency in mine if seen[at]]
-        lengths = records["lengths"][:, FIELDS.index(part.field)].astype(np.float32)
-        listed = TermList(
-            np.array([at for at, _ in kept], np.int32), np.array([times for _, times in kept], np.uint16)
-        )
-        worth: Saturated = saturated([listed], [lengths], [part.average_length], asked.query.scorer)[0]
-        parts.append(replace(part, list=worth, lengths=lengths))
+    for part, (mine, saturation) in zip(bare, worth, strict=True):
+        ascending = at[mine].argsort(kind="stable")
+        mine = mine[ascending]
+        listed = Saturated(at[mine], postings.frequencies[mine].astype(np.uint16), saturation[ascending])
+        parts.append(replace(part, list=listed, lengths=lengths[part.field]))
+    table = np.full((2 * REACH, slots.size), NOBODY, np.intp)
+    for column, slot in enumerate(slots.tolist()):
+        for side, said in enumerate(neighbours[slot]):
+            if said.size:
+                table[side * REACH : side * REACH + said.size, column] = places(said)
     scored = in_context(
         parts,
-        np.arange(len(slots)),
-        small,
+        np.arange(slots.size),
+        _Small(table, records["created"].copy()),
         seen,
         sight.count,
-        asked.query.scorer,
+        scorer,
         reading,
-        np.full(len(everyone) + 1, -1, np.int32),
+        np.full(everyone.size + 1, -1, np.int32),
     )
 
     def detail(wanted: IntArray) -> Combination:
-        return scored.detail(np.array([place[slot] for slot in wanted.tolist()], np.intp))
+        return scored.detail(places(wanted))
 
     return Found(slots, scored.scores, detail, ceiling(asked.query, parts, sight.count))
 
@@ -119,24 +148,14 @@ def read_in_context(
 class _Small(Neighbours):
     """The neighbours of some candidates, in a problem in which memories are known by their place."""
 
-    def __init__(
-        self,
-        count: int,
-        neighbours: dict[int, list[list[int]]],
-        place: dict[int, int],
-        slots: IntArray,
-        created: FloatArray,
-    ) -> None:
+    def __init__(self, table: IntArray, created: FloatArray) -> None:
         super().__init__()
-        self._table = np.full((2 * REACH, count), NOBODY, np.intp)
-        for at, slot in enumerate(slots.tolist()):
-            for side, others in enumerate(neighbours.get(slot, [])):
-                for step, other in enumerate(others[:REACH]):
-                    self._table[side * REACH + step, at] = place[other]
+        self._table = table
         self._created = created
+        self._any = bool((table != NOBODY).any())
 
     def __bool__(self) -> bool:
-        return True
+        return self._any
 
     def around(self, slots: IntArray, reach: int) -> IntArray:
         """Return the neighbours of the candidates, which are the only ones that are asked for."""
@@ -147,7 +166,3 @@ class _Small(Neighbours):
         """Return the seconds between the candidates and their neighbours."""
         result: FloatArray = np.abs(self._created[around] - self._created[slots])
         return result
-
-
-def _columns(alias: str) -> list[str]:
-    return [f"coalesce({alias}.position, -1)", f"{alias}.created_at", f"{alias}.slot"]

@@ -7,7 +7,7 @@ the records of everything that could be seen then are added up.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -16,46 +16,64 @@ import numpy as np
 import numpy.typing as npt
 
 from recollect.index.record import FIELDS, Records, unpacked, visible
+from recollect.model.checks import BoolArray, IntArray
 from recollect.store.filters import Filter, matches
 from recollect.store.postgres.arrays import array, text_array
 from recollect.store.postgres.conditions import compiled
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.namespaces import Namespace
+from recollect.store.postgres.opening import EXPIRED, UNSEEN, Opened
 from recollect.store.postgres.rows import OWN, memory
 from recollect.store.sqlite.rows import microseconds
 
 _SLOT: Final = "«slot»"
 _FEW: Final = 5_000
 """Up to how many memories that pass a filter are known by their slots for the rest of a look."""
-_NOT_PLAIN: Final = "(m.forgotten_at IS NOT NULL OR m.superseded_at IS NOT NULL OR m.expires_at IS NOT NULL)"
-"""Word for word the condition of an index."""
-_EXPIRED: Final = (
-    f"{_NOT_PLAIN} AND m.forgotten_at IS NULL AND m.superseded_at IS NULL AND m.expires_at <= %s"
-)
+
+Keeps = Callable[[IntArray], BoolArray]
+"""Tells which of some slots pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A condition on the slot of any table, in SQL; `keeps` says the same of slots, where that is known."""
+
+    sql: str
+    values: tuple[object, ...] = ()
+    keeps: Keeps | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """Which slots count: conditions on the slot of any table, and their values.
+    """Which slots count: those that pass every clause.
 
     `few` says that they are so few that each is sooner looked at than an index asked for the best.
     """
 
-    parts: tuple[tuple[str, tuple[object, ...]], ...] = ()
+    parts: tuple[Clause, ...] = ()
     few: bool = False
 
     def on(self, alias: str) -> str:
         """Return the conditions on a table of that name, to stand after others."""
-        return "".join(f" AND {sql.replace(_SLOT, f'{alias}.slot')}" for sql, _ in self.parts)
+        return "".join(f" AND {part.sql.replace(_SLOT, f'{alias}.slot')}" for part in self.parts)
 
     @property
     def values(self) -> tuple[object, ...]:
         """The values, in the order of their placeholders."""
-        return tuple(value for _, values in self.parts for value in values)
+        return tuple(value for part in self.parts for value in part.values)
 
-    def and_(self, sql: str, *values: object) -> Restriction:
+    def and_(self, sql: str, *values: object, keeps: Keeps | None = None) -> Restriction:
         """Return this restriction and one more; ``«slot»`` in it stands for the slot."""
-        return Restriction((*self.parts, (sql, values)), self.few)
+        return Restriction((*self.parts, Clause(sql, values, keeps)), self.few)
+
+    def kept(self, slots: IntArray) -> BoolArray | None:
+        """Return which of some slots pass; None if only the server knows."""
+        passed = np.ones(slots.size, np.bool_)
+        for part in self.parts:
+            if part.keeps is None:
+                return None
+            passed &= part.keeps(slots)
+        return passed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +94,8 @@ class Sight:
         Which posting lists they stand in: those of memories that are shown, those of hidden ones.
     listed
         Which of what stands there they are.
+    small
+        Whether there are so few memories that lists and cosines are read whole.
     """
 
     now: datetime
@@ -86,6 +106,7 @@ class Sight:
     seen: Restriction
     lists: tuple[bool, ...]
     listed: Restriction
+    small: bool = False
 
     def shows(self, records: Records) -> npt.NDArray[np.bool_]:
         """Return which of some records may be seen."""
@@ -95,48 +116,40 @@ class Sight:
 
 def look(
     connection: Server,
-    namespace: Namespace,
+    opened: Opened,
     now: datetime,
     as_of: datetime | None = None,
     true_at: datetime | None = None,
 ) -> Sight:
-    """Return what may be seen of a namespace, inside a read transaction."""
-    number = namespace.number
+    """Return what may be seen of a namespace that was opened at `now`, inside a read transaction."""
+    namespace = opened.namespace
+    number, small = namespace.number, opened.unseen is not None
     if as_of is None and true_at is None:
-        at = microseconds(now)
-        expired = _records(
-            connection,
-            _EXPIRED,
-            (number, at),
-        )
+        at, expired = microseconds(now), opened.expired
         sums = np.array(namespace.sums) - expired["lengths"].sum(axis=0, dtype=np.int64)
         having = np.array(namespace.holders) - (expired["lengths"] > 0).sum(axis=0)
         count = namespace.shown - len(expired)
         seen = listed = Restriction()
+        keeps = None if opened.unseen is None else _others_than(opened.unseen)
         if len(expired):
-            listed = listed.and_(
-                f"{_SLOT} NOT IN (SELECT m.slot FROM memories m WHERE m.namespace = %s AND {_EXPIRED})",
-                number,
-                at,
-            )
+            # What is hidden otherwise stands in no list that is read.
+            listed = listed.and_(_not_in(EXPIRED), number, at, keeps=keeps)
         if count != namespace.memories:
-            hidden = (
-                f"{_NOT_PLAIN} AND (m.forgotten_at IS NOT NULL OR m.superseded_at IS NOT NULL "
-                "OR m.expires_at <= %s)"
-            )
-            seen = seen.and_(
-                f"{_SLOT} NOT IN (SELECT m.slot FROM memories m WHERE m.namespace = %s AND {hidden})",
-                number,
-                at,
-            )
-        return Sight(now, None, None, count, _averages(sums, having), seen, (False,), listed)
+            seen = seen.and_(_not_in(UNSEEN), number, at, keeps=keeps)
+        return Sight(now, None, None, count, _averages(sums, having), seen, (False,), listed, small)
     condition, values = _then(now, as_of, true_at)
-    records = _records(connection, condition, (number, *values))
+    rows = connection.rows(
+        f"SELECT m.slot, m.record FROM memories m WHERE m.namespace = %s AND {condition}", (number, *values)
+    )
+    records = unpacked([record for _, record in rows])
     sums, having = records["lengths"].sum(axis=0, dtype=np.int64), (records["lengths"] > 0).sum(axis=0)
     seen = Restriction().and_(
-        f"{_SLOT} IN (SELECT m.slot FROM memories m WHERE m.namespace = %s AND {condition})", number, *values
+        f"{_SLOT} IN (SELECT m.slot FROM memories m WHERE m.namespace = %s AND {condition})",
+        number,
+        *values,
+        keeps=_these(np.array([slot for slot, _ in rows], np.intp)) if small else None,
     )
-    return Sight(now, as_of, true_at, len(records), _averages(sums, having), seen, (False, True), seen)
+    return Sight(now, as_of, true_at, len(records), _averages(sums, having), seen, (False, True), seen, small)
 
 
 def filtered(connection: Server, namespace: Namespace, filter: Filter) -> Restriction:
@@ -159,7 +172,8 @@ def filtered(connection: Server, namespace: Namespace, filter: Filter) -> Restri
 
 def among(slots: Sequence[int]) -> Restriction:
     """Return the restriction to some slots."""
-    return Restriction(few=len(slots) <= _FEW).and_(f"{_SLOT} = ANY (%s::int[])", array(slots))
+    known = _these(np.array(slots, np.intp))
+    return Restriction(few=len(slots) <= _FEW).and_(f"{_SLOT} = ANY (%s::int[])", array(slots), keeps=known)
 
 
 def both(first: Restriction, second: Restriction) -> Restriction:
@@ -201,11 +215,16 @@ def _then(now: datetime, as_of: datetime | None, true_at: datetime | None) -> tu
     return sql, (*values, *since, held, held)
 
 
-def _records(connection: Server, condition: str, values: Sequence[object]) -> Records:
-    rows = connection.execute(
-        f"SELECT m.record FROM memories m WHERE m.namespace = %s AND {condition}", values, binary=True
-    ).fetchall()
-    return unpacked([record for (record,) in rows])
+def _not_in(condition: str) -> str:
+    return f"{_SLOT} NOT IN (SELECT m.slot FROM memories m WHERE m.namespace = %s AND {condition})"
+
+
+def _these(slots: IntArray) -> Keeps:
+    return lambda given: np.isin(given, slots)
+
+
+def _others_than(slots: IntArray) -> Keeps:
+    return lambda given: np.isin(given, slots, invert=True)
 
 
 def _averages(sums: npt.NDArray[np.int64], having: npt.NDArray[np.int64]) -> dict[str, float]:

@@ -303,8 +303,7 @@ class PostgresStore(
     ) -> Iterator[PostgresView]:
         """Open a consistent look at a namespace: see :meth:`recollect.store.port.Store.view`."""
         with self._database.reading() as connection:
-            found = namespaces.find(connection, namespace) or EMPTY
-            yield PostgresView(connection, found, self._embedder, now, as_of, filter, true_at)
+            yield PostgresView(connection, namespace, self._embedder, now, as_of, filter, true_at)
 
     def cached_vectors(self, digests: Sequence[bytes]) -> dict[bytes, Floats]:
         """Return the vectors that texts with these addresses have from the current embedder."""

@@ -70,13 +70,21 @@ def remove_vectors(connection: Server, number: int, slot: int, embedder: int | N
         )
 
 
-def counted(connection: Server, number: int, embedder: int) -> tuple[int, int, bool]:
-    """Return how many memories have vectors, how many those are, and whether there is an index of them."""
-    row = connection.execute(
-        "SELECT memories, passages, indexed FROM vector_counts WHERE namespace = %s AND embedder = %s",
-        (number, embedder),
-    ).fetchone()
-    return (0, 0, False) if row is None else (row[0], row[1], row[2])
+def every_cosine(
+    connection: Server, number: int, embedder: int, query: Floats
+) -> tuple[IntArray, FloatArray]:
+    """Return every slot of a namespace that has a vector, ascending, and the cosine of its best passage."""
+    ((found, cosines),) = connection.rows(
+        "SELECT array_agg(slot), array_agg(-(embedding <#> %s)) FROM vectors "
+        "WHERE namespace = %s AND embedder = %s",
+        (query, number, embedder),
+    )
+    if found is None:
+        return np.zeros(0, np.intp), np.zeros(0)
+    order = found.argsort(kind="stable")
+    ordered, cosines = found[order], cosines[order]
+    first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    return ordered[first].astype(np.intp), np.maximum.reduceat(cosines, first)
 
 
 def nearest(
@@ -86,15 +94,16 @@ def nearest(
     query: Floats,
     limit: int,
     among: Restriction,
-    known: tuple[int, int, bool],
+    passages: int,
+    *,
+    indexed: bool,
 ) -> tuple[IntArray, FloatArray, str]:
     """Return the slots whose best passage is closest to a unit vector, best first, their cosines, and how.
 
-    `known` is what :func:`counted` says.
+    There are so many `passages`, and an index of them if it says so.
     """
     if limit == 0:
         return np.zeros(0, np.intp), np.zeros(0), methods.EXACT
-    _, passages, indexed = known
     if indexed and passages > EXACT and not among.few:
         slots, found = _approximately(connection, number, embedder, query, limit, among)
         # A scan ends after so many; what passes a rare filter may all be after that.
@@ -106,25 +115,26 @@ def nearest(
 def _exactly(
     connection: Server, number: int, embedder: tuple[int, int], query: Floats, limit: int, among: Restriction
 ) -> tuple[IntArray, FloatArray]:
-    rows = connection.execute(
-        "SELECT p.slot, max(-(p.embedding <#> %s)) AS cosine FROM vectors p "
-        f"WHERE p.namespace = %s AND p.embedder = %s{among.on('p')} "
-        "GROUP BY p.slot ORDER BY cosine DESC, p.slot LIMIT %s",
-        (query, number, embedder[0], *among.values, limit),
-    ).fetchall()
-    return _columns(rows)
+    return _columns(
+        connection.rows(
+            "SELECT p.slot, max(-(p.embedding <#> %s)) AS cosine FROM vectors p "
+            f"WHERE p.namespace = %s AND p.embedder = %s{among.on('p')} "
+            "GROUP BY p.slot ORDER BY cosine DESC, p.slot LIMIT %s",
+            (query, number, embedder[0], *among.values, limit),
+        )
+    )
 
 
 def cosines(
     connection: Server, number: int, embedder: tuple[int, int], query: Floats, slots: IntArray
 ) -> FloatArray:
     """Return the cosine of each memory's best passage with the query; 0 for one without vectors."""
-    rows = connection.execute(
+    rows = connection.rows(
         "SELECT slot, max(-(embedding <#> %s)) FROM vectors "
         "WHERE namespace = %s AND embedder = %s AND slot = ANY (%s::int[]) GROUP BY slot",
         (query, number, embedder[0], array(slots.tolist())),
     )
-    known: dict[int, float] = dict(rows.fetchall())
+    known: dict[int, float] = dict(rows)
     return np.array([known.get(slot, 0.0) for slot in slots.tolist()], np.float64)
 
 

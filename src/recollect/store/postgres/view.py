@@ -9,20 +9,20 @@ import numpy as np
 
 from recollect.index.lexical import LexicalQuery
 from recollect.index.record import Records, unpacked
-from recollect.model.checks import FloatArray, IntArray
+from recollect.model.checks import BoolArray, FloatArray, IntArray
 from recollect.model.memory import Memory
 from recollect.model.period import Period
 from recollect.model.place import Place
 from recollect.rank.context import REACH, Reading
+from recollect.rank.order import ranked
 from recollect.store.filters import Filter
-from recollect.store.port import Floats, Found
-from recollect.store.postgres import lexical, situated, vectors
+from recollect.store.port import NOTHING, Floats, Found
+from recollect.store.postgres import lexical, methods, situated, vectors
 from recollect.store.postgres.arrays import array
 from recollect.store.postgres.connection import Server
-from recollect.store.postgres.context import around, read_in_context
-from recollect.store.postgres.lexical import Asked
-from recollect.store.postgres.methods import POSTINGS
-from recollect.store.postgres.namespaces import Namespace
+from recollect.store.postgres.context import Sides, around, nearby, read_in_context
+from recollect.store.postgres.lists import Asked, Lists
+from recollect.store.postgres.opening import SMALL, opened
 from recollect.store.postgres.rows import OWN, memory
 from recollect.store.postgres.sight import Restriction, both, filtered, look, without_terms
 from recollect.store.postgres.words import NUMBER_OF, key_of
@@ -36,7 +36,7 @@ class PostgresView:
     def __init__(
         self,
         connection: Server,
-        namespace: Namespace,
+        path: str,
         embedder: tuple[int, int] | None,
         now: datetime,
         as_of: datetime | None,
@@ -44,19 +44,24 @@ class PostgresView:
         true_at: datetime | None = None,
     ) -> None:
         self._connection = connection
-        self._namespace = namespace
-        self._number = namespace.number
+        self._opened = opened(connection, path, now, embedder)
+        self._namespace = self._opened.namespace
+        self._number = self._namespace.number
         self._embedder = embedder
-        self._sight = look(connection, namespace, now, as_of, true_at)
+        self._sight = look(connection, self._opened, now, as_of, true_at)
         self._filtered = filter is not None
         self._allowed = self._sight.seen
         if filter is not None:
-            self._allowed = both(self._allowed, filtered(connection, namespace, filter))
+            self._allowed = both(self._allowed, filtered(connection, self._namespace, filter))
+        self._lists = Lists(connection, self._number, self._sight)
         self._asked: Asked | None = None
         self._memories: dict[int, Memory] = {}
         self._records: dict[int, bytes] = {}
+        self._sides: dict[int, dict[int, Sides]] = {}
+        self._awaited: list[int] = []
+        """What legs have found, whose records somebody will ask for."""
         self._methods: dict[str, str] = {}
-        self._counted: tuple[int, int, bool] | None = None
+        self._meaning: tuple[Floats, IntArray, FloatArray] | None = None
 
     @property
     def methods(self) -> Mapping[str, str]:
@@ -82,57 +87,59 @@ class PostgresView:
     @property
     def pending(self) -> int:
         """How many memories have no vector of the store's embedder yet."""
-        if self._embedder is None:
-            return self._namespace.memories
-        return self._namespace.memories - self._vectors_of(self._embedder[0])[0]
+        return self._namespace.memories - self._opened.embedded
 
     def nearest(
         self, query: Floats, limit: int, excluded: Sequence[str] = (), *, rough: bool = False
     ) -> Found:
         """Return the memories whose best passage is closest to a unit vector, with their cosines."""
         if self._embedder is None:
-            return Found(np.zeros(0, np.intp), np.zeros(0))
+            return NOTHING
         allowed = self._without(excluded)
-        slots, cosines, self._methods["vectors"] = vectors.nearest(
-            self._connection,
-            self._number,
-            self._embedder,
-            query,
-            limit,
-            allowed,
-            self._vectors_of(self._embedder[0]),
-        )
-        return Found(slots, cosines)
+        if self._is_small:
+            slots, cosines = self._every_cosine(query)
+            kept = self._passing(slots, allowed)
+            slots, cosines = slots[kept], cosines[kept]
+            order = ranked(cosines, limit)
+            slots, cosines, self._methods["vectors"] = slots[order], cosines[order], methods.EXACT
+        else:
+            slots, cosines, self._methods["vectors"] = vectors.nearest(
+                self._connection,
+                self._number,
+                self._embedder,
+                query,
+                limit,
+                allowed,
+                self._opened.passages,
+                indexed=self._opened.indexed,
+            )
+        return self._found(Found(slots, cosines))
 
     def lexical(self, query: LexicalQuery, limit: int) -> Found:
         """Return the memories with the highest BM25 scores; only those that share a term."""
         allowed = self._without(query.excluded)
-        self._methods["words"] = POSTINGS
+        self._methods["words"] = methods.POSTINGS
         # What may be seen is all that is listed already.
         extra = Restriction(allowed.parts[len(self._sight.seen.parts) :])
-        self._asked, found = lexical.search(self._connection, self._number, self._sight, query, limit, extra)
-        return found
+        self._asked, found = lexical.search(self._lists, query, limit, extra, self._passing)
+        return self._found(found)
 
     def in_context(self, query: LexicalQuery, slots: IntArray, reading: Reading) -> Found:
         """Return the BM25 scores of the given memories, each read with its neighbours in the session."""
         asked = self._asked
         if asked is None or asked.query is not query:
-            asked = self._asked = lexical.ask(self._connection, self._number, self._sight, query)
+            asked = self._asked = self._lists.ask(query)
         if not asked.wanted or not slots.size:
             return Found(slots, np.zeros(slots.size))
         neighbours = self._around(slots, REACH)
-        near = {each for sides in neighbours.values() for side in sides for each in side}
-        others = np.array(sorted(near - set(slots.tolist())), np.intp)
+        others = np.setdiff1d(nearby(neighbours, slots), slots)
         records = self.records(np.concatenate([slots, others]))
-        return read_in_context(
-            self._connection, self._number, self._sight, asked, slots, reading, records, neighbours
-        )
+        return read_in_context(self._lists, asked, slots, others, reading, records, neighbours)
 
     def neighbours(self, slots: IntArray, reach: int) -> IntArray:
         """Return the memories said around the given ones that may be returned, each once, ascending."""
-        found = self._around(slots, reach)
-        near = sorted({each for sides in found.values() for side in sides for each in side})
-        return np.array(self._kept(near, self._allowed), np.intp)
+        near = nearby(self._around(slots, reach), slots)
+        return near[self._passing(near, self._allowed)]
 
     def timely(self, period: Period, limit: int) -> Found:
         """Return the memories from about a period, the closest first, with how close each is."""
@@ -144,33 +151,36 @@ class PostgresView:
 
     def without(self, slots: IntArray, terms: Sequence[str]) -> IntArray:
         """Return those of the given memories that have none of the terms in their content."""
-        kept = set(self._kept(slots.tolist(), self._without(terms)))
-        return slots[[slot in kept for slot in slots.tolist()]] if slots.size else slots
+        return slots[self._passing(slots, self._without(terms))]
 
     def cosines(self, query: Floats, slots: IntArray) -> FloatArray:
         """Return the cosine of each memory's best passage with the query; 0 for one without vectors."""
         if self._embedder is None or not slots.size:
             return np.zeros(slots.size)
-        return vectors.cosines(self._connection, self._number, self._embedder, query, slots)
+        if not self._is_small:
+            return vectors.cosines(self._connection, self._number, self._embedder, query, slots)
+        known, cosines = self._every_cosine(query)
+        if not known.size:
+            return np.zeros(slots.size)
+        at = np.minimum(known.searchsorted(slots), known.size - 1)
+        return np.where(known[at] == slots, cosines[at], 0.0)
 
     def document_frequencies(
         self, terms: Sequence[str], field: str = "content"
     ) -> tuple[int, dict[str, int]]:
         """Return how many memories may be seen and how many of those have each term in a field."""
-        sight = self._sight
-        return sight.count, lexical.frequencies(self._connection, self._number, sight, terms, field)
+        return self._sight.count, self._lists.frequencies(terms, field)
 
     def records(self, slots: IntArray) -> Records:
         """Return the records of the given memories."""
         wanted, known = slots.tolist(), self._records
         unread = [slot for slot in wanted if slot not in known]
         if unread:
-            rows = self._connection.execute(
+            rows = self._connection.rows(
                 "SELECT slot, record FROM memories WHERE namespace = %s AND slot = ANY (%s::int[])",
                 (self._number, array(unread)),
-                binary=True,
             )
-            known.update(rows.fetchall())
+            known.update(rows)
         return unpacked([known[slot] for slot in wanted])
 
     def vectors(self, slots: IntArray) -> Floats:
@@ -191,27 +201,49 @@ class PostgresView:
                 known[slot] = memory(row, self._namespace.path)
         return [known[slot] for slot in wanted]
 
-    def _around(self, slots: IntArray, reach: int) -> dict[int, list[list[int]]]:
-        """Return who was said around some memories; nobody is asked about those of no session."""
-        spoken = slots[self.records(slots)["session"] >= 0].tolist()
-        return around(self._connection, self._number, spoken, reach) if spoken else {}
+    @property
+    def _is_small(self) -> bool:
+        return self._sight.small and self._opened.passages <= SMALL
 
-    def _vectors_of(self, embedder: int) -> tuple[int, int, bool]:
-        if self._counted is None:
-            self._counted = vectors.counted(self._connection, self._number, embedder)
-        return self._counted
+    def _every_cosine(self, query: Floats) -> tuple[IntArray, FloatArray]:
+        """Return every slot with a vector, ascending, and its cosine; read once for a question."""
+        assert self._embedder is not None  # callers looked
+        if self._meaning is None or not np.array_equal(self._meaning[0], query):
+            found = vectors.every_cosine(self._connection, self._number, self._embedder[0], query)
+            self._meaning = (query.copy(), *found)
+        return self._meaning[1:]
+
+    def _found(self, found: Found) -> Found:
+        self._awaited += found.slots.tolist()
+        return found
+
+    def _around(self, slots: IntArray, reach: int) -> dict[int, Sides]:
+        """Return who was said around some memories, and read their records in passing.
+
+        What else was found will be asked about next, and is read with them.
+        """
+        known = self._sides.setdefault(reach, {})
+        unread = [slot for slot in slots.tolist() if slot not in known]
+        if unread:
+            unread += [slot for slot in self._awaited if slot not in known]
+            self._awaited = []
+            records, sides = around(self._connection, self._number, unread, reach)
+            self._records.update(records)
+            known.update(sides)
+        return known
 
     def _without(self, terms: Sequence[str]) -> Restriction:
         keys = [key_of(term) for term in terms]
         return without_terms(self._allowed, self._number, keys, _CONTENT)
 
-    def _kept(self, slots: Sequence[int], allowed: Restriction) -> list[int]:
-        """Return those of some slots that a restriction lets through, ascending."""
-        if not slots:
-            return []
-        rows = self._connection.execute(
+    def _passing(self, slots: IntArray, allowed: Restriction) -> BoolArray:
+        """Return which of some slots a restriction lets through."""
+        known = allowed.kept(slots)
+        if known is not None:
+            return known
+        rows = self._connection.rows(
             "SELECT m.slot FROM memories m WHERE m.namespace = %s AND m.slot = ANY (%s::int[])"
-            f"{allowed.on('m')} ORDER BY m.slot",
-            (self._number, array(slots), *allowed.values),
+            f"{allowed.on('m')}",
+            (self._number, array(slots.tolist()), *allowed.values),
         )
-        return [slot for (slot,) in rows]
+        return np.isin(slots, np.array([slot for (slot,) in rows], np.intp))
