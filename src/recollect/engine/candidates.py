@@ -30,10 +30,11 @@ from recollect.rank import (
     phrase_bonus,
 )
 from recollect.rank.context import REACH, Reading
-from recollect.rank.fusion.legs import Aligned, align_slots
+from recollect.rank.fusion.legs import Aligned, align_among, align_slots
 from recollect.store.port import NOTHING, Found
 
 _HOUR: Final = 3_600.0
+_NOBODY: Final[IntArray] = np.zeros(0, np.intp)
 _NAMED_IN_RECIPE: Final = {
     "k": "rrf_k",
     "rank_base": "rrf_base",
@@ -63,13 +64,15 @@ _reading = lru_cache(maxsize=64)(Reading)
 class Legs:
     """What the searches found, before anything was decided.
 
-    `unread` are memories that wait for their vector; in the list of meaning their words stand in.
+    `unread` are memories that wait for their vector; in the list of meaning their words stand in. Where every
+    leg was asked about all candidates, `everyone` are those, ascending.
     """
 
     vector: Found
     lexical: Found
     more: tuple[MoreLeg, ...] = ()
-    unread: IntArray = field(default_factory=lambda: np.zeros(0, np.intp))
+    unread: IntArray = field(default_factory=lambda: _NOBODY)
+    everyone: IntArray = field(default_factory=lambda: _NOBODY)
 
     def with_leg(self, leg: MoreLeg) -> Legs:
         """Return these legs and another; the same if it found nothing."""
@@ -88,7 +91,7 @@ class MoreLeg:
     name: str
     found: Found
     weight: float
-    origins: IntArray = field(default_factory=lambda: np.zeros(0, np.intp))
+    origins: IntArray = field(default_factory=lambda: _NOBODY)
     """The candidates it started from: it cannot vouch for what it took on trust."""
 
 
@@ -249,7 +252,7 @@ def _completed(recipe: Recipe, situation: Situation, query: LexicalQuery, found:
     if recipe.lexical_pool and (query.terms or situation.question.roots):
         words = view.in_context(query, slots, reading)
         lexical = _best_first(words, words.scores > 0)
-    found = Legs(vector, lexical, found.more)
+    found = Legs(vector, lexical, found.more, everyone=slots)
     return _with_unread(found, unread, situation) if unread.size and vector.slots.size else found
 
 
@@ -303,9 +306,11 @@ def fuse(recipe: Recipe, situation: Situation, legs: Legs) -> Candidates:
     if len(lists) == 1:
         # A leg that stands alone has all the weight, whatever it would have beside another.
         weights = [1.0]
-    slots, aligned = align_slots(
-        [found.slots for _, found in lists], [found.scores for _, found in lists], [name for name, _ in lists]
-    )
+    parts = [found.slots for _, found in lists], [found.scores for _, found in lists], [n for n, _ in lists]
+    if with_vectors and not more and 0 < legs.everyone.size == legs.vector.slots.size:
+        slots, aligned = align_among(legs.everyone, *parts)
+    else:
+        slots, aligned = align_slots(*parts)
     options: dict[str, Any] = {name: getattr(recipe, field) for name, field in takes.items() if field}
     if placed:
         options["alpha"] = share

@@ -24,7 +24,9 @@ class Candidate:
         checks.text("id", self.id)
         checks.text("leg", self.leg)
         checks.whole("rank", self.rank)
-        object.__setattr__(self, "score", checks.number("score", self.score))
+        score = checks.number("score", self.score)
+        if score is not self.score:
+            object.__setattr__(self, "score", score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,9 @@ class Hit:
     def __post_init__(self) -> None:
         if not isinstance(self.memory, Memory):
             raise InvalidArgument("memory", self.memory, "a Memory")
-        object.__setattr__(self, "score", checks.number("score", self.score))
+        score = checks.number("score", self.score)
+        if score is not self.score:
+            object.__setattr__(self, "score", score)
 
     @property
     def explanation(self) -> Explanation:

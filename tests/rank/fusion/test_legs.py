@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from recollect.model import InvalidArgument
 from recollect.rank import Leg, align, comb_sum, rrf
 from recollect.rank.fusion import Aligned
-from recollect.rank.fusion.legs import align_slots, flat, fused
+from recollect.rank.fusion.legs import align_among, align_slots, flat, fused
 
 IDS = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
 
@@ -48,6 +48,20 @@ def test_slots_are_aligned_as_any_ids_are(lists: list[list[int]]) -> None:
     assert quick.places.tolist() == slow.places.tolist()
     assert (quick.names, quick.sizes) == (slow.names, slow.sizes)
     assert [s.tolist() for s in quick.leg_scores()] == [s.tolist() for s in slow.leg_scores()]
+
+
+@given(st.permutations(range(8)), st.lists(IDS, max_size=3))
+def test_legs_among_what_the_first_found_are_aligned_alike(first: list[int], others: list[list[str]]) -> None:
+    legs = [
+        np.array(first) * 3,
+        *(3 * np.array(["abcdefgh".index(i) for i in ids], np.intp) for ids in others),
+    ]
+    scores, names = [leg / 2.0 for leg in legs], [f"leg {number}" for number in range(len(legs))]
+    union, quick = align_among(np.sort(legs[0]), legs, scores, names)
+    wanted, slow = align_slots(legs, scores, names)
+    assert union.tolist() == wanted.tolist() == quick.ids
+    assert quick.places.tolist() == slow.places.tolist()
+    assert (quick.names, quick.sizes) == (slow.names, slow.sizes)
 
 
 def test_the_order_says_where_each_item_stands_in_the_union() -> None:

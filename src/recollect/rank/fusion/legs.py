@@ -153,11 +153,15 @@ class Fused(Generic[Id]):
       0.016129 leg 2
     """
 
-    ids: list[Id]
     scores: FloatArray
     order: IntArray
     _legs: Aligned[Id]
     _values: FloatArray
+
+    @property
+    def ids(self) -> list[Id]:
+        """The items, best first; made when asked for, since who has them as numbers needs `order` alone."""
+        return _picked(self._legs.ids, self.order.tolist())
 
     @property
     def parts(self) -> Combination:
@@ -221,6 +225,34 @@ def align_slots(
     return union, Aligned(union.tolist(), tuple(names), sizes, places, tuple(scores))
 
 
+def align_among(
+    everything: IntArray, slots: Sequence[IntArray], scores: Sequence[FloatArray], names: Sequence[str]
+) -> tuple[IntArray, Aligned[int]]:
+    """Do the work of :func:`align_slots` where the first leg found everything that any has found.
+
+    Parameters
+    ----------
+    everything
+        The items, ascending.
+    slots, scores, names
+        As there.
+
+    Examples
+    --------
+    >>> legs, scores = [np.array([7, 3, 9]), np.array([9, 7])], [np.zeros(3), np.ones(2)]
+    >>> union, aligned = align_among(np.array([3, 7, 9]), legs, scores, "ab")
+    >>> union, aligned.places.tolist()
+    (array([7, 3, 9]), [0, 1, 2, 2, 0])
+    """
+    union = slots[0]
+    ranks = np.arange(union.size)
+    rank_of = np.empty(union.size, np.intp)
+    rank_of[everything.searchsorted(union)] = ranks
+    places = np.concatenate([ranks, *(rank_of[everything.searchsorted(each)] for each in slots[1:])])
+    sizes = tuple(each.size for each in slots)
+    return union, Aligned(union.tolist(), tuple(names), sizes, places, tuple(scores))
+
+
 def flat(per_leg: Sequence[FloatArray]) -> FloatArray:
     """Return the values of all legs one after the other, as :attr:`Aligned.places` lists the items."""
     return np.concatenate(per_leg) if per_leg else np.zeros(0)
@@ -237,7 +269,7 @@ def fused(aligned: Aligned[Id], values: FloatArray, limit: int | None) -> Fused[
         bad = aligned.ids[int(finite.argmin())]
         raise InvalidArgument("legs", bad, "items whose weighted scores have a sum that float64 can hold")
     order = ranked(scores, most)
-    return Fused(_picked(aligned.ids, order.tolist()), scores[order], order, aligned, values)
+    return Fused(scores[order], order, aligned, values)
 
 
 @lru_cache(maxsize=64)

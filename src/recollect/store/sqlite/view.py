@@ -139,7 +139,9 @@ class SqliteView:
 
     def neighbours(self, slots: IntArray, reach: int) -> IntArray:
         """Return the memories said around the given ones that may be returned, each once, ascending."""
-        around = self._partition.neighbours.around(slots, reach)
+        if not (links := self._partition.neighbours):
+            return slots[:0]
+        around = links.around(slots, reach)
         found = distinct(around[around >= 0])
         return found if self._allowed is None else found[self._allowed[found]]
 
