@@ -6,7 +6,6 @@ was declared (described, related or merged) or a memory that may be seen mention
 
 from __future__ import annotations
 
-import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -281,7 +280,9 @@ class EntityVerbs(ABC):
         if any(mentioned.values()):
             return key
         known = self._graph(look)
-        alike = difflib.get_close_matches(key, [each for each, _ in self._counted(known)], _NEAREST)
+        from difflib import get_close_matches
+
+        alike = get_close_matches(key, [each for each, _ in self._counted(known)], _NEAREST)
         raise EntityNotFound(name, look.path, tuple(map(known.name, alike)))
 
     def _counted(self, known: NamespaceGraph) -> list[tuple[str, int]]:

@@ -16,15 +16,16 @@ import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from recollect.duplicates.near import is_turn
-from recollect.duplicates.openings import may_concern
-from recollect.index.openings import Openings
 from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.keeping_up import Added
 from recollect.store.sqlite.places import place
 from recollect.store.sqlite.rows import marks
+
+# Who only recalls has no use for how texts open, and does not load what tells.
+if TYPE_CHECKING:
+    from recollect.index.openings import Openings
 
 _KEPT: Final = 256
 """Of how many namespaces openings are kept; those asked for longest ago go first."""
@@ -71,10 +72,14 @@ class OpeningStore:
             rows = self._connection.execute(
                 f"SELECT content FROM memories WHERE number IN ({marks(places)})", places
             ).fetchall()
+        from recollect.duplicates.openings import may_concern
+
         return not any(may_concern(older, content) for (older,) in rows)
 
     def _note_openings(self, added: Sequence[Added]) -> None:
         """Keep how what was just added opens, where all before it is known: nobody need read it again."""
+        from recollect.duplicates.near import is_turn
+
         for each in added:
             known = self._openings.get(each.namespace.number)
             if known is not None and 0 < len(known[0]) == each.namespace.slots:
@@ -83,6 +88,8 @@ class OpeningStore:
 
     def _known(self, number: int, slots: int) -> Openings | None:
         """Return the openings of a namespace; None as long as they are not all there."""
+        from recollect.index.openings import Openings
+
         known, looks = self._openings.pop(number, (Openings(), 0))
         self._openings[number] = known, looks + 1
         if len(self._openings) > _KEPT:
