@@ -20,7 +20,7 @@ def test_it_measures_in_a_database_of_its_own(cli: Run, home: Path) -> None:
 
 def test_it_says_what_it_is_worth(cli: Run) -> None:
     shown = cli("bench", "--memories", "3", "--questions", "2")
-    assert "remember, in batches\tnot measured" in shown.lines
+    assert "remember, in batches\tmeasured with more than 50 memories" in shown.lines
     assert "an impression, not a benchmark" in shown.err
 
 

@@ -1,5 +1,6 @@
 """Check, stats, vacuum and backup."""
 
+import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -53,7 +54,14 @@ def test_stats_in_words_and_as_json(cli: Run, tea: str) -> None:
     assert (plain["memories"], plain["forgotten"], plain["vectors"]) == ("3", "1", f"3 of {NAME}")
     assert plain["searched by"].startswith("vectors: exact scan up to 20,000 vectors")
     assert data["methods"]["words"] == "own posting lists, BM25"
-    assert cli("stats", terminal=True).lines[1] == f"{'memories':<22}3"
+    assert "memories            " in cli("stats", terminal=True).lines[1]
+
+
+def test_stats_are_wrapped_in_their_column_at_a_terminal(cli: Run, tea: str) -> None:
+    lines = [re.sub(r"\x1b\[\d+m", "", line) for line in cli("stats", terminal=True).lines]
+    assert all(len(line) <= 100 for line in lines)
+    how = next(place for place, line in enumerate(lines) if line.startswith("searched by"))
+    assert lines[how + 1].startswith(" " * 22)
 
 
 def test_vacuum_gives_space_back(cli: Run, tea: str, home: Path) -> None:

@@ -62,7 +62,16 @@ def test_a_database_of_a_weaker_embedder_is_told_how_to_move(
     assert "made with the embedder lexical" not in cli("doctor").out
     (home / "models" / "arctic-embed-s").mkdir(parents=True)
     (home / "models" / "arctic-embed-s" / "model.toml").touch()
-    assert "made with the embedder lexical; to use arctic-embed-s, export it" in cli("doctor").out
+    shown = cli("doctor").out
+    assert "made with the embedder lexical; recollect reembed --embedder arctic-embed-s changes that" in shown
+
+
+def test_a_better_model_is_advised_once(cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    advice = cli("doctor", "--embedder", "auto", "--json").json["advice"]
+    assert sum("model install" in each for each in advice) == 1
+    assert any(
+        "best measured" in each for each in cli("doctor", "--embedder", "builtin", "--json").json["advice"]
+    )
 
 
 def test_a_large_namespace_without_an_index_is_told_how_to_get_one(

@@ -58,6 +58,22 @@ def test_the_log_for_people_and_pipes(cli: Run, asked: str) -> None:
     assert cli("log", "--limit", "0").out == ""
 
 
+def test_people_see_and_may_type_a_piece_of_the_id_of_a_recall(cli: Run, tea: str, asked: str) -> None:
+    piece = asked[-12:]
+    assert asked not in cli("log", terminal=True).out
+    assert piece in cli("log", terminal=True).out
+    assert asked in cli("log").out
+    assert cli("feedback", piece, tea, "click", "--json").json["recall_id"] == asked
+    assert cli("feedback", "0000-none", tea, "click").code == 1
+
+
+def test_a_piece_that_several_recalls_have_is_refused(cli: Run, tea: str, asked: str) -> None:
+    cli("recall", "Bob")
+    wrong = cli("feedback", asked[:4], tea, "click")
+    assert wrong.code == 2
+    assert "RECALL must be a piece of one id only" in wrong.err
+
+
 def test_a_switched_off_log_logs_nothing(cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECOLLECT_LOG_RECALLS", "false")
     assert cli("recall", "green tea", "--json").json["recall_id"] == ""
@@ -67,6 +83,11 @@ def test_a_switched_off_log_logs_nothing(cli: Run, tea: str, monkeypatch: pytest
     cli("recall", "green tea")
     assert [each["query"] for each in cli("log", "--json").json["recalls"]] == [None]
     assert "(question not kept)" in cli("log").out
+
+
+def test_a_blank_question_was_kept_all_the_same(cli: Run, tea: str) -> None:
+    cli("recall", "")
+    assert "(question not kept)" not in cli("log").out
 
 
 def test_a_replay_tells_gains_and_moves(cli: Run, tea: str, asked: str) -> None:

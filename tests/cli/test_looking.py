@@ -36,6 +36,7 @@ def test_an_empty_list_is_no_failure(cli: Run, tea: str) -> None:
     nothing = cli("list", "-n", "nobody")
     assert (nothing.code, nothing.out) == (0, "")
     assert "No memories here · namespace nobody" in nothing.err
+    assert cli("list", "--limit", "0").err == "--limit 0 shows none.\n"
 
 
 def test_list_refuses_a_cursor_and_a_filter_that_are_none(cli: Run, tea: str) -> None:

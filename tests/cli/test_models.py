@@ -32,7 +32,7 @@ def test_the_catalogue_is_listed_with_what_is_installed(cli: Run, home: Path) ->
         name: name == "potion-base-8M" for name in CATALOGUE
     }
     assert cli("model", "list").lines[1].startswith("potion-base-8M\tinstalled\t31\t")
-    assert "potion-base-8M      installed" in cli("model", "list", terminal=True).out
+    assert "potion-base-8M     installed   31 MB  The fast one" in cli("model", "list", terminal=True).out
 
 
 def test_a_model_is_installed_with_progress(cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,6 +45,11 @@ def test_a_model_is_installed_with_progress(cli: Run, home: Path, monkeypatch: p
     assert cli("model", "install", "--json").json["name"] == RECOMMENDED
     done = cli("model", "install", "potion-base-8M")
     assert done.out == f"potion-base-8M: the model hub, in {home / 'models' / 'potion-base-8M'}\n"
+    assert "reembed" not in done.err
+    cli("remember", "Anna prefers green tea")
+    move = "recollect reembed --embedder potion-base-8M moves the database you have to it"
+    assert move in cli("model", "install", "potion-base-8M").err
+    assert "reembed" not in cli("model", "install", "mini-reranker").err
 
 
 def test_a_model_that_cannot_be_fetched_is_code_4(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """Recall on the command line: the table, the tree, plain lines, JSON, and every mistake."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,20 @@ def test_at_a_terminal_it_is_a_table_with_bars(cli: Run, tea: str) -> None:
     assert "████████" in shown.out
     assert "Anna · preference · " in shown.out
     assert f"#drinks · id {tea[-12:]}" in shown.out
+    assert re.search(r" · recall [0-9a-f]{12} · ", shown.err)
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        (("tea", "--limit", "0"), "--limit 0 shows none."),
+        ((" ",), "The question is blank, so there is nothing to look for."),
+    ],
+)
+def test_an_answer_that_must_be_empty_says_why(cli: Run, tea: str, asked: tuple[str, ...], why: str) -> None:
+    found = cli("recall", *asked)
+    assert (found.code, found.out) == (1, "")
+    assert found.err.startswith(why)
 
 
 def test_explain_draws_the_tree_down_to_the_words(cli: Run, tea: str) -> None:

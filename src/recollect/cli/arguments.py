@@ -22,6 +22,10 @@ _NO: Final = ("false", "no", "off", "0")
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _PIECE: Final = 4
 """Fewest characters of an id that are looked up; fewer would fit by accident."""
+_WHOLE: Final = 36
+"""Characters of a whole id of a recall."""
+_RECALLS: Final = 1000
+"""How many of the latest recalls are looked through for a piece of an id."""
 
 
 def nearest(word: str, choices: Iterable[str]) -> str:
@@ -139,8 +143,8 @@ def place_of(option: str, text: str | None) -> Place | None:
     return Place(*numbers, name.strip())
 
 
-def json_object(option: str, text: str | None) -> dict[str, Any] | None:
-    """Return a JSON object.
+def json_object(option: str, text: str | None, example: str = '{"tags": "tea"}') -> dict[str, Any] | None:
+    """Return a JSON object; the example is shown to who gives something else.
 
     Examples
     --------
@@ -157,9 +161,9 @@ def json_object(option: str, text: str | None) -> dict[str, Any] | None:
         problem = (
             f" ({error.msg} at character {error.pos + 1})" if isinstance(error, json.JSONDecodeError) else ""
         )
-        raise InvalidArgument(option, text, f'JSON such as \'{{"tags": "tea"}}\'{problem}') from error
+        raise InvalidArgument(option, text, f"JSON such as '{example}'{problem}") from error
     if not isinstance(value, dict):
-        raise InvalidArgument(option, text, 'a JSON object such as \'{"tags": "tea"}\'')
+        raise InvalidArgument(option, text, f"a JSON object such as '{example}'")
     return value
 
 
@@ -250,3 +254,22 @@ def found_memory(engine: Engine, piece: str) -> Memory:
         ids = ", ".join(memory.id for memory in alike[:3]) + (", …" if len(alike) > 3 else "")
         raise InvalidArgument("id", piece, f"a piece of one id only; it is in {ids}")
     return alike[0]
+
+
+def found_recall(engine: Engine, piece: str) -> str:
+    """Return the id of a logged recall: as it was given, or the only one of the latest that has this piece.
+
+    Raises
+    ------
+    InvalidArgument
+        There are several.
+    """
+    from recollect.model.errors import InvalidArgument
+
+    if not _PIECE <= len(piece) < _WHOLE:
+        return piece
+    alike = [each.id for each in engine.recalls(limit=_RECALLS) if piece in each.id]
+    if len(alike) > 1:
+        ids = ", ".join(alike[:3]) + (", …" if len(alike) > 3 else "")
+        raise InvalidArgument("RECALL", piece, f"a piece of one id only; it is in {ids}")
+    return alike[0] if alike else piece

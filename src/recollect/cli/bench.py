@@ -120,10 +120,12 @@ def _report(session: Session, result: dict[str, Any]) -> None:
         ("recall, all of it", f"{recall['p50']:.1f} ms median, {recall['p95']:.1f} ms for 19 of 20"),
         ("… of it searching", f"{search['p50']:.2f} ms median, {search['p95']:.2f} ms for 19 of 20"),
         ("remember, one by one", f"{result['writes_per_second']:,.0f} per second, each on the disk"),
-        ("remember, in batches", "not measured" if batched is None else f"{batched:,.0f} per second"),
+        (
+            "remember, in batches",
+            "measured with more than 50 memories" if batched is None else f"{batched:,.0f} per second",
+        ),
     ]
-    for name, value in rows:
-        output.line(f"{name:<22}{value}" if output.terminal else f"{name}\t{value}")
+    output.pairs(rows)
     output.say(
         "One run on this machine, with short made-up sentences, while other programs were running too: "
         "an impression, not a benchmark."

@@ -68,6 +68,7 @@ def stats(session: Session) -> None:
     if session.output.json:
         session.output.data(found)
         return
+    rows = []
     for name, value in found.items():
         said = value
         if name == "vector_search":
@@ -84,8 +85,8 @@ def stats(session: Session) -> None:
             said = "yes, by recollect vacuum" if value else "no"
         elif isinstance(value, int):
             said = f"{value:,}"
-        label = _LABELS.get(name, name)
-        session.output.line(f"{label:<22}{said}" if session.output.terminal else f"{label}\t{said}")
+        rows.append((_LABELS.get(name, name), str(said)))
+    session.output.pairs(rows)
 
 
 def vacuum(session: Session) -> None:

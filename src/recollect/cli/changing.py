@@ -71,7 +71,7 @@ def change(
         "importance": importance,
         "tags": tag,
         "entities": entity,
-        "metadata": json_object("--metadata", metadata),
+        "metadata": json_object("--metadata", metadata, '{"page": 12}'),
         "place": place_of("--place", place),
         "valid_from": instant("--valid-from", valid_from),
         "valid_to": instant("--valid-to", valid_to),

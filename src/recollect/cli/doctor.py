@@ -59,7 +59,6 @@ def _version(package: str) -> str | None:
 def _models(settings: Settings, advice: list[str]) -> dict[str, str]:
     from recollect.embed.folder import installed
     from recollect.embed.install import verify
-    from recollect.embed.select import RECOMMENDED
     from recollect.model.errors import EmbedderError
 
     states = {}
@@ -70,8 +69,6 @@ def _models(settings: Settings, advice: list[str]) -> dict[str, str]:
         except EmbedderError as error:
             states[name] = str(error)
             advice.append(f"{name} is damaged: recollect model install {name}")
-    if RECOMMENDED not in states:
-        advice.append(f"the best measured model is not installed: recollect model install {RECOMMENDED}")
     return states
 
 
@@ -119,11 +116,13 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
         and RECOMMENDED in installed(settings.models)
     ):
         advice.append(
-            f"the database was made with the embedder {wanted}; to use {RECOMMENDED}, export it and "
-            "import that into a new database"
+            f"the database was made with the embedder {wanted}; "
+            f"recollect reembed --embedder {RECOMMENDED} changes that"
         )
-    if choice.note and choice.note not in advice:
+    if choice.note:
         advice.append(choice.note)
+    elif RECOMMENDED not in installed(settings.models):
+        advice.append(f"the best measured model is not installed: recollect model install {RECOMMENDED}")
     return {"specification": wanted, "name": choice.embedder.name, "dimension": choice.embedder.dimension}
 
 
@@ -154,8 +153,7 @@ def _show(session: Session, found: dict[str, Any]) -> None:
         *(("", f"{leg} are searched by {how}") for leg, how in database.get("methods", {}).items()),
         ("embedder", used),
     ]
-    for name, value in rows:
-        session.output.line(f"{name:<27}{value}" if session.output.terminal else f"{name}\t{value}")
+    session.output.pairs(rows)
     for text in found["advice"]:
         session.output.line(f"advice: {text}")
     if not found["advice"]:

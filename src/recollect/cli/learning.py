@@ -8,16 +8,17 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from recollect.cli.arguments import changes, found_memory, instant
+from recollect.cli.arguments import changes, found_memory, found_recall, instant
 from recollect.cli.command import command
 from recollect.cli.learning_output import interval, plain, table
 from recollect.cli.output import counted, one_line
 from recollect.cli.recalling import Changes, RecipeName, recipe_of
 from recollect.cli.session import Session
+from recollect.cli.show_memory import short_id
 
 PANEL: Final = "Learn from use"
 
-RecallId = Annotated[str, typer.Argument(metavar="RECALL", help="The recall: its id, as recall shows it.")]
+RecallId = Annotated[str, typer.Argument(metavar="RECALL", help="The recall: its id, or a piece of it.")]
 MemoryId = Annotated[str, typer.Argument(metavar="ID", help="The memory: its id, or a piece of it.")]
 Kind = Annotated[str, typer.Argument(metavar="KIND", help="thumbs, rating, relevant or click.")]
 Value = Annotated[
@@ -55,7 +56,7 @@ def feedback(session: Session, recall: RecallId, id: MemoryId, kind: Kind, value
             raise InvalidArgument("VALUE", value, "a whole number from 1 to 5")
         said = int(value)
     with session.memory() as engine:
-        given = engine.feedback(recall, found_memory(engine, id).id, kind, said)
+        given = engine.feedback(found_recall(engine, recall), found_memory(engine, id).id, kind, said)
     if session.output.json:
         session.output.data(
             {
@@ -96,14 +97,15 @@ def log(session: Session, limit: Limit = 20, since: Since = None) -> None:
             }
         )
         return
+    shorter = short_id if session.output.terminal else str
     rows = [
         (
-            each.id,
+            shorter(each.id),
             f"{each.at:%Y-%m-%d %H:%M}",
             str(each.recipe["name"]),
             counted(len(each.shown), "hit"),
             "judged" if each.id in said else "",
-            one_line(each.query or "(question not kept)", 60),
+            one_line("(question not kept)" if each.query is None else each.query, 60),
         )
         for each in found
     ]
@@ -144,8 +146,9 @@ def replay(
     rows = [(name, interval(each)) for name, each in done.gains.items()]
     table(session, ("measure", f"gain on {counted(done.judged, 'judged recall')}"), rows)
     if done.moved[:moves]:
+        shorter = short_id if output.terminal else str
         moved = [
-            (each.recall_id, each.item, f"{each.before or '–'} → {each.after or '–'}")
+            (shorter(each.recall_id), shorter(each.item), f"{each.before or '–'} → {each.after or '–'}")
             for each in done.moved[:moves]
         ]
         table(session, ("recall", "memory", "rank"), moved)

@@ -42,12 +42,14 @@ def list_(
     cursor: Cursor = None,
     hidden: Hidden = False,
 ) -> None:
-    """List memories, newest first."""
+    """List memories, the last remembered first, each with the day it tells of."""
     condition = json_object("--filter", filter)
     with session.memory() as engine:
         page = engine.list(limit=limit, filter=condition, cursor=cursor, hidden=hidden)
         _show_all(session, engine, page.memories, cursor=page.cursor)
-    if not page.memories:
+    if not page.memories and not limit:
+        session.output.say("--limit 0 shows none.", "")
+    elif not page.memories:
         session.output.say(f"No memories here · namespace {engine.namespace} · {session.settings.db}")
     elif page.cursor is not None:
         session.output.say(f"More: --cursor {page.cursor}")
@@ -71,24 +73,14 @@ def show(session: Session, ids: Several) -> None:
             ]
         )
         return
-    from rich.table import Table
-
     for number, memory in enumerate(memories):
         if number:
             output.line("")
-        known = details(memory, reasons.get(memory.id, ""), sure[memory.id])
-        if not output.terminal:
+        if output.terminal:
+            output.show(visible(memory.content) + "\n")
+        else:
             output.line(visible(memory.content))
-            for name, value in known:
-                output.line(f"{name}\t{value}")
-            continue
-        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-        table.add_column(style="dim", no_wrap=True)
-        table.add_column(overflow="fold")
-        for row in known:
-            table.add_row(*row)
-        output.show(visible(memory.content) + "\n")
-        output.show(table)
+        output.pairs(details(memory, reasons.get(memory.id, ""), sure[memory.id]))
 
 
 def history(session: Session, id: Which) -> None:

@@ -66,11 +66,19 @@ def list_(session: Session) -> None:
     if output.json:
         output.data({"models": rows, "folder": str(session.settings.models)})
         return
-    for row in rows:
-        state = "installed" if row["installed"] else ""
-        if output.terminal:
-            output.line(f"{row['name']:<20}{state:<11}{row['megabytes']:>4} MB  {row['summary']}")
-        else:
+    states = ["installed" if row["installed"] else "" for row in rows]
+    if output.terminal:
+        from rich.table import Table
+
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        for align in ("left", "left", "right"):
+            table.add_column(justify=align, no_wrap=True)
+        table.add_column(overflow="fold")
+        for row, state in zip(rows, states, strict=True):
+            table.add_row(row["name"], state, f"{row['megabytes']} MB", row["summary"])
+        output.show(table)
+    else:
+        for row, state in zip(rows, states, strict=True):
             output.line(f"{row['name']}\t{state}\t{row['megabytes']}\t{row['summary']}")
     output.say(f"in {session.settings.models}")
 
@@ -100,6 +108,8 @@ def install(session: Session, name: Wanted = _RECOMMENDED) -> None:
         return
     output.line(f"{found.name}: {found.source}, in {found.folder}")
     output.say("new databases use the best model that is installed; recollect doctor says which is in use")
+    if CATALOGUE[name].kind == "embedder" and session.settings.db.exists():
+        output.say(f"recollect reembed --embedder {found.name} moves the database you have to it")
 
 
 def verify(session: Session, name: Which = None) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -102,6 +103,21 @@ class Output:
     def show(self, *renderables: RenderableType) -> None:
         """Draw a part of the result."""
         self.console.print(*renderables)
+
+    def pairs(self, rows: Iterable[tuple[str, str]]) -> None:
+        """Write names and what they stand for: in two columns for people, with a tab between in a pipe."""
+        if not self.terminal:
+            for name, value in rows:
+                self.line(f"{name}\t{value}")
+            return
+        from rich.table import Table
+
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        table.add_column(style="dim", no_wrap=True)
+        table.add_column(overflow="fold")
+        for row in rows:
+            table.add_row(*row)
+        self.show(table)
 
     def say(self, text: str, style: str = "dim") -> None:
         """Tell the person something beside the result."""

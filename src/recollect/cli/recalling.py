@@ -147,7 +147,10 @@ def recall(
 
             sure = confident_recall(engine, text, require=agreement, **asked)
             found = sure.recall
-        _report(session, engine, found, explain=explain, sure=sure)
+        _report(session, found, explain=explain, sure=sure)
+        if not found.hits and sure is None:
+            session.output.say(_nothing(engine, found, text, limit), "")
+        session.output.say(_summary(session, found))
     if not found.hits:
         session.leave(NOTHING)
 
@@ -231,9 +234,7 @@ def _first_hits(sessions: tuple[SessionHit, ...]) -> dict[int, SessionHit]:
     return dict(zip(ends, sessions, strict=False))
 
 
-def _report(
-    session: Session, engine: Engine, found: Recall, *, explain: bool, sure: ConfidentRecall | None
-) -> None:
+def _report(session: Session, found: Recall, *, explain: bool, sure: ConfidentRecall | None) -> None:
     output = session.output
     if output.json:
         output.data(_as_json(found, explain=explain, sure=sure))
@@ -255,12 +256,9 @@ def _report(
     if sure is not None:
         said = sure.refused or f"the answers agree to {sure.agreement.confidence:.2f}"
         output.say(f"{said} ({', '.join(sure.samples)})", "")
-    elif not found.hits:
-        output.say(_nothing(session, engine, found), "")
     if explain:
         for leg, how in found.methods.items():
             output.say(f"{leg} were searched by {how}", "")
-    output.say(_summary(session, found))
 
 
 def one_line_kept(line: str) -> str:
@@ -274,7 +272,12 @@ def one_line_kept(line: str) -> str:
     return line[: len(line) - len(line.lstrip())] + one_line(line)
 
 
-def _nothing(session: Session, engine: Engine, found: Recall) -> str:
+def _nothing(engine: Engine, found: Recall, asked: str, limit: int) -> str:
+    """Return why there are no hits, in a sentence."""
+    if not limit:
+        return "--limit 0 shows none."
+    if not asked.strip():
+        return "The question is blank, so there is nothing to look for."
     if found.rejected is not None:
         best = one_line(found.rejected.hit.memory.content, 80)
         return f"Nothing is close enough. The nearest is “{best}”, but {found.rejected.reason}."
@@ -286,7 +289,7 @@ def _nothing(session: Session, engine: Engine, found: Recall) -> str:
 
 
 def _summary(session: Session, found: Recall) -> str:
-    from recollect.cli.show_memory import embedder_name
+    from recollect.cli.show_memory import embedder_name, short_id
 
     parts = [counted(len(found.hits), "hit")]
     if found.sessions:
@@ -298,7 +301,7 @@ def _summary(session: Session, found: Recall) -> str:
     times = found.milliseconds
     parts.append(f"{times['embedding']:.0f} ms embedding, {times['search']:.0f} ms searching")
     if found.id:
-        parts.append(f"recall {found.id}")
+        parts.append(f"recall {short_id(found.id) if session.output.terminal else found.id}")
     return " · ".join([*parts, str(session.settings.db)])
 
 

@@ -79,7 +79,7 @@ def remember(
         importance=importance,
         source=_details(speaker=speaker, session=session_name, link=link),
         place=place_of("--place", place),
-        metadata=json_object("--metadata", metadata),
+        metadata=json_object("--metadata", metadata, '{"page": 12}'),
         valid_from=instant("--valid-from", valid_from),
         valid_to=instant("--valid-to", valid_to),
         expires_at=instant("--expires", expires),
