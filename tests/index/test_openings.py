@@ -1,11 +1,11 @@
 """Nothing that a text may repeat or contradict is missing among those that share its opening."""
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.duplicates.openings import may_concern
+from recollect.duplicates.contradiction import contradicts_any
+from recollect.duplicates.openings import repeats_any
 from recollect.index.openings import Openings
 
 WORDS = [
@@ -30,7 +30,7 @@ texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 def shared(known: Openings, text: str) -> list[int]:
     found = known.sharing(text)
     assert found is not None
-    return [int(slot) for slot in found]
+    return sorted({*found.about, *found.begun})
 
 
 def test_a_subject_or_the_first_letters_are_shared() -> None:
@@ -64,10 +64,13 @@ def test_nothing_is_missed(said: list[str | None], new: str, cut: int) -> None:
     known.add(said[:cut])
     known.add(said[cut:])
     sharing = known.sharing(new)
-    meant = [slot for slot, old in enumerate(said) if old is not None and may_concern(old, new)]
-    if sharing is not None:
-        assert sharing.dtype == np.intp
-        assert set(meant) <= set(sharing.tolist())
+    if sharing is None:
+        return
+    for slot, old in enumerate(said):
+        if old is not None and contradicts_any(new, [old]):
+            assert slot in sharing.about
+        if old is not None and repeats_any(new, [old]):
+            assert slot in sharing.begun
 
 
 @pytest.mark.parametrize("text", ["\ud83c half a pair of signs", "ёлка в лесу стоит"])

@@ -9,6 +9,7 @@ slot that may hold several values ("likes tea", "likes coffee") gives no hint.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -140,30 +141,48 @@ def contradiction(older: str, newer: str) -> Hint | None:
     )
 
 
-def plainly_apart(text: str, other: str) -> bool:
-    """Tell at a glance that two texts of one subject do not contradict each other, in whichever order.
+def contradicts_any(text: str, others: Iterable[str]) -> bool:
+    """Tell whether one of several texts contradicts a text, or is contradicted by it (:func:`contradiction`).
 
     Of a claim without a slot, all words but four are in what it contradicts (see the rules), in some form; so
-    are their roots then, letter for letter. The first text is read word by word, the other one is not.
+    are their roots then, letter for letter. Only where they are is the other text read word by word.
 
     Parameters
     ----------
-    text, other
-        Two texts.
+    text
+        A text.
+    others
+        Those that it is compared with.
 
     Examples
     --------
     >>> said = "Anna and Bob quarrelled about green paint all summer"
-    >>> plainly_apart(said, "Anna sings"), plainly_apart(said, said.replace("summer", "winter"))
-    (True, False)
+    >>> contradicts_any(said, ["Anna sings", said]), contradicts_any(said, ["Anna and Bob never quarrelled"])
+    (False, False)
+    >>> contradicts_any("Anna moved to Paris", ["Bob swims", "Anna lives in Rome"])
+    True
     """
     claimed = _claimed(checks.text("text", text))
-    # Other scripts may fold in other ways when they are taken apart.
-    if claimed.slots or not checks.text("other", other).isascii():
-        return False
-    folded = other.lower()
-    missing = sum(1 for each in claimed.roots if each not in folded and each not in _UNWRITTEN)
-    return missing > _LARGEST_RESIDUE
+    roots = [each for each in claimed.roots if each not in _UNWRITTEN]
+    at_a_glance = not claimed.slots and len(roots) > _LARGEST_RESIDUE
+    for other in others:
+        # Other scripts may fold in other ways when they are taken apart.
+        if at_a_glance and checks.text("others", other).isascii() and _is_missing(roots, other.lower()):
+            continue
+        if contradiction(other, text) is not None or contradiction(text, other) is not None:
+            return True
+    return False
+
+
+def _is_missing(roots: Sequence[str], folded: str) -> bool:
+    """Tell whether more roots are missing in a text than any rule without slots accepts."""
+    missing = 0
+    for each in roots:
+        if each not in folded:
+            missing += 1
+            if missing > _LARGEST_RESIDUE:
+                return True
+    return False
 
 
 def _negation(one: Wording, other: Wording, difference: _Difference) -> Hint | None:

@@ -11,11 +11,12 @@ and like theirs one that misses nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from recollect.duplicates.contradiction import MINE, PASSED, contradiction, plainly_apart, spoken
+from recollect.duplicates.contradiction import MINE, PASSED, spoken
 from recollect.duplicates.cue_words import FILLERS
 from recollect.duplicates.wording import extends, same_statement, settled, words_in
 from recollect.model import checks
@@ -53,37 +54,31 @@ def opening(text: str) -> Opening:
     return _read(checks.text("text", text))
 
 
-def may_concern(a: str, b: str) -> bool:
-    """Tell whether one of two texts could count as said before, or as denied, beside the other one.
-
-    Whatever their vectors, speakers and times are; if not, no rule of this package says anything about them.
+def repeats_any(text: str, others: Iterable[str]) -> bool:
+    """Tell whether a text and one of several are one statement, or one of the two goes on from the other.
 
     Parameters
     ----------
-    a, b
-        Two texts, in either order; the second one is better the one that is compared with many.
+    text
+        A text.
+    others
+        Those that it is compared with.
 
     Examples
     --------
-    >>> may_concern("Anna really likes tea", "Anna likes tea"), may_concern("Anna likes tea", "Bob swims")
-    (True, False)
-    >>> may_concern("Anna lives in Rome", "Anna moved to Paris")
+    >>> repeats_any("Anna likes tea", ["Bob swims", "Anna really likes tea"])
     True
+    >>> repeats_any("Anna likes tea", ["Bob swims", "Anna likes coffee"])
+    False
     """
-    one, other = opening(a), opening(b)
-    if (
-        one.subject == other.subject
-        and not plainly_apart(b, a)
-        and (contradiction(a, b) or contradiction(b, a))
-    ):
-        return True
-    shorter, longer = sorted((one.letters, other.letters), key=len)
-    return longer.startswith(shorter) and (same_statement(a, b) or extends(a, b) or extends(b, a))
+    return any(
+        same_statement(other, text) or extends(other, text) or extends(text, other) for other in others
+    )
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=64)
 def _read(text: str) -> Opening:
-    # Kept for a while: one new text is compared with several, and is written down next.
+    # Kept for a moment: what is looked for now is written down next.
     subject = whose = letters = fillers = ""
     for word in words_in(text):
         if not letters and word.text in FILLERS:

@@ -8,17 +8,31 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from recollect.duplicates.openings import LETTERS, opening
 from recollect.index.growing import Growing
-from recollect.model.checks import IntArray
+from recollect.model.checks import BoolArray
 
 _NOTHING: Final = 0
 """What stands for no subject, and for no memory; no checksum is this."""
-_NOBODY: Final = np.zeros(0, np.intp)
+
+
+class Sharing(NamedTuple):
+    """Which slots share the opening of a text.
+
+    Parameters
+    ----------
+    about
+        Those with its subject: nothing else is contradicted by it.
+    begun
+        Those that begin with its letters, or are short and it begins with theirs: it repeats nothing else.
+    """
+
+    about: list[int]
+    begun: list[int]
 
 
 class Openings:
@@ -29,9 +43,9 @@ class Openings:
     >>> known = Openings()
     >>> known.add(["Anna likes tea.", "Bob swims a lot.", None, "Anna plays the piano."])
     >>> known.sharing("Anna really likes green tea")
-    array([0, 3])
+    Sharing(about=[0, 3], begun=[0])
     >>> known.sharing("Clara lives in Rome")
-    array([], dtype=int64)
+    Sharing(about=[], begun=[])
     """
 
     def __init__(self) -> None:
@@ -54,7 +68,7 @@ class Openings:
         self._subjects.extend(subjects)
         self._letters.extend(letters)
 
-    def sharing(self, text: str) -> IntArray | None:
+    def sharing(self, text: str) -> Sharing | None:
         """Return the slots of all texts that `text` may repeat or contradict, and a few more.
 
         None for a text so short that any other may go on from it.
@@ -63,16 +77,19 @@ class Openings:
         if len(read.letters) < LETTERS:
             return None
         letters = self._letters.view
-        found = letters == _checksum(read.letters)
-        if read.subject:
-            found |= self._subjects.view == _checksum(read.subject)
+        begun = letters == _checksum(read.letters)
         if self._short:
             # What is shorter may be the beginning of this.
             for end in range(1, LETTERS):
-                if (begun := _checksum(read.letters[:end])) in self._short:
-                    found |= letters == begun
-        # Mostly it is nobody, and that is told sooner than who it is.
-        return found.nonzero()[0] if found.any() else _NOBODY
+                if (short := _checksum(read.letters[:end])) in self._short:
+                    begun |= letters == short
+        about = _slots(self._subjects.view == _checksum(read.subject)) if read.subject else []
+        return Sharing(about, _slots(begun))
+
+
+def _slots(found: BoolArray) -> list[int]:
+    # Mostly it is nobody, and that is told sooner than who it is.
+    return found.nonzero()[0].tolist() if found.any() else []
 
 
 def _checksum(opening: str) -> int:

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollect.duplicates.contradiction import contradicts_any
 from recollect.duplicates.fingerprint import fingerprint
-from recollect.duplicates.openings import may_concern
+from recollect.duplicates.openings import repeats_any
 from recollect.model.memory import Memory, Source
 from recollect.store.port import Entry
 from recollect.store.repeats import Repeat
@@ -168,4 +169,5 @@ def test_nobody_is_told_that_nothing_was_said_when_something_was(
         store.add(entries[cut:])
         for text in new:
             if store.unheard(HERE, text):
-                assert not any(may_concern(old, text) for old in said)
+                assert not contradicts_any(text, said)
+                assert not repeats_any(text, said)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
 from recollect.store.sqlite.connection import reading
@@ -64,17 +64,26 @@ class OpeningStore:
             number, slots = found
             known = self._known(number, slots)
             sharing = None if known is None else known.sharing(content)
-            if sharing is None or sharing.size > _FEW:
+            if sharing is None:
                 return False
-            if not sharing.size:
-                return True
-            places = [place(number, slot) for slot in sharing.tolist()]
-            rows = self._connection.execute(
-                f"SELECT content FROM memories WHERE number IN ({marks(places)})", places
-            ).fetchall()
-        from recollect.duplicates.openings import may_concern
+            wanted = {*sharing.about, *sharing.begun}
+            if not wanted or len(wanted) > _FEW:
+                return not wanted
+            texts = self._texts(number, wanted)
+        # What was purged is shared by nobody.
+        about, begun = ([texts[slot] for slot in slots if slot in texts] for slots in sharing)
+        from recollect.duplicates.contradiction import contradicts_any
+        from recollect.duplicates.openings import repeats_any
 
-        return not any(may_concern(older, content) for (older,) in rows)
+        return not contradicts_any(content, about) and not repeats_any(content, begun)
+
+    def _texts(self, number: int, slots: Collection[int]) -> dict[int, str]:
+        return dict(
+            self._connection.execute(
+                f"SELECT slot, content FROM memories WHERE number IN ({marks(slots)})",
+                [place(number, slot) for slot in slots],
+            ).fetchall()
+        )
 
     def _note_openings(self, added: Sequence[Added]) -> None:
         """Keep how what was just added opens, where all before it is known: nobody need read it again."""
