@@ -170,6 +170,7 @@ class ReadingVerbs(ABC):
             Whether the answer must know all that was written before, by anybody; without it, one that is read
             from a replica may not know of the last moments.
         """
+        moment = self._clock() if now is None else checks.instant("now", now)
         request = Request(
             text=checks.writable("text", text),
             limit=checks.whole("limit", limit),
@@ -177,7 +178,7 @@ class ReadingVerbs(ABC):
             namespace=self._namespace(namespace),
             recipe=self._recipe(recipe, changes, namespace),
             filter=None if filter is None else parse(filter),
-            now=self._clock() if now is None else checks.instant("now", now),
+            now=moment,
             as_of=checks.optional_instant("as_of", as_of),
             true_at=checks.optional_instant("true_at", true_at),
             period=_of_type("period", period, Period),
@@ -185,6 +186,7 @@ class ReadingVerbs(ABC):
             budget=None if budget is None else checks.whole("budget", budget),
             vector=vector,
             fresh=checks.flag("fresh", fresh),
+            id=self.recall_log.name(moment),
         )
         recaller = Recaller(
             self._repairing,
@@ -195,7 +197,9 @@ class ReadingVerbs(ABC):
             lambda path, now, as_of: self._graphs.at(path, now, as_of),
             self.life,
         )
-        return self.recall_log.noted(request, recaller.answer(request))
+        answer = recaller.answer(request)
+        self.recall_log.note(request, answer)
+        return answer
 
     def _recipe(
         self, given: Recipe | str | None, changes: Mapping[str, Any] | None, namespace: str | None

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
@@ -91,22 +92,22 @@ class RecallLog:
         self._aside = threading.local()
         self._inside = threading.local()
 
-    def noted(self, request: Request, recall: Recall) -> Recall:
-        """Note a recall, and return it with the id that feedback refers to."""
-        aside: list[_Noted] | None = getattr(self._aside, "recalls", None)
-        if aside is not None:
-            name = f"{len(aside) + 1}"
-            aside.append(
-                _Noted(name, request, recall.embedder, recall.milliseconds, recall.trace, recall.change)
-            )
-            return recall
-        if not self.how.recalls:
-            return recall
-        named = replace(recall, id=uuid7(request.now, self._random_bits(74)))
+    def name(self, moment: datetime) -> str:
+        """Return the id of a recall of that moment, which feedback refers to; empty for one not logged."""
+        if not self.how.recalls or self._taken is not None:
+            return ""
+        return uuid7(moment, self._random_bits(74))
+
+    def note(self, request: Request, recall: Recall) -> None:
+        """Note a recall, under the name that it was given."""
         # The memories themselves are not logged, and should not be kept from being let go.
-        self._waiting.append(
-            _Noted(named.id, request, named.embedder, named.milliseconds, named.trace, named.change)
-        )
+        found = recall.embedder, recall.milliseconds, recall.trace, recall.change
+        taken = self._taken
+        if taken is not None:
+            taken.append(_Noted(f"{len(taken) + 1}", request, *found))
+        if not recall.id:
+            return
+        self._waiting.append(_Noted(recall.id, request, *found))
         moment = monotonic()
         if len(self._waiting) == 1:
             self._since = moment
@@ -114,7 +115,6 @@ class RecallLog:
         due = enough and moment >= self._resting
         if due or len(self._waiting) > _MOST:
             self._relieve(due=due)
-        return named
 
     @contextmanager
     def written_first(self) -> Iterator[None]:
@@ -138,8 +138,7 @@ class RecallLog:
         """
         taken: list[_Noted] = []
         result: list[LoggedRecall] = []
-        before = getattr(self._aside, "recalls", None)
-        self._aside.recalls = taken
+        before, self._aside.recalls = self._taken, taken
         try:
             yield result
         finally:
@@ -161,6 +160,12 @@ class RecallLog:
         """Write down what waits, if the store lets it."""
         with self._lock:
             self._try(_AT_CLOSE)
+
+    @property
+    def _taken(self) -> list[_Noted] | None:
+        """The recalls of this thread, while they are kept aside."""
+        taken: list[_Noted] | None = getattr(self._aside, "recalls", None)
+        return taken
 
     @property
     def _held(self) -> bool:

@@ -57,6 +57,8 @@ class Request:
     budget: int | None
     vector: Floats | None
     fresh: bool = False
+    id: str = ""
+    """What feedback will refer to; empty for what is not logged."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,6 +107,7 @@ class Recaller:
             recipe=recipe.name,
             embedder=embedder.name if embedder is not None and vector is not None else "",
             omitted=len(found.hits) - shown,
+            id=request.id,
             milliseconds=_milliseconds(reading=started, embedding=read_at, search=embedded_at, done=done),
             trace=None if found.trace is None else found.trace.seen(found.positions[:shown]),
             change=found.change,

@@ -20,6 +20,11 @@ _WHOLE: Final = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
 _PART: Final = ("SAVEPOINT part", "RELEASE part", "ROLLBACK TO part")
 _BUSY_SECONDS: Final = 30.0
 _RETRY_SECONDS: Final = 0.01
+_LOG_PAGES: Final = 4_000
+"""After how many pages in the log they are brought to their places in the file: four times SQLite's own
+number, so that pages which many writes touch get there less often."""
+_LOG_PAGES_OF_BATCHES: Final = 16_000
+"""A batch touches most pages of an index by hashes, wherever they lie: several wait for each other."""
 
 
 def connect(
@@ -97,10 +102,20 @@ class _Connection(sqlite3.Connection):
     """A connection that knows whether what is written belongs together, and what each thread promised."""
 
     joined = False
+    log_pages = 0
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as sqlite3 has them
         super().__init__(*args, **kwargs)
         self.guards: dict[int, list[Callable[[], object]]] = {}
+
+
+def expect(connection: sqlite3.Connection, *, batch: bool) -> None:
+    """Say whether a batch is written next, or something small, and so how long the log may grow."""
+    assert isinstance(connection, _Connection)  # as `connect` makes them
+    pages = _LOG_PAGES_OF_BATCHES if batch else _LOG_PAGES
+    if connection.log_pages != pages:
+        connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
+        connection.log_pages = pages
 
 
 @contextmanager
@@ -139,7 +154,7 @@ def together(connection: sqlite3.Connection, name: str) -> Iterator[None]:
 @contextmanager
 def reading(connection: sqlite3.Connection, name: str) -> Iterator[None]:
     """Run the block on one consistent view of the database; inside a transaction it is that one's view."""
-    with translated(name):
+    try:
         if connection.in_transaction:
             yield
             return
@@ -149,6 +164,8 @@ def reading(connection: sqlite3.Connection, name: str) -> Iterator[None]:
         finally:
             if connection.in_transaction:
                 connection.execute("COMMIT")
+    except sqlite3.DatabaseError as error:
+        raise _ours(error, name) from error
 
 
 @contextmanager
@@ -195,8 +212,7 @@ def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool, backup
     connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
     connection.execute("PRAGMA secure_delete = FAST")
     connection.execute("PRAGMA cache_size = -65536")
-    # Four times SQLite's own: pages that many writes touch reach their place in the file less often.
-    connection.execute("PRAGMA wal_autocheckpoint = 4000")
+    expect(connection, batch=False)
     connection.execute("PRAGMA mmap_size = 268435456")
     if version == len(MIGRATIONS):
         return None
