@@ -67,6 +67,7 @@ _PACK: Final = struct.Struct(f"<BBHiiIQ9d{len(FIELDS)}IBBH")
 _CHECKSUM: Final = struct.Struct("<I")
 _SOUND: Final = zlib.crc32(_CHECKSUM.pack(zlib.crc32(b"")))
 """The CRC-32 of anything followed by its own CRC-32 is always this number, so one pass checks a record."""
+_ZEROS: Final = (0,) * len(FIELDS)
 _MOST_DAYS: Final = 2**16 - 1
 _NEVER: Final = math.inf
 NOWHERE: Final = math.inf
@@ -101,24 +102,25 @@ def packed(
     lengths
         The number of terms in each lexical field.
     """
+    source, created = memory.source, memory.created_at.timestamp()
     body = _PACK.pack(
         state,
         _TIER_NUMBERS[memory.tier],
         vectors,
         session,
-        -1 if memory.source.position is None else memory.source.position,
+        -1 if source.position is None else source.position,
         memory.access_count,
         int(memory.fingerprint[:16] or "0", 16),
         memory.confidence,
         memory.importance,
-        memory.created_at.timestamp(),
-        memory.event_time.timestamp(),
+        created,
+        created if memory.valid_from is None else memory.valid_from.timestamp(),
         _NEVER if superseded_at is None else superseded_at,
         _NEVER if memory.expires_at is None else memory.expires_at.timestamp(),
         _NEVER if memory.valid_to is None else memory.valid_to.timestamp(),
         *((NOWHERE, NOWHERE) if memory.place is None else (memory.place.lat, memory.place.lon)),
-        *(lengths.get(field, 0) for field in FIELDS),
-        MACHINE if memory.source.speaker.casefold() in MACHINES else PERSON,
+        *map(lengths.get, FIELDS, _ZEROS),
+        MACHINE if source.speaker and source.speaker.casefold() in MACHINES else PERSON,
         memory.pinned,
         supported_days(memory),
     )

@@ -5,7 +5,7 @@ import pytest
 
 from recollect.model.errors import StoreCorrupt, StoreError, StoreUnavailable
 from recollect.store.sqlite import connection as module
-from recollect.store.sqlite.connection import connect, reading, translated, writing
+from recollect.store.sqlite.connection import connect, expect, reading, translated, writing
 from recollect.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
 
 
@@ -24,6 +24,16 @@ def test_a_new_file_is_ours_and_as_durable_as_asked(tmp_path: Path, durable: boo
         assert pragma(connection, "foreign_keys") == 1
         assert pragma(connection, "busy_timeout") == 30_000
         connection.close()
+
+
+def test_the_log_may_grow_longer_while_batches_are_written(tmp_path: Path) -> None:
+    connection = connect(tmp_path / "m.db")
+    assert pragma(connection, "wal_autocheckpoint") == 4_000
+    for batch, pages in ((True, 16_000), (True, 16_000), (False, 4_000)):
+        with writing(connection, "m"):
+            expect(connection, batch=batch)
+        assert pragma(connection, "wal_autocheckpoint") == pages
+    connection.close()
 
 
 def test_a_transaction_happens_or_does_not(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from recollect.store.sqlite import (
     writing,
 )
 from recollect.store.sqlite.access import AccessStore, erase_replies
-from recollect.store.sqlite.connection import connect, reading, translated
+from recollect.store.sqlite.connection import connect, expect, reading, translated
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.embedding import EmbeddingStore
 from recollect.store.sqlite.erasing import erase, owe
@@ -45,7 +45,7 @@ from recollect.store.sqlite.openings import OpeningStore
 from recollect.store.sqlite.places import EMBEDDERS, checked_room, place
 from recollect.store.sqlite.repeats import RepeatStore
 from recollect.store.sqlite.rows import SELECTED, SOURCE, instant, marks, memory
-from recollect.store.sqlite.segments import Namespace
+from recollect.store.sqlite.segments import TAIL, Namespace
 from recollect.store.sqlite.view import SqliteView
 from recollect.text.folding import folded
 
@@ -148,6 +148,7 @@ class SqliteStore(
         added: list[Added] = []
         with self._lock:
             with transaction(self._connection, self.path):
+                expect(self._connection, batch=len(entries) >= TAIL)
                 change = writing.add(self._connection, entries, self._embedder, added)
                 change = self._link_repeats(entries) or change
             # Not before it is written; if it is part of more that fails, partitions are forgotten anyway.
