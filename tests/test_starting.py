@@ -25,6 +25,7 @@ OF_OTHER_VERBS = {
     "recollect.graph.summaries": "describing communities",
     "recollect.store.postgres.store": "opening a server",
     "recollect.store.repeats": "finding duplicates",
+    "recollect.text.names": "remembering",
     "recollect.text.secrets": "redacting",
 }
 ELSEWHERE = {

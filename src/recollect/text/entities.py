@@ -14,12 +14,9 @@ from collections.abc import Iterator, Sequence
 
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
-from recollect.text.entity_patterns import machine_names
 from recollect.text.known_names import KnownNames
 from recollect.text.language import detect
 from recollect.text.mentions import Extraction, Mention, apart
-from recollect.text.names import capitalised_names
-from recollect.text.quoted_titles import quoted_titles
 
 _EMBEDDED = re.compile(r"(?:data:[\w/+.-]*;)?base64,[A-Za-z0-9+/=]+")
 """A file inside the text: nobody's name, and long."""
@@ -78,6 +75,9 @@ class RuleExtractor:
             raise InvalidArgument("known", known, "KnownNames")
         if not known and _has_no_sign(text):
             return ()
+        # Loaded by the first text that may have a name: opening makes a reader, and a recall asks it nothing.
+        from recollect.text.entity_patterns import machine_names
+
         readable = _EMBEDDED.sub(lambda data: "\0" * len(data.group()), text) if "base64," in text else text
         found = [(start, end, "known") for start, end in known.spans(readable)] if known else []
         by_form = list(machine_names(readable))
@@ -90,7 +90,11 @@ class RuleExtractor:
     def _names(self, text: str) -> Iterator[tuple[int, int]]:
         # Without a capital, a name can only stand in quotation marks, in whatever language.
         if text.islower():
+            from recollect.text.quoted_titles import quoted_titles
+
             return quoted_titles(text)
+        from recollect.text.names import capitalised_names
+
         return capitalised_names(text, detect(text, self._default))
 
 
