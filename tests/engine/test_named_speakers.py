@@ -1,6 +1,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import pytest
@@ -115,6 +116,17 @@ def test_what_only_names_her_is_not_found_by_her_name(talking: Callable[..., rec
     ]
     assert "Anna, that is great, Anna!" in [hit.memory.content for hit in whole]
     assert "anna in speaker" in str(apart[0].explanation)
+
+
+def test_an_explanation_says_what_was_embedded_if_not_the_question(
+    talking: Callable[..., recollect.Engine],
+) -> None:
+    memory, asked = talking(TALK), "What did Anna paint?"
+    assert "compared with “What did paint?”" in str(memory.recall(asked).hits[0].explanation)
+    vector = LexicalEmbedder().embed_query(asked)
+    options: dict[str, Any]
+    for options in ({"vector": vector}, {"changes": {"speaker_share": 0.5}}):
+        assert "compared with" not in str(memory.recall(asked, **options).hits[0].explanation)
 
 
 class _Noting(LexicalEmbedder):

@@ -65,7 +65,8 @@ class Legs:
     """What the searches found, before anything was decided.
 
     `unread` are memories that wait for their vector; in the list of meaning their words stand in. Where every
-    leg was asked about all candidates, `everyone` are those, ascending.
+    leg was asked about all candidates, `everyone` are those, ascending. `asked` is what was embedded, where
+    that is not the whole question.
     """
 
     vector: Found
@@ -73,6 +74,7 @@ class Legs:
     more: tuple[MoreLeg, ...] = ()
     unread: IntArray = field(default_factory=lambda: _NOBODY)
     everyone: IntArray = field(default_factory=lambda: _NOBODY)
+    asked: str = ""
 
     def with_leg(self, leg: MoreLeg) -> Legs:
         """Return these legs and another; the same if it found nothing."""
@@ -141,6 +143,8 @@ class Candidates:
                 note = f"rank {int(where[0]) + 1} of {found.slots.size}, score {found.scores[where[0]]:.4f}"
                 if found.detail is not None:
                     note += f": {_words(found.detail(slot))}"
+                if name == "meaning" and self.legs.asked:
+                    note += f", compared with “{self.legs.asked}”: who is named is looked for by words"
             detail[name] = Explanation.leaf(name, value, note)
         return parts.explain(position, "relevance", detail)
 
@@ -218,7 +222,7 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
     if recipe.lexical_pool and (query.terms or question.roots):
         pool = recipe.lexical_pool * (_PHRASE_DEPTH if question.phrases else 1)
         lexical = view.lexical(query, pool)
-    found = Legs(vector, lexical)
+    found = Legs(vector, lexical, asked="" if question.topic == question.text else question.topic)
     if situation.about_time and situation.period is not None:
         found = found.with_leg(MoreLeg("time", view.timely(situation.period, _SITUATED), recipe.time_weight))
     if situation.here is not None:
@@ -252,7 +256,7 @@ def _completed(recipe: Recipe, situation: Situation, query: LexicalQuery, found:
     if recipe.lexical_pool and (query.terms or situation.question.roots):
         words = view.in_context(query, slots, reading)
         lexical = _best_first(words, words.scores > 0)
-    found = Legs(vector, lexical, found.more, everyone=slots)
+    found = replace(found, vector=vector, lexical=lexical, everyone=slots)
     return _with_unread(found, unread, situation) if unread.size and vector.slots.size else found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
@@ -145,7 +145,8 @@ class Recaller:
         period, about_time, unread = self._period(request, question)
         with self._view(request) as view:
             if names:
-                question = self._with_speakers(request, question, names, view)
+                # Its vector was given: whatever was embedded, it was not what this would have been.
+                question = replace(self._with_speakers(request, question, names, view), topic="")
             situation = Situation(
                 view=view,
                 question=question,
