@@ -30,7 +30,7 @@ from recollect.index.record import FIELDS
 from recollect.model.checks import BoolArray, IntArray
 from recollect.model.memory import Memory
 from recollect.rank.confidence import ONCE_A, corroborated
-from recollect.store.port import Entry, Floats, Store, View
+from recollect.store.port import Entry, Expecting, Floats, Store, View
 from recollect.store.repeats import Contradiction, Repeat
 
 _NEAREST: Final = 16
@@ -124,6 +124,8 @@ class Hearing:
     def _compare_nearly(self, view: View, entries: Sequence[Entry], said: _Said) -> None:
         before: list[Entry] = []
         rows = np.stack([_first(entry) for entry in entries]) if _all_embedded(entries) else None
+        if rows is not None and isinstance(view, Expecting):
+            view.expect(rows, _NEAREST, _READ)
         for place, entry in enumerate(entries):
             candidates = self._candidates(view, entry)
             if rows is not None and before:

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -212,6 +212,18 @@ class View(Protocol):
 
     def memories(self, slots: IntArray) -> list[Memory]:
         """Return the given memories, in the same order."""
+        ...
+
+
+@runtime_checkable
+class Expecting(Protocol):
+    """A view of a database far away, which answers sooner what it was told of before."""
+
+    def expect(self, queries: Floats, limit: int, read: int) -> None:
+        """Hear that the `limit` nearest to each of some unit vectors will be asked for.
+
+        And the records of those, and the memories of the first `read`.
+        """
         ...
 
 

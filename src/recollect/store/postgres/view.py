@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Final
 
 import numpy as np
 
@@ -24,10 +25,13 @@ from recollect.store.postgres.context import Sides, around, nearby, read_in_cont
 from recollect.store.postgres.lists import Asked, Lists
 from recollect.store.postgres.opening import SMALL, opened
 from recollect.store.postgres.rows import OWN, memory
+from recollect.store.postgres.scanning import WORTH, compared
 from recollect.store.postgres.sight import Restriction, both, filtered, look, without_terms
 from recollect.store.postgres.words import NUMBER_OF, key_of
 
 _CONTENT = NUMBER_OF["content"]
+_KEPT: Final = 64
+"""How many of the nearest are kept of each vector that is expected: more than are asked for at first."""
 
 
 class PostgresView:
@@ -62,6 +66,7 @@ class PostgresView:
         """What legs have found, whose records somebody will ask for."""
         self._methods: dict[str, str] = {}
         self._meaning: tuple[Floats, IntArray, FloatArray] | None = None
+        self._expected: dict[bytes, tuple[IntArray, FloatArray]] = {}
 
     @property
     def methods(self) -> Mapping[str, str]:
@@ -95,6 +100,10 @@ class PostgresView:
         """Return the memories whose best passage is closest to a unit vector, with their cosines."""
         if self._embedder is None:
             return NOTHING
+        expected = self._expected.get(query.tobytes())
+        if expected is not None and limit <= _KEPT and not excluded:
+            self._methods["vectors"] = methods.EXACT
+            return Found(expected[0][:limit], expected[1][:limit], exact=True)
         allowed = self._without(excluded)
         if self._is_small:
             slots, cosines = self._every_cosine(query)
@@ -113,7 +122,7 @@ class PostgresView:
                 self._opened.passages,
                 indexed=self._opened.indexed,
             )
-        return self._found(Found(slots, cosines))
+        return self._found(Found(slots, cosines, exact=self._methods["vectors"] == methods.EXACT))
 
     def lexical(self, query: LexicalQuery, limit: int) -> Found:
         """Return the memories with the highest BM25 scores; only those that share a term."""
@@ -157,13 +166,38 @@ class PostgresView:
         """Return the cosine of each memory's best passage with the query; 0 for one without vectors."""
         if self._embedder is None or not slots.size:
             return np.zeros(slots.size)
+        expected = self._expected.get(query.tobytes())
+        if expected is not None:
+            cosines = dict(zip(*(each.tolist() for each in expected), strict=True))
+            if all(slot in cosines for slot in slots.tolist()):
+                return np.array([cosines[slot] for slot in slots.tolist()])
         if not self._is_small:
             return vectors.cosines(self._connection, self._number, self._embedder, query, slots)
-        known, cosines = self._every_cosine(query)
+        known, every = self._every_cosine(query)
         if not known.size:
             return np.zeros(slots.size)
         at = np.minimum(known.searchsorted(slots), known.size - 1)
-        return np.where(known[at] == slots, cosines[at], 0.0)
+        return np.where(known[at] == slots, every[at], 0.0)
+
+    def expect(self, queries: Floats, limit: int, read: int) -> None:
+        """Look for what is nearest to each of some vectors at once, as far as that is sooner done.
+
+        The records of the `limit` nearest are read, and the memories of the first `read` of them.
+        """
+        if self._embedder is None or self._opened.passages > WORTH * len(queries):
+            return
+        best = compared(
+            self._connection,
+            self._number,
+            self._embedder,
+            queries,
+            _KEPT,
+            self._namespace.slots,
+            lambda slots: self._passing(slots, self._allowed),
+        )
+        self._expected = {query.tobytes(): each for query, each in zip(queries, best, strict=True)}
+        self.records(_together([slots[:limit] for slots, _ in best]))
+        self.memories(_together([slots[:read] for slots, _ in best]))
 
     def document_frequencies(
         self, terms: Sequence[str], field: str = "content"
@@ -247,3 +281,7 @@ class PostgresView:
             (self._number, array(slots.tolist()), *allowed.values),
         )
         return np.isin(slots, np.array([slot for (slot,) in rows], np.intp))
+
+
+def _together(pieces: Sequence[IntArray]) -> IntArray:
+    return np.unique(np.concatenate(pieces)) if pieces else np.zeros(0, np.intp)
