@@ -23,7 +23,6 @@ import numpy as np
 
 from recollect.engine.outcome import Recall
 from recollect.engine.recalling import Request
-from recollect.engine.recipe import Recipe
 from recollect.engine.trace import Trace
 from recollect.engine.trace_columns import WrittenDown, written_down
 from recollect.model.errors import StoreError, StoreUnavailable
@@ -213,18 +212,19 @@ class RecallLog:
     def _entries(self, noted: Sequence[_Noted]) -> list[LoggedRecall]:
         found = [each.trace for each in noted if each.trace is not None]
         down = iter(written_down(found) if found else ())
-        recipes: dict[Recipe, Mapping[str, Any]] = {}
+        recipes: dict[int, Mapping[str, Any]] = {}
         return [self._entry(each, None if each.trace is None else next(down), recipes) for each in noted]
 
     def _entry(
-        self, noted: _Noted, down: WrittenDown | None, recipes: dict[Recipe, Mapping[str, Any]]
+        self, noted: _Noted, down: WrittenDown | None, recipes: dict[int, Mapping[str, Any]]
     ) -> LoggedRecall:
         request, trace = noted.request, noted.trace
         query = request.text if self.how.queries else None
-        # Most recalls have the same recipe; written as one object, it is also stored as one.
-        if request.recipe not in recipes:
-            recipes[request.recipe] = request.recipe.as_dict()
-        recipe = recipes[request.recipe]
+        # Most recalls have the same recipe; written as one object, it is also stored as one. All of them are
+        # at hand, so that no two have one address; to compare their parameters takes longer than the rest.
+        recipe = recipes.get(id(request.recipe))
+        if recipe is None:
+            recipe = recipes[id(request.recipe)] = request.recipe.as_dict()
         shared = (noted.id, request.namespace, request.now, query, recipe, noted.embedder)
         if trace is None or down is None:
             nothing = np.zeros((0, 0), np.float32), np.zeros(0, np.intp)

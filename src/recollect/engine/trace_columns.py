@@ -109,10 +109,12 @@ def _cut(
     number: int,
 ) -> WrittenDown:
     """Return the columns that one of the recalls has."""
-    names = tuple(name for name in columns if name not in only_in or only_in[name][number])
-    if len(names) < len(columns):
-        table = table[[place for place, name in enumerate(columns) if name in names]]
-    return WrittenDown(slots, names, table.T, tuple(trace.shown))
+    absent = {name for name, having in only_in.items() if not having[number]}
+    if not absent:
+        return WrittenDown(slots, tuple(columns), table.T, tuple(trace.shown))
+    names = tuple(name for name in columns if name not in absent)
+    own = table[[place for place, name in enumerate(columns) if name not in absent]]
+    return WrittenDown(slots, names, own.T, tuple(trace.shown))
 
 
 def _shown_first(traces: Sequence[Trace], starts: IntArray, recall: IntArray) -> IntArray:

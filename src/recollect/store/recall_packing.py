@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from recollect.model.checks import BoolArray, IntArray
 from recollect.store.recall_log import LoggedRecall, Singles
+
+# One for all: json.dumps makes a new encoder for each call that wants no blanks.
+_written: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def packed(entry: LoggedRecall) -> tuple[str, bytes]:
@@ -31,21 +34,22 @@ def encoded(
     """Return what is said in words and the blob of the candidates."""
     # A column after the other, as in the blob; compared as bits, since NaN is not even itself.
     bits = np.ascontiguousarray(values.T, "<f4").view("<u4")
-    same = (bits == bits[:, :1]).all(axis=1).tolist()
+    same = np.logical_and.reduce(bits == bits[:, :1], axis=1).tolist()
     first = values[0].tolist() if len(values) else [0.0] * len(columns)
     constant = {
-        name: None if first[at] != first[at] else first[at] for at, name in enumerate(columns) if same[at]
+        name: None if value != value else value
+        for name, value, alike in zip(columns, first, same, strict=True)
+        if alike
     }
     varied = [at for at, alike in enumerate(same) if not alike]
-    said = json.dumps(
+    said = _written(
         {
             "count": int(slots.size),
             "columns": [columns[at] for at in varied],
             "constant": constant,
             "situation": dict(situation),
             "milliseconds": {name: round(spent, 3) for name, spent in milliseconds.items()},
-        },
-        separators=(",", ":"),
+        }
     )
     return said, slots.astype("<i4").tobytes() + bits[varied].tobytes()
 
