@@ -6,18 +6,21 @@ from typing import Any
 
 import pytest
 
-from recollect.cli.arguments import changes, chosen, instant, json_object, nearest, ranged, words
+from recollect.cli.arguments import changes, chosen, instant, json_object, ranged, words
 from recollect.engine.recipe import PARAMETERS, Recipe
 from recollect.model.errors import InvalidArgument
 
 Run = Callable[..., Any]
 
 
-def test_the_nearest_name_is_offered_when_there_is_one() -> None:
-    assert nearest("vektor", ["vector", "words"]) == " (did you mean vector?)"
-    assert nearest("qqq", ["vector", "words"]) == ""
+def test_what_is_no_choice_is_refused_with_the_choices() -> None:
+    assert chosen("--x", "a", ["a", "bc"]) == "a"
     with pytest.raises(InvalidArgument, match=r"--x must be one of a, bc, got 'q'"):
         chosen("--x", "q", ["a", "bc"])
+    with pytest.raises(
+        InvalidArgument, match=r"one of vector, words \(did you mean vector\?\), got 'vektor'"
+    ):
+        chosen("--x", "vektor", ["vector", "words"])
 
 
 @pytest.mark.parametrize(

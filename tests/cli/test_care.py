@@ -102,6 +102,7 @@ def test_a_backup_is_a_database_that_answers(cli: Run, tea: str, home: Path) -> 
     assert itself.code == 2
     assert "another file than the database itself" in itself.err
     assert cli("backup", "no/copy.db").code == 3
+    assert "FILE must be a file; this is a folder, got '.'" in cli("backup", ".", "--force").err
 
 
 def test_sizes_as_people_say_them() -> None:

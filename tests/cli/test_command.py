@@ -33,6 +33,8 @@ def test_after_the_command_wins(cli: Run, tea: str) -> None:
         (("--db", "notes.txt", "remember", "tea"), 3, "damaged or not a database"),
         (("--db", "other.db", "list"), 3, "not one of Recollect's"),
         (("--embedder", "lexcal", "recall", "tea"), 4, "there is no embedder 'lexcal'"),
+        (("--embedder", "lexcal", "recall", "tea"), 4, "(did you mean lexical?)"),
+        (("recall", "tea", "--reranker", "mini-rerank"), 4, "(did you mean mini-reranker?)"),
         (("--embedder", "arctic-embed-s", "recall", "tea"), 4, "recollect model install arctic-embed-s"),
         (("-n", "a//b", "list"), 2, "namespace must be a path such as 'acme/alice'"),
         (("show", "0123456789"), 1, "no memory '0123456789' in namespace 'default'"),

@@ -171,7 +171,7 @@ def test_entities_and_relations_come_back_as_they_were(cli: Run, tea: str, home:
 def test_one_relation_is_one_relation(cli: Run, home: Path) -> None:
     cli("remember", "Anna works at the bank")
     cli("relate", "Anna", "works_at", "Acme")
-    assert "1 memory, 2 entities, 1 relation ·" in cli("export", "all.jsonl").err
+    assert "1 memory, 2 entities, 1 relation written to all.jsonl ·" in cli("export", "all.jsonl").err
 
 
 def test_lines_about_entities_that_cannot_be_read_are_reported(cli: Run, home: Path) -> None:
@@ -216,10 +216,12 @@ def test_to_a_file_whole_or_not_at_all(cli: Run, tea: str, home: Path) -> None:
     assert refused.code == 2
     assert "a file that is not there yet, or --force given" in refused.err
     cli("remember", "more")
-    assert cli("export", "out.jsonl", "--force").code == 0
+    again = cli("export", "out.jsonl", "--force")
+    assert again.code == 0
+    assert again.err.startswith("4 memories written to out.jsonl · ")
     assert len((home / "out.jsonl").read_text().splitlines()) == 4
     assert cli("export", "no/out.jsonl").code == 2
-    assert cli("export", ".", "--force").code == 2
+    assert "FILE must be a file; this is a folder, got '.'" in cli("export", ".", "--force").err
     assert not list(home.glob(".out*"))
 
 

@@ -23,12 +23,14 @@ def test_an_unknown_id_forgets_nothing(cli: Run, tea: str) -> None:
 def test_without_a_terminal_purge_refuses_unless_told(cli: Run, tea: str) -> None:
     refused = cli("purge", tea)
     assert refused.code == 2
-    assert "--yes must be given where there is no terminal to ask at" in refused.err
+    assert refused.err == "recollect: --yes must be given where there is no terminal to ask at\n"
     assert cli("show", tea).code == 0
 
 
 def test_with_yes_purge_wants_whole_ids_and_leaves_no_trace(cli: Run, tea: str, home: Path) -> None:
-    assert cli("purge", tea[-12:], "--yes").code == 1
+    piece = cli("purge", tea[-12:], "--yes")
+    assert piece.code == 2
+    assert f"ID must be the whole id, {tea}, where nobody is asked" in piece.err
     assert cli("purge", tea, "--yes", "--json").json == {"purged": [tea]}
     assert cli("show", tea).code == 1
     assert b"green tea" not in (home / "memories.db").read_bytes()

@@ -141,7 +141,13 @@ def test_mistakes_are_found_before_anything_is_written(
 
 def test_an_empty_file_says_nothing(cli: Run, home: Path) -> None:
     (home / "a.txt").write_text("")
-    assert cli("import", "a.txt").out == "imported 0 memories\n"
+    (home / "b.txt").write_text(" \n")
+    empty = cli("import", "a.txt")
+    assert empty.out == "imported 0 memories\n"
+    assert "There was nothing to remember in it." in empty.err
+    assert "There was nothing to remember." in cli("import", "a.txt", "b.txt").err
+    (home / "b.txt").write_text("Bees.")
+    assert "nothing to remember" not in cli("import", "a.txt", "b.txt").err
 
 
 CHAT = [

@@ -49,5 +49,11 @@ def test_what_makes_no_sense_is_refused(cli: Run, arguments: tuple[str, ...]) ->
     assert cli("key", "list", "--json").json == {"keys": []}
 
 
+def test_a_key_without_a_namespace_is_told_what_to_give(cli: Run) -> None:
+    wrong = cli("key", "create", "laptop").err
+    assert wrong.startswith("recollect: --namespace must be given as acme/alice, ")
+    assert "got None" not in wrong
+
+
 def test_no_key_yet_says_how_to_make_one(cli: Run) -> None:
     assert "recollect key create" in cli("key", "list").err

@@ -4,6 +4,7 @@ import gc
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -38,6 +39,16 @@ def test_over_stdio_unless_told_otherwise(cli: Run, home: Path, served: list[Any
     assert (ran.code, ran.out) == (0, "")
     assert served == [False, ("stdio", "acme/alice", False)]
     assert (home / "memories.db").exists()
+
+
+def test_a_person_at_a_terminal_is_told_who_should_be_there(
+    cli: Run, served: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "Waiting for a client" not in cli("mcp").err
+    monkeypatch.setattr("recollect.cli.mcp.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    asked = cli("mcp")
+    assert asked.out == ""
+    assert "Waiting for a client to speak on standard input" in asked.err
 
 
 def test_over_http_where_it_is_told(cli: Run, served: list[Any]) -> None:

@@ -70,6 +70,14 @@ def test_mistakes_are_explained_and_nothing_is_written(
     assert cli("stats", "--json").json["memories"] == 3
 
 
+def test_a_text_that_is_long_for_one_memory_is_said_to_be(cli: Run) -> None:
+    assert "a lot for one memory" not in cli("remember", "x" * 19_999).err
+    said = cli("remember", "y" * 20_000)
+    assert said.code == 0
+    assert said.err.splitlines()[0].startswith("20,000 characters are a lot for one memory")
+    assert said.err.count("recollect import") == 1
+
+
 def test_an_id_that_is_taken_is_refused(cli: Run) -> None:
     cli("remember", "one", "--id", "m1")
     again = cli("remember", "two", "--id", "m1")

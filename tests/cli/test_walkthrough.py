@@ -26,4 +26,4 @@ def test_it_can_be_kept_in_a_new_file_only(cli: Run, home: Path) -> None:
     assert cli("recall", "job queue", "--db", "demo.db").code == 0
     again = cli("demo", "--keep", "demo.db")
     assert again.code == 2
-    assert "database must be a file that does not exist yet, got 'demo.db'" in again.err
+    assert "--keep must be a file that does not exist yet, got 'demo.db'" in again.err

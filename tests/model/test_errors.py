@@ -15,6 +15,7 @@ from recollect.model.errors import (
     MemoryNotFound,
     MissingExtra,
     NotEnoughData,
+    NotGiven,
     RecollectError,
     ServiceRefused,
     VersionConflict,
@@ -38,6 +39,13 @@ def test_an_invalid_argument_says_which_what_and_why() -> None:
     assert error.value != error.value
 
 
+def test_what_was_not_given_has_no_value_to_show() -> None:
+    error = NotGiven("--namespace", "as acme/alice")
+    assert str(error) == "--namespace must be given as acme/alice"
+    assert (error.argument, error.value) == ("--namespace", None)
+    assert isinstance(error, InvalidArgument)
+
+
 def test_it_can_be_caught_as_what_python_would_have_raised() -> None:
     assert issubclass(InvalidArgument, ValueError)
     assert issubclass(MissingExtra, ImportError)
@@ -58,6 +66,7 @@ def test_a_data_set_error_names_the_file_and_the_line_if_there_is_one(tmp_path: 
     "error",
     [
         InvalidArgument("alpha", 1.5, "a number from 0 to 1"),
+        NotGiven("--yes", "where nobody can be asked"),
         MissingExtra("The ONNX embedder", "onnxruntime"),
         DatasetError("run.jsonl", 7, "no 'ranking'"),
         NotEnoughData("labelled pairs", found=5, needed=20),

@@ -169,6 +169,13 @@ def test_an_unknown_field_is_answered_with_the_known_ones() -> None:
     assert all(name in str(caught.value) for name in FIELDS)
 
 
+def test_a_field_that_is_misspelt_is_asked_about() -> None:
+    with pytest.raises(InvalidArgument, match=r"or, not \(did you mean category\?\), got 'categry'"):
+        parse({"categry": "fact"})
+    with pytest.raises(InvalidArgument, match=r"or, not, got 7"):
+        parse({7: "fact"})
+
+
 def test_an_unknown_operator_is_answered_with_those_of_the_field() -> None:
     with pytest.raises(InvalidArgument, match="'any', 'all', 'none', 'exists', got 'in'"):
         parse({"tags": {"in": ["tea"]}})

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, Final
+
+from recollect.model.nearest import nearest
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
@@ -26,20 +27,6 @@ _WHOLE: Final = 36
 """Characters of a whole id of a recall."""
 _RECALLS: Final = 1000
 """How many of the latest recalls are looked through for a piece of an id."""
-
-
-def nearest(word: str, choices: Iterable[str]) -> str:
-    """Return a question that names the likeliest choice, to end a sentence with, or nothing.
-
-    Examples
-    --------
-    >>> nearest("balancd", ["fast", "balanced"])
-    ' (did you mean balanced?)'
-    >>> nearest("xyz", ["fast", "balanced"])
-    ''
-    """
-    found = difflib.get_close_matches(word, list(choices), 1)
-    return f" (did you mean {found[0]}?)" if found else ""
 
 
 def chosen(option: str, word: str, choices: Sequence[str]) -> str:

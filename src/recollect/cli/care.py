@@ -110,6 +110,8 @@ def backup(session: Session, target: Target, force: Force = False) -> None:
     from recollect.model.errors import InvalidArgument
 
     with session.memory() as engine:
+        if target.is_dir():
+            raise InvalidArgument("FILE", str(target), "a file; this is a folder")
         if target.exists():
             if target.resolve() == session.settings.db.resolve():
                 raise InvalidArgument("FILE", str(target), "another file than the database itself")

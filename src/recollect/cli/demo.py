@@ -105,7 +105,7 @@ def _walk(path: Path, embedder: str, console: Console) -> Mapping[str, Recall]:
     took = perf_counter() - started
     console.print(f"All of this took {took:.1f} seconds, and nothing left this machine.")
     if path.parent.name.startswith("recollect-demo-"):
-        console.print("The memories are thrown away now; give the demo a file to keep them.", style="dim")
+        console.print("The memories are thrown away now; recollect demo --keep FILE keeps them.", style="dim")
     else:
         console.print(f'Ask on: recollect recall --db {path} "…"', style="dim")
     return walk.answers

@@ -10,9 +10,10 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any, Final
 
-from recollect.cli.arguments import instant, nearest
+from recollect.cli.arguments import instant
 from recollect.model.entity import Entity, Relation
 from recollect.model.errors import InvalidArgument
+from recollect.model.nearest import nearest
 from recollect.store.naming import EntityRecord
 
 _EXTRA: Final = ("kind", "namespace")

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from recollect.cli.arguments import changes, chosen, nearest
+from recollect.cli.arguments import changes, chosen
 from recollect.cli.output import Output
 from recollect.cli.session import Session
+from recollect.model.nearest import nearest
 
 if TYPE_CHECKING:
     from recollect.embed.port import Embedder

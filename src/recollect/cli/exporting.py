@@ -55,7 +55,8 @@ def export(session: Session, file: File = "-", all_namespaces: All = False, forc
         also = "".join(
             f", {counted(number, singular[kind], kind)}" for kind, number in declared.items() if number
         )
-        output.say(f"{counted(count, 'memory', 'memories')}{also} · {session.settings.db}")
+        where = "" if file == "-" else f" written to {file}"
+        output.say(f"{counted(count, 'memory', 'memories')}{also}{where} · {session.settings.db}")
     if others and not all_namespaces:
         output.say(f"{counted(others, 'other namespace')} left out; --all-namespaces takes all")
 
@@ -81,7 +82,9 @@ def target_of(name: str, *, force: bool) -> Iterator[TextIO]:
         yield sys.stdout
         return
     path = Path(name)
-    if path.exists() and (not force or path.is_dir()):
+    if path.is_dir():
+        raise InvalidArgument("FILE", name, "a file; this is a folder")
+    if path.exists() and not force:
         raise InvalidArgument("FILE", name, "a file that is not there yet, or --force given")
     if not path.absolute().parent.is_dir():
         raise InvalidArgument("FILE", name, "in a folder that exists")

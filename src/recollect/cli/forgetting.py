@@ -48,14 +48,17 @@ def purge(session: Session, ids: Several, yes: Yes = False) -> None:
     Afterwards the whole file is written anew, so that its bytes hold no trace either. That takes time in
     proportion to its size, so give many ids at once. If others keep it busy, recollect vacuum finishes it.
     """
-    from recollect.model.errors import InvalidArgument
+    from recollect.model.errors import InvalidArgument, NotGiven
 
     with session.memory() as engine:
         # Without anybody to look at what was found, a piece of an id is too little to destroy by.
-        known = [engine.get(id_) if yes else found_memory(engine, id_) for id_ in ids]
+        known = [found_memory(engine, id_) for id_ in ids]
+        for id_, memory in zip(ids, known, strict=True):
+            if yes and memory.id != id_:
+                raise InvalidArgument("ID", id_, f"the whole id, {memory.id}, where nobody is asked")
         if not yes:
             if not sys.stdin.isatty():
-                raise InvalidArgument("--yes", yes, "given where there is no terminal to ask at")
+                raise NotGiven("--yes", "where there is no terminal to ask at")
             for memory in known:
                 session.output.errors.print(f"  {one_line(memory.content, 100)}")
             question = f"Remove {counted(len(known), 'memory', 'memories')} for good?"

@@ -179,4 +179,8 @@ def _report(session: Session, taken: Taken, notes: Notes, files: int, *, dry_run
     output.line(", ".join(said))
     for reason, count in Counter(each["reason"] for each in notes.skipped).most_common():
         output.say(f"skipped {count:,}: {reason}")
+    if not any((*asdict(taken).values(), notes.skipped, notes.problems)):
+        output.say(
+            "There was nothing to remember in it." if files == 1 else "There was nothing to remember.", ""
+        )
     output.say(f"from {counted(files, 'file')} · {session.settings.db}")

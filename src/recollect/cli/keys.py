@@ -42,14 +42,12 @@ def register(app: typer.Typer) -> None:
 
 def create(session: Session, name: Name, scope: Scope = None, expires: Expires = None) -> None:
     """Make a key for the namespaces that --namespace names, such as 'acme/*'; its token is shown once."""
-    from recollect.model.errors import InvalidArgument
+    from recollect.model.errors import NotGiven
 
     until = instant("--expires", expires)
     given = session.given.namespace
     if given is None:
-        raise InvalidArgument(
-            "--namespace", given, "given: acme/alice, 'acme/*', '*', or several with commas"
-        )
+        raise NotGiven("--namespace", "as acme/alice, 'acme/*', '*', or several with commas")
     with _gate(session) as gate:
         key, token = gate.create(name, given.split(","), scope or ["read"], expires_at=until)
     output = session.output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from types import ModuleType
@@ -54,6 +55,12 @@ def mcp(
         return session.memory(create=True, embed=True)
 
     if transport == "stdio":
+        if sys.stdin.isatty():
+            session.output.say(
+                "Waiting for a client to speak on standard input; clients start this command themselves, "
+                "and docs/mcp.md says how. Ctrl-C ends it.",
+                "",
+            )
         serving.serve_stdio(opening, reference=reference)
     else:
         serving.serve_http(opening, host, port, _announcer(session), reference=reference)

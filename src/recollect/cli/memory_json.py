@@ -11,9 +11,10 @@ from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any, Final
 
-from recollect.cli.arguments import instant, nearest
+from recollect.cli.arguments import instant
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory, Source
+from recollect.model.nearest import nearest
 from recollect.model.place import Place
 from recollect.store.port import Hidden
 

@@ -19,6 +19,8 @@ _PANEL: Final = "Remember and recall"
 _EXCERPT: Final = 70
 _SHOWN: Final = 3
 """How many memories that a new one may contradict are told of."""
+_LONG: Final = 20_000
+"""From how many characters on a text is more than one memory should hold."""
 _TIERS: Final = ("working", "episodic", "semantic", "procedural")
 
 Words = Annotated[list[str], typer.Argument(metavar="TEXT", help="What to remember; - reads it from stdin.")]
@@ -86,6 +88,11 @@ def remember(
         id=id,
     )
     content = words(text)
+    if len(content) >= _LONG:
+        session.output.warn(
+            f"{len(content):,} characters are a lot for one memory, and take time to read; "
+            "recollect import makes one of every paragraph of a file"
+        )
     with session.memory(create=True, embed=True) as engine:
         said = engine.remember(content, **details)
         _report(session, "Said before" if said.mentions > 1 else "Remembered", said)

@@ -87,12 +87,12 @@ def purge_namespace(session: Session, namespace_path: Path, yes: Yes = False) ->
 
 
 def _agreed(session: Session, question: str, *, yes: bool) -> bool:
-    from recollect.model.errors import InvalidArgument
+    from recollect.model.errors import NotGiven
 
     if yes:
         return True
     if not sys.stdin.isatty():
-        raise InvalidArgument("--yes", yes, "given where there is no terminal to ask at")
+        raise NotGiven("--yes", "where there is no terminal to ask at")
     if typer.confirm(question, err=True):
         return True
     session.output.say("Nothing was removed.")

@@ -21,6 +21,10 @@ def register(app: typer.Typer) -> None:
 def demo(session: Session, keep: Keep = None) -> None:
     """Walk through remembering and recalling, on a conversation that was made up for it."""
     from recollect.cli.demo import demo as walk
+    from recollect.model.errors import InvalidArgument
+
+    if keep is not None and keep.exists():
+        raise InvalidArgument("--keep", str(keep), "a file that does not exist yet")
 
     output = session.output
     # Your own database stays out of it: the demo has one of its own, thrown away unless it is to be kept.

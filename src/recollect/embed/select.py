@@ -33,6 +33,7 @@ from recollect.embed.port import Embedder
 from recollect.embed.prompting import PRESETS, split, with_prompts
 from recollect.model.checks import text
 from recollect.model.errors import EmbedderError, MissingExtra, ModelNotInstalled
+from recollect.model.nearest import nearest
 
 # What is chosen seldom is loaded when it is: HTTP alone takes as long as the models that are chosen mostly.
 if TYPE_CHECKING:
@@ -148,7 +149,8 @@ def choose(specification: str, resources: Resources | None = None) -> Choice:
     if model in NAMES:
         there = ", ".join((*PRESETS, "custom:QUERY|DOCUMENT"))
         raise EmbedderError(f"there are no prompts {said!r} for {model}; there are {there}")
-    raise EmbedderError(f"there is no embedder {specification!r}; there are {', '.join((*NAMES, *FORMS))}")
+    there = f"{', '.join((*NAMES, *FORMS))}{nearest(specification, NAMES)}"
+    raise EmbedderError(f"there is no embedder {specification!r}; there are {there}")
 
 
 def _best(given: Resources) -> Choice:

@@ -18,6 +18,7 @@ from recollect.embed.reranker_description import RERANKER, RerankerDescription
 from recollect.embed.select import Resources, installed_folder, need_runtime
 from recollect.model.checks import text
 from recollect.model.errors import EmbedderError
+from recollect.model.nearest import nearest
 
 RERANKER_NAMES = ("none", *(entry.name for entry in available(RERANKER)))
 RERANKER_FORMS = ("onnx:FOLDER",)
@@ -48,7 +49,7 @@ def open_reranker(specification: str | None, resources: Resources | None = None)
         need_runtime()
         return OnnxReranker(Path(folder), threads=given.threads)
     if specification not in CATALOGUE:
-        known = ", ".join((*RERANKER_NAMES, *RERANKER_FORMS))
+        known = ", ".join((*RERANKER_NAMES, *RERANKER_FORMS)) + nearest(specification, RERANKER_NAMES)
         raise EmbedderError(f"there is no re-ranker {specification!r}; there are {known}")
     description = CATALOGUE[specification].description
     if not isinstance(description, RerankerDescription):

@@ -4,6 +4,7 @@
 
     RecollectError
     ├── InvalidArgument               a value that cannot be used (also a ValueError)
+    │   └── NotGiven                  a value that is needed and was left out
     ├── MissingExtra                  a package that is not installed (also an ImportError)
     ├── DatasetError                  a data set, run or qrels file that cannot be read as what it should be
     ├── NotEnoughData                 too little was observed to learn from
@@ -101,6 +102,34 @@ class InvalidArgument(RecollectError, ValueError):
     def __reduce__(self) -> tuple[type[InvalidArgument], tuple[str, object, str]]:
         """Pickle by the constructor's arguments, so that the error survives a process boundary."""
         return type(self), (self.argument, self.value, self.expected)
+
+
+class NotGiven(InvalidArgument):
+    """An argument that is needed here and was left out.
+
+    Parameters
+    ----------
+    argument
+        Its name.
+    when
+        Where it is needed, or what it may be, as the end of the sentence "… must be given".
+
+    Examples
+    --------
+    >>> raise NotGiven("--yes", "where there is no terminal to ask at")
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.NotGiven: --yes must be given where there is no terminal to ask at
+    """
+
+    def __init__(self, argument: str, when: str) -> None:
+        super().__init__(argument, None, f"given {when}")
+        self.args = (f"{argument} must be given {when}",)
+        self.when = when
+
+    def __reduce__(self) -> tuple[type[NotGiven], tuple[str, str]]:  # type: ignore[override]
+        """Pickle by the constructor's arguments, so that the error survives a process boundary."""
+        return type(self), (self.argument, self.when)
 
 
 class MissingExtra(RecollectError, ImportError):

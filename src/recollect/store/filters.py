@@ -49,6 +49,7 @@ from typing import Any, Final
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Tier
+from recollect.model.nearest import nearest
 from recollect.store.filter_tree import (
     And,
     Compare,
@@ -253,7 +254,8 @@ def _field(path: str, name: object) -> tuple[Field, _Sort]:
         return Field(name), _SORTS[name]
     if isinstance(name, str) and name.startswith(f"{_METADATA}."):
         return Field(_METADATA, _keys(path, name)), _Sort.JSON
-    raise InvalidArgument(path, name, f"a mapping of the fields {', '.join(FIELDS)}, and, or, not")
+    meant = nearest(name, FIELDS) if isinstance(name, str) else ""
+    raise InvalidArgument(path, name, f"a mapping of the fields {', '.join(FIELDS)}, and, or, not{meant}")
 
 
 def _keys(path: str, name: str) -> tuple[str, ...]:
