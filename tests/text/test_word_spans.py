@@ -1,6 +1,10 @@
-import pytest
+import re
 
-from recollect.text.word_spans import WordSpans
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.text.word_spans import WORD, WordSpans
 
 
 def test_words_stand_where_they_say() -> None:
@@ -13,6 +17,13 @@ def test_words_stand_where_they_say() -> None:
     start, end = spans.place(1, 2)
     assert text[start:end] == "naïve Zoe\u0308"
     assert spans.gaps == ["", ", ", " ", " ", " 2 "]
+
+
+@given(st.text() | st.text(st.characters(max_codepoint=127)) | st.text("Ab_1 ."))
+def test_words_and_gaps_are_those_of_the_expression_whatever_the_alphabet(text: str) -> None:
+    spans = WordSpans(text)
+    assert [word.text for word in spans.words] == WORD.findall(text)
+    assert spans.gaps == re.split(WORD, text)[:-1]
 
 
 def test_a_text_without_words() -> None:

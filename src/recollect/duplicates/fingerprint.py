@@ -49,6 +49,9 @@ def normalised(content: str) -> str:
     ('strasse', 'i write c#', '?!')
     """
     words = " ".join(folded(content).split())
+    # Most texts end with a letter or with one mark.
+    if words[-1:].isalnum():
+        return words
     end = len(words)
     while end and (words[end - 1] == " " or is_closing_punctuation(words[end - 1])):
         end -= 1

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Annotated, Any, Final
 
@@ -162,7 +162,7 @@ class _Table(dict[str, str]):
         language = self._language(token)
         if len(token) < settings.min_length:
             return ""
-        if settings.stop and language in STOP_WORD_LANGUAGES and token in stop_words(language):
+        if settings.stop and token in _stops(language):
             return ""
         term = stem(token, language) if settings.stemming else token
         return term if len(term) >= settings.min_length else ""
@@ -171,6 +171,12 @@ class _Table(dict[str, str]):
         if self._latin == self._cyrillic or (token.isascii() and token[:1].isalpha()):
             return self._latin
         return {"latin": self._latin, "cyrillic": self._cyrillic}.get(script_of(token), "none")
+
+
+@cache
+def _stops(language: str) -> frozenset[str]:
+    """Return the stop words of a language; there are languages that have a stemmer, and no list."""
+    return stop_words(language) if language in STOP_WORD_LANGUAGES else frozenset()
 
 
 @lru_cache(maxsize=64)

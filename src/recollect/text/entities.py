@@ -10,7 +10,9 @@ same port (:class:`~recollect.text.mentions.EntityExtractor`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
 
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
@@ -75,12 +77,9 @@ class RuleExtractor:
             raise InvalidArgument("known", known, "KnownNames")
         if not known and _has_no_sign(text):
             return ()
-        # Loaded by the first text that may have a name: opening makes a reader, and a recall asks it nothing.
-        from recollect.text.entity_patterns import machine_names
-
         readable = _EMBEDDED.sub(lambda data: "\0" * len(data.group()), text) if "base64," in text else text
         found = [(start, end, "known") for start, end in known.spans(readable)] if known else []
-        by_form = list(machine_names(readable))
+        by_form = list(_readers().machine_names(readable))
         found += by_form
         running = _without(readable, by_form) if by_form else readable
         if any(map(str.isalpha, running)):
@@ -90,12 +89,27 @@ class RuleExtractor:
     def _names(self, text: str) -> Iterator[tuple[int, int]]:
         # Without a capital, a name can only stand in quotation marks, in whatever language.
         if text.islower():
-            from recollect.text.quoted_titles import quoted_titles
+            return _readers().quoted_titles(text)
+        return _readers().capitalised_names(text, detect(text, self._default))
 
-            return quoted_titles(text)
-        from recollect.text.names import capitalised_names
 
-        return capitalised_names(text, detect(text, self._default))
+class _Readers(NamedTuple):
+    machine_names: Callable[[str], Iterator[tuple[int, int, str]]]
+    quoted_titles: Callable[[str], Iterator[tuple[int, int]]]
+    capitalised_names: Callable[[str, str], Iterator[tuple[int, int]]]
+
+
+@cache
+def _readers() -> _Readers:
+    """Load what reads names, once, by the first text that may have one.
+
+    Opening makes an extractor, and a recall asks it nothing.
+    """
+    from recollect.text.entity_patterns import machine_names
+    from recollect.text.names import capitalised_names
+    from recollect.text.quoted_titles import quoted_titles
+
+    return _Readers(machine_names, quoted_titles, capitalised_names)
 
 
 def _has_no_sign(text: str) -> bool:

@@ -26,7 +26,7 @@ DETECTED_LANGUAGES: Final = (*STOP_WORD_LANGUAGES, "none")
 
 _LATIN = tuple(language for language in STOP_WORD_LANGUAGES if language != "russian")
 
-_PLAIN = {str}
+_DETECTED = frozenset(DETECTED_LANGUAGES)
 _READ = 256
 """Words that are read; a language shows itself long before, and a book costs no more than a page."""
 
@@ -135,9 +135,15 @@ def languages_by_script(text: str | Sequence[str], default: str = "english") -> 
     >>> languages_by_script("Купил новый ноутбук ThinkPad")
     ('english', 'russian', 'cyrillic')
     """
-    checks.one_of("default", default, DETECTED_LANGUAGES)
+    if type(default) is not str or default not in _DETECTED:
+        checks.one_of("default", default, DETECTED_LANGUAGES)
     read = _read(text)
-    joined = "".join(read)
+    try:
+        joined = "".join(read)
+    except TypeError:
+        for position, token in enumerate(read):
+            checks.text(f"text[{position}]", token)
+        raise
     if joined.isascii():
         return (
             _vote(read, default, ascii_only=True),
@@ -171,17 +177,12 @@ def script_of(token: str) -> str:
 
 
 def _read(text: str | Sequence[str]) -> Sequence[str]:
-    """Return the first words of `text`, checked."""
+    """Return the first words of `text`; what is no sequence of words is refused."""
     if isinstance(text, str):
         return words(text)[:_READ]
     if type(text) is not list and (not isinstance(text, Sequence) or isinstance(text, bytes | bytearray)):
         raise InvalidArgument("text", text, "a string or a list of words")
-    read = text[:_READ]
-    if not set(map(type, read)) <= _PLAIN:
-        for position, token in enumerate(read):
-            if not isinstance(token, str):
-                raise InvalidArgument(f"text[{position}]", token, "a string")
-    return read
+    return text[:_READ]
 
 
 def _vote(tokens: Sequence[str], default: str, *, ascii_only: bool) -> str:

@@ -51,9 +51,15 @@ def capitalised_names(text: str, language: str) -> Iterator[tuple[int, int]]:
 def _says_nothing(spans: WordSpans, marked: list[int], stops: frozenset[str]) -> bool:
     """Return whether capitals carry no meaning: all shouted, or a headline with capitals on every word."""
     words = spans.words
-    shouted = all(word.text.isupper() for word in words if len(word.text) > 1)
-    if shouted and sum(len(word.text) > 1 for word in words) > 2:
-        return True
+    loud = 0
+    for word in words:
+        if len(word.text) > 1:
+            if not word.text.isupper():
+                break
+            loud += 1
+    else:
+        if loud > 2:
+            return True
     small = 0
     for at in marked:
         word = words[at]
