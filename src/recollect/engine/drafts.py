@@ -9,6 +9,7 @@ from itertools import compress
 from typing import Any, Final
 
 from recollect.engine.redacting import without_secrets
+from recollect.engine.resting import collector_resting
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.identity import uuid7
@@ -61,11 +62,15 @@ class Drafts:
 
         One that is a memory already and names entities is left as it is; with `verbatim`, any that is one.
         """
-        unread = [self._unread(item, namespace) for item in items]
+        with collector_resting():
+            unread = [self._unread(item, namespace) for item in items]
         wanted = [_wants_reading(item) and not (verbatim and isinstance(item, Memory)) for item in items]
         if self.ahead is not None:
             self.ahead([(memory.content, memory.namespace) for memory in compress(unread, wanted)])
-        return [self._read(memory) if wants else memory for memory, wants in zip(unread, wanted, strict=True)]
+        with collector_resting():
+            return [
+                self._read(memory) if wants else memory for memory, wants in zip(unread, wanted, strict=True)
+            ]
 
     def _made(self, content: str, namespace: str, details: Mapping[str, Any]) -> Memory:
         if not _KNOWN_DETAILS.issuperset(details):

@@ -34,6 +34,7 @@ from recollect.engine.recipe import Recipe
 from recollect.engine.recipe_verbs import RecipeVerbs, SavedRecipes
 from recollect.engine.reembedding_verbs import ReembeddingVerbs
 from recollect.engine.repairing import Repairing
+from recollect.engine.resting import collector_resting
 from recollect.engine.times import dated
 from recollect.engine.words import embedded_text
 from recollect.model import checks
@@ -336,10 +337,11 @@ class Engine(
         vectors = self._meaning().of_documents([embedded_text(draft) for draft in drafts])
         name = self.embedder.name if self.embedder is not None else ""
         entries = []
-        for draft, (digest, rows) in zip(drafts, vectors, strict=True):
-            embedder = name if rows is not None else ""
-            memory = draft.stamped(fingerprint=fingerprint(draft.content), embedder=embedder)
-            entries.append(Entry(memory, self._repairing.words_of(memory), rows, digest))
+        with collector_resting():
+            for draft, (digest, rows) in zip(drafts, vectors, strict=True):
+                embedder = name if rows is not None else ""
+                memory = draft.stamped(fingerprint=fingerprint(draft.content), embedder=embedder)
+                entries.append(Entry(memory, self._repairing.words_of(memory), rows, digest))
         return entries
 
 
