@@ -237,6 +237,8 @@ def test_pages_answer_what_is_not_under_v1(open_client: Callable[..., TestClient
 
     client = open_client(pages=pages)
     assert client.get("/").text == client.get("/memories/x").text == "a page"
+    for path in ("/v1/nothing", "/v1", "/v1/"):
+        assert client.get(path).json()["detail"] == "see /v1/openapi.json for what there is"
     assert client.get("/v1/nothing").status_code == 404
     assert client.get("/v1/health").status_code == 200
 

@@ -60,6 +60,25 @@ def test_a_list_goes_on_from_its_cursor_and_takes_a_filter(client: TestClient, t
     assert [each["id"] for each in chosen["memories"]] == [tea]
 
 
+def test_a_list_may_come_from_a_replica_only_where_it_need_not_be_fresh(
+    client: TestClient, engine: Engine, tea: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = []
+    relaxed = engine.store.relaxed
+
+    def counting(work: Any, **given: Any) -> Any:
+        read.append(1)
+        return relaxed(work, **given)
+
+    monkeypatch.setattr(engine.store, "relaxed", counting)
+    expected = client.get("/v1/memories").json()
+    assert client.get("/v1/memories", params={"fresh": "true"}).json() == expected
+    assert read == []
+    assert client.get("/v1/memories", params={"fresh": "false"}).json() == expected
+    assert read == [1]
+    assert problem(client.get("/v1/memories", params={"fresh": "soon"})) == (422, "invalid")
+
+
 @pytest.mark.parametrize("filter", ["{", "[]", "1", '{"nobody": 1}', '{"tags": {"any": 3}}', "[" * 5000])
 def test_a_filter_that_is_none_is_refused(client: TestClient, filter: str) -> None:
     assert problem(client.get("/v1/memories", params={"filter": filter})) == (422, "invalid")

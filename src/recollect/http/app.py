@@ -119,7 +119,8 @@ def create_api(
     problems.install(app)
     for module in _ROUTERS:
         app.include_router(module.router)
-    app.add_api_route(f"{API}/{{rest:path}}", _nothing, methods=_METHODS, include_in_schema=False)
+    for path in (API, f"{API}/{{rest:path}}"):
+        app.add_api_route(path, _nothing, methods=_METHODS, include_in_schema=False)
     app.mount("/", _Nowhere() if pages is None else pages)
     if origins:
         app.add_middleware(
@@ -134,7 +135,7 @@ def create_api(
     return app
 
 
-async def _nothing(request: Request, rest: str) -> Response:
+async def _nothing(request: Request, rest: str = "") -> Response:
     """Answer to what no route answers to: 405 where another method would have been answered, else 404."""
     allowed: set[str] = set()
     for route in (route for module in _ROUTERS for route in module.router.routes):

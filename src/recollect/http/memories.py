@@ -104,6 +104,9 @@ async def listed(
     limit: Annotated[int, Query(ge=1, le=RESULTS)] = 50,
     cursor: Annotated[str | None, Query(max_length=40, description="Of the page before.")] = None,
     hidden: Annotated[bool, Query(description="Forgotten and superseded memories too.")] = False,
+    fresh: Annotated[
+        bool, Query(description="Know all that was written before; without it, a replica may answer.")
+    ] = True,
     filter: Annotated[
         str | None, Query(max_length=20_000, description='A JSON object, such as {"category":"preference"}.')
     ] = None,
@@ -113,7 +116,12 @@ async def listed(
 
     def work() -> Any:  # noqa: ANN401
         page = asked.engine.list(
-            namespace=asked.namespace, filter=conditions, limit=limit, cursor=cursor, hidden=hidden
+            namespace=asked.namespace,
+            filter=conditions,
+            limit=limit,
+            cursor=cursor,
+            hidden=hidden,
+            fresh=fresh,
         )
         return {**memories_json(page.memories), "cursor": page.cursor}
 
