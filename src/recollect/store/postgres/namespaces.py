@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from recollect.index.record import FIELDS, Records
+from recollect.index.record import FIELDS, Records, unpacked
 from recollect.store.postgres.arrays import array
 from recollect.store.postgres.connection import FEED, Server
 
 NOBODY: Final = 2**31 - 1
 """The slot of a change that is about no memory; no memory ever gets it."""
+NO_RECORDS: Final = unpacked([])
 _COLUMNS: Final = "number, path, slots, change, naming, begun, memories, shown, sums, holders"
 _COUNT: Final = (
     "memories = memories + %s, shown = shown + %s, "
@@ -91,16 +92,29 @@ def made(connection: Server, path: str) -> Namespace:
 
 
 def log(
-    connection: Server, namespace: Namespace, slots: Sequence[int], kind: str, *, naming: bool = False
+    connection: Server,
+    namespace: Namespace,
+    slots: Sequence[int],
+    kind: str,
+    *,
+    naming: bool = False,
+    gained: Records = NO_RECORDS,
+    lost: Records = NO_RECORDS,
+    memories: int = 0,
 ) -> list[int]:
-    """Write changes into the feed, and return their numbers; the namespace must be locked."""
-    numbers = _numbered(connection, namespace, slots, kind)
-    names = ", naming = %(change)s" if naming else ""
-    connection.execute(
-        f"UPDATE namespaces SET change = %(change)s{names} WHERE number = %(number)s",
-        {"change": numbers[-1], "number": namespace.number},
-    )
-    return numbers
+    """Write changes into the feed, and return their numbers; the namespace must be locked.
+
+    And bring the counters up to date: which records are shown that were not, which no longer are, and how
+    many memories there are more.
+    """
+    assigned, values = ["change = (SELECT max(change) FROM logged)"], _counts(gained, lost, memories)
+    if naming:
+        assigned.append("naming = (SELECT max(change) FROM logged)")
+    if any(np.any(value) for value in values):
+        assigned.append(_COUNT)
+    else:
+        values = ()
+    return _logged(connection, namespace, slots, kind, ", ".join(assigned), values)
 
 
 def log_added(connection: Server, namespace: Namespace, added: Records) -> list[int]:
@@ -109,12 +123,9 @@ def log_added(connection: Server, namespace: Namespace, added: Records) -> list[
     Return the numbers of the changes.
     """
     slots = range(namespace.slots, namespace.slots + len(added))
-    numbers = _numbered(connection, namespace, slots, "add")
-    connection.execute(
-        f"UPDATE namespaces SET change = %s, slots = %s, {_COUNT} WHERE number = %s",
-        (numbers[-1], slots.stop, *_counts(added, added[:0], len(added)), namespace.number),
-    )
-    return numbers
+    assigned = f"change = (SELECT max(change) FROM logged), slots = %s, {_COUNT}"
+    values = (slots.stop, *_counts(added, NO_RECORDS, len(added)))
+    return _logged(connection, namespace, slots, "add", assigned, values)
 
 
 def count(
@@ -156,16 +167,26 @@ def lock_all_known(connection: Server, paths: Iterable[str]) -> None:
         locked(connection, path)
 
 
-def _numbered(connection: Server, namespace: Namespace, slots: Iterable[int], kind: str) -> list[int]:
+def _logged(
+    connection: Server,
+    namespace: Namespace,
+    slots: Sequence[int],
+    kind: str,
+    assigned: str,
+    values: Sequence[object],
+) -> list[int]:
+    """Write changes into the feed and into the row of a namespace, and return their numbers."""
     rows = connection.execute(
-        "INSERT INTO changes (namespace, change, slot, kind) SELECT %s, nextval('change_numbers'), slot, %s "
-        "FROM unnest(%s::int[]) AS new (slot) RETURNING change",
-        (namespace.number, kind, array(slots)),
+        "WITH logged AS (INSERT INTO changes (namespace, change, slot, kind) "
+        "SELECT %s, nextval('change_numbers'), slot, %s FROM unnest(%s::int[]) AS new (slot) "
+        f"RETURNING change), noted AS (UPDATE namespaces SET {assigned} WHERE number = %s) "
+        "SELECT change FROM logged ORDER BY change",
+        (namespace.number, kind, array(slots), *values, namespace.number),
     )
     return [number for (number,) in rows]
 
 
-def _counts(gained: Records, lost: Records, memories: int) -> tuple[int, int, list[int], list[int]]:
+def _counts(gained: Records, lost: Records, memories: int) -> tuple[Any, ...]:
     sums = gained["lengths"].sum(axis=0, dtype=np.int64) - lost["lengths"].sum(axis=0, dtype=np.int64)
     having = (gained["lengths"] > 0).sum(axis=0) - (lost["lengths"] > 0).sum(axis=0)
     return memories, len(gained) - len(lost), sums.tolist(), having.tolist()

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 from recollect.index import tail
 from recollect.index.postings import MOST
@@ -32,7 +32,7 @@ _LONGEST: Final = 500
 """How many bytes of a term are listed as they are; an index has no room for pages of them."""
 _MARK: Final = "\x02"
 _COVERING: Final = (
-    "CROSS JOIN LATERAL (SELECT p.first, p.slots FROM postings p "
+    "CROSS JOIN LATERAL (SELECT p.first, p.slots, p.frequencies, p.lengths FROM postings p "
     "WHERE p.namespace = %(namespace)s AND p.hidden = %(hidden)s AND p.field = {of}.field "
     "AND p.term = {of}.term AND p.first <= {slot} ORDER BY p.first DESC LIMIT 1)"
 )
@@ -79,21 +79,45 @@ _SPLIT: Final = f"""
         max(frequency), min(length)
     FROM each GROUP BY field, term, first, part
 """
-_REMOVE: Final = f"""
+_TAKE_OUT: Final = f"""
     WITH given AS MATERIALIZED (
         SELECT * FROM unnest(%(fields)s::smallint[], %(terms)s::text[]) AS given (field, term)
     ), found AS MATERIALIZED (
-        SELECT given.field, given.term, b.first AS begins, cardinality(b.slots) AS size,
-            array_position(b.slots, %(slot)s) AS at
+        SELECT given.field, given.term, b.first AS begins, cardinality(b.slots) AS size, at,
+            b.frequencies[at] AS frequency, b.lengths[at] AS length
         FROM given {_COVERING.format(of="given", slot="%(slot)s")} b
+        CROSS JOIN LATERAL array_position(b.slots, %(slot)s) AS a (at) WHERE at IS NOT NULL
     ), shrunk AS (
         UPDATE postings p SET slots = p.slots[:f.at - 1] || p.slots[f.at + 1:],
             frequencies = p.frequencies[:f.at - 1] || p.frequencies[f.at + 1:],
             lengths = p.lengths[:f.at - 1] || p.lengths[f.at + 1:]
-        FROM found f WHERE f.at IS NOT NULL AND f.size > 1 AND {_SAME}
+        FROM found f WHERE f.size > 1 AND {_SAME}
+    ), emptied AS (
+        DELETE FROM postings p USING found f WHERE f.size = 1 AND {_SAME}
     )
-    DELETE FROM postings p USING found f WHERE f.at IS NOT NULL AND f.size = 1 AND {_SAME}
 """
+_REMOVE: Final = f"{_TAKE_OUT} SELECT"
+_ELSEWHERE: Final = _SAME.replace("%(hidden)s", "NOT %(hidden)s")
+_COVERING_ELSEWHERE: Final = _COVERING.replace("CROSS", "LEFT").replace("%(hidden)s", "NOT %(hidden)s")
+_MOVE: Final = f"""
+    {_TAKE_OUT}, there AS MATERIALIZED (
+        SELECT f.field, f.term, f.frequency, f.length, b.first AS begins FROM found f
+        {_COVERING_ELSEWHERE.format(of="f", slot="%(slot)s")} b ON TRUE
+    ), grown AS (
+        UPDATE postings p SET slots = p.slots || %(slot)s, frequencies = p.frequencies || f.frequency,
+            lengths = p.lengths || f.length, most = greatest(p.most, f.frequency),
+            least = least(p.least, f.length)
+        FROM there f WHERE {_ELSEWHERE} RETURNING p.field, p.term, p.first, cardinality(p.slots) AS size
+    ), made AS (
+        INSERT INTO postings
+            (namespace, hidden, field, term, first, slots, frequencies, lengths, most, least)
+        SELECT %(namespace)s, NOT %(hidden)s, field, term, %(slot)s, ARRAY[%(slot)s::int], ARRAY[frequency],
+            ARRAY[length], frequency, length
+        FROM there WHERE begins IS NULL
+    )
+    SELECT field, term, first FROM grown WHERE size > %(block)s * 2
+"""
+"""A posting goes from one kind of lists to the other as it is; `hidden` says from where."""
 
 
 def key_of(term: str) -> str:
@@ -132,17 +156,26 @@ def relist_words(connection: Server, number: int, slot: int, terms: Terms, *, hi
 
 def unlist_words(connection: Server, number: int, slot: int, words: bytes, *, hidden: bool) -> None:
     """Take a memory out of the lists of its terms."""
+    connection.execute(_REMOVE, _place(number, slot, words, hidden=hidden))
+
+
+def move_words(connection: Server, number: int, slot: int, words: bytes, *, hidden: bool) -> None:
+    """Take a memory from the lists of shown ones to those of hidden ones, or back."""
+    values = _place(number, slot, words, hidden=not hidden)
+    _split(connection, number, connection.execute(_MOVE, values).fetchall(), hidden=hidden)
+
+
+def _place(number: int, slot: int, words: bytes, *, hidden: bool) -> dict[str, object]:
+    """Return where a memory is listed, as values of a statement."""
     rows = [(field, key) for field, key, *_ in _rows(slot, tail.decoded(words))]
-    connection.execute(
-        _REMOVE,
-        {
-            "fields": array(field for field, _ in rows),
-            "terms": text_array(key for _, key in rows),
-            "slot": slot,
-            "namespace": number,
-            "hidden": hidden,
-        },
-    )
+    return {
+        "fields": array(field for field, _ in rows),
+        "terms": text_array(key for _, key in rows),
+        "slot": slot,
+        "namespace": number,
+        "hidden": hidden,
+        "block": BLOCK,
+    }
 
 
 def _add(
@@ -186,7 +219,11 @@ def _add(
         "room": room,
         "block": BLOCK,
     }
-    large = connection.execute(_ADD, values).fetchall()
+    _split(connection, number, connection.execute(_ADD, values).fetchall(), hidden=hidden)
+
+
+def _split(connection: Server, number: int, large: Sequence[tuple[Any, ...]], *, hidden: bool) -> None:
+    """Make several of blocks that have grown too large."""
     if large:
         fields, terms, firsts = zip(*large, strict=True)
         values = {"fields": array(fields), "terms": text_array(terms), "firsts": array(firsts)}

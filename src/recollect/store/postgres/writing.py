@@ -24,10 +24,10 @@ from recollect.store.adding import as_added, checked_numbers, checked_passages, 
 from recollect.store.port import Entry, Hidden, Terms
 from recollect.store.postgres import namespaces
 from recollect.store.postgres.connection import Server
-from recollect.store.postgres.namespaces import Namespace
+from recollect.store.postgres.namespaces import NO_RECORDS, Namespace
 from recollect.store.postgres.rows import COLUMNS, OWN, memory, row
 from recollect.store.postgres.vectors import put_vectors, remove_vectors
-from recollect.store.postgres.words import list_words, relist_words, unlist_words
+from recollect.store.postgres.words import list_words, move_words, relist_words, unlist_words
 from recollect.store.sqlite.places import SLOTS, checked_room
 from recollect.store.sqlite.rows import instant, microseconds
 
@@ -44,7 +44,6 @@ _FIXED: Final = (
 """What an update leaves alone: what was said, by whom and when, and what the store itself keeps."""
 _WORDED: Final = ("tags", "entities", "valid_from")
 """What is searched by its words, so that a change of it is a change of those."""
-NO_RECORDS: Final = unpacked([])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,8 +113,15 @@ def use(connection: Server, path: str, ids: Sequence[str], now: datetime) -> Non
         current = kept.memory
         latest = now if current.last_accessed_at is None else max(now, current.last_accessed_at)
         used = checked_numbers(replace(current, access_count=current.access_count + 1))
-        set_columns(connection, kept, access_count=used.access_count, last_accessed_at=microseconds(latest))
-        put_record(connection, kept, changed_record(kept.record, accesses=used.access_count), "use")
+        put_record(
+            connection,
+            kept,
+            changed_record(kept.record, accesses=used.access_count),
+            "use",
+            access_count=used.access_count,
+            last_accessed_at=microseconds(latest),
+            version=current.version + 1,
+        )
 
 
 def set_forgotten(connection: Server, path: str, ids: Sequence[str], at: datetime | None) -> None:
@@ -125,12 +131,9 @@ def set_forgotten(connection: Server, path: str, ids: Sequence[str], at: datetim
         state = int(kept.record["state"][0])
         wanted = state & ~FORGOTTEN if at is None else state | FORGOTTEN
         if state != wanted:
-            connection.execute(
-                "UPDATE memories SET forgotten_at = %s WHERE namespace = %s AND slot = %s",
-                (microseconds(at), kept.namespace.number, kept.slot),
-            )
             kind = "restore" if at is None else "forget"
-            put_record(connection, kept, changed_record(kept.record, state=wanted), kind)
+            record = changed_record(kept.record, state=wanted)
+            put_record(connection, kept, record, kind, forgotten_at=microseconds(at))
 
 
 def hide(connection: Server, path: str, hidden: Hidden) -> None:
@@ -139,12 +142,8 @@ def hide(connection: Server, path: str, hidden: Hidden) -> None:
     if hidden.superseded_at is not None:
         if kept.memory.superseded_by is None:
             raise InvalidArgument("superseded_at", hidden.superseded_at, "left out for a current memory")
-        connection.execute(
-            "UPDATE memories SET superseded_at = %s WHERE namespace = %s AND slot = %s",
-            (microseconds(hidden.superseded_at), kept.namespace.number, kept.slot),
-        )
         record = changed_record(kept.record, superseded=hidden.superseded_at.timestamp())
-        put_record(connection, kept, record, "supersede")
+        put_record(connection, kept, record, "supersede", superseded_at=microseconds(hidden.superseded_at))
     if hidden.forgotten_at is not None:
         set_forgotten(connection, path, [hidden.memory_id], hidden.forgotten_at)
 
@@ -163,8 +162,7 @@ def purge(connection: Server, path: str, ids: Sequence[str]) -> list[int]:
         unlist_words(connection, number, kept.slot, gone[0], hidden=not is_shown(kept.record))
         remove_vectors(connection, number, kept.slot)
         lost = kept.record if is_shown(kept.record) else NO_RECORDS
-        namespaces.count(connection, kept.namespace, NO_RECORDS, lost, memories=-1)
-        namespaces.log(connection, kept.namespace, [kept.slot], "purge")
+        namespaces.log(connection, kept.namespace, [kept.slot], "purge", lost=lost, memories=-1)
         _unlink(connection, kept.namespace, kept.memory)
         slots.append(kept.slot)
         sessions.add(kept.memory.source.session)
@@ -195,20 +193,23 @@ def set_columns(connection: Server, kept: Kept, **columns: object) -> None:
     )
 
 
-def put_record(connection: Server, kept: Kept, record: bytes, kind: str) -> int:
-    """Change the record of a memory and what is counted, and return the number of the change."""
+def put_record(connection: Server, kept: Kept, record: bytes, kind: str, **columns: object) -> int:
+    """Change the record of a memory, some columns and what is counted; return the number of the change."""
     new = unpacked([record])
-    words = connection.execute(
-        "UPDATE memories SET record = %s WHERE namespace = %s AND slot = %s RETURNING words",
-        (record, kept.namespace.number, kept.slot),
-    ).fetchone()
-    assert words is not None  # its row was just read
     gained = new if is_shown(new) else NO_RECORDS
     lost = kept.record if is_shown(kept.record) else NO_RECORDS
-    namespaces.count(connection, kept.namespace, gained, lost)
-    if len(gained) != len(lost):
-        _move_words(connection, kept, words[0], hidden=not len(gained))
-    return namespaces.log(connection, kept.namespace, [kept.slot], kind)[-1]
+    number, moves = kept.namespace.number, len(gained) != len(lost)
+    assigned = ", ".join(f"{name} = %s" for name in ("record", *columns))
+    words = connection.execute(
+        f"UPDATE memories SET {assigned} WHERE namespace = %s AND slot = %s"
+        + (" RETURNING words" if moves else ""),
+        (record, *columns.values(), number, kept.slot),
+    )
+    if moves:
+        row = words.fetchone()
+        assert row is not None  # it was just read
+        move_words(connection, number, kept.slot, row[0], hidden=not len(gained))
+    return namespaces.log(connection, kept.namespace, [kept.slot], kind, gained=gained, lost=lost)[-1]
 
 
 def reword(connection: Server, kept: Kept, terms: Terms) -> None:
@@ -224,13 +225,6 @@ def reword(connection: Server, kept: Kept, terms: Terms) -> None:
         "UPDATE memories SET words = %s WHERE namespace = %s AND slot = %s",
         (tail.encoded(terms), number, kept.slot),
     )
-
-
-def _move_words(connection: Server, kept: Kept, words: bytes, *, hidden: bool) -> None:
-    """Take a memory from the lists of shown ones to those of hidden ones, or back."""
-    number = kept.namespace.number
-    unlist_words(connection, number, kept.slot, words, hidden=not hidden)
-    relist_words(connection, number, kept.slot, tail.decoded(words), hidden=hidden)
 
 
 def _add_rows(
