@@ -23,6 +23,7 @@ OF_OTHER_VERBS = {
     "recollect.engine.summarising": "consolidating",
     "recollect.exchange.formats": "importing",
     "recollect.graph.summaries": "describing communities",
+    "recollect.store.filters": "asking with a filter",
     "recollect.store.postgres.store": "opening a server",
     "recollect.store.repeats": "finding duplicates",
     "recollect.text.names": "remembering",

@@ -22,13 +22,13 @@ from recollect.model.identity import memory_id
 from recollect.model.memory import Memory
 from recollect.model.period import Period
 from recollect.model.place import Place
-from recollect.store.filters import parse
 from recollect.store.port import Floats, Page, Store
 from recollect.text.dates import AnchorExtractor
 from recollect.text.query_type import QueryClassifier
 
 if TYPE_CHECKING:
     from recollect.engine.namespace_graph import Graphs
+    from recollect.store.filters import Filter
 
 _Item = TypeVar("_Item")
 
@@ -93,7 +93,7 @@ class ReadingVerbs(ABC):
         fresh
             Whether the page must know all that was written before; without it, it may be read from a replica.
         """
-        condition = None if filter is None else parse(filter)
+        condition = _parsed(filter)
         checks.whole("limit", limit)
         path = self._namespace(namespace)
 
@@ -177,7 +177,7 @@ class ReadingVerbs(ABC):
             sessions=checks.flag("sessions", sessions),
             namespace=self._namespace(namespace),
             recipe=self._recipe(recipe, changes, namespace),
-            filter=None if filter is None else parse(filter),
+            filter=_parsed(filter),
             now=moment,
             as_of=checks.optional_instant("as_of", as_of),
             true_at=checks.optional_instant("true_at", true_at),
@@ -206,6 +206,14 @@ class ReadingVerbs(ABC):
     ) -> Recipe:
         chosen = self.recipe_named(given, namespace=namespace)
         return chosen.changed(changes) if changes else chosen
+
+
+def _parsed(given: Mapping[str, Any] | None) -> Filter | None:
+    if given is None:
+        return None
+    from recollect.store.filters import parse
+
+    return parse(given)
 
 
 def _of_type(name: str, value: _Item | None, kind: type[_Item]) -> _Item | None:

@@ -28,13 +28,13 @@ from recollect.model.hit import Hit
 from recollect.model.period import Period
 from recollect.model.place import Place
 from recollect.rank.sessions import best_sessions
-from recollect.store.filters import Filter
 from recollect.store.port import Floats, View
 from recollect.text.dates import AnchorExtractor, AnchorReading, FallibleAnchors, RuleAnchors
 from recollect.text.query_type import QueryClassifier
 
 if TYPE_CHECKING:
     from recollect.engine.namespace_graph import NamespaceGraph
+    from recollect.store.filters import Filter
 
 _CALIBRATED: Final = -1.0
 

@@ -15,7 +15,6 @@ from recollect.engine.entity_verbs import EntityVerbs
 from recollect.model.entity import Relation
 from recollect.model.errors import EntityNotFound
 from recollect.model.memory import Memory
-from recollect.store.filters import parse
 from recollect.store.naming import EntityRecord
 from recollect.store.port import Hidden
 from recollect.text.folding import folded, stands_in
@@ -131,6 +130,8 @@ class SubjectVerbs(EntityVerbs):
         return self._made_from_others(path, SUMMARY_OF)
 
     def _made_from_others(self, path: str, key: str) -> Iterator[Memory]:
+        from recollect.store.filters import parse
+
         made_from_others = parse({f"metadata.{key}": {"exists": True}})
         cursor: str | None = None
         while True:

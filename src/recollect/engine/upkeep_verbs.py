@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 from recollect.engine.consolidating_verbs import WORK, ConsolidatingVerbs, Proposal
 from recollect.model import checks
 from recollect.model.memory import Memory, Tier
-from recollect.store.filters import parse
 
 if TYPE_CHECKING:
     from recollect.engine.summarising import Writer
@@ -192,6 +191,8 @@ class UpkeepVerbs(ConsolidatingVerbs):
         return replace(memory, tier=self.life.next_tier(memory, now))
 
     def _unpinned(self, path: str, wanted: Mapping[str, Any]) -> Iterator[Memory]:
+        from recollect.store.filters import parse
+
         condition = parse({"pinned": False, "and": [dict(wanted)]})
         cursor: str | None = None
         while True:

@@ -15,7 +15,8 @@ from recollect.model.memory import Memory, Source, Tier
 from recollect.model.place import Place
 from recollect.store.filter_tree import Field
 from recollect.store.filters import FIELDS, MAX_DEPTH, MAX_TERMS, MAX_VALUES, matches, parse
-from recollect.store.sqlite.conditions import compiled, register
+from recollect.store.sqlite.condition_functions import register
+from recollect.store.sqlite.conditions import compiled
 from recollect.store.sqlite.connection import connect
 from recollect.store.sqlite.places import place
 from recollect.store.sqlite.rows import COLUMNS, row

@@ -4,7 +4,7 @@ The SQL is made of fixed pieces only; every value and every metadata path is a p
 NULL, so that ``NOT`` is a true complement.
 
 SQLite's own functions do the reading wherever they are exact. Where they are not, a Python function that
-:func:`register` adds to the connection decides instead:
+:mod:`~recollect.store.sqlite.condition_functions` adds to the connection decides instead:
 
 - ``lower`` and ``LIKE`` know the case of ASCII letters only, so ``contains`` is always Python's;
 - the JSON functions end a text at an escaped NUL (``\u0000``);
@@ -17,9 +17,7 @@ from __future__ import annotations
 
 import json
 import math
-import sqlite3
 from datetime import datetime
-from functools import lru_cache
 from typing import Final, TypeAlias, assert_never
 
 from recollect.store.filter_tree import (
@@ -35,10 +33,7 @@ from recollect.store.filter_tree import (
     OneOf,
     Or,
     Scalar,
-    holds,
-    value_at,
 )
-from recollect.store.filters import parse
 from recollect.store.sqlite.rows import microseconds
 
 Condition: TypeAlias = tuple[str, list[object]]
@@ -48,10 +43,11 @@ Condition: TypeAlias = tuple[str, list[object]]
 def compiled(filter: Filter) -> Condition:
     """Return the condition, on ``memories AS m``, that selects what a parsed filter lets through.
 
-    The SQL may follow ``WHERE``, ``AND`` or ``NOT``; the connection must have been given to :func:`register`.
+    The SQL may follow ``WHERE``, ``AND`` or ``NOT``; the connection must have the functions that it calls.
 
     Examples
     --------
+    >>> from recollect.store.filters import parse
     >>> compiled(parse({"category": "preference", "confidence": {">=": 0.5}}))
     ('(m.category IN (?) AND m.confidence >= ?)', ['preference', 0.5])
     """
@@ -68,13 +64,6 @@ def compiled(filter: Filter) -> Condition:
         case Exists() | OneOf() | Compare() | Contains():
             return _in_metadata(filter) if filter.field.keys else _in_column(filter)
     assert_never(filter)
-
-
-def register(connection: sqlite3.Connection) -> None:
-    """Add the functions that compiled conditions call."""
-    connection.create_function("recollect_contains", 2, _contains, deterministic=True)
-    connection.create_function("recollect_has", 2, _has_exactly, deterministic=True)
-    connection.create_function("recollect_metadata", 2, _metadata_holds, deterministic=True)
 
 
 _COLUMNS: Final = {
@@ -193,7 +182,7 @@ def _path(field: Field) -> str | None:
 
 
 def _written(leaf: _Leaf) -> str:
-    """Return a condition on metadata in the filter language, for `_metadata_holds` to read again."""
+    """Return a condition on metadata in the filter language, for ``recollect_metadata`` to read again."""
     condition: dict[str, object]
     match leaf:
         case Exists():
@@ -205,21 +194,3 @@ def _written(leaf: _Leaf) -> str:
         case Contains(_, folded):
             condition = {"contains": folded}
     return json.dumps({str(leaf.field): condition})
-
-
-@lru_cache(maxsize=256)
-def _read(written: str) -> Filter:
-    return parse(json.loads(written))
-
-
-def _metadata_holds(metadata: str, written: str) -> bool:
-    known = json.loads(metadata)
-    return holds(_read(written), lambda field: value_at(known, field.keys))
-
-
-def _has_exactly(texts: str, value: str) -> bool:
-    return value in json.loads(texts)
-
-
-def _contains(text: str, folded: str) -> bool:
-    return folded in text.casefold()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -17,12 +17,11 @@ from recollect.index.partition import Partition
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
-from recollect.store.filters import Filter
 from recollect.store.port import Change, Entry, Floats, Hidden, Page, Terms
 from recollect.store.sqlite import (
     approximation,
     check,
-    conditions,
+    condition_functions,
     emptying,
     entities,
     lessons,
@@ -48,6 +47,9 @@ from recollect.store.sqlite.rows import SELECTED, SOURCE, instant, marks, memory
 from recollect.store.sqlite.segments import TAIL, Namespace
 from recollect.store.sqlite.view import SqliteView
 from recollect.text.folding import folded
+
+if TYPE_CHECKING:
+    from recollect.store.filters import Filter
 
 _MEMORY_BUDGET: Final = 1024**3
 _EMPTY: Final = Namespace(0, "", 0, 0, 0, 0)
@@ -99,7 +101,7 @@ class SqliteStore(
         self._connection = connect(
             path, durable=durable, must_exist=must_exist, backup=migration_backup, migrated=self._note
         )
-        conditions.register(self._connection)
+        condition_functions.register(self._connection)
         self._lock = threading.RLock()
         self._partitions: OrderedDict[str, tuple[Partition, int]] = OrderedDict()
         self._used = 0
@@ -263,7 +265,11 @@ class SqliteStore(
         self, namespace: str, filter: Filter | None, limit: int, cursor: str | None, *, hidden: bool
     ) -> Page:
         """Return memories newest first, a page at a time."""
-        condition, values = ("1", []) if filter is None else conditions.compiled(filter)
+        condition, values = "1", list[object]()
+        if filter is not None:
+            from recollect.store.sqlite.conditions import compiled
+
+            condition, values = compiled(filter)
         if not hidden:
             condition += " AND m.forgotten_at IS NULL AND m.superseded_by IS NULL"
         if cursor is not None:

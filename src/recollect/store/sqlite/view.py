@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,15 +33,16 @@ from recollect.model.period import Period
 from recollect.model.place import Place
 from recollect.rank.bm25 import BM25
 from recollect.rank.context import Reading
-from recollect.store.filters import Filter
 from recollect.store.port import NOTHING, Found
 from recollect.store.situated import nearby, timely
-from recollect.store.sqlite.conditions import compiled
 from recollect.store.sqlite.lists import read_lists, segments_of
 from recollect.store.sqlite.methods import POSTINGS, vectors_method
 from recollect.store.sqlite.places import place, vectors_place
 from recollect.store.sqlite.rows import OWN, marks, memory
 from recollect.store.sqlite.segments import Namespace
+
+if TYPE_CHECKING:
+    from recollect.store.filters import Filter
 
 
 class SqliteView:
@@ -206,6 +207,8 @@ class SqliteView:
         return allowed
 
     def _passing(self, filter: Filter) -> Mask:
+        from recollect.store.sqlite.conditions import compiled
+
         condition, values = compiled(filter)
         number = self._namespace.number
 
