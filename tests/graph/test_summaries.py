@@ -52,6 +52,24 @@ def test_terms_are_those_of_the_highest_tf_idf() -> None:
     assert StatisticalSummariser(STATISTICS, term_limit=1).summarise(TEA).terms == ("tea",)
 
 
+def test_terms_are_named_as_most_memories_write_them() -> None:
+    members = [
+        Member("m1", {"prune": 1}, written={"prune": "pruning"}),
+        Member("m2", {"prune": 1, "lemon": 2}, written={"prune": "prune"}),
+        Member("m3", {"prune": 1}, written={"prune": "prune"}),
+    ]
+    summary = StatisticalSummariser(STATISTICS).summarise(Community(members))
+    assert summary.terms == ("prune", "lemon")
+    assert "About: prune, lemon." in summary.text
+    assert StatisticalSummariser(STATISTICS).summarise(Community(members[:2])).terms[1] == "pruning"
+
+
+@pytest.mark.parametrize("written", ["prune", {"prune": 3}, {3: "prune"}])
+def test_a_way_of_writing_that_is_none_is_refused(written: Any) -> None:
+    with pytest.raises(InvalidArgument, match="written"):
+        Member("m1", {"prune": 1}, written=written)
+
+
 def test_entities_are_those_of_the_highest_pagerank_and_ties_by_name() -> None:
     assert StatisticalSummariser(STATISTICS).summarise(TEA).entities == ("Anna", "Bo", "Cleo")
     assert StatisticalSummariser(STATISTICS, entity_limit=2).summarise(TEA).entities == ("Anna", "Bo")

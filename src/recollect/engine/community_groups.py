@@ -10,6 +10,7 @@ import numpy as np
 
 from recollect.engine.graph_answers import Communities, Group
 from recollect.engine.namespace_graph import NamespaceGraph
+from recollect.engine.written_terms import written
 from recollect.graph.adjacency import Graph
 from recollect.graph.communities import Level, communities
 from recollect.graph.pagerank import pagerank
@@ -71,13 +72,18 @@ def told(
     groups.sort(key=lambda members: (-members.size, int(members[0])))
     shown = [_Members.of(members, structure.ranks, known, view) for members in groups[:limit]]
     memories = {memory.id: memory for each in shown for memory in each.memories}
-    terms = {id_: dict(words_of(memory).get("content", {})) for id_, memory in memories.items()}
+    read = {id_: words_of(memory).get("content", {}) for id_, memory in memories.items()}
+    # A bare number says little about a group, and there are many different ones.
+    terms = {
+        id_: {term: times for term, times in found.items() if not term.isdecimal()}
+        for id_, found in read.items()
+    }
     vocabulary = sorted({term for found in terms.values() for term in found})
     summariser = StatisticalSummariser(_Frequencies(*view.document_frequencies(vocabulary)))
     answered = tuple(
         Group(tuple(memory.id for memory in each.memories), tuple(each.entities), summary)
         for each in shown
-        for summary in summarised([each.community(terms)], summariser, cache)
+        for summary in summarised([each.community(terms, readable=True)], summariser, cache)
     )
     return Communities(level, len(groups), chosen.modularity, chosen.converged, answered)
 
@@ -149,6 +155,14 @@ class _Members:
         names = {known.name_of(node): float(ranks[node]) for node in order[slots < 0].tolist()}
         return cls(memories, {name: rank for name, rank in names.items() if name is not None})
 
-    def community(self, terms: Mapping[str, Mapping[str, int]]) -> Community:
-        members = [Member(memory.id, terms[memory.id], memory.event_time) for memory in self.memories]
+    def community(self, terms: Mapping[str, Mapping[str, int]], *, readable: bool = False) -> Community:
+        members = [
+            Member(
+                memory.id,
+                terms[memory.id],
+                memory.event_time,
+                written(terms[memory.id], memory.content) if readable else {},
+            )
+            for memory in self.memories
+        ]
         return Community(members, self.entities)

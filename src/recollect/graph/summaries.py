@@ -35,6 +35,8 @@ class Member:
     """How often each term occurs in it."""
     at: datetime | None = None
     """When it happened, or was said."""
+    written: Mapping[str, str] = field(default_factory=dict)
+    """How terms are written in it, where they are no words themselves, as stems are not."""
 
     def __post_init__(self) -> None:
         checks.text("id", self.id)
@@ -44,6 +46,11 @@ class Member:
             checks.text("terms", term)
             checks.whole(f"terms[{term!r}]", times, 1)
         object.__setattr__(self, "at", checks.optional_instant("at", self.at))
+        if not isinstance(self.written, Mapping):
+            raise InvalidArgument("written", self.written, "a mapping of terms to how they are written")
+        for term, word in self.written.items():
+            checks.text("written", term)
+            checks.text(f"written[{term!r}]", word)
 
     @property
     def length(self) -> int:
@@ -189,6 +196,7 @@ class StatisticalSummariser:
         A term weighs ``tf / length · ln(N / df)``, with the whole community as one text; terms that every
         memory has weigh nothing and are not named. The representative memory is the one whose TF-IDF vector
         has the largest cosine with the community's. Ties go by the alphabet, for memories by their order.
+        Terms are named as most of the memories that have them write them.
         """
         if not isinstance(community, Community):
             raise InvalidArgument("community", community, "a Community")
@@ -199,7 +207,8 @@ class StatisticalSummariser:
         whole = _weights(counts, rarity)
         terms = sorted((term for term in whole if whole[term] > 0), key=lambda term: (-whole[term], term))
         ranked = sorted(community.entities, key=lambda name: (-community.entities[name], name))
-        named, around = tuple(terms[: self.term_limit]), tuple(ranked[: self.entity_limit])
+        named = _written(terms[: self.term_limit], community.members)
+        around = tuple(ranked[: self.entity_limit])
         times = [member.at for member in community.members if member.at is not None]
         since, until = min(times, default=None), max(times, default=None)
         return Summary(
@@ -269,6 +278,15 @@ def summarised(
 def _weights(counts: Mapping[str, int], rarity: Mapping[str, float]) -> dict[str, float]:
     length = sum(counts.values())
     return {term: times / length * rarity[term] for term, times in counts.items()}
+
+
+def _written(terms: Sequence[str], members: Sequence[Member]) -> tuple[str, ...]:
+    """Return the terms as most members write them, in the first one's way where as many do."""
+    ways: dict[str, Counter[str]] = {term: Counter() for term in terms}
+    for member in members:
+        for term in ways.keys() & member.written.keys():
+            ways[term][member.written[term]] += 1
+    return tuple(ways[term].most_common(1)[0][0] if ways[term] else term for term in terms)
 
 
 def _most_typical(
