@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from recollect.duplicates.contradiction import Cue, Hint, contradiction
 from recollect.duplicates.wording import wording
-from recollect.model.errors import InvalidArgument
 
 rules = import_module("recollect.duplicates.contradiction")
 """The module; the package calls its function by the same name."""
@@ -116,31 +115,3 @@ def test_nor_is_anything_missed_that_words_in_between_make_harder_to_see(
     longer = " ".join([*words[:place], *more, *words[place:]])
     assert contradiction(older, longer) == unpruned(older, longer)
     assert contradiction(longer, older) == unpruned(longer, older)
-
-
-@given(sentences, st.lists(sentences, max_size=4))
-@example("My sister won't open the old shop of Anna", ["our sister will open the old shop of Anna"])
-@example("I shan't see the dog called Rex at the shop", ["we shall see the dog called Max at the shop"])
-def test_one_text_is_compared_with_several(text: str, others: list[str]) -> None:
-    expected = any(unpruned(text, other) is not None or unpruned(other, text) is not None for other in others)
-    assert rules.contradicts_any(text, others) == expected
-
-
-@given(st.sampled_from(PAIRS), st.lists(st.sampled_from(WORDS), max_size=4), st.integers(0, 12))
-def test_so_are_texts_of_people(pair: tuple[str, str, str], more: list[str], place: int) -> None:
-    _, older, newer = pair
-    words = newer.split()
-    longer = " ".join([*words[:place], *more, *words[place:]])
-    for text, other in ((older, longer), (longer, older), (newer, older)):
-        expected = unpruned(text, other) is not None or unpruned(other, text) is not None
-        assert rules.contradicts_any(text, [other]) == expected
-
-
-@pytest.mark.parametrize("bad", [None, 3, b"tea"])
-def test_only_texts_are_compared_with_several(bad: object) -> None:
-    with pytest.raises(InvalidArgument, match="text"):
-        rules.contradicts_any(bad, ["tea"])
-    with pytest.raises(InvalidArgument, match="older"):
-        rules.contradicts_any("tea", [bad])
-    with pytest.raises(InvalidArgument, match="others"):
-        rules.contradicts_any("green paint quarrel summer wood chair", [bad])

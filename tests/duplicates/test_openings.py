@@ -4,13 +4,14 @@ from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recollect.duplicates.decisions import Verdict
 from recollect.duplicates.near import judge
-from recollect.duplicates.openings import LETTERS, Opening, opening, repeats_any
+from recollect.duplicates.openings import LETTERS, Opening, are_close, concern, gist, opening
 from recollect.duplicates.wording import extends, same_statement
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
@@ -39,19 +40,27 @@ def share(a: str, b: str) -> tuple[bool, bool]:
     return one.subject == other.subject != "", longer.startswith(shorter)
 
 
-def concern(a: str, b: str) -> tuple[bool, bool]:
-    """Tell whether a rule says that one contradicts the other, and that one repeats the other."""
-    contradicted = contradiction(a, b) is not None or contradiction(b, a) is not None
-    return contradicted, same_statement(a, b) or extends(a, b) or extends(b, a)
+def alike(a: str, b: str) -> bool:
+    """Tell whether the gists of two texts are those of texts that may concern each other."""
+    other = gist(b)
+    (found,) = are_close(
+        gist(a),
+        np.array([other.words], np.uint64),
+        np.array([other.kinds], np.uint32),
+        np.array([other.spelling], np.uint32),
+    )
+    return bool(found)
 
 
 def check(a: str, b: str) -> None:
-    contradicted, repeated = concern(a, b)
+    contradicted = contradiction(a, b) is not None or contradiction(b, a) is not None
+    repeated = same_statement(a, b) or extends(a, b) or extends(b, a)
     one_subject, one_beginning = share(a, b)
     assert one_subject or not contradicted
     assert one_beginning or not repeated
-    assert repeats_any(a, ["x y z", b]) == repeated
-    assert repeats_any(a, []) is False
+    assert alike(a, b) == alike(b, a)
+    assert alike(a, b) or not (contradicted or repeated)
+    assert concern(a, b) == concern(b, a) == (contradicted or repeated)
 
 
 @pytest.mark.parametrize(
@@ -99,10 +108,24 @@ def test_whatever_is_judged_to_be_one_may_concern_the_other(
     newer = Memory(id="b", content=b or "x", created_at=DAY, category=category)
     verdict = judge(older, newer, cosine).verdict
     if verdict in (Verdict.DUPLICATE, Verdict.CORRECTION):
-        assert any(concern(older.content, newer.content))
+        assert concern(older.content, newer.content)
+
+
+def test_a_gist_tells_what_has_nothing_to_do_with_each_other() -> None:
+    said = "Anna collects stamps and rare maps"
+    assert alike(said, "Anna never collects rare stamps and maps")
+    assert alike(said, "anna collects stamps and rare maps from Norway")
+    assert not alike(said, "Anna collects stamps and rare coins")
+    assert not alike(said, "Anna plays chess with seven friends every winter")
+    assert alike("data base data base data base", "database database database")
+    assert alike("Anna lives in Rome", "Anna moved to Paris")
+    assert alike("the shop is open", "the store is closed")
+    assert gist("").words == gist("the").words == 0
 
 
 @pytest.mark.parametrize("bad", [None, 3, b"tea"])
 def test_only_texts_open(bad: object) -> None:
     with pytest.raises(InvalidArgument, match="text"):
         opening(bad)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="text"):
+        gist(bad)  # type: ignore[arg-type]

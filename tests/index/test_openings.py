@@ -1,11 +1,11 @@
 """Nothing that a text may repeat or contradict is missing among those that share its opening."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.duplicates.contradiction import contradicts_any
-from recollect.duplicates.openings import repeats_any
+from recollect.duplicates.openings import concern
 from recollect.index.openings import Openings
 
 WORDS = [
@@ -30,7 +30,7 @@ texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 def shared(known: Openings, text: str) -> list[int]:
     found = known.sharing(text)
     assert found is not None
-    return sorted({*found.about, *found.begun})
+    return [int(slot) for slot in found]
 
 
 def test_a_subject_or_the_first_letters_are_shared() -> None:
@@ -66,11 +66,22 @@ def test_nothing_is_missed(said: list[str | None], new: str, cut: int) -> None:
     sharing = known.sharing(new)
     if sharing is None:
         return
-    for slot, old in enumerate(said):
-        if old is not None and contradicts_any(new, [old]):
-            assert slot in sharing.about
-        if old is not None and repeats_any(new, [old]):
-            assert slot in sharing.begun
+    meant = {slot for slot, old in enumerate(said) if old is not None and concern(new, old)}
+    assert meant <= set(sharing.tolist())
+    unread = known.unread(sharing)
+    assert unread.tolist() == sharing.tolist()
+    known.read(unread, {slot: text for slot in unread.tolist() if (text := said[slot]) is not None})
+    assert not known.unread(sharing).size
+    assert meant <= set(known.like(new, sharing).tolist()) <= set(sharing.tolist())
+
+
+def test_what_was_purged_has_no_gist_and_is_not_asked_for_again() -> None:
+    known = Openings()
+    known.add(["Anna likes tea", "Anna collects stamps and old maps of Norway"])
+    both = np.array([0, 1])
+    known.read(both, {1: "Anna collects stamps and old maps of Norway"})
+    assert known.unread(both).tolist() == []
+    assert known.like("Anna plays chess with seven friends every winter", both).tolist() == []
 
 
 @pytest.mark.parametrize("text", ["\ud83c half a pair of signs", "ёлка в лесу стоит"])

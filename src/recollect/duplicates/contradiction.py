@@ -9,7 +9,6 @@ slot that may hold several values ("likes tea", "likes coffee") gives no hint.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -26,7 +25,7 @@ from recollect.duplicates.cue_words import (
     SPEAKERS,
     WEEK,
 )
-from recollect.duplicates.wording import CONTRACTED, Word, Wording, root, same_word, wording, words_in
+from recollect.duplicates.wording import Word, Wording, root, same_word, wording, words_in
 from recollect.model import checks
 
 _LONGEST: Final = 40
@@ -47,8 +46,6 @@ _ASIDE: Final = CHANGES - SLOTS.keys()
 """Words of change that are no verbs of a slot."""
 PASSED: Final = LIGHT | NEGATIONS | _ASIDE
 """Words that stand before a subject, and are none."""
-_UNWRITTEN: Final = frozenset({_ME.text, MINE.text, *(root(Word(verb)) for verb in CONTRACTED.values())})
-"""Roots of words that stand for others: for what pronouns mean, and for verbs as contractions have them."""
 _YEARS: Final = range(1000, 2200)
 
 
@@ -139,50 +136,6 @@ def contradiction(older: str, newer: str) -> Hint | None:
         or _number(one, other, difference)
         or _value(one, other, difference)
     )
-
-
-def contradicts_any(text: str, others: Iterable[str]) -> bool:
-    """Tell whether one of several texts contradicts a text, or is contradicted by it (:func:`contradiction`).
-
-    Of a claim without a slot, all words but four are in what it contradicts (see the rules), in some form; so
-    are their roots then, letter for letter. Only where they are is the other text read word by word.
-
-    Parameters
-    ----------
-    text
-        A text.
-    others
-        Those that it is compared with.
-
-    Examples
-    --------
-    >>> said = "Anna and Bob quarrelled about green paint all summer"
-    >>> contradicts_any(said, ["Anna sings", said]), contradicts_any(said, ["Anna and Bob never quarrelled"])
-    (False, False)
-    >>> contradicts_any("Anna moved to Paris", ["Bob swims", "Anna lives in Rome"])
-    True
-    """
-    claimed = _claimed(checks.text("text", text))
-    roots = [each for each in claimed.roots if each not in _UNWRITTEN]
-    at_a_glance = not claimed.slots and len(roots) > _LARGEST_RESIDUE
-    for other in others:
-        # Other scripts may fold in other ways when they are taken apart.
-        if at_a_glance and checks.text("others", other).isascii() and _is_missing(roots, other.lower()):
-            continue
-        if contradiction(other, text) is not None or contradiction(text, other) is not None:
-            return True
-    return False
-
-
-def _is_missing(roots: Sequence[str], folded: str) -> bool:
-    """Tell whether more roots are missing in a text than any rule without slots accepts."""
-    missing = 0
-    for each in roots:
-        if each not in folded:
-            missing += 1
-            if missing > _LARGEST_RESIDUE:
-                return True
-    return False
 
 
 def _negation(one: Wording, other: Wording, difference: _Difference) -> Hint | None:

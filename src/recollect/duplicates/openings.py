@@ -1,28 +1,44 @@
-"""How a text opens: enough to tell, of most texts, that they neither repeat nor contradict each other.
+"""How a text opens, and what it is about: enough to tell of most that they concern each other in no way.
 
 Whatever :func:`~recollect.duplicates.near.judge` takes for one statement begins with the same letters
 (:func:`~recollect.duplicates.wording.same_statement`, :func:`~recollect.duplicates.wording.extends`), and
-whatever :func:`~recollect.duplicates.contradiction.contradiction` hints at begins with the same subject. So
-two short keys per text, which can be kept of everything that was ever said, rule out all but a few texts
-before a vector is compared or a row is read: a filter before the comparison, as the prefix filters of
-Chaudhuri, Ganti and Kaushik, "A primitive operator for similarity joins in data cleaning" (ICDE 2006), are,
-and like theirs one that misses nothing.
+whatever :func:`~recollect.duplicates.contradiction.contradiction` hints at begins with the same subject. And
+no rule accepts more than a few words that only one of the two has. So some bytes per text, which can be kept
+of everything that was ever said, rule out all but a few texts before a vector is compared or a row is read: a
+filter before the comparison, as the prefix filters of Chaudhuri, Ganti and Kaushik, "A primitive operator for
+similarity joins in data cleaning" (ICDE 2006), and the bit masks of Bloom, "Space/time trade-offs in hash
+coding with allowable errors" (CACM 1970), are, and like theirs one that misses nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import zlib
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
-from recollect.duplicates.contradiction import MINE, PASSED, spoken
-from recollect.duplicates.cue_words import FILLERS
-from recollect.duplicates.wording import extends, same_statement, settled, words_in
+import numpy as np
+import numpy.typing as npt
+
+from recollect.duplicates.contradiction import MINE, PASSED, contradiction, spoken
+from recollect.duplicates.cue_words import FILLERS, OPPOSITES, SLOTS
+from recollect.duplicates.wording import extends, pieces, same_statement, settled, spelt, words_in
 from recollect.model import checks
+from recollect.model.checks import BoolArray
+
+UintArray = npt.NDArray[np.unsignedinteger[Any]]
 
 LETTERS: Final = 8
 """How many letters of a statement count; a shorter one may be the beginning of any other."""
+BITS: Final = 64
+"""How many bits words are spread over."""
+_ON_A_SIDE: Final = 3
+_ON_BOTH: Final = 4
+_KINDS: Final = {slot: 1 << place for place, slot in enumerate(sorted(set(SLOTS.values())), 1)}
+_OPPOSED: Final = 1
+"""The kind of texts that hold a word which others exclude."""
+_SLOT_WORDS: Final = frozenset(map(settled, SLOTS))
+"""What is left of the words of slots: they say which value differs, and may differ themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +57,25 @@ class Opening:
     letters: str
 
 
+@dataclass(frozen=True, slots=True)
+class Gist:
+    """What a text says, in a few bytes.
+
+    Parameters
+    ----------
+    words
+        One of `BITS` bits for each word of its claim, endings aside; words of slots have none.
+    kinds
+        One bit for each slot that it fills, and one for any word that has an opposite.
+    spelling
+        A checksum of its letters without fillers, spaces and hyphens.
+    """
+
+    words: int
+    kinds: int
+    spelling: int
+
+
 def opening(text: str) -> Opening:
     """Return how a text opens.
 
@@ -51,33 +86,115 @@ def opening(text: str) -> Opening:
     >>> opening("My sisters swim"), opening("Oh!")
     (Opening(subject='my sis', letters='mysister'), Opening(subject='oh', letters='oh'))
     """
-    return _read(checks.text("text", text))
+    return _opening(checks.text("text", text))
 
 
-def repeats_any(text: str, others: Iterable[str]) -> bool:
-    """Tell whether a text and one of several are one statement, or one of the two goes on from the other.
+def gist(text: str) -> Gist:
+    """Return the gist of a text.
 
-    Parameters
-    ----------
-    text
-        A text.
-    others
-        Those that it is compared with.
+    Of two texts of which one repeats or contradicts the other, :func:`are_close` says so.
 
     Examples
     --------
-    >>> repeats_any("Anna likes tea", ["Bob swims", "Anna really likes tea"])
+    >>> gist("ANNA likes TEA!") == gist("Anna likes the tea")
     True
-    >>> repeats_any("Anna likes tea", ["Bob swims", "Anna likes coffee"])
-    False
     """
-    return any(
-        same_statement(other, text) or extends(other, text) or extends(text, other) for other in others
+    fillers = letters = ""
+    words = kinds = 0
+    for piece in pieces(text):
+        found = _read(piece)
+        fillers += found[0]
+        letters += found[1]
+        words |= found[2]
+        kinds |= found[3]
+    spelling = zlib.crc32((letters or fillers).encode("utf-8", "surrogatepass"))
+    return Gist(words, kinds, spelling)
+
+
+@lru_cache(maxsize=8_192)
+def _read(piece: str) -> tuple[str, str, int, int]:
+    """Return what a piece of text adds to a gist: fillers, other letters, its bits as words, and as kinds."""
+    fillers = letters = ""
+    words = kinds = 0
+    for word in spelt(piece):
+        if word.text in FILLERS:
+            fillers += word.text
+            continue
+        letters += word.text.replace("-", "")
+        said = spoken(word).text
+        root = settled(said)
+        if word.text not in PASSED and root not in _SLOT_WORDS:
+            words |= 1 << zlib.crc32(root.encode("utf-8", "surrogatepass")) % BITS
+        if said in OPPOSITES:
+            kinds |= _OPPOSED
+        if said in SLOTS:
+            kinds |= _KINDS[SLOTS[said]]
+    return fillers, letters, words, kinds
+
+
+def are_close(given: Gist, words: UintArray, kinds: UintArray, spellings: UintArray) -> BoolArray:
+    """Tell of many texts by their gists which of them one text may repeat or contradict.
+
+    Each rule accepts few words that only one of the two has, of those that have a bit:
+
+    - the same slots: three on either side;
+    - words that have opposites: four in all;
+    - what is denied, or goes on: three on one side, and none on the other;
+    - the same letters: any.
+
+    Parameters
+    ----------
+    given
+        The gist of the one text.
+    words, kinds, spellings
+        What the gists of the others hold, as arrays of unsigned numbers.
+
+    Examples
+    --------
+    >>> texts = "Anna paints her old fence", "Anna swam", "Anna does not paint walls"
+    >>> others = [gist(text) for text in texts]
+    >>> columns = np.array([(each.words, each.kinds, each.spelling) for each in others], np.uint64).T
+    >>> are_close(gist("Anna really paints walls"), *columns).tolist()
+    [False, False, True]
+    """
+    ours = np.uint64(given.words)
+    here, there = np.bitwise_count(ours & ~words), np.bitwise_count(words & ~ours)
+    most, all_of_them = np.maximum(here, there), here + there
+    shared = kinds & kinds.dtype.type(given.kinds)
+    close: BoolArray = spellings == given.spelling
+    close |= (most <= _ON_A_SIDE) & ((most == all_of_them) | (shared & ~kinds.dtype.type(_OPPOSED) > 0))
+    close |= (all_of_them <= _ON_BOTH) & (shared & _OPPOSED > 0)
+    return close
+
+
+def concern(a: str, b: str) -> bool:
+    """Tell whether one of two texts could count as said before, or as denied, beside the other one.
+
+    Whatever their vectors, speakers and times are; if not, no rule of this package says anything about them.
+
+    Parameters
+    ----------
+    a, b
+        Two texts, in either order.
+
+    Examples
+    --------
+    >>> concern("Anna really likes tea", "Anna likes tea"), concern("Anna likes tea", "Bob swims")
+    (True, False)
+    >>> concern("Anna lives in Rome", "Anna moved to Paris")
+    True
+    """
+    return (
+        contradiction(a, b) is not None
+        or contradiction(b, a) is not None
+        or same_statement(a, b)
+        or extends(a, b)
+        or extends(b, a)
     )
 
 
 @lru_cache(maxsize=64)
-def _read(text: str) -> Opening:
+def _opening(text: str) -> Opening:
     # Kept for a moment: what is looked for now is written down next.
     subject = whose = letters = fillers = ""
     for word in words_in(text):

@@ -29,8 +29,7 @@ _WORD: Final = re.compile(
     r"[\w.+-]++@[\w-]+(?:\.[\w-]+)+|\d+(?:[.,:/-]\d+)*%?|[^\W\d_]+(?:['’-][^\W_]+)*\d*|\S"
 )
 _CONTRACTED: Final = re.compile(r"(?<=\w)n['’]t$")
-CONTRACTED: Final = {"ca": "can", "wo": "will", "sha": "shall"}
-"""Verbs as contractions leave them, and whole."""
+_WHOLE: Final = {"ca": "can", "wo": "will", "sha": "shall"}
 _SHORTEST_STEM: Final = 3
 _ENDINGS: Final = frozenset(ENDINGS)
 _ENDING_SIZES: Final = tuple(sorted({len(ending) for ending in ENDINGS}, reverse=True))
@@ -93,13 +92,24 @@ def words_in(text: str) -> Iterator[Word]:
     ['anna', 'can', 'not', 'swim']
     """
     for found in _WORD.finditer(checks.text("text", text)):
-        yield from _spelt(found.group())
+        yield from spelt(found.group())
+
+
+def pieces(text: str) -> list[str]:
+    """Return the pieces of a text that are words, numbers, addresses and signs, as they are written.
+
+    Examples
+    --------
+    >>> pieces("Anna's 2 dogs, she can't!")
+    ["Anna's", '2', 'dogs', ',', 'she', "can't", '!']
+    """
+    return _WORD.findall(checks.text("text", text))
 
 
 @lru_cache(maxsize=1_024)
 def _read(text: str) -> Wording:
     # Kept for a while: one new text is compared with many, and the same candidates come up again.
-    words = tuple(words_in(text))
+    words = tuple([word for piece in pieces(text) for word in spelt(piece)])
     claim = tuple(word for word in words if word.text not in LIGHT and word.text not in NEGATIONS)
     negations = sum(word.text in NEGATIONS for word in words)
     numbers = tuple(word.text for word in claim if word.number)
@@ -107,8 +117,14 @@ def _read(text: str) -> Wording:
 
 
 @lru_cache(maxsize=8_192)
-def _spelt(raw: str) -> tuple[Word, ...]:
-    """Return what is compared of a piece of text: one word, mostly; two for a contraction, none for a dot."""
+def spelt(raw: str) -> tuple[Word, ...]:
+    """Return what is compared of a piece of text: one word, mostly; two for a contraction, none for a dot.
+
+    Examples
+    --------
+    >>> [[word.text for word in spelt(piece)] for piece in ("Anna's", "can't", "!")]
+    [['anna'], ['can', 'not'], []]
+    """
     if raw.isascii() and raw.isalpha():
         return (Word(raw.lower(), raw[0].isupper()),)
     if not any(character.isalnum() for character in raw):
@@ -117,7 +133,7 @@ def _spelt(raw: str) -> tuple[Word, ...]:
     key = folded(raw).replace("’", "'").replace("ё", "е")
     if _CONTRACTED.search(key):
         verb = _CONTRACTED.sub("", key)
-        return Word(CONTRACTED.get(verb, verb)), Word("not")
+        return Word(_WHOLE.get(verb, verb)), Word("not")
     return (Word(key.removesuffix("'s"), raw[:1].isupper() or any(map(str.isdigit, raw))),)
 
 

@@ -2,37 +2,23 @@
 
 Of each text two checksums are kept (:mod:`recollect.duplicates.openings`), eight bytes. Equal openings have
 equal checksums, so nothing is missed; that two openings have the same one by chance costs a look and no more.
+Of those that were once looked at closer, because something new opened like them, the gist is kept as well.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import numpy as np
 
-from recollect.duplicates.openings import LETTERS, opening
+from recollect.duplicates.openings import LETTERS, are_close, gist, opening
 from recollect.index.growing import Growing
-from recollect.model.checks import BoolArray
+from recollect.model.checks import BoolArray, IntArray
 
 _NOTHING: Final = 0
-"""What stands for no subject, and for no memory; no checksum is this."""
-
-
-class Sharing(NamedTuple):
-    """Which slots share the opening of a text.
-
-    Parameters
-    ----------
-    about
-        Those with its subject: nothing else is contradicted by it.
-    begun
-        Those that begin with its letters, or are short and it begins with theirs: it repeats nothing else.
-    """
-
-    about: list[int]
-    begun: list[int]
+"""What stands for no subject, and for no memory; no checksum of an opening is this."""
 
 
 class Openings:
@@ -41,17 +27,22 @@ class Openings:
     Examples
     --------
     >>> known = Openings()
-    >>> known.add(["Anna likes tea.", "Bob swims a lot.", None, "Anna plays the piano."])
+    >>> known.add(texts := ["Anna likes tea.", "Bob swims a lot.", "Anna collects old stamps of Norway."])
     >>> known.sharing("Anna really likes green tea")
-    Sharing(about=[0, 3], begun=[0])
-    >>> known.sharing("Clara lives in Rome")
-    Sharing(about=[], begun=[])
+    array([0, 2])
+    >>> known.read(known.unread(np.array([0, 2])), {0: texts[0], 2: texts[2]})
+    >>> known.like("Anna really likes green tea", np.array([0, 2]))
+    array([0])
     """
 
     def __init__(self) -> None:
         self._subjects = Growing(np.uint32, ())
         self._letters = Growing(np.uint32, ())
         self._short: set[int] = set()
+        self._is_read = Growing(np.bool_, ())
+        self._words = Growing(np.uint64, ())
+        self._kinds = Growing(np.uint32, ())
+        self._spellings = Growing(np.uint32, ())
 
     def __len__(self) -> int:
         return len(self._subjects)
@@ -61,35 +52,55 @@ class Openings:
         subjects, letters = np.zeros((2, len(texts)), np.uint32)
         for place, text in enumerate(texts):
             if text is not None:
-                read = opening(text)
-                subjects[place], letters[place] = _checksum(read.subject), _checksum(read.letters)
-                if len(read.letters) < LETTERS:
+                found = opening(text)
+                subjects[place], letters[place] = _checksum(found.subject), _checksum(found.letters)
+                if len(found.letters) < LETTERS:
                     self._short.add(int(letters[place]))
         self._subjects.extend(subjects)
         self._letters.extend(letters)
+        for part in (self._is_read, self._words, self._kinds, self._spellings):
+            part.extend(np.zeros(len(texts), part.view.dtype))
 
-    def sharing(self, text: str) -> Sharing | None:
-        """Return the slots of all texts that `text` may repeat or contradict, and a few more.
+    def sharing(self, text: str) -> IntArray | None:
+        """Return the slots, ascending, of all texts that `text` may repeat or contradict, and some more.
 
         None for a text so short that any other may go on from it.
         """
-        read = opening(text)
-        if len(read.letters) < LETTERS:
+        found = opening(text)
+        if len(found.letters) < LETTERS:
             return None
         letters = self._letters.view
-        begun = letters == _checksum(read.letters)
+        shared: BoolArray = letters == _checksum(found.letters)
+        if found.subject:
+            shared |= self._subjects.view == _checksum(found.subject)
         if self._short:
             # What is shorter may be the beginning of this.
             for end in range(1, LETTERS):
-                if (short := _checksum(read.letters[:end])) in self._short:
-                    begun |= letters == short
-        about = _slots(self._subjects.view == _checksum(read.subject)) if read.subject else []
-        return Sharing(about, _slots(begun))
+                if (short := _checksum(found.letters[:end])) in self._short:
+                    shared |= letters == short
+        slots: IntArray = shared.nonzero()[0]
+        return slots
 
+    def unread(self, slots: IntArray) -> IntArray:
+        """Return those of some slots whose gist is not known yet."""
+        is_read: BoolArray = self._is_read.view[slots]
+        return slots[~is_read]
 
-def _slots(found: BoolArray) -> list[int]:
-    # Mostly it is nobody, and that is told sooner than who it is.
-    return found.nonzero()[0].tolist() if found.any() else []
+    def read(self, slots: IntArray, texts: Mapping[int, str]) -> None:
+        """Keep the gists of the texts of some slots; one that has no text any more has none."""
+        for slot, text in texts.items():
+            found = gist(text)
+            self._words.view[slot], self._kinds.view[slot] = found.words, found.kinds
+            self._spellings.view[slot] = found.spelling
+        self._is_read.view[slots] = True
+
+    def like(self, text: str, slots: IntArray) -> IntArray:
+        """Return those of some slots, whose gists are known, that `text` may still repeat or contradict."""
+        found = gist(text)
+        parts = (self._words, self._kinds, self._spellings)
+        close = are_close(found, *(part.view[slots] for part in parts))
+        chosen: IntArray = slots[close]
+        return chosen
 
 
 def _checksum(opening: str) -> int:

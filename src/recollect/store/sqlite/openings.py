@@ -15,9 +15,10 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from recollect.model.checks import IntArray
 from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.keeping_up import Added
 from recollect.store.sqlite.places import place
@@ -34,7 +35,7 @@ _PATIENCE: Final = 4
 _AT_ONCE: Final = 1_000
 """How many are read at a look."""
 _FEW: Final = 64
-"""How many texts are read to see whether they are meant; of more, a search tells faster."""
+"""How many texts are read at a look to see whether they are meant; of more, a search tells faster."""
 _READ: Final = (
     "SELECT m.slot, m.content FROM memories m "
     "WHERE m.number >= ? AND m.number < ? AND (m.speaker = '' OR m.session = '' OR m.position IS NULL)"
@@ -64,24 +65,28 @@ class OpeningStore:
             number, slots = found
             known = self._known(number, slots)
             sharing = None if known is None else known.sharing(content)
-            if sharing is None:
+            if known is None or sharing is None:
                 return False
-            wanted = {*sharing.about, *sharing.begun}
-            if not wanted or len(wanted) > _FEW:
-                return not wanted
-            texts = self._texts(number, wanted)
-        # What was purged is shared by nobody.
-        about, begun = ([texts[slot] for slot in slots if slot in texts] for slots in sharing)
-        from recollect.duplicates.contradiction import contradicts_any
-        from recollect.duplicates.openings import repeats_any
+            unread = known.unread(sharing)
+            if unread.size:
+                some = unread[:_FEW]
+                known.read(some, self._texts(number, some))
+                if some.size < unread.size:
+                    return False
+            close = known.like(content, sharing) if sharing.size else sharing
+            if not close.size or close.size > _FEW:
+                return not close.size
+            texts = self._texts(number, close).values()
+        from recollect.duplicates.openings import concern
 
-        return not contradicts_any(content, about) and not repeats_any(content, begun)
+        return not any(concern(older, content) for older in texts)
 
-    def _texts(self, number: int, slots: Collection[int]) -> dict[int, str]:
+    def _texts(self, number: int, slots: IntArray) -> dict[int, str]:
+        """Return the texts of some slots; of what was purged there is none any more."""
         return dict(
             self._connection.execute(
                 f"SELECT slot, content FROM memories WHERE number IN ({marks(slots)})",
-                [place(number, slot) for slot in slots],
+                [place(number, slot) for slot in slots.tolist()],
             ).fetchall()
         )
 
