@@ -38,6 +38,7 @@ from recollect.cli import (
     walkthrough,
 )
 from recollect.cli.command import Db, Debug, Embedder, Json, Namespace, Quiet, Replica, guarded
+from recollect.cli.flags import Group
 from recollect.cli.session import Given, Session
 
 _GROUPS: Final = (
@@ -83,6 +84,7 @@ Recollect remembers what you tell it and finds it again by meaning and by words.
 """
 
 app = typer.Typer(
+    cls=Group,
     name="recollect",
     help="Memory that finds the right few things again, on your machine, with reasons.",
     invoke_without_command=True,

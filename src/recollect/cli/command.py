@@ -18,6 +18,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from recollect.cli.failures import INTERRUPTED, STORE, USAGE, exit_code
+from recollect.cli.flags import Command
 from recollect.cli.session import Given, Session
 
 EVERYWHERE: Final = "Options of every command"
@@ -104,7 +105,7 @@ def command(
         ]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        app.command(name, rich_help_panel=panel)(run)
+        app.command(name, cls=Command, rich_help_panel=panel)(run)
         return function
 
     return decorate

@@ -23,6 +23,7 @@ from recollect.cli.evaluation_inputs import (
     scored_runs,
 )
 from recollect.cli.evaluation_tables import as_json, show_comparison, show_runs
+from recollect.cli.flags import Group
 from recollect.cli.output import counted
 from recollect.cli.recalling import Changes, recipe_names
 from recollect.cli.session import Session
@@ -84,7 +85,9 @@ Folder = Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="
 
 def register(app: typer.Typer) -> None:
     """Add the group of commands to the application."""
-    group = typer.Typer(no_args_is_help=True, help="Measure how good the recipes are, on data with labels.")
+    group = typer.Typer(
+        cls=Group, no_args_is_help=True, help="Measure how good the recipes are, on data with labels."
+    )
     for name, help_ in DATASETS.items():
         command(group, name, "Data sets")(_command_for(name, help_))
     command(group, "score", "Run files")(score)

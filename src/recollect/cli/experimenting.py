@@ -10,6 +10,7 @@ import typer
 from recollect.cli.arguments import changes, words
 from recollect.cli.command import command
 from recollect.cli.failures import NOTHING
+from recollect.cli.flags import Group
 from recollect.cli.learning import PANEL
 from recollect.cli.learning_output import interval, plain, table
 from recollect.cli.output import one_line
@@ -41,7 +42,9 @@ Limit = Annotated[int, typer.Option("--limit", "-l", help="How many at most.")]
 
 def register(app: typer.Typer) -> None:
     """Add the group of commands to the application."""
-    group = typer.Typer(no_args_is_help=True, help="Compare variants with the people who use them.")
+    group = typer.Typer(
+        cls=Group, no_args_is_help=True, help="Compare variants with the people who use them."
+    )
     command(group, "create")(create)
     command(group, "assign")(assign)
     command(group, "recall")(recall)

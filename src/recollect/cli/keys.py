@@ -11,6 +11,7 @@ import typer
 
 from recollect.cli.arguments import instant
 from recollect.cli.command import command
+from recollect.cli.flags import Group
 from recollect.cli.output import visible
 from recollect.cli.session import Session
 
@@ -33,7 +34,7 @@ Id = Annotated[str, typer.Argument(metavar="ID", help="The id of the key.")]
 
 def register(app: typer.Typer) -> None:
     """Add the group of commands to the application."""
-    group = typer.Typer(no_args_is_help=True, help="Keys to the server.")
+    group = typer.Typer(cls=Group, no_args_is_help=True, help="Keys to the server.")
     command(group, "create")(create)
     command(group, "list")(list_)
     command(group, "revoke")(revoke)

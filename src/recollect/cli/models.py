@@ -9,6 +9,7 @@ import typer
 from recollect.cli.arguments import chosen
 from recollect.cli.command import command
 from recollect.cli.failures import EMBEDDER
+from recollect.cli.flags import Group
 from recollect.cli.session import Session
 
 _RECOMMENDED: Final = "arctic-embed-s"
@@ -36,7 +37,7 @@ Which = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the group of commands to the application."""
-    group = typer.Typer(no_args_is_help=True, help="The models that measure meaning.")
+    group = typer.Typer(cls=Group, no_args_is_help=True, help="The models that measure meaning.")
     command(group, "list")(list_)
     command(group, "install")(install)
     command(group, "verify")(verify)

@@ -11,6 +11,7 @@ import typer
 
 from recollect.cli.arguments import changes, instant
 from recollect.cli.command import command
+from recollect.cli.flags import Group
 from recollect.cli.learning import PANEL, Plot, Since
 from recollect.cli.learning_output import plain, table, verdict_json
 from recollect.cli.output import counted
@@ -59,7 +60,9 @@ All = Annotated[bool, typer.Option("--all-namespaces", help="Every namespace tha
 def register(app: typer.Typer) -> None:
     """Add the group of commands to the application."""
     group = typer.Typer(
-        no_args_is_help=True, help="Tune on feedback and labels; what wins on held-out questions is saved."
+        cls=Group,
+        no_args_is_help=True,
+        help="Tune on feedback and labels; what wins on held-out questions is saved.",
     )
     command(group, "weights")(weights)
     command(group, "thresholds")(thresholds)
