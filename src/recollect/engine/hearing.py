@@ -113,28 +113,37 @@ class Hearing:
             ):
                 known.setdefault(memory.fingerprint, []).append(memory)
                 open_.append(entry)
-        if mode is Duplicates.NEAR and open_ and not self._all_unheard(path, open_):
+        if mode is Duplicates.NEAR and (like := self._like_others(path, open_)):
             with self.store.view(path, now) as view:
-                self._compare_nearly(view, open_, said)
+                self._compare_nearly(view, like, said)
 
-    def _all_unheard(self, path: str, entries: Sequence[Entry]) -> bool:
-        """Tell whether one memory is like nothing before it; several are also compared with each other."""
-        return len(entries) == 1 and self.store.unheard(path, entries[0].memory.content)
+    def _like_others(self, path: str, entries: Sequence[Entry]) -> list[tuple[Entry, list[_Candidate]]]:
+        """Return those entries that may repeat or contradict others, and the ones before them that are near.
 
-    def _compare_nearly(self, view: View, entries: Sequence[Entry], said: _Said) -> None:
-        before: list[Entry] = []
+        Which is none that is far from all before it in its batch, and surely like nothing in the namespace.
+        """
         rows = np.stack([_first(entry) for entry in entries]) if _all_embedded(entries) else None
-        if rows is not None and isinstance(view, Expecting):
-            view.expect(rows, _NEAREST, _READ)
+        found = []
         for place, entry in enumerate(entries):
-            candidates = self._candidates(view, entry)
-            if rows is not None and before:
+            near: list[_Candidate] = []
+            if rows is not None and place:
                 inside = rows[:place] @ rows[place]
-                candidates += [
-                    _Candidate(float(inside[near]), memory=before[near].memory)
-                    for near in np.flatnonzero(inside >= self.threshold)
+                near = [
+                    _Candidate(float(inside[other]), memory=entries[other].memory)
+                    for other in np.flatnonzero(inside >= self.threshold).tolist()
                 ]
-            before.append(entry)
+            if near or not self.store.unheard(path, entry.memory.content):
+                found.append((entry, near))
+        return found
+
+    def _compare_nearly(
+        self, view: View, entries: Sequence[tuple[Entry, list[_Candidate]]], said: _Said
+    ) -> None:
+        alone = [entry for entry, _ in entries]
+        if isinstance(view, Expecting) and _all_embedded(alone):
+            view.expect(np.stack([_first(entry) for entry in alone]), _NEAREST, _READ)
+        for entry, near in entries:
+            candidates = self._candidates(view, entry) + near
             close = [each for each in candidates if each.cosine is None or each.cosine >= self.threshold]
             if any(
                 said.judged(entry.memory, older, each.cosine, _NEAR, self.threshold)
