@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -89,6 +90,14 @@ def test_a_re_ranker_that_cannot_be_had_is_an_error() -> None:
         recollect.open(":memory:", reranker="mini-reranker", resources=NO_MODELS)
     with pytest.raises(InvalidArgument, match="reranker must be a re-ranker"):
         recollect.open(":memory:", reranker=7, resources=NO_MODELS)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("path", [3, None, b"m.db", ["m.db"]])
+def test_what_is_no_path_opens_no_file(path: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidArgument, match="path must be the path of a file, or the address of a server"):
+        recollect.open(path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_wrong_paths_are_explained(tmp_path: Path) -> None:

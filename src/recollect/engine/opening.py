@@ -179,6 +179,8 @@ def open_store(
     approximate_from: int = LARGE,
 ) -> Store:
     """Open the store in a file or on a server, without an engine around it; see :func:`open`."""
+    if not isinstance(path, str | os.PathLike | ServerAddress):
+        raise InvalidArgument("path", path, "the path of a file, or the address of a server")
     url, other = address_of(path), None if replica is None else address_of(replica)
     if replica is not None and (url is None or other is None):
         # Neither is shown: one of them may hold a password.

@@ -180,9 +180,9 @@ def translated(name: str) -> Iterator[None]:
 def _ours(error: sqlite3.DatabaseError, name: str) -> StoreError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return StoreCorrupt(
-            f"{name} is damaged or not a database ({error}); run `recollect check`, or restore a backup"
-        )
+        # A file that is no database cannot be checked either; it is most often another one than was meant.
+        advice = "run `recollect check`" if code == sqlite3.SQLITE_CORRUPT else "name another file"
+        return StoreCorrupt(f"{name} is damaged or not a database ({error}); {advice}, or restore a backup")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreUnavailable(f"{name} stayed locked by another process for {_BUSY_SECONDS:g} s; try again")
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
