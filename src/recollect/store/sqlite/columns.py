@@ -42,6 +42,9 @@ def insertion(number: int, first: int, memories: Sequence[Memory]) -> tuple[str,
     memories
         What is added.
     """
+    if len(memories) == 1:
+        # There is nothing to be saved by looking for what all of one have in common.
+        return _statement(COLUMNS), iter([(place_of(number, first), number, first, *rows.row(memories[0]))])
     bound: list[str] = []
     values: list[Sequence[Any]] = []
     for field in _FIELDS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import get_ident
 from time import monotonic, sleep
@@ -151,30 +151,53 @@ def together(connection: sqlite3.Connection, name: str) -> Iterator[None]:
             connection.joined = before
 
 
-@contextmanager
-def reading(connection: sqlite3.Connection, name: str) -> Iterator[None]:
+def reading(connection: sqlite3.Connection, name: str) -> AbstractContextManager[None]:
     """Run the block on one consistent view of the database; inside a transaction it is that one's view."""
-    try:
-        if connection.in_transaction:
-            yield
-            return
-        connection.execute("BEGIN")
-        try:
-            yield
-        finally:
-            if connection.in_transaction:
-                connection.execute("COMMIT")
-    except sqlite3.DatabaseError as error:
-        raise _ours(error, name) from error
+    return _Reading(connection, name)
 
 
-@contextmanager
-def translated(name: str) -> Iterator[None]:
+def translated(name: str) -> AbstractContextManager[None]:
     """Turn SQLite's errors into ours."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        raise _ours(error, name) from error
+    return _Translated(name)
+
+
+class _Translated:
+    """What `translated` returns; a class, since every look goes through it and a generator takes longer."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, sqlite3.DatabaseError):
+            raise _ours(error, self._name) from error
+
+
+class _Reading(_Translated):
+    """What `reading` returns."""
+
+    __slots__ = ("_begun", "_connection")
+
+    def __init__(self, connection: sqlite3.Connection, name: str) -> None:
+        super().__init__(name)
+        self._connection = connection
+        self._begun = False
+
+    def __enter__(self) -> None:
+        if not self._connection.in_transaction:
+            with _Translated(self._name):
+                self._connection.execute("BEGIN")
+            self._begun = True
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if self._begun and self._connection.in_transaction:
+            with _Translated(self._name):
+                self._connection.execute("COMMIT")
+        super().__exit__(kind, error, trace)
 
 
 def _ours(error: sqlite3.DatabaseError, name: str) -> StoreError:

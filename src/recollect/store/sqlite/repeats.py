@@ -60,19 +60,17 @@ class RepeatStore:
         Turns of a transcript are left out.
         """
         with self._lock, reading(self._connection, self.path):
-            whose = find_namespace(self._connection, namespace)
-            if whose is None:
-                return {}
             found: dict[str, list[Memory]] = {}
             wanted = dict.fromkeys(fingerprints)
             prefixes = list(dict.fromkeys(each[:_PREFIX] for each in wanted))
             for start in range(0, len(prefixes), _AT_ONCE):
                 some = prefixes[start : start + _AT_ONCE]
                 for row in self._connection.execute(
-                    f"SELECT {SELECTED} FROM {SOURCE} WHERE m.namespace = ? "
+                    f"SELECT {SELECTED} FROM {SOURCE} "
+                    "WHERE m.namespace = (SELECT number FROM namespaces WHERE path = ?) "
                     f"AND substr(m.fingerprint, 1, {_PREFIX}) IN ({marks(some)}) AND {_PLAIN} "
                     "AND m.forgotten_at IS NULL AND coalesce(m.expires_at > ?, 1) ORDER BY m.number",
-                    (whose.number, *some, microseconds(now)),
+                    (namespace, *some, microseconds(now)),
                 ):
                     each = memory(row)
                     if each.fingerprint in wanted:
