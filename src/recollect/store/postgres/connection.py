@@ -37,6 +37,8 @@ FEED: Final = 0x52434C54_0001
 _ATTEMPTS: Final = 6
 _PAUSE: Final = 0.01
 _CONNECT_SECONDS: Final = 10
+_CURSORS: Final = 64
+"""How many cursors a connection keeps; more than there are statements without a filter in them."""
 _READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _READING: Final = "SET enable_seqscan = off"
 """Everything that is read has an index; but a server that knows little of its tables may not think of it."""
@@ -50,17 +52,25 @@ class Writer(Connection[TupleRow]):
     """A connection that knows under which number its writes are counted."""
 
     number: int | None = None
-    _asking: Cursor[TupleRow] | None = None
+
+    def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - psycopg's own
+        super().__init__(*args, **options)
+        self._asking: dict[str, tuple[str, Cursor[TupleRow]]] = {}
 
     def rows(self, sql: str, values: Sequence[object]) -> list[TupleRow]:
         """Return the rows of a statement, arrays of numbers in them as numpy's.
 
-        For statements that are asked by the thousand: all come through one cursor, in binary.
+        For statements that are asked by the thousand: each has a cursor, which remembers how to read columns
+        as long as it is given the same object, and they are sent in binary.
         """
-        if self._asking is None:
-            self._asking = self.cursor(binary=True)
-            arrays.register(self._asking)
-        return self._asking.execute(sql, values).fetchall()
+        known = self._asking.get(sql)
+        if known is None:
+            if len(self._asking) == _CURSORS:
+                self._asking.clear()
+            cursor = self.cursor(binary=True)
+            arrays.register(cursor)
+            known = self._asking[sql] = (sql, cursor)
+        return known[1].execute(known[0], values).fetchall()
 
 
 Server: TypeAlias = Writer

@@ -23,6 +23,8 @@ COLUMNS: Final = (
 OWN: Final = ", ".join(f"m.{column}" for column in COLUMNS if column != "facets")
 """What is read of a memory `m`; its namespace's path completes it."""
 
+_NO_SOURCE: Final = Source()
+_TIERS: Final = {tier.value: tier for tier in Tier}
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _written: Final = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -73,6 +75,7 @@ def memory(values: Sequence[Any], namespace: str) -> Memory:
         superseded_by, mentions, access_count, last_accessed_at, version, fingerprint, embedder, pinned,
         supported_at,
     ) = values  # fmt: skip
+    plain = position is None and not speaker and not session and not link
     return trusted(
         (
             id_,
@@ -80,24 +83,24 @@ def memory(values: Sequence[Any], namespace: str) -> Memory:
             instant(created_at),
             namespace,
             category,
-            Tier(tier),
+            _TIERS[tier],
             confidence,
             importance,
             pinned,
             tuple(tags),
             _NOTHING if metadata == "{}" else MappingProxyType(json.loads(metadata)),
-            Source(speaker, session, position, link),
+            _NO_SOURCE if plain else Source(speaker, session, position, link),
             tuple(entities),
             None if lat is None else Place(lat, lon, place),
-            instant(valid_from),
-            instant(valid_to),
-            instant(expires_at),
+            None if valid_from is None else instant(valid_from),
+            None if valid_to is None else instant(valid_to),
+            None if expires_at is None else instant(expires_at),
             tuple(supersedes),
             superseded_by,
             mentions,
-            instant(supported_at),
+            None if supported_at is None else instant(supported_at),
             access_count,
-            instant(last_accessed_at),
+            None if last_accessed_at is None else instant(last_accessed_at),
             version,
             fingerprint,
             embedder,

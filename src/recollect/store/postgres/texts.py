@@ -64,7 +64,8 @@ class _Dumper(StrDumperUnknown):
 
 class _Loader(Loader):
     def load(self, data: Buffer) -> str:
-        return restored(bytes(data).decode())
+        text = str(data, "utf-8")
+        return text if "\x01" not in text else restored(text)
 
 
 class _BinaryLoader(_Loader):

@@ -30,6 +30,7 @@ from recollect.store.postgres.sight import Restriction, both, filtered, look, wi
 from recollect.store.postgres.words import NUMBER_OF, key_of
 
 _CONTENT = NUMBER_OF["content"]
+_MEMORIES: Final = f"SELECT m.slot, {OWN} FROM memories m WHERE m.namespace = %s AND m.slot = ANY (%s::int[])"
 _KEPT: Final = 64
 """How many of the nearest are kept of each vector that is expected: more than are asked for at first."""
 
@@ -228,10 +229,7 @@ class PostgresView:
         wanted, known = slots.tolist(), self._memories
         unread = [slot for slot in wanted if slot not in known]
         if unread:
-            for slot, *row in self._connection.execute(
-                f"SELECT m.slot, {OWN} FROM memories m WHERE m.namespace = %s AND m.slot = ANY (%s::int[])",
-                (self._number, array(unread)),
-            ):
+            for slot, *row in self._connection.rows(_MEMORIES, (self._number, array(unread))):
                 known[slot] = memory(row, self._namespace.path)
         return [known[slot] for slot in wanted]
 
