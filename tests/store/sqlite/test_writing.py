@@ -3,12 +3,17 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from recollect.index.codes import Codes
 from recollect.index.record import FORGOTTEN, GONE, unpacked
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory, Source
 from recollect.store.conformance import HERE, NOW, THERE, entry
+from recollect.store.port import Entry
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.sqlite.writing import find, find_namespace
 
@@ -42,6 +47,38 @@ def test_slots_are_given_out_in_order_and_never_again(store: SqliteStore) -> Non
     assert (namespace.slots, namespace.flushed) == (3, 0)
     assert find_namespace(connection, "nobody") is None
     assert find(connection, HERE, "c")[2] == 2
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.sampled_from([0, 1, 1, 1, 2]), min_size=1, max_size=4),
+    st.sampled_from([0, 300]),
+    st.sampled_from([np.float32, np.float64]),
+    st.sampled_from([1.0, 3e38]),
+)
+def test_vectors_lie_beside_their_memories_however_many_each_has(
+    passages: list[int], more: int, kind: type[np.floating[Any]], size: float
+) -> None:
+    """From 256 on they are also coded; a square of 3e38 is no float32, and it is finite all the same."""
+    counts = [*passages, *[1] * more]
+    rows = np.arange(1, 2 * sum(counts) + 1).reshape(-1, 2).astype(kind)
+    rows *= kind(size) / rows.max(initial=1)
+    each = np.split(rows, np.cumsum(counts)[:-1])
+    store = SqliteStore(":memory:")
+    store.use_embedder("pairs", 2)
+    store.add(
+        [
+            Entry(entry(f"m{number}", "tea").memory, {"content": {"tea": 1}}, own if len(own) else None, b"d")
+            for number, own in enumerate(each)
+        ]
+    )
+    connection: sqlite3.Connection = store._connection
+    found = dict(connection.execute("SELECT slot, vectors FROM vectors").fetchall())
+    assert found == {slot: own.astype(np.float32).tobytes() for slot, own in enumerate(each) if len(own)}
+    for (blob,) in connection.execute("SELECT codes FROM segments").fetchall():
+        expected = Codes.of(np.repeat(np.arange(len(each), dtype=np.int32), counts), rows.astype(np.float32))
+        assert blob == expected.encoded()
+    store.close()
 
 
 def test_sessions_are_numbered_by_namespace(store: SqliteStore) -> None:

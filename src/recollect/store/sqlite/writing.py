@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
@@ -89,7 +89,8 @@ def add(
         slots = namespace.slots + len(batch)
         checked_room("memories in one namespace", slots, SLOTS)
         full = slots - namespace.flushed >= TAIL
-        change, records = _add_rows(connection, namespace, batch, embedder, waiting=not full)
+        matrix = _lone_rows(batch, embedder)
+        change, records = _add_rows(connection, namespace, batch, embedder, matrix, waiting=not full)
         if added is not None and not full:
             added.append(Added(namespace, batch, records, change))
         connection.execute(_GROWN, (slots, change, namespace.number))
@@ -98,14 +99,11 @@ def add(
                 change = _supersede(connection, namespace, old, slot, entry.memory)
         if full:
             fresh = [(slot, entry.terms) for slot, entry in enumerate(batch, namespace.slots)]
-            vectors = (
-                None
-                if embedder is None
-                else (
-                    embedder[0],
-                    *rows_of(batch, namespace.slots, embedder[1]),
-                )
-            )
+            vectors = None
+            if embedder is not None and matrix is not None:
+                vectors = embedder[0], np.arange(namespace.slots, slots, dtype=np.int32), matrix
+            elif embedder is not None:
+                vectors = embedder[0], *rows_of(batch, namespace.slots, embedder[1])
             segments.flush(connection, namespace, fresh, vectors)
     return change or _last_change(connection)
 
@@ -252,12 +250,14 @@ def _add_rows(
     namespace: Namespace,
     batch: Sequence[Entry],
     embedder: tuple[int, int] | None,
+    matrix: Floats | None,
     *,
     waiting: bool,
 ) -> tuple[int, list[bytes]]:
     """Write all rows of a batch, and return its last change and its records; words are kept if `waiting`."""
     number, first = namespace.number, namespace.slots
-    passages = _all_checked_passages(batch, embedder)
+    alone = matrix is not None
+    passages = [1 if alone else checked_passages(entry, embedder) for entry in batch]
     memories = [as_added(entry.memory) for entry in batch]
     sessions = _session_numbers(connection, number, {memory.source.session for memory in memories})
     try:
@@ -284,10 +284,12 @@ def _add_rows(
                     embedder[0],
                     slot,
                     entry.digest,
-                    np.asarray(entry.vectors, np.float32).tobytes(),
+                    written,
                 )
-                for slot, entry in enumerate(batch, first)
-                if entry.vectors is not None
+                for slot, (entry, written) in enumerate(
+                    zip(batch, _written(batch, matrix), strict=True), first
+                )
+                if written is not None
             ),
         )
     last = first + len(batch) - 1
@@ -308,19 +310,28 @@ def _taken(connection: sqlite3.Connection, number: int, batch: Sequence[Entry]) 
     return entry.memory.id
 
 
-def _all_checked_passages(batch: Sequence[Entry], embedder: tuple[int, int] | None) -> list[int]:
-    """Return how many passages each entry has vectors of; all of them are looked at in one go if they may."""
+def _lone_rows(batch: Sequence[Entry], embedder: tuple[int, int] | None) -> Floats | None:
+    """Return the vectors of a batch as one matrix, if each memory has one and all are as they should be.
+
+    None if any is not, or may not be: finite numbers may have an infinite sum of squares.
+    """
     rows = [entry.vectors for entry in batch if entry.vectors is not None]
     shape = None if embedder is None else (1, embedder[1])
-    # Finite numbers may have an infinite sum: then one by one.
-    if len(rows) < len(batch) or any(row.shape != shape for row in rows) or not _finite_sum(rows):
-        return [checked_passages(entry, embedder) for entry in batch]
-    return [1] * len(batch)
-
-
-def _finite_sum(rows: Sequence[Floats]) -> bool:
+    if len(rows) < len(batch) or any(row.shape != shape for row in rows):
+        return None
     whole = np.concatenate(rows)
-    return math.isfinite(np.vdot(whole, whole))
+    return whole.astype(np.float32, copy=False) if math.isfinite(np.vdot(whole, whole)) else None
+
+
+def _written(batch: Sequence[Entry], matrix: Floats | None) -> Iterator[bytes | memoryview | None]:
+    """Yield the vectors of each memory as its row has them; None for one without."""
+    if matrix is None:
+        for entry in batch:
+            yield None if entry.vectors is None else np.asarray(entry.vectors, np.float32).tobytes()
+    else:
+        whole, width = matrix.data.cast("B"), matrix.strides[0]
+        for start in range(0, whole.nbytes, width):
+            yield whole[start : start + width]
 
 
 def _session_numbers(connection: sqlite3.Connection, number: int, names: set[str]) -> dict[str, int]:
