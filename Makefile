@@ -44,6 +44,9 @@ $(BROWSER): $(ENV)
 	else false; fi || echo "No browser: the tests of the page in a browser will be skipped."
 	@touch $@
 
+# Bytecode is kept, whatever the environment says: without it each of a few hundred processes that tests start
+# compiles the package anew, and pytest rewrites the asserts of every test once for each worker.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(MODELS) $(BROWSER)  ## Set up, then run every test and doctest with branch coverage
 	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal --cov --cov-report=term
 

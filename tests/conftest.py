@@ -1,9 +1,69 @@
-"""Hypothesis without a deadline: these machines are shared, and a slow example is not a wrong one."""
+"""How all tests are run: hypothesis without a deadline, the long ones first, and what coverage is taken of.
+
+Coverage is taken of the pure core, by its own tests. A tracer would make every other test half as long again
+and tell nothing, so it is off while they run. The core is imported before, for lines that run at its import
+count as well.
+"""
 
 import os
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
 
+import pytest
+from coverage import Coverage
 from hypothesis import settings
 
+# These machines are shared, and a slow example is not a wrong one.
 settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+HERE = Path(__file__).parent
+CORE = ("model", "text", "rank", "graph", "place", "duplicates")
+WATCHED = {
+    HERE / "test_bad_input.py",
+    *(folder / name for folder in (HERE, HERE.parent / "src" / "recollect") for name in CORE),
+}
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart() -> None:
+    """Import the whole core while it is watched; a worker begins to watch in this hook."""
+    if Coverage.current() is not None:
+        for name in CORE:
+            package = import_module(f"recollect.{name}")
+            for found in walk_packages(package.__path__, f"{package.__name__}."):
+                import_module(found.name)
+
+
+@contextmanager
+def watched_if_of_core(path: Path) -> Iterator[None]:
+    """Run the block without a tracer, unless it is about tests of the core."""
+    tracer = None if WATCHED.intersection((path, *path.parents)) else Coverage.current()
+    if tracer is not None:
+        tracer.stop()
+    try:
+        yield
+    finally:
+        if tracer is not None:
+            tracer.start()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, object, object]:
+    with watched_if_of_core(collector.path):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    with watched_if_of_core(item.path):
+        return (yield)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the long ones first: begun last, one of them would run alone while the other workers idle."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)

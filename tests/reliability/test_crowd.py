@@ -6,9 +6,11 @@ import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 import recollect
 
-SECONDS = 60 if os.environ.get("RECOLLECT_LONG") else 15
+SECONDS = 60
 
 
 def run(script: str, *arguments: object) -> subprocess.CompletedProcess[str]:
@@ -23,6 +25,7 @@ def run(script: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.long
 def test_two_writers_and_four_readers_at_once(tmp_path: Path) -> None:
     ran = run("crowd.py", tmp_path, SECONDS)
     assert ran.returncode == 0, ran.stderr

@@ -4,9 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).with_name("killed_importer.py")
 
 
+@pytest.mark.long
 def test_an_import_that_is_killed_shows_nothing_that_was_hidden_and_goes_on_where_it_was(
     tmp_path: Path,
 ) -> None:

@@ -4,10 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).with_name("killed_writer.py")
 ROUNDS = 200
 
 
+@pytest.mark.long
 def test_a_killed_writer_loses_nothing_that_was_acknowledged_and_leaves_nothing_half_done(
     tmp_path: Path,
 ) -> None:

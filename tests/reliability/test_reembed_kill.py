@@ -4,9 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).with_name("killed_reembedder.py")
 
 
+@pytest.mark.long
 def test_a_reembedding_that_is_killed_ten_times_ends_as_a_fresh_store(tmp_path: Path) -> None:
     ran = subprocess.run(
         [sys.executable, str(SCRIPT), str(tmp_path), "7"],

