@@ -18,6 +18,7 @@ from recollect.index.record import (
     gone,
     packed,
     unpacked,
+    unpacked_run,
     visible,
 )
 from recollect.model.errors import IndexCorrupt
@@ -143,3 +144,20 @@ def test_what_was_believed_then(blob: bytes, as_of: float, shown: bool) -> None:
 def test_the_mask_has_one_place_per_record() -> None:
     assert visible(unpacked([record(), gone(), record()]), NOW).dtype == np.bool_
     assert visible(unpacked([record(), gone(), record()]), NOW).tolist() == [True, False, True]
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=40), st.data())
+def test_a_run_is_checked_as_its_records_are_one_by_one(sure: list[float], data: st.DataObject) -> None:
+    parts = [record(confidence=each) for each in sure]
+    run = bytearray(b"".join(parts))
+    assert unpacked_run(bytes(run), len(parts))["confidence"].tolist() == sure
+    assert unpacked_run(bytes(run), len(parts)).tobytes() == unpacked(parts).tobytes()
+    run[data.draw(st.integers(0, len(run) - 1))] ^= data.draw(st.integers(1, 255))
+    with pytest.raises(IndexCorrupt):
+        unpacked_run(bytes(run), len(parts))
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_a_run_of_another_number_of_records_is_refused(count: int) -> None:
+    with pytest.raises(IndexCorrupt):
+        unpacked_run(gone() + gone(), count)

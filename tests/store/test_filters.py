@@ -173,7 +173,7 @@ def test_a_field_that_is_misspelt_is_asked_about() -> None:
     with pytest.raises(InvalidArgument, match=r"or, not \(did you mean category\?\), got 'categry'"):
         parse({"categry": "fact"})
     with pytest.raises(InvalidArgument, match=r"or, not, got 7"):
-        parse({7: "fact"})
+        parse({7: "fact"})  # type: ignore[dict-item]
 
 
 def test_an_unknown_operator_is_answered_with_those_of_the_field() -> None:

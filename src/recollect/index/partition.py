@@ -130,6 +130,11 @@ class Partition:
         view: npt.NDArray[np.float32] = self._lengths[_NUMBER_OF[field]].view
         return view
 
+    def reserve(self, count: int) -> None:
+        """Make room for the records of `count` slots in all."""
+        for part in (self._records, *self._lengths):
+            part.reserve(count)
+
     def append(self, records: Records) -> None:
         """Add the records of the next slots."""
         self._records.extend(records)

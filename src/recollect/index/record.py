@@ -11,6 +11,7 @@ import math
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -162,6 +163,31 @@ def unpacked(records: Sequence[bytes]) -> Records:
     if len(blob) != len(records) * RECORD.itemsize or not set(map(zlib.crc32, records)) <= {_SOUND}:
         raise IndexCorrupt("a record does not match its checksum")
     return np.frombuffer(blob, RECORD)
+
+
+def unpacked_run(run: bytes, count: int) -> Records:
+    """Return `count` records that lie one after the other as an array, or raise :class:`IndexCorrupt`.
+
+    All are checked at once: a CRC-32 goes on from where the record before has left it, which after a sound
+    record is always the same place, so that a run of sound records has a CRC-32 that only their number says.
+
+    Examples
+    --------
+    >>> unpacked_run(gone() + gone(), 2)["state"]
+    array([2, 2], dtype=uint8)
+    >>> unpacked_run(gone() + bytes(RECORD.itemsize), 2)
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.IndexCorrupt: a record does not match its checksum
+    """
+    if len(run) != count * RECORD.itemsize or zlib.crc32(run) != _sound_run(count):
+        raise IndexCorrupt("a record does not match its checksum")
+    return np.frombuffer(run, RECORD)
+
+
+@lru_cache(maxsize=16)
+def _sound_run(count: int) -> int:
+    return zlib.crc32(gone() * count)
 
 
 def changed(record: Records, **columns: float) -> bytes:

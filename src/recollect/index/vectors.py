@@ -6,9 +6,9 @@ many are re-scored depends on the question: `RESCORED` first, and `FURTHER` if a
 from their farther half, where it was nearly missed. With 498 questions about 43,000 texts by arctic-embed-s,
 whose vectors all point much the same way, that finds .999 of the ten closest by bytes and .992 of the fifty,
 re-scoring 2,700 on average and 1,150 mostly; 1,000 for every question find .990 and .968, 3,000 find .998
-and .989. A filter is applied before anything is selected: a filtered search never starves, and one that leaves
-few vectors is computed over all of those. Where an approximate index was made (:mod:`.approximate`), it finds
-the shortlist instead of the scan; what was added since is scanned beside it.
+and .989. A filter is applied before anything is selected: a filtered search never starves, and one that
+leaves few vectors is computed over all of those. Where an approximate index was made (:mod:`.approximate`),
+it finds the shortlist instead of the scan; what was added since is scanned beside it.
 """
 
 from __future__ import annotations

@@ -131,6 +131,17 @@ def test_everything_written_at_once_is_caught_up_with_at_once(
     fresh.close()
 
 
+def test_records_are_read_one_by_one_where_they_do_not_come_as_they_are(
+    pair: tuple[SqliteStore, SqliteStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = pair
+    one.add(numbered(0, 20))
+    expected = answer(one)
+    # As if this SQLite ended a text at its first nought.
+    monkeypatch.setattr(loading, "_RUN", f"SELECT count(*), x'00' FROM ({loading._ROWS})")
+    assert answer(other) == expected
+
+
 def test_nothing_is_read_again_when_nothing_was_written(
     pair: tuple[SqliteStore, SqliteStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,15 +12,18 @@ from typing import Final
 from recollect.index import tail
 from recollect.index.codes import Codes
 from recollect.index.partition import Partition
-from recollect.index.record import unpacked
+from recollect.index.record import Records, unpacked, unpacked_run
 from recollect.index.vectors import EXACT
 from recollect.model.errors import IndexCorrupt
 from recollect.store.sqlite import approximation
-from recollect.store.sqlite.places import vectors_place
+from recollect.store.sqlite.places import SLOTS, vectors_place
 from recollect.store.sqlite.revectoring import later_vectors
 from recollect.store.sqlite.segments import Namespace, stored_vectors
 
 _BLOCK: Final = 20_000
+_ROWS: Final = "SELECT record FROM records WHERE namespace = ? AND slot >= ? AND slot < ? ORDER BY slot"
+_RUN: Final = f"SELECT count(*), CAST(group_concat(record, '') AS BLOB) FROM ({_ROWS})"
+"""Records one after the other: SQLite puts them together in half the time that a row of each takes."""
 
 
 def caught_up(
@@ -107,14 +110,23 @@ def _loaded(
 
 
 def _load_records(connection: sqlite3.Connection, namespace: Namespace, into: Partition, start: int) -> None:
-    rows = connection.execute(
-        "SELECT record FROM records WHERE namespace = ? AND slot >= ? ORDER BY slot",
-        (namespace.number, start),
-    )
-    while block := rows.fetchmany(_BLOCK):
-        into.append(unpacked([record for (record,) in block]))
+    into.reserve(namespace.slots)
+    for first in range(start, max(start + 1, namespace.slots), _BLOCK):
+        end = first + _BLOCK if first + _BLOCK < namespace.slots else SLOTS
+        into.append(_records(connection, namespace.number, first, end))
     if len(into) != namespace.slots:
         raise IndexCorrupt(f"{namespace.path} has {len(into)} records for {namespace.slots} slots")
+
+
+def _records(connection: sqlite3.Connection, number: int, first: int, end: int) -> Records:
+    count, run = connection.execute(_RUN, (number, first, end)).fetchone()
+    try:
+        return unpacked_run(run or b"", count)
+    except IndexCorrupt:
+        # That bytes are put together as they are is what SQLite does, and not what it promises: one by one
+        # they tell whether anything is wrong with them.
+        rows = connection.execute(_ROWS, (number, first, end)).fetchall()
+        return unpacked([record for (record,) in rows])
 
 
 def _load_tail(connection: sqlite3.Connection, namespace: Namespace, into: Partition, start: int) -> None:
@@ -132,11 +144,16 @@ def _load_vectors(
     number, start = namespace.number, 0
     if not into.vectors.exact:
         for segment in connection.execute(
-            "SELECT first, slots, embedder, codes FROM segments WHERE namespace = ? ORDER BY first", (number,)
-        ):
-            first, slots, coded_by, codes = segment
-            if codes is not None and coded_by == embedder[0]:
-                into.vectors.add_codes(Codes.decoded(codes))
+            # Asking for its length does not read it.
+            "SELECT number, first, slots, embedder, length(codes) FROM segments "
+            "WHERE namespace = ? ORDER BY first",
+            (number,),
+        ).fetchall():
+            place, first, slots, coded_by, size = segment
+            if size is not None and coded_by == embedder[0]:
+                # Not as a column of a row, which SQLite puts together first and Python then copies.
+                with connection.blobopen("segments", "codes", place, readonly=True) as codes:
+                    into.vectors.add_codes(Codes.decoded(codes.read()))
             else:
                 into.vectors.add(*stored_vectors(connection, number, embedder[0], first, first + slots))
             start = first + slots
