@@ -9,6 +9,7 @@ import pytest
 
 from recollect.cli.tuning import _grid
 from recollect.engine import open as open_engine
+from recollect.engine.leasing import Held
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Source
 
@@ -50,6 +51,15 @@ def test_weights_that_win_are_saved_and_used(cli: Run, taught: Path) -> None:
     assert cli("recall", "the red pump", "--recipe", "answers", "--json").json["hits"][0]["id"] == "answer0"
     assert cli("recipes", "rollback", "answers", "--json").json["in_use"] == "balanced"
     assert cli("recall", "the red pump", "--recipe", "answers").code == 2
+
+
+def test_a_long_search_keeps_its_lease(cli: Run, taught: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    renewed = []
+    monkeypatch.setattr(Held, "renew", lambda held: renewed.append(held))
+    cli("tune", "weights", *OVER, "--dry-run")
+    assert renewed == []
+    cli("tune", "weights", *OVER)
+    assert len(renewed) >= len(TOPICS)
 
 
 def test_what_does_not_win_is_refused(cli: Run, taught: Path) -> None:

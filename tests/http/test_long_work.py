@@ -2,9 +2,13 @@
 
 from typing import Any
 
+import pytest
 from starlette.testclient import TestClient
 
 from recollect import Engine
+from recollect.http import long_work
+from recollect.learn.material import Material
+from recollect.model.errors import NotEnoughData
 
 
 def ended(client: TestClient, kind: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -43,6 +47,18 @@ def test_tuning_with_too_little_feedback_says_how_much_it_takes(client: TestClie
     assert failed["state"] == "failed"
     assert "too few to learn from" in failed["problem"]
     assert client.get("/v1/recipes").json()["saved"] == []
+
+
+def test_a_long_search_keeps_its_lease(client: TestClient, tea: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[Material] = []
+
+    def look(material: Material, *given: Any, **options: Any) -> Any:
+        tried.append(material)
+        raise NotEnoughData("questions", found=0, needed=20)
+
+    monkeypatch.setattr(long_work, "tune_weights", look)
+    assert ended(client, "tune", {})["state"] == "failed"
+    assert [each.lease is not None for each in tried] == [True]
 
 
 def test_everything_is_embedded_again(client: TestClient, tea: str) -> None:

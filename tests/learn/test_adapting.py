@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from recollect.engine import Engine
+from recollect.engine.leasing import Held
 from recollect.learn.adapting import ADAPTED, adapt, adapt_material
 from recollect.learn.material import from_feedback
 from recollect.learn.tuning import Tuned
@@ -24,6 +25,18 @@ def test_a_namespace_with_enough_feedback_gets_its_own(engine: Engine, ask: Ask)
     assert "20 more than there are" in str(found["acme/quiet"])
     assert engine.recipe_named().name == ADAPTED
     assert engine.recipe_named(namespace="acme/quiet").name == "plain"
+
+
+def test_its_lease_is_renewed_while_it_looks(
+    engine: Engine, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    renewed = []
+    monkeypatch.setattr(Held, "renew", lambda held: renewed.append(held))
+    ask()
+    adapt(engine, dry_run=True)
+    assert renewed == []
+    adapt(engine)
+    assert len(renewed) >= len(from_feedback(engine).questions)
 
 
 def test_little_feedback_moves_little(engine: Engine, ask: Ask) -> None:

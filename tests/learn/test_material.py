@@ -1,15 +1,17 @@
 """What people said, and labelled questions, as something to learn from."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import cast
 
 import numpy as np
 import pytest
 
 from recollect.engine import Engine
+from recollect.engine.leasing import Held, Leasing
 from recollect.engine.recipe import Recipe
 from recollect.learn.material import Labelled, enough, from_feedback, from_labels
-from recollect.model.errors import InvalidArgument, MemoryNotFound, NotEnoughData
+from recollect.model.errors import InvalidArgument, LeaseLost, MemoryNotFound, NotEnoughData
 from recollect.store.sqlite.store import SqliteStore
 
 Ask = Callable[..., None]
@@ -47,6 +49,30 @@ def test_a_recipe_is_valued_question_by_question(engine: Engine, ask: Ask) -> No
     np.testing.assert_allclose(material.values(base, base, "mrr"), [0.5, 0.5])
     with pytest.raises(InvalidArgument, match="one that needs no search; vector_pool does, and labels"):
         material.values(base.changed({"vector_pool": 5}), base)
+
+
+def test_a_lease_is_renewed_with_every_question_that_something_is_tried_on(engine: Engine, ask: Ask) -> None:
+    ask(["thingav", "thingbv"])
+    material, base, renewed = from_feedback(engine), engine.recipe, []
+    held = Held(lambda: renewed.append(1), seconds=1e-9)
+    expected = material.values(base, base)
+    assert renewed == []
+    np.testing.assert_array_equal(material.under(held).values(base, base), expected)
+    assert len(renewed) == 2
+    from_labels(engine, {"q1": Labelled("thingbv", {"thingbv": 1.0})}).with_more(material.under(held)).values(
+        base, base
+    )
+    assert len(renewed) == 5
+
+
+def test_work_that_another_has_taken_over_ends_at_the_next_question(engine: Engine, ask: Ask) -> None:
+    ask(["thingav"])
+    short = Leasing(engine.store, lambda: engine.moment, seconds=1e-6)
+    with short.hold("tune", "default") as held:
+        material, later = from_feedback(engine).under(held), engine.moment + timedelta(seconds=1)
+        assert engine.store.acquire("tune", "default", "another", 60, later) is not None
+        with pytest.raises(LeaseLost):
+            material.values(engine.recipe, engine.recipe)
 
 
 def test_labelled_questions_are_asked_without_a_trace(engine: Engine) -> None:

@@ -12,6 +12,7 @@ from recollect.engine import Engine
 from recollect.engine.recall_log import Logging
 from recollect.engine.recipe import Recipe
 from recollect.evaluate.significance import Difference
+from recollect.learn.material import Material
 from recollect.learn.tuning import Tuned
 from recollect.learn.verdict import Verdict
 from recollect.web import tuning
@@ -104,6 +105,20 @@ def test_what_wins_is_installed_and_used(
     assert (engine.recipe_named().name, engine.recipe_named().vector_weight) == ("tuned", 0.8)
     assert "held out it gains 0.05" in client.get("/settings").text
     assert "Nothing was tried yet" in client.get("/lab").text
+
+
+def test_a_long_search_keeps_its_lease(
+    client: TestClient, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[Material] = []
+
+    def look(material: Material, base: Recipe) -> Tuned:
+        tried.append(material)
+        return won(material, base)
+
+    monkeypatch.setitem(tuning._WAYS, "share", ("The share", look))
+    assert "It wins" in tuned(client, token, "share")
+    assert [each.lease is not None for each in tried] == [True]
 
 
 def test_nothing_is_installed_before_anything_was_found(client: TestClient, token: str) -> None:

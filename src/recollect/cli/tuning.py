@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -231,16 +231,17 @@ def _material(
         raise InvalidArgument("--labels-only", labels_only, "given together with --labels FILE")
     with ExitStack() as stack:
         engine = stack.enter_context(session.memory(create=labels is not None, embed=True))
-        if not dry_run:
-            stack.enter_context(engine.leasing.hold(WORK, engine.namespace))
+        leasing = nullcontext() if dry_run else engine.leasing.hold(WORK, engine.namespace)
+        held = stack.enter_context(leasing)
         recipe = recipe_of(engine, "--recipe", base)
         said = None if labels_only else from_feedback(engine, since=moment)
         if labels is None:
             assert said is not None  # there is one source at least
-            yield engine, recipe, said
-            return
-        labelled = stack.enter_context(labelled_material(engine, labels, recipe=recipe))
-        yield engine, recipe, labelled if said is None else labelled.with_more(said)
+            material = said
+        else:
+            labelled = stack.enter_context(labelled_material(engine, labels, recipe=recipe))
+            material = labelled if said is None else labelled.with_more(said)
+        yield engine, recipe, material if held is None else material.under(held)
 
 
 def _install(engine: Engine, found: Tuned | TunedThresholds, name: str, *, use: bool) -> str | None:

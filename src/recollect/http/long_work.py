@@ -149,7 +149,7 @@ def _tuning(engine: Engine, whose: str, wanted: Tune) -> Callable[[Job], dict[st
         base = engine.recipe_named(wanted.recipe, namespace=whose)
         with engine.leasing.hold(WORK, whose) as held:
             job.progress(0, None, "reading feedback")
-            material = from_feedback(engine, namespace=whose)
+            material = from_feedback(engine, namespace=whose).under(held)
             job.progress(0, None, f"trying settings on {len(material.questions)} questions")
             tuned = tune_weights(material, base, wanted.grid, metric=wanted.metric)
             held.renew()

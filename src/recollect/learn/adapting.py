@@ -119,9 +119,13 @@ def adapt(
     found: dict[str, Tuned | NotEnoughData | WorkUnderWay] = {}
     for path in engine.store.namespaces() if namespaces is None else namespaces:
         try:
-            with nullcontext() if dry_run else engine.leasing.hold(WORK, path):
+            with nullcontext() if dry_run else engine.leasing.hold(WORK, path) as held:
+                material = from_feedback(engine, namespace=path)
                 tuned = adapt_material(
-                    from_feedback(engine, namespace=path), engine.recipe, strength=strength, seed=seed
+                    material if held is None else material.under(held),
+                    engine.recipe,
+                    strength=strength,
+                    seed=seed,
                 )
                 if not dry_run:
                     install(engine, tuned, ADAPTED, use=True, namespace=path)

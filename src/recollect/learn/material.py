@@ -13,6 +13,7 @@ from datetime import datetime
 import numpy as np
 
 from recollect.engine import Engine
+from recollect.engine.leasing import Held
 from recollect.engine.recipe import Recipe
 from recollect.evaluate.metrics import measure
 from recollect.learn.features import Features
@@ -71,6 +72,8 @@ class Material:
         What people said about hits whose recall the log has let go of, which thresholds can learn from.
     asked
         By recall, the question, where it can be asked again; `engine` answers it.
+    lease
+        What the work is done under, renewed with every question that something is tried on.
     """
 
     recalls: tuple[LoggedRecall, ...]
@@ -79,6 +82,11 @@ class Material:
     reactions: tuple[Reaction, ...] = ()
     asked: Mapping[str, Labelled] = field(default_factory=dict)
     engine: Engine | None = None
+    lease: Held | None = None
+
+    def under(self, lease: Held) -> Material:
+        """Return the same for work that is done under a lease, which a long search must not outlast."""
+        return replace(self, lease=lease)
 
     @property
     def questions(self) -> tuple[LoggedRecall, ...]:
@@ -106,11 +114,18 @@ class Material:
             The one it is compared with; where both search alike, nothing is searched again.
         metric
             As for :func:`~recollect.evaluate.metrics.measure`.
+
+        Raises
+        ------
+        LeaseLost
+            Another has taken over the work that this is done for.
         """
         of = measure(metric)
         differing = [name for name in SEARCHED if getattr(base, name) != getattr(recipe, name)]
         result = []
         for recall in self.questions:
+            if self.lease is not None:
+                self.lease.renew()
             gains = self.gains[recall.id]
             if not differing:
                 ids: Sequence[str] = [recall.ids[place] for place in order_of(recall, recipe).tolist()]
@@ -156,6 +171,7 @@ class Material:
             (*self.reactions, *other.reactions),
             {**self.asked, **other.asked},
             self.engine or other.engine,
+            self.lease or other.lease,
         )
 
 

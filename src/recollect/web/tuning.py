@@ -90,8 +90,8 @@ def tune(visit: Visit) -> Response:
     engine, namespace = visit.engine, visit.namespace
 
     def work(advance: Progress) -> Tuned:
-        with engine.leasing.hold(WORK, namespace):
-            material = from_feedback(engine, namespace=namespace)
+        with engine.leasing.hold(WORK, namespace) as held:
+            material = from_feedback(engine, namespace=namespace).under(held)
             return _WAYS[way][1](material, engine.recipe_named(namespace=namespace))
 
     visit.errands.start(_KIND, visit.namespace, work)
