@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.errors import StoreError
-from recollect.store.sqlite.places import (
-    EMBEDDERS,
-    NAMESPACES,
-    SLOTS,
-    checked_room,
-    place,
-    vectors_place,
-)
+from recollect.store.room import EMBEDDERS, NAMESPACES, SLOTS
+from recollect.store.sqlite.places import place, vectors_place
 
 parts = st.tuples(st.integers(1, EMBEDDERS - 1), st.integers(1, NAMESPACES - 1), st.integers(0, SLOTS - 1))
 
@@ -27,9 +19,3 @@ def test_places_sort_as_their_parts(one: tuple[int, int, int], other: tuple[int,
 
 def test_the_largest_place_is_the_largest_number_sqlite_holds() -> None:
     assert vectors_place(EMBEDDERS - 1, NAMESPACES - 1, SLOTS - 1) == 2**63 - 1
-
-
-def test_what_does_not_fit_is_refused() -> None:
-    checked_room("slots", SLOTS - 1, SLOTS)
-    with pytest.raises(StoreError, match="no room for more slots"):
-        checked_room("slots", SLOTS, SLOTS)

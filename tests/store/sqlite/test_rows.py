@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from recollect.model.memory import Memory, Source, Tier
 from recollect.model.place import Place
-from recollect.store.sqlite.rows import COLUMNS, instant, marks, memory, microseconds, row
+from recollect.store.sqlite.rows import COLUMNS, marks, memory, row
 
 times = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=5, minutes=30))])).filter(
     lambda value: 2 <= value.year <= 9998
@@ -54,14 +54,7 @@ def test_a_memory_is_the_same_after_being_a_row(given: Memory) -> None:
     assert memory([*values, given.namespace]) == given
 
 
-@given(times)
-def test_instants_are_exact(value: datetime) -> None:
-    assert instant(microseconds(value)) == value
-
-
-def test_the_unknown_stays_unknown() -> None:
-    assert microseconds(None) is None
-    assert instant(None) is None
+def test_no_value_has_no_mark() -> None:
     assert marks([]) == ""
 
 

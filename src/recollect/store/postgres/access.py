@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from recollect.model.errors import InvalidArgument
 from recollect.store.access import ApiKey, Reply
+from recollect.store.instants import instant, microseconds
 from recollect.store.postgres.connection import Database, Server
-from recollect.store.sqlite.rows import instant, microseconds
 
 _KEY: Final = "id, name, digest, namespaces, scopes, created_at, expires_at, revoked_at"
 _REPLY: Final = "caller, key, about, request, status, body, created_at"

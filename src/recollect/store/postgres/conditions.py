@@ -34,7 +34,7 @@ from recollect.store.filter_tree import (
     Or,
     Scalar,
 )
-from recollect.store.sqlite.rows import microseconds
+from recollect.store.instants import microseconds
 
 
 @dataclass(frozen=True, slots=True)

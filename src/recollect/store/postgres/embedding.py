@@ -17,7 +17,7 @@ from recollect.store.postgres.indexing import make_index, next_to_index
 from recollect.store.postgres.rows import OWN, memory
 from recollect.store.postgres.vectors import WIDEST, index_name, put_vectors, remove_vectors
 from recollect.store.postgres.writing import find, put_record, set_columns
-from recollect.store.sqlite.places import SLOTS
+from recollect.store.room import SLOTS
 
 _DIGITS: Final = 19
 """A cursor has fewer than the largest number."""

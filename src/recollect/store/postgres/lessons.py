@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from recollect.model.feedback import Feedback, Signal
+from recollect.store.instants import instant, microseconds
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.recall_log import is_inhabited, names
 from recollect.store.recall_log import Lesson, Reaction, Sighting
-from recollect.store.sqlite.rows import instant, microseconds
 
 _LESSON: Final = "SELECT number, kind, name, data, evidence, at, withdrawn_at FROM lessons "
 _LONG_AGO: Final = -(2**63)

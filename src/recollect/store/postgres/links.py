@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from recollect.store.instants import instant
 from recollect.store.naming import GraphNews, Link, Points
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.namespaces import NOBODY, Namespace
-from recollect.store.sqlite.rows import instant
 
 _LINK: Final = (
     "SELECT m.slot, m.entities, m.session, m.position, "

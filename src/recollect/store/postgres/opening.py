@@ -15,9 +15,9 @@ import numpy as np
 
 from recollect.index.record import RECORD, Records, unpacked
 from recollect.model.checks import IntArray
+from recollect.store.instants import microseconds
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.namespaces import EMPTY, Namespace
-from recollect.store.sqlite.rows import microseconds
 
 SMALL: Final = 4_096
 """Up to how many slots that were ever given out a namespace is small."""

@@ -15,11 +15,11 @@ from typing import Any, Final
 import numpy as np
 
 from recollect.model.errors import RecallNotFound
+from recollect.store.instants import instant, microseconds
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.namespaces import Namespace
 from recollect.store.recall_log import LogBounds, LoggedRecall
 from recollect.store.recall_packing import encoded, kept_rows, packed, still_there, unpacked, without
-from recollect.store.sqlite.rows import instant, microseconds
 
 _ADD: Final = (
     "INSERT INTO recalls (namespace, id, at, query, recipe, embedder, said, candidates, shown, start, bytes) "

@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from recollect.model.entity import Relation
 from recollect.model.errors import InvalidArgument
+from recollect.store.instants import instant, microseconds
 from recollect.store.postgres import entities
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.namespaces import Namespace
 from recollect.store.postgres.writing import find
-from recollect.store.sqlite.rows import instant, microseconds
 
 _SELECTED: Final = (
     "SELECT s.name, r.type, o.name, r.weight, m.id, r.valid_from, r.valid_to, r.created_at FROM relations r "

@@ -15,6 +15,7 @@ from typing import Any, Final
 from recollect.index.record import changed
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
+from recollect.store.instants import instant, microseconds
 from recollect.store.port import Entry
 from recollect.store.postgres import namespaces
 from recollect.store.postgres.connection import Database, Server
@@ -22,7 +23,6 @@ from recollect.store.postgres.namespaces import EMPTY
 from recollect.store.postgres.rows import OWN, memory
 from recollect.store.postgres.writing import Kept, find, put_record, set_columns, update
 from recollect.store.repeats import Contradiction, Repeat, Run, Undone
-from recollect.store.sqlite.rows import instant, microseconds
 
 _PREFIX: Final = 10
 _PLAIN: Final = "m.superseded_by IS NULL AND (m.speaker = '' OR m.session = '' OR m.position IS NULL)"

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from recollect.model.memory import Memory, Source, Tier, trusted
 from recollect.model.place import Place
+from recollect.store.instants import instant, microseconds
 from recollect.store.postgres.texts import storable
-from recollect.store.sqlite.rows import instant, microseconds
 
 COLUMNS: Final = (
     "id", "content", "category", "tier", "confidence", "importance", "tags", "metadata", "facets", "speaker",

@@ -18,13 +18,13 @@ import numpy.typing as npt
 from recollect.index.record import FIELDS, Records, unpacked, visible
 from recollect.model.checks import BoolArray, IntArray
 from recollect.store.filters import Filter, matches
+from recollect.store.instants import microseconds
 from recollect.store.postgres.arrays import array, text_array
 from recollect.store.postgres.conditions import compiled
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.namespaces import Namespace
 from recollect.store.postgres.opening import EXPIRED, UNSEEN, Opened
 from recollect.store.postgres.rows import OWN, memory
-from recollect.store.sqlite.rows import microseconds
 
 _SLOT: Final = "«slot»"
 _FEW: Final = 5_000

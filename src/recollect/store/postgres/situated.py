@@ -19,10 +19,10 @@ from recollect.place.distance import EARTH_RADIUS, HALFWAY_ROUND, haversines
 from recollect.place.scoring import nearness
 from recollect.rank.order import ranked
 from recollect.rank.temporal import proximity
+from recollect.store.instants import instant, microseconds
 from recollect.store.port import Found
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.sight import Restriction
-from recollect.store.sqlite.rows import instant, microseconds
 
 _EVENT: Final = "coalesce(m.valid_from, m.created_at)"
 _REACH: Final = 3

@@ -13,6 +13,7 @@ import numpy as np
 from recollect.model.errors import InvalidArgument, MemoryNotFound, NotSupportedHere
 from recollect.model.memory import Memory
 from recollect.store.filters import Filter, matches
+from recollect.store.instants import instant
 from recollect.store.port import Change, Entry, Floats, Hidden, Page, Terms
 from recollect.store.postgres import (
     check,
@@ -40,8 +41,7 @@ from recollect.store.postgres.repeats import RepeatStore, link_repeats
 from recollect.store.postgres.replica import LAG, PATIENCE, Replica, ReplicaStore
 from recollect.store.postgres.rows import OWN, memory
 from recollect.store.postgres.view import PostgresView
-from recollect.store.sqlite.places import EMBEDDERS, checked_room
-from recollect.store.sqlite.rows import instant
+from recollect.store.room import EMBEDDERS, checked_room
 from recollect.text.folding import folded
 
 _LARGEST: Final = 2**63 - 1

@@ -21,6 +21,7 @@ from recollect.index.record import changed as changed_record
 from recollect.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
 from recollect.model.memory import Memory
 from recollect.store.adding import as_added, checked_numbers, checked_passages, records_of
+from recollect.store.instants import instant, microseconds
 from recollect.store.port import Entry, Hidden, Terms
 from recollect.store.postgres import namespaces
 from recollect.store.postgres.connection import Server
@@ -28,8 +29,7 @@ from recollect.store.postgres.namespaces import NO_RECORDS, Namespace
 from recollect.store.postgres.rows import COLUMNS, OWN, memory, row
 from recollect.store.postgres.vectors import put_vectors, remove_vectors
 from recollect.store.postgres.words import list_words, move_words, relist_words, unlist_words
-from recollect.store.sqlite.places import SLOTS, checked_room
-from recollect.store.sqlite.rows import instant, microseconds
+from recollect.store.room import SLOTS, checked_room
 
 _ADD: Final = (
     f"INSERT INTO memories (namespace, slot, added, {', '.join(COLUMNS)}, record, words) "

@@ -11,10 +11,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from recollect.model.errors import InvalidArgument
+from recollect.store.instants import instant, microseconds
 from recollect.store.sqlite import connection as one
 from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.connection import writing as transaction
-from recollect.store.sqlite.rows import instant, microseconds
 
 if TYPE_CHECKING:
     from recollect.store.access import ApiKey, Reply

@@ -16,9 +16,10 @@ from typing import Any, Final, NamedTuple
 
 from recollect.model.memory import Memory
 from recollect.model.place import Place
+from recollect.store.instants import microseconds
 from recollect.store.sqlite import rows
 from recollect.store.sqlite.places import place as place_of
-from recollect.store.sqlite.rows import COLUMNS, microseconds
+from recollect.store.sqlite.rows import COLUMNS
 
 
 class _Field(NamedTuple):

@@ -34,7 +34,7 @@ from recollect.store.filter_tree import (
     Or,
     Scalar,
 )
-from recollect.store.sqlite.rows import microseconds
+from recollect.store.instants import microseconds
 
 Condition: TypeAlias = tuple[str, list[object]]
 """SQL with question marks, and the values to put there."""

@@ -21,10 +21,11 @@ from recollect.model.errors import InvalidArgument
 from recollect.store.adding import checked_passages
 from recollect.store.embedding import Embedded
 from recollect.store.port import Entry, Page, Progress
+from recollect.store.room import NAMESPACES, SLOTS
 from recollect.store.sqlite import approximation
 from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.connection import writing as transaction
-from recollect.store.sqlite.places import NAMESPACES, SLOTS, vectors_place
+from recollect.store.sqlite.places import vectors_place
 from recollect.store.sqlite.rows import SELECTED, SOURCE, memory
 from recollect.store.sqlite.segments import stored_vectors
 

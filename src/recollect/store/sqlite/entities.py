@@ -14,7 +14,8 @@ from typing import Any, Final
 from recollect.model.entity import Entity
 from recollect.model.errors import InvalidArgument
 from recollect.store.naming import EntityRecord
-from recollect.store.sqlite.places import SLOTS, place
+from recollect.store.room import SLOTS
+from recollect.store.sqlite.places import place
 from recollect.store.sqlite.rows import marks
 from recollect.store.sqlite.segments import Namespace
 from recollect.text.folding import folded

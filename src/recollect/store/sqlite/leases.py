@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from recollect.model.errors import LeaseLost
+from recollect.store.instants import instant, microseconds
 from recollect.store.sqlite.connection import guarded, reading
 from recollect.store.sqlite.connection import writing as transaction
-from recollect.store.sqlite.rows import instant, microseconds
 
 if TYPE_CHECKING:
     from recollect.store.leases import Lease

@@ -13,8 +13,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from recollect.model.feedback import Feedback, Signal
+from recollect.store.instants import instant, microseconds
 from recollect.store.recall_log import Lesson, Reaction, Sighting
-from recollect.store.sqlite.rows import instant, microseconds
 
 _LESSON: Final = "SELECT number, kind, name, data, evidence, at, withdrawn_at FROM lessons "
 

@@ -9,10 +9,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from recollect.store.instants import instant
 from recollect.store.naming import GraphNews, Link, Points
 from recollect.store.sqlite.entities import NOBODY
 from recollect.store.sqlite.places import place
-from recollect.store.sqlite.rows import instant, marks
+from recollect.store.sqlite.rows import marks
 from recollect.store.sqlite.segments import Namespace
 
 _AT_ONCE: Final = 500

@@ -15,8 +15,9 @@ from recollect.index.partition import Partition
 from recollect.index.record import Records, unpacked, unpacked_run
 from recollect.index.vectors import EXACT
 from recollect.model.errors import IndexCorrupt
+from recollect.store.room import SLOTS
 from recollect.store.sqlite import approximation
-from recollect.store.sqlite.places import SLOTS, vectors_place
+from recollect.store.sqlite.places import vectors_place
 from recollect.store.sqlite.revectoring import later_vectors
 from recollect.store.sqlite.segments import Namespace, stored_vectors
 

@@ -7,14 +7,7 @@ written with every memory, the memories of a namespace lie side by side, and so 
 
 from __future__ import annotations
 
-from typing import Final
-
-from recollect.model.errors import StoreError
-
-SLOTS: Final = 2**31
-NAMESPACES: Final = 2**25
-EMBEDDERS: Final = 2**7
-"""How many of each there is room for; numbers stay below these."""
+from recollect.store.room import NAMESPACES, SLOTS
 
 
 def place(namespace: int, slot: int) -> int:
@@ -35,21 +28,8 @@ def vectors_place(embedder: int, namespace: int, slot: int) -> int:
     --------
     >>> vectors_place(1, 1, 5) - vectors_place(1, 1, 0)
     5
+    >>> from recollect.store.room import EMBEDDERS
     >>> vectors_place(EMBEDDERS - 1, NAMESPACES - 1, SLOTS - 1) == 2**63 - 1
     True
     """
     return (embedder * NAMESPACES + namespace) * SLOTS + slot
-
-
-def checked_room(what: str, number: int, room: int) -> None:
-    """Raise if a number does not fit into a place.
-
-    Examples
-    --------
-    >>> checked_room("namespaces", 33_554_432, NAMESPACES)
-    Traceback (most recent call last):
-    ...
-    recollect.model.errors.StoreError: the database has no room for more namespaces; start another one
-    """
-    if number >= room:
-        raise StoreError(f"the database has no room for more {what}; start another one")

@@ -16,10 +16,10 @@ from typing import Any, Final
 import numpy as np
 
 from recollect.model.errors import RecallNotFound
+from recollect.store.instants import instant, microseconds
 from recollect.store.recall_log import LogBounds, LoggedRecall
 from recollect.store.recall_packing import encoded, kept_rows, packed, still_there, unpacked, without
 from recollect.store.sqlite.places import place
-from recollect.store.sqlite.rows import instant, microseconds
 from recollect.store.sqlite.segments import Namespace
 
 _ADD: Final = (

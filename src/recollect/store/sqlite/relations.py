@@ -15,8 +15,9 @@ from typing import Any, Final
 
 from recollect.model.entity import Relation
 from recollect.model.errors import InvalidArgument
+from recollect.store.instants import instant, microseconds
 from recollect.store.sqlite import entities
-from recollect.store.sqlite.rows import instant, marks, microseconds
+from recollect.store.sqlite.rows import marks
 from recollect.store.sqlite.segments import Namespace
 from recollect.store.sqlite.writing import find
 

@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Final
 from recollect.index.record import changed
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
+from recollect.store.instants import instant, microseconds
 from recollect.store.port import Entry
 from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.connection import writing as transaction
-from recollect.store.sqlite.rows import SELECTED, SOURCE, instant, marks, memory, microseconds
+from recollect.store.sqlite.rows import SELECTED, SOURCE, marks, memory
 from recollect.store.sqlite.writing import find, find_namespace, put_record, record_of, update
 
 if TYPE_CHECKING:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence, Sized
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from json.encoder import encode_basestring
 from types import MappingProxyType
 from typing import Any, Final
 
 from recollect.model.memory import Memory, Source, Tier, trusted
 from recollect.model.place import Place
+from recollect.store.instants import EPOCH, MICROSECOND, instant, microseconds
 
 COLUMNS: Final = (
     "id", "content", "category", "tier", "confidence", "importance", "tags", "metadata", "speaker", "session",
@@ -28,8 +29,6 @@ SELECTED: Final = f"{OWN}, n.path"
 SOURCE: Final = "memories m JOIN namespaces n ON n.number = m.namespace"
 """What they are selected from."""
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
 _ABSENT: Final = "[]"
 _NO_SOURCE: Final = Source()
 _TIERS: Final = {tier.value: tier for tier in Tier}
@@ -39,22 +38,6 @@ _written: Final = json.JSONEncoder(ensure_ascii=False).encode
 _quoted: Final = encode_basestring
 _read: Final = json.JSONDecoder().raw_decode
 """What we wrote has no white space around it to look for."""
-
-
-def microseconds(instant: datetime | None) -> int | None:
-    """Return an instant as whole microseconds since 1970; None stays None."""
-    return None if instant is None else (instant - _EPOCH) // _MICROSECOND
-
-
-def instant(value: int | None) -> datetime | None:
-    """Return the instant of :func:`microseconds`.
-
-    Examples
-    --------
-    >>> instant(microseconds(datetime(2026, 5, 7, 1, 2, 3, 4, tzinfo=UTC)))
-    datetime.datetime(2026, 5, 7, 1, 2, 3, 4, tzinfo=datetime.timezone.utc)
-    """
-    return None if value is None else _EPOCH + timedelta(microseconds=value)
 
 
 def marks(values: Sized) -> str:
@@ -88,7 +71,7 @@ def row(memory: Memory) -> tuple[Any, ...]:
         None if place is None else place.lat,
         None if place is None else place.lon,
         None if place is None else place.name,
-        (memory.created_at - _EPOCH) // _MICROSECOND,
+        (memory.created_at - EPOCH) // MICROSECOND,
         None if memory.valid_from is None else microseconds(memory.valid_from),
         None if memory.valid_to is None else microseconds(memory.valid_to),
         None if memory.expires_at is None else microseconds(memory.expires_at),
@@ -136,7 +119,7 @@ def memory(values: Sequence[Any], path: str | None = None) -> Memory:
         (
             id_,
             content,
-            _EPOCH + timedelta(microseconds=created_at),
+            EPOCH + timedelta(microseconds=created_at),
             namespace if path is None else path,
             category,
             _TIERS[tier],

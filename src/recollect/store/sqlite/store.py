@@ -17,7 +17,9 @@ from recollect.index.partition import Partition
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
+from recollect.store.instants import instant
 from recollect.store.port import Change, Entry, Floats, Hidden, Page, Terms
+from recollect.store.room import EMBEDDERS, checked_room
 from recollect.store.sqlite import (
     approximation,
     check,
@@ -41,9 +43,9 @@ from recollect.store.sqlite.loading import caught_up
 from recollect.store.sqlite.migrating import Migration
 from recollect.store.sqlite.naming import NamingStore
 from recollect.store.sqlite.openings import OpeningStore
-from recollect.store.sqlite.places import EMBEDDERS, checked_room, place
+from recollect.store.sqlite.places import place
 from recollect.store.sqlite.repeats import RepeatStore
-from recollect.store.sqlite.rows import SELECTED, SOURCE, instant, marks, memory
+from recollect.store.sqlite.rows import SELECTED, SOURCE, marks, memory
 from recollect.store.sqlite.segments import TAIL, Namespace
 from recollect.store.sqlite.view import SqliteView
 from recollect.text.folding import folded

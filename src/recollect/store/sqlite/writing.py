@@ -23,12 +23,14 @@ from recollect.index.record import changed as changed_record
 from recollect.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
 from recollect.model.memory import Memory
 from recollect.store.adding import as_added, checked_numbers, checked_passages, records_of
+from recollect.store.instants import instant, microseconds
 from recollect.store.port import Entry, Hidden, Terms
+from recollect.store.room import NAMESPACES, SLOTS, checked_room
 from recollect.store.sqlite import rewording, segments
 from recollect.store.sqlite.columns import insertion
 from recollect.store.sqlite.keeping_up import Added, rows_of
-from recollect.store.sqlite.places import NAMESPACES, SLOTS, checked_room, place, vectors_place
-from recollect.store.sqlite.rows import COLUMNS, SELECTED, SOURCE, instant, memory, microseconds, row
+from recollect.store.sqlite.places import place, vectors_place
+from recollect.store.sqlite.rows import COLUMNS, SELECTED, SOURCE, memory, row
 from recollect.store.sqlite.segments import TAIL, Namespace
 
 _SET_MEMORY: Final = "UPDATE memories SET " + ", ".join(f"{c} = ?" for c in COLUMNS) + " WHERE number = ?"

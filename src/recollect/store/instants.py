@@ -1,0 +1,25 @@
+"""Instants as databases keep them: whole microseconds since 1970, exactly."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND: Final = timedelta(microseconds=1)
+
+
+def microseconds(instant: datetime | None) -> int | None:
+    """Return an instant as whole microseconds since 1970; None stays None."""
+    return None if instant is None else (instant - EPOCH) // MICROSECOND
+
+
+def instant(value: int | None) -> datetime | None:
+    """Return the instant of :func:`microseconds`.
+
+    Examples
+    --------
+    >>> instant(microseconds(datetime(2026, 5, 7, 1, 2, 3, 4, tzinfo=UTC)))
+    datetime.datetime(2026, 5, 7, 1, 2, 3, 4, tzinfo=datetime.timezone.utc)
+    """
+    return None if value is None else EPOCH + timedelta(microseconds=value)

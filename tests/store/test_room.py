@@ -1,0 +1,12 @@
+"""A database says when it is full."""
+
+import pytest
+
+from recollect.model.errors import StoreError
+from recollect.store.room import SLOTS, checked_room
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    checked_room("slots", SLOTS - 1, SLOTS)
+    with pytest.raises(StoreError, match="no room for more slots"):
+        checked_room("slots", SLOTS, SLOTS)
