@@ -118,6 +118,24 @@ def _up_to(distance: npt.NDArray[np.uint16], count: int, largest: int) -> npt.ND
     return (distance <= np.searchsorted(within, count)).nonzero()[0]
 
 
+def coded_in(length: int, dimension: int) -> int:
+    """Return how many vectors of a dimension have their codes in so many bytes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> blob = Codes.of(np.arange(3, dtype=np.int32), np.ones((3, 70), np.float32)).encoded()
+    >>> coded_in(len(blob), 70)
+    3
+    """
+    return (length - _HEAD.size) // _vector_bytes(dimension)
+
+
+def _vector_bytes(dimension: int) -> int:
+    """Return how long the codes of one vector are: its owner, its bits, its bytes, their scale."""
+    return 4 + 8 * -(-dimension // 64) + dimension + 4
+
+
 @dataclass(frozen=True, slots=True)
 class Codes:
     """The codes of several vectors and the slots that own them."""
@@ -149,7 +167,7 @@ class Codes:
             raise IndexCorrupt(f"vector codes have the unknown version {version}")
         body = memoryview(blob)[_HEAD.size :]
         words = -(-dimension // 64)
-        if len(body) != count * (4 + 8 * words + dimension + 4) or zlib.crc32(body) != checksum:
+        if len(body) != count * _vector_bytes(dimension) or zlib.crc32(body) != checksum:
             raise IndexCorrupt("vector codes do not match their checksum")
         ends = np.cumsum([4 * count, 8 * words * count, dimension * count])
         return cls(

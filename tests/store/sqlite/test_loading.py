@@ -178,6 +178,20 @@ def test_a_few_more_memories_do_not_load_the_rest_again(
     assert appended == [2]
 
 
+def test_passages_count_when_it_is_decided_how_to_search(
+    pair: tuple[SqliteStore, SqliteStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = pair
+    # Six memories, three of which have two passages: too many to keep in full, and nothing has codes yet.
+    monkeypatch.setattr(loading, "EXACT", 8)
+    one.add(numbered(0, 6))
+    answer(other)
+    assert not other._partitions[HERE][0].vectors.exact
+    monkeypatch.setattr(loading, "_loaded", lambda *arguments: pytest.fail("it was loaded again"))
+    one.add(numbered(6, 1))
+    answer(other)
+
+
 def test_codes_and_owners_stay_aligned_through_purges_and_merges(
     pair: tuple[SqliteStore, SqliteStore],
 ) -> None:

@@ -10,7 +10,7 @@ import sqlite3
 from typing import Final
 
 from recollect.index import tail
-from recollect.index.codes import Codes
+from recollect.index.codes import Codes, coded_in
 from recollect.index.partition import Partition
 from recollect.index.record import Records, unpacked, unpacked_run
 from recollect.index.vectors import EXACT
@@ -87,27 +87,35 @@ def caught_up(
 def _loaded(
     connection: sqlite3.Connection, namespace: Namespace, embedder: tuple[int, int] | None
 ) -> Partition:
-    vectors = 0
-    if embedder is not None:
-        (vectors,) = connection.execute(
-            # Counting walks over the vectors themselves: only as far as tells whether they are few.
-            "SELECT count(*) FROM (SELECT 1 FROM vectors WHERE number >= ? AND number < ? LIMIT ?)",
-            (
-                vectors_place(embedder[0], namespace.number, 0),
-                vectors_place(embedder[0], namespace.number + 1, 0),
-                EXACT + 1,
-            ),
-        ).fetchone()
+    vectors = 0 if embedder is None else _count_vectors(connection, namespace.number, embedder)
     fresh = Partition(embedder[1] if embedder else 0, exact=vectors <= EXACT)
     fresh.change = namespace.change
     fresh.start_generation(namespace.generation, namespace.flushed)
     _load_records(connection, namespace, fresh, 0)
     _load_tail(connection, namespace, fresh, namespace.flushed)
     if embedder is not None:
-        fresh.vectors.reserve(vectors if vectors <= EXACT else namespace.slots)
+        fresh.vectors.reserve(vectors if vectors <= EXACT else max(vectors, namespace.slots))
         _load_vectors(connection, namespace, fresh, embedder)
         approximation.load(connection, namespace.number, embedder[0], fresh.vectors)
     return fresh
+
+
+def _count_vectors(connection: sqlite3.Connection, number: int, embedder: tuple[int, int]) -> int:
+    """Return how many vectors a namespace has; of those that have codes only how many, if that is many."""
+    lengths = connection.execute(
+        "SELECT length(codes) FROM segments WHERE namespace = ? AND embedder = ? AND codes IS NOT NULL",
+        (number, embedder[0]),
+    ).fetchall()
+    coded = sum(coded_in(length, embedder[1]) for (length,) in lengths)
+    if coded > EXACT:
+        return coded
+    # Adding up walks over the vectors themselves: only as far as tells whether they are few.
+    (size,) = connection.execute(
+        "SELECT coalesce(sum(length(vectors)), 0) FROM "
+        "(SELECT vectors FROM vectors WHERE number >= ? AND number < ? LIMIT ?)",
+        (vectors_place(embedder[0], number, 0), vectors_place(embedder[0], number + 1, 0), EXACT + 1),
+    ).fetchone()
+    return int(size) // (4 * embedder[1])
 
 
 def _load_records(connection: sqlite3.Connection, namespace: Namespace, into: Partition, start: int) -> None:
