@@ -30,6 +30,11 @@ def test_every_error_has_one_root_and_stands_in_the_drawn_tree() -> None:
     for error in ALL:
         assert issubclass(error, RecollectError)
         assert error.__name__ in (errors.__doc__ or "")
+        assert error.__name__ in errors.__all__
+
+
+def test_an_error_is_shown_by_the_name_it_is_imported_under() -> None:
+    assert {error.__module__ for error in ALL} == {"recollect.model.errors"}
 
 
 def test_an_invalid_argument_says_which_what_and_why() -> None:

@@ -1,0 +1,125 @@
+"""Every error Recollect raises on purpose.
+
+::
+
+    RecollectError
+    ├── InvalidArgument               a value that cannot be used (also a ValueError)
+    │   └── NotGiven                  a value that is needed and was left out
+    ├── MissingExtra                  a package that is not installed (also an ImportError)
+    ├── DatasetError                  a data set, run or qrels file that cannot be read as what it should be
+    ├── NotEnoughData                 too little was observed to learn from
+    ├── AccessDenied                  whoever asks may not do that
+    │   └── NotAdmitted               no key was shown, or one that is not good
+    ├── StoreError                    the database cannot do what was asked
+    │   ├── StoreCorrupt              its file is damaged, or is no Recollect database
+    │   ├── StoreTooNew               its file was written by a newer Recollect
+    │   ├── StoreUnavailable          locked for too long, read-only, or its disk is full
+    │   │   ├── PoolExhausted         every connection to the server was in use for too long
+    │   │   └── PurgeUnfinished       something was removed, but its traces could not be erased yet
+    │   ├── ServerUnsuitable          the server is too old, or lacks something, or a right
+    │   ├── NotSupportedHere          this kind of store does not do that
+    │   ├── IndexCorrupt              derived data that does not check; it can be rebuilt
+    │   ├── MemoryNotFound            no memory has that id
+    │   ├── EntityNotFound            nobody and nothing has that name
+    │   ├── RecallNotFound            no recall with that id is in the log
+    │   ├── ExperimentNotFound        no experiment has that name
+    │   ├── ReplyErased               a request was carried out, but its answer is gone
+    │   ├── WorkUnderWay              another worker is doing the same at this moment
+    │   ├── LeaseLost                 another worker has taken over what this one was doing
+    │   └── VersionConflict           someone else changed the memory first
+    └── EmbedderError                 a text could not be turned into a vector
+        ├── ModelNotInstalled         the model's files are not on this machine
+        ├── ModelCorrupt              the model's files are not the ones that were pinned
+        ├── DimensionMismatch         vectors of another length than the store's
+        └── EmbeddingServiceError     an embedding service did not answer as it should
+            ├── ServiceUnreachable    no answer in time, after every retry
+            ├── ServiceRefused        an answer that says no: a wrong key, an unknown model, a text too long
+            └── ServiceAnswerInvalid  an answer that cannot be used: not JSON, too few vectors, NaN
+
+Catch ``RecollectError`` to catch them all. A message says what was wrong, shows the value, and says what
+to do about it.
+"""
+
+from __future__ import annotations
+
+from recollect.model.errors.embedding import (
+    DimensionMismatch,
+    EmbedderError,
+    EmbeddingServiceError,
+    ModelCorrupt,
+    ModelNotInstalled,
+    ServiceAnswerInvalid,
+    ServiceRefused,
+    ServiceUnreachable,
+)
+from recollect.model.errors.general import (
+    AccessDenied,
+    DatasetError,
+    InvalidArgument,
+    MissingExtra,
+    NotAdmitted,
+    NotEnoughData,
+    NotGiven,
+    RecollectError,
+    shown,
+)
+from recollect.model.errors.store import (
+    EntityNotFound,
+    ExperimentNotFound,
+    IndexCorrupt,
+    LeaseLost,
+    MemoryNotFound,
+    NotSupportedHere,
+    PoolExhausted,
+    PurgeUnfinished,
+    RecallNotFound,
+    ReplyErased,
+    ServerUnsuitable,
+    StoreCorrupt,
+    StoreError,
+    StoreTooNew,
+    StoreUnavailable,
+    VersionConflict,
+    WorkUnderWay,
+)
+
+__all__ = [
+    "AccessDenied",
+    "DatasetError",
+    "DimensionMismatch",
+    "EmbedderError",
+    "EmbeddingServiceError",
+    "EntityNotFound",
+    "ExperimentNotFound",
+    "IndexCorrupt",
+    "InvalidArgument",
+    "LeaseLost",
+    "MemoryNotFound",
+    "MissingExtra",
+    "ModelCorrupt",
+    "ModelNotInstalled",
+    "NotAdmitted",
+    "NotEnoughData",
+    "NotGiven",
+    "NotSupportedHere",
+    "PoolExhausted",
+    "PurgeUnfinished",
+    "RecallNotFound",
+    "RecollectError",
+    "ReplyErased",
+    "ServerUnsuitable",
+    "ServiceAnswerInvalid",
+    "ServiceRefused",
+    "ServiceUnreachable",
+    "StoreCorrupt",
+    "StoreError",
+    "StoreTooNew",
+    "StoreUnavailable",
+    "VersionConflict",
+    "WorkUnderWay",
+    "shown",
+]
+
+# An error is shown, and pickled, by the name that people import it under, whatever file it stands in.
+for _name in __all__:
+    globals()[_name].__module__ = __name__
