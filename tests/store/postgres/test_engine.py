@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from typer.testing import CliRunner
 
@@ -146,3 +147,30 @@ def test_what_cannot_be_opened_says_why(base: str, tmp_path: Path) -> None:
 def test_a_copy_to_a_file_is_refused_with_what_to_do_instead(store: PostgresStore, tmp_path: Path) -> None:
     with pytest.raises(NotSupportedHere, match="use pg_dump"):
         store.backup(tmp_path / "copy.db")
+
+
+@pytest.mark.parametrize(
+    ("question", "most"),
+    [
+        # Who wrote; in one transaction, what a look begins with, cosines, lists, records of candidates and of
+        # their neighbours, and for names that lead further the best memories, lists, and the other hits.
+        ("red bicycle house", 11),
+        # A transaction of two statements before that, to find out who speaks.
+        ("what does Anna think of tea?", 13),
+    ],
+)
+def test_a_recall_takes_few_statements(
+    both: tuple[Engine, Engine], monkeypatch: pytest.MonkeyPatch, question: str, most: int
+) -> None:
+    _, engine = both
+    engine.recall(question)
+    asked: list[str] = []
+    execute = psycopg.Cursor.execute
+
+    def noted(self: Any, query: Any, *args: Any, **options: Any) -> Any:
+        asked.append(str(query))
+        return execute(self, query, *args, **options)
+
+    monkeypatch.setattr(psycopg.Cursor, "execute", noted)
+    engine.recall(question)
+    assert len(asked) <= most, asked
