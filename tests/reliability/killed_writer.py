@@ -215,6 +215,9 @@ def recall_is_right(engine: recollect.Engine, model: Model, dice: random.Random)
 
 
 def main(folder: Path, rounds: int, seed: int) -> None:
+    # What the first write loads is loaded here: some writers live for less time than that takes.
+    with recollect.open(":memory:", embedder="lexical") as engine:
+        apply(engine, {"kind": "add", "items": [["m1", "Anna likes tea"], ["m2", "tea on Monday"]]})
     model: Model = {}
     path = folder / "0.db"
     counts = {"rounds": 0, "acknowledged": 0, "underway": 0}
