@@ -1,5 +1,7 @@
 """What learning found, as JSON that JSON can hold, and as rows for people and pipes."""
 
+import pytest
+
 from recollect.cli.learning_output import plain, table, verdict_json
 from recollect.cli.session import Given, Session
 from recollect.evaluate.significance import Difference
@@ -21,3 +23,15 @@ def test_plain_keeps_what_is_plain() -> None:
 def test_a_pipe_gets_tabs(capsys: object) -> None:
     table(Session(Given()), ("one", "two"), [("a", "b\nc")])
     assert capsys.readouterr().out == "a\tb c\n"  # type: ignore[attr-defined]
+
+
+def test_short_things_are_not_broken_on_a_narrow_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "30")
+    rows = [("562761b3fc13", "balanced", "where is Mira living by now?")]
+    table(Session(Given()), ("recall", "recipe", "question"), rows, whole=1)
+    assert "562761b3fc13" in capsys.readouterr().out
+    table(Session(Given()), ("recall", "recipe", "question"), rows)
+    assert "562761b3fc13" not in capsys.readouterr().out

@@ -109,7 +109,7 @@ def log(session: Session, limit: Limit = 20, since: Since = None) -> None:
         )
         for each in found
     ]
-    table(session, ("recall", "when", "recipe", "shown", "", "question"), rows)
+    table(session, ("recall", "when", "recipe", "shown", "", "question"), rows, whole=1)
 
 
 def replay(
@@ -151,7 +151,7 @@ def replay(
             (shorter(each.recall_id), shorter(each.item), f"{each.before or '–'} → {each.after or '–'}")
             for each in done.moved[:moves]
         ]
-        table(session, ("recall", "memory", "rank"), moved)
+        table(session, ("recall", "memory", "rank"), moved, whole=1)
     output.say(
         f"{done.changed} of {counted(done.recalls, 'recall')} would show something else; "
         f"{found.faithful} come out of the log exactly as they were"

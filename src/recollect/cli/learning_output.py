@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from recollect.learn.verdict import Verdict
 
 
-def table(session: Session, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Show rows under their heads; a pipe gets the rows alone, tabs between their cells."""
+def table(session: Session, heads: Sequence[str], rows: Sequence[Sequence[str]], *, whole: int = 0) -> None:
+    """Show rows under their heads; a pipe gets the rows alone, tabs between their cells.
+
+    The first `whole` columns are of short things, such as ids, that are not broken on a narrow terminal.
+    """
     if not session.output.terminal:
         for row in rows:
             session.output.line("\t".join(one_line(cell) for cell in row))
@@ -24,7 +27,7 @@ def table(session: Session, heads: Sequence[str], rows: Sequence[Sequence[str]])
 
     drawn = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for place, head in enumerate(heads):
-        drawn.add_column(head, style="bold" if place == 0 else "", overflow="fold")
+        drawn.add_column(head, style="bold" if place == 0 else "", overflow="fold", no_wrap=place < whole)
     for row in rows:
         drawn.add_row(*(one_line(cell) for cell in row))
     session.output.show(drawn)
