@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from recollect.model.nearest import nearest
-
 if TYPE_CHECKING:
     from recollect.engine import Engine
     from recollect.model.memory import Memory
@@ -32,6 +30,7 @@ _RECALLS: Final = 1000
 def chosen(option: str, word: str, choices: Sequence[str]) -> str:
     """Return one of the choices, or raise with the nearest one."""
     from recollect.model.errors import InvalidArgument
+    from recollect.model.nearest import nearest
 
     if word not in choices:
         raise InvalidArgument(option, word, f"one of {', '.join(choices)}{nearest(word, choices)}")
@@ -168,6 +167,7 @@ def changes(
     {'vector_weight': 0.7, 'deduplicate': False, 'fusion': 'rrf'}
     """
     from recollect.model.errors import InvalidArgument
+    from recollect.model.nearest import nearest
 
     known = {parameter.name: parameter for parameter in parameters}
     found: dict[str, Any] = {}

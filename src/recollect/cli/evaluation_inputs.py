@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 from recollect.cli.arguments import changes, chosen
 from recollect.cli.output import Output
 from recollect.cli.session import Session
-from recollect.model.nearest import nearest
 
 if TYPE_CHECKING:
     from recollect.embed.port import Embedder
@@ -117,6 +116,7 @@ def dataset_of(format: str, path: Path, turns: str | None, options: Sequence[str
     """Return a data set, read with the options that were given as text."""
     from recollect.evaluate.datasets import READERS, open_dataset
     from recollect.model.errors import InvalidArgument
+    from recollect.model.nearest import nearest
 
     chosen("--dataset", format, tuple(READERS))
     taken = inspect.signature(READERS[format]).parameters
