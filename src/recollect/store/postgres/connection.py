@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import count
 from time import sleep
 from typing import Any, Final, TypeAlias, TypeVar
@@ -362,7 +362,9 @@ class Database:
             yield
         except BaseException as error:
             if not connection.broken and not connection.closed:
-                connection.rollback()
+                # Where nobody is there any more nobody has to be told; the first error is the one to tell.
+                with suppress(psycopg.OperationalError):
+                    connection.rollback()
             if isinstance(error, psycopg.Error):
                 raise ours(error, self.url, broken=connection.broken) from error
             raise
