@@ -331,7 +331,8 @@ def everything_looked_at(hearing: Hearing, view: View, entry: Entry) -> list[_Ca
         near = found.slots[found.scores >= hearing.noise]
         if found.slots.size < limit or found.scores[-1] < hearing.threshold:
             break
-    slots = np.concatenate([near, np.setdiff1d(_by_words(view, entry), near)])
+    worded = _by_words(view, entry)
+    slots = worded if row is None else np.concatenate([near, np.setdiff1d(worded, near)])
     plain = [not is_turn(memory) for memory in view.memories(slots)]
     slots = slots[np.array(plain, bool)]
     vectors = view.records(slots)["vectors"]
