@@ -54,7 +54,7 @@ def test_stats_in_words_and_as_json(cli: Run, tea: str) -> None:
     assert (plain["memories"], plain["forgotten"], plain["vectors"]) == ("3", "1", f"3 of {NAME}")
     assert plain["searched by"].startswith("vectors: exact scan up to 20,000 vectors")
     assert data["methods"]["words"] == "own posting lists, BM25"
-    assert "memories            " in cli("stats", terminal=True).lines[1]
+    assert any("memories            " in line for line in cli("stats", terminal=True).lines)
 
 
 def test_stats_are_wrapped_in_their_column_at_a_terminal(cli: Run, tea: str) -> None:

@@ -82,11 +82,20 @@ def test_a_write_that_loses_its_connection_is_done_once(database: Database, used
     assert settings_of(database) == ["a"]
 
 
-@pytest.mark.parametrize("happened", [True, False])
+@pytest.mark.parametrize("earlier", [True, False])
+@pytest.mark.parametrize(("happened", "reused"), [(True, False), (False, False), (False, True)])
 def test_a_commit_without_an_answer_is_asked_about(
-    database: Database, monkeypatch: pytest.MonkeyPatch, happened: bool
+    database: Database, monkeypatch: pytest.MonkeyPatch, happened: bool, reused: bool, earlier: bool
 ) -> None:
-    """The connection ends after the server committed, or just before: in both cases once, and only once."""
+    """The connection ends after the server committed, or just before: in both cases once, and only once.
+
+    Also where another transaction has got the number of the one that is asked about, and was committed: a
+    server that has crashed knows nothing of numbers that it had not written down.
+    """
+    if earlier:
+        database.write(lambda connection: None)
+    if reused:
+        monkeypatch.setattr(Database, "_status", lambda self, transaction: "committed")
     execute: Any = Writer.execute
     tries: list[Server] = []
 
@@ -107,6 +116,15 @@ def test_a_commit_without_an_answer_is_asked_about(
     assert database.write(work) == ("try 1" if happened else "try 2")
     monkeypatch.undo()
     assert settings_of(database) == ["a"]
+
+
+def test_a_number_that_no_transaction_has_yet_is_none_that_was_committed(database: Database) -> None:
+    assert database._status("4000000000000") == "aborted"
+    mine = database.read(
+        lambda connection: connection.execute("SELECT pg_current_xact_id()::text").fetchone()
+    )
+    assert mine is not None
+    assert database._status(mine[0]) == "committed"
 
 
 def test_two_that_wait_for_each_other_both_get_done(database: Database) -> None:

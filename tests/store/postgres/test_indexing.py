@@ -11,7 +11,7 @@ import recollect
 from recollect.embed import LexicalEmbedder
 from recollect.model.errors import WorkUnderWay
 from recollect.store.conformance import DIMENSION, EMBEDDER, entry
-from recollect.store.postgres import indexing, vectors
+from recollect.store.postgres import indexing, opening, vectors
 from recollect.store.postgres.store import PostgresStore
 
 
@@ -82,6 +82,7 @@ def test_one_that_somebody_dropped_is_made_anew(large: PostgresStore, url: str) 
 def test_upkeep_makes_what_is_missing_unless_another_does(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (vectors, indexing):
         monkeypatch.setattr(module, "EXACT", 50)
+    monkeypatch.setattr(opening, "SMALL", 10)
     with recollect.open(url, embedder=LexicalEmbedder(dimension=16)) as memory:
         memory.remember_many([f"thought number {number} about tea" for number in range(60)], duplicates="off")
         busy = memory.store.acquire("index", "*", "another server", 60, memory.moment)

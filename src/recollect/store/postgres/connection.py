@@ -2,13 +2,16 @@
 
 A read that loses its connection is done once more. A write that is undone because two transactions got in
 each other's way is done again; so is one whose connection was lost before it was committed. If it was lost
-while it was being committed, the server is asked what became of it (``pg_xact_status``), so that no write is
-ever done twice and none is reported lost that was not.
+while it was being committed, the server is asked what became of it, so that no write is ever done twice and
+none is reported lost that was not, or done that was not. ``pg_xact_status`` alone cannot tell: a server that
+crashed may give the number of a transaction that nobody heard of any more to another one. So each connection
+counts its writes in a row of its own, in the same transaction.
 """
 
 from __future__ import annotations
 
 import logging
+import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -19,10 +22,11 @@ from typing import Any, Final, TypeAlias, TypeVar
 import psycopg
 from pgvector.psycopg import register_vector
 from psycopg import Connection, Cursor
+from psycopg.errors import InvalidParameterValue
 from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from recollect.model.errors import PoolExhausted
+from recollect.model.errors import PoolExhausted, StoreError
 from recollect.store.postgres import arrays, texts
 from recollect.store.postgres.address import shown
 from recollect.store.postgres.failing import CommitUnsure, ConnectionLost, Contended, ours, unreachable
@@ -49,12 +53,13 @@ _WRITE: Final = (
 
 
 class Writer(Connection[TupleRow]):
-    """A connection that knows under which number its writes are counted."""
-
-    number: int | None = None
+    """A connection that knows under which number its writes are counted, and how many there were."""
 
     def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - psycopg's own
         super().__init__(*args, **options)
+        # Not from a sequence, which may repeat itself after a crash.
+        self.number = secrets.randbits(62)
+        self.writes = 0
         self._asking: dict[str, tuple[str, Cursor[TupleRow]]] = {}
 
     def rows(self, sql: str, values: Sequence[object]) -> list[TupleRow]:
@@ -173,7 +178,7 @@ class Database:
                 sleep(_PAUSE * 2**attempt)
                 continue
             except CommitUnsure as unsure:
-                if self._became(unsure.transaction) != "committed":
+                if not self._happened(unsure):
                     if lost:
                         raise
                     lost = True
@@ -244,10 +249,12 @@ class Database:
                 for guard in getattr(self._here, "guards", ()):
                     guard(connection)
                 yield connection
-            number = self._number(connection)
+            self._mine.add(connection.number)
             try:
                 connection.execute(
-                    f"UPDATE writers SET writes = writes + 1 WHERE number = {number}; COMMIT", prepare=False
+                    f"INSERT INTO writers (number, writes) VALUES ({connection.number}, 1) "
+                    "ON CONFLICT (number) DO UPDATE SET writes = writers.writes + 1; COMMIT",
+                    prepare=False,
                 )
             except psycopg.OperationalError as error:
                 if connection.broken:
@@ -255,8 +262,11 @@ class Database:
                         f"the connection to {self.name} was lost while something was being written, and it "
                         "is not known whether it was; look, and write it again if not",
                         transaction,
+                        connection.number,
+                        connection.writes + 1,
                     ) from error
                 raise
+            connection.writes += 1
 
     @contextmanager
     def elsewhere(self, source: Callable[[], AbstractContextManager[Writer]]) -> Iterator[None]:
@@ -369,30 +379,37 @@ class Database:
                 raise ours(error, self.url, broken=connection.broken) from error
             raise
 
-    def _number(self, connection: Writer) -> int:
-        """Return the number under which a connection's writes are counted, inside a transaction."""
-        if connection.number is None:
-            made = connection.execute(
-                "INSERT INTO writers (number, writes) VALUES (nextval('writer_numbers'), 0) RETURNING number"
-            ).fetchone()
-            assert made is not None  # an INSERT … RETURNING always gives a row
-            self._mine.add(made[0])
-            connection.number = made[0]
-        return connection.number
+    def _happened(self, unsure: CommitUnsure) -> bool:
+        """Return whether a transaction of which the answer was lost was committed."""
+        while (status := self._status(unsure.transaction)) == "in progress":
+            # The server has not noticed yet that nobody is there any more.
+            sleep(_PAUSE * 10)
+        if status == "aborted":
+            return False
 
-    def _became(self, transaction: str) -> str:
-        """Return what became of a transaction: committed, aborted, or in progress."""
+        # In a view of its own, which began after the transaction had ended.
+        def counted(connection: Server) -> bool:
+            row = connection.execute(
+                "SELECT writes FROM writers WHERE number = %s", (unsure.number,)
+            ).fetchone()
+            return row is not None and row[0] >= unsure.writes
+
+        return self.read(counted)
+
+    def _status(self, transaction: str) -> str:
+        """Return what became of the last transaction of that number: committed, aborted, or in progress."""
 
         def ask(connection: Server) -> str:
             row = connection.execute("SELECT pg_xact_status(%s::xid8)", (transaction,)).fetchone()
             return str((row or ("",))[0])
 
-        status = self.read(ask)
-        while status == "in progress":
-            # The server has not noticed yet that nobody is there any more.
-            sleep(_PAUSE * 10)
-            status = self.read(ask)
-        return status
+        try:
+            return self.read(ask)
+        except StoreError as error:
+            # After a crash the number may be one that the server has not given to anybody yet.
+            if isinstance(error.__cause__, InvalidParameterValue):
+                return "aborted"
+            raise
 
 
 def prepare(connection: Connection[Any], *, patience: float, statement_seconds: float) -> None:

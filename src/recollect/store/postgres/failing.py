@@ -16,15 +16,20 @@ class ConnectionLost(StoreUnavailable):
 
 
 class CommitUnsure(StoreUnavailable):
-    """The connection ended while the work was being committed; `transaction` can be asked about."""
+    """The connection ended while the work was being committed.
 
-    def __init__(self, message: str, transaction: str) -> None:
+    `transaction` can be asked about; it would have been the write number `writes` of the writer `number`.
+    """
+
+    def __init__(self, message: str, transaction: str, number: int, writes: int) -> None:
         self.transaction = transaction
+        self.number = number
+        self.writes = writes
         super().__init__(message)
 
-    def __reduce__(self) -> tuple[type[CommitUnsure], tuple[str, str]]:
+    def __reduce__(self) -> tuple[type[CommitUnsure], tuple[str, str, int, int]]:
         """Pickle by the constructor's arguments."""
-        return type(self), (str(self), self.transaction)
+        return type(self), (str(self), self.transaction, self.number, self.writes)
 
 
 class Contended(StoreUnavailable):

@@ -39,9 +39,9 @@ MIGRATIONS: Final[tuple[str, ...]] = (
         dimension INTEGER NOT NULL
     );
 
-    -- How often each open store has written: what the others did moves, what one did itself does not.
+    -- How often each connection has written: what those of others did moves, what one did itself does not.
+    -- And who did not hear whether its last write happened can read it here.
     CREATE TABLE writers (number BIGINT PRIMARY KEY, writes BIGINT NOT NULL);
-    CREATE SEQUENCE writer_numbers;
 
     -- Who writes to a namespace locks its row first: slots and changes have no gap in time.
     -- slots: how many were ever given out. memories: how many there are; shown: of those, neither forgotten
