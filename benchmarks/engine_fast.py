@@ -18,7 +18,7 @@ import benchmarks.one_thread  # noqa: F401 - before numpy is loaded
 from benchmarks.engine_data import Question, batches, mixed
 from benchmarks.engine_report import Figure, shown
 from benchmarks.engine_store import texts_of
-from benchmarks.latency import TURN, Spread, asked, load, milliseconds
+from benchmarks.latency import Spread, asked, load, milliseconds
 from recollect.engine import open as open_engine
 
 MODEL = "potion-base-8M"
@@ -44,7 +44,7 @@ def fast_figures(work: Path, size: int) -> Iterator[Figure]:
         runs: dict[str, Callable[[Question], None]] = {_OURS: ours, **_plain(size)}
         asked(runs, mixed(size, _WARMING, seed=2))
         steps.clear()
-        times = asked(runs, mixed(size, _QUESTIONS), TURN)
+        times = asked(runs, mixed(size, _QUESTIONS))
     yield from _figures(size, times, steps)
 
 

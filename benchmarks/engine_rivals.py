@@ -13,7 +13,7 @@ from benchmarks.engine_data import Question, batches, keywords, mixed, natural
 from benchmarks.engine_recall import recalling
 from benchmarks.engine_report import Figure
 from benchmarks.engine_store import Built, opened, texts_of, vectors_of
-from benchmarks.latency import TURN, Spread, asked, milliseconds
+from benchmarks.latency import Spread, asked, milliseconds
 from benchmarks.peers import POOL, Way, peers
 from recollect.index.vectors import EXACT, Vectors
 from recollect.rank import Postings
@@ -40,8 +40,7 @@ def peer_figures(work: Path, made: Built) -> Iterator[Figure]:
         runs |= {way.name: way.run for way in ways}
         asked(runs, mixed(made.size, _WARMING, seed=2))
         exact = keywords(made.size, _QUESTIONS)
-        asking = natural(made.size, _QUESTIONS)
-        times = {"few words": asked(runs, exact, TURN), "natural": asked(runs, asking, TURN)}
+        times = {"few words": asked(runs, exact), "natural": asked(runs, natural(made.size, _QUESTIONS))}
         found = {name: sum(each.answer in run(each) for each in exact) for name, run in runs.items()}
     for other in others:
         other.close()
@@ -97,7 +96,7 @@ def bare_figures(made: Built) -> Iterator[Figure]:
             return [_Bare(*pair) for pair in zip(questions, spoken, strict=True)]
 
         asked(runs, read(mixed(made.size, _WARMING, seed=2)))
-        times = asked(runs, read(mixed(made.size, 2 * _QUESTIONS)), TURN)
+        times = asked(runs, read(mixed(made.size, 2 * _QUESTIONS)))
     ours = times[_OURS].median
     for name, pair, wanted in (
         ("numpy and bm25s (numba)", ("numpy", "bm25s"), True),

@@ -1,11 +1,9 @@
 """How long an answer takes: contenders asked the same questions in turns, by the clock on the wall.
 
 Engines wait for disks and compute on threads, so neither the best time nor the processor's time of one
-thread says what a person waits; the median and the slowest in a hundred of many different questions do. A
-turn of questions is put to every contender before the next one, and a different contender goes first each
-time, so that a slow moment of the machine falls on all of them. A turn is one question, or several: four
-engines in one process that take turns question by question each find the processor's caches full of what the
-others have read, which is nobody's use of any of them. The processor's time of the whole process is kept
+thread says what a person waits; the median and the slowest in a hundred of many different questions do. Each
+question is put to every contender before the next one, and a different contender goes first each time, so
+that a slow moment of the machine falls on all of them. The processor's time of the whole process is kept
 beside it: on a busy machine it says what the wall clock would show on an idle one.
 """
 
@@ -19,9 +17,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-
-TURN = 20
-"""How many questions whole engines are asked in a turn."""
 
 _Question = TypeVar("_Question")
 
@@ -55,22 +50,21 @@ class Spread:
 
 
 def asked(
-    contenders: Mapping[str, Callable[[_Question], Any]], questions: Sequence[_Question], turn: int = 1
+    contenders: Mapping[str, Callable[[_Question], Any]], questions: Sequence[_Question]
 ) -> dict[str, Spread]:
-    """Put every question to every contender, `turn` of them in a turn, and return the times of each."""
+    """Put every question to every contender, in turns, and return the times of each."""
     names = list(contenders)
     wall: dict[str, list[float]] = {name: [] for name in names}
     processor: dict[str, list[float]] = {name: [] for name in names}
     gc.collect()
-    for start in range(0, len(questions), turn):
-        first = start // turn % len(names)
+    for turn, question in enumerate(questions):
+        first = turn % len(names)
         for name in names[first:] + names[:first]:
             run = contenders[name]
-            for question in questions[start : start + turn]:
-                began, used = time.perf_counter(), time.process_time()
-                run(question)
-                processor[name].append(time.process_time() - used)
-                wall[name].append(time.perf_counter() - began)
+            began, used = time.perf_counter(), time.process_time()
+            run(question)
+            processor[name].append(time.process_time() - used)
+            wall[name].append(time.perf_counter() - began)
     return {name: Spread(tuple(wall[name]), tuple(processor[name])) for name in names}
 
 
