@@ -12,14 +12,12 @@ from recollect.engine.redacting import without_secrets
 from recollect.engine.resting import collector_resting
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
-from recollect.model.identity import uuid7
+from recollect.model.identity import RANDOM_BITS, uuid7
 from recollect.model.memory import Memory, Source, made
 from recollect.model.place import Place
 
 _DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
 _KNOWN_DETAILS: Final = frozenset(_DETAILS)
-_ID_BITS: Final = 74
-"""How many random bits an identifier has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +77,7 @@ class Drafts:
         now = self.clock()
         given = {"created_at": now, **details, "content": content, "namespace": namespace}
         if "id" not in given:
-            given["id"] = uuid7(now, self.random_bits(_ID_BITS))
+            given["id"] = uuid7(now, self.random_bits(RANDOM_BITS))
         if "source" in given and isinstance(given["source"], Mapping):
             given["source"] = built("source", Source, given["source"])
         if "place" in given and isinstance(given["place"], Mapping):

@@ -26,7 +26,7 @@ from recollect.engine.recalling import Request
 from recollect.engine.trace import Trace
 from recollect.engine.trace_columns import WrittenDown, written_down
 from recollect.model.errors import StoreError, StoreUnavailable
-from recollect.model.identity import uuid7
+from recollect.model.identity import RANDOM_BITS, uuid7
 from recollect.store.port import Store
 from recollect.store.recall_log import LogBounds, LoggedRecall, Sighting
 
@@ -95,7 +95,7 @@ class RecallLog:
         """Return the id of a recall of that moment, which feedback refers to; empty for one not logged."""
         if not self.how.recalls or self._taken is not None:
             return ""
-        return uuid7(moment, self._random_bits(74))
+        return uuid7(moment, self._random_bits(RANDOM_BITS))
 
     def note(self, request: Request, recall: Recall) -> None:
         """Note a recall, under the name that it was given."""

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 
-_RANDOM_BITS = 74
+RANDOM_BITS: Final = 74
+"""How many random bits an identifier has."""
 _ID = re.compile(r"[^\s\0]{1,128}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -38,8 +40,8 @@ def uuid7(now: datetime, random_bits: int) -> str:
     if milliseconds < 0:
         raise InvalidArgument("now", now, "an instant from 1970 on")
     bits = checks.whole("random_bits", random_bits)
-    if bits >= 1 << _RANDOM_BITS:
-        raise InvalidArgument("random_bits", random_bits, f"a whole number below 2**{_RANDOM_BITS}")
+    if bits >= 1 << RANDOM_BITS:
+        raise InvalidArgument("random_bits", random_bits, f"a whole number below 2**{RANDOM_BITS}")
     high, low = bits >> 62, bits & ((1 << 62) - 1)
     text = f"{milliseconds << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low:032x}"
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
