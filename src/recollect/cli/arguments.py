@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -241,6 +242,24 @@ def found_memory(engine: Engine, piece: str) -> Memory:
         ids = ", ".join(memory.id for memory in alike[:3]) + (", …" if len(alike) > 3 else "")
         raise InvalidArgument("id", piece, f"a piece of one id only; it is in {ids}")
     return alike[0]
+
+
+def file_to_write(name: str, *, force: bool) -> Path:
+    """Return the path of a file that may be written: one that is not there yet, or that may be replaced.
+
+    Raises
+    ------
+    InvalidArgument
+        It is a folder, or there already.
+    """
+    from recollect.model.errors import InvalidArgument
+
+    path = Path(name)
+    if path.is_dir():
+        raise InvalidArgument("FILE", name, "a file; this is a folder")
+    if path.exists() and not force:
+        raise InvalidArgument("FILE", name, "a file that is not there yet, or --force given")
+    return path
 
 
 def found_recall(engine: Engine, piece: str) -> str:

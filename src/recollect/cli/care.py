@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from recollect.cli.arguments import file_to_write
 from recollect.cli.command import command
 from recollect.cli.failures import UNSOUND
 from recollect.cli.output import counted, one_line
@@ -110,13 +111,9 @@ def backup(session: Session, target: Target, force: Force = False) -> None:
     from recollect.model.errors import InvalidArgument
 
     with session.memory() as engine:
-        if target.is_dir():
-            raise InvalidArgument("FILE", str(target), "a file; this is a folder")
-        if target.exists():
-            if target.resolve() == session.settings.db.resolve():
-                raise InvalidArgument("FILE", str(target), "another file than the database itself")
-            if not force:
-                raise InvalidArgument("FILE", str(target), "a file that is not there yet, or --force given")
+        if target.exists() and target.resolve() == session.settings.db.resolve():
+            raise InvalidArgument("FILE", str(target), "another file than the database itself")
+        file_to_write(str(target), force=force)
         engine.store.backup(target)
     written = target.stat().st_size
     if session.output.json:

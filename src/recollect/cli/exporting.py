@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
+from recollect.cli.arguments import file_to_write
 from recollect.cli.command import command
 from recollect.cli.output import counted
 from recollect.cli.session import Session
@@ -81,11 +82,7 @@ def target_of(name: str, *, force: bool) -> Iterator[TextIO]:
     if name == "-":
         yield sys.stdout
         return
-    path = Path(name)
-    if path.is_dir():
-        raise InvalidArgument("FILE", name, "a file; this is a folder")
-    if path.exists() and not force:
-        raise InvalidArgument("FILE", name, "a file that is not there yet, or --force given")
+    path = file_to_write(name, force=force)
     if not path.absolute().parent.is_dir():
         raise InvalidArgument("FILE", name, "in a folder that exists")
     handle, partial = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
