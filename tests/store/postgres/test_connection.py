@@ -14,7 +14,7 @@ from recollect.model.errors import PoolExhausted, StoreError, StoreUnavailable
 from recollect.store.conformance import HERE, NOW, THERE, entry
 from recollect.store.postgres import connection as module
 from recollect.store.postgres import namespaces
-from recollect.store.postgres.connection import Database, Server, Writer
+from recollect.store.postgres.connection import Database, Server
 from recollect.store.postgres.store import PostgresStore
 
 
@@ -96,10 +96,10 @@ def test_a_commit_without_an_answer_is_asked_about(
         database.write(lambda connection: None)
     if reused:
         monkeypatch.setattr(Database, "_status", lambda self, transaction: "committed")
-    execute: Any = Writer.execute
+    execute: Any = Server.execute
     tries: list[Server] = []
 
-    def failing(self: Writer, query: str, *given: object, **options: object) -> object:
+    def failing(self: Server, query: str, *given: object, **options: object) -> object:
         if query.endswith("COMMIT") and "writers" in query and len(tries) == 1:
             if happened:
                 execute(self, query, *given, **options)
@@ -112,7 +112,7 @@ def test_a_commit_without_an_answer_is_asked_about(
         put(connection, "a")
         return f"try {len(tries)}"
 
-    monkeypatch.setattr(Writer, "execute", failing)
+    monkeypatch.setattr(Server, "execute", failing)
     assert database.write(work) == ("try 1" if happened else "try 2")
     monkeypatch.undo()
     assert settings_of(database) == ["a"]

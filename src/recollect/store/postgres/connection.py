@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import count
 from time import sleep
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
 import psycopg
 from pgvector.psycopg import register_vector
@@ -52,8 +52,8 @@ _WRITE: Final = (
 )
 
 
-class Writer(Connection[TupleRow]):
-    """A connection that knows under which number its writes are counted, and how many there were."""
+class Server(Connection[TupleRow]):
+    """A connection to a server; it knows under which number its writes are counted, and how many they are."""
 
     def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - psycopg's own
         super().__init__(*args, **options)
@@ -76,9 +76,6 @@ class Writer(Connection[TupleRow]):
             arrays.register(cursor)
             known = self._asking[sql] = (sql, cursor)
         return known[1].execute(known[0], values).fetchall()
-
-
-Server: TypeAlias = Writer
 
 
 class Database:
@@ -114,9 +111,9 @@ class Database:
         self._statement_seconds = statement_seconds
         self._here = threading.local()
         self._mine: set[int] = set()
-        self._pool: ConnectionPool[Writer] = ConnectionPool(
+        self._pool: ConnectionPool[Server] = ConnectionPool(
             url,
-            connection_class=Writer,
+            connection_class=Server,
             kwargs={
                 "autocommit": True,
                 "connect_timeout": _CONNECT_SECONDS,
@@ -208,7 +205,7 @@ class Database:
                 yield connection
 
     @contextmanager
-    def looking(self, connection: Writer) -> Iterator[None]:
+    def looking(self, connection: Server) -> Iterator[None]:
         """Run the block on one consistent view, by a connection that was borrowed."""
         with self.translated(connection):
             connection.execute(_READ, prepare=False)
@@ -216,7 +213,7 @@ class Database:
             yield
 
     @contextmanager
-    def _looking(self, connection: Writer) -> Iterator[None]:
+    def _looking(self, connection: Server) -> Iterator[None]:
         with self.translated(connection):
             with self._held(connection, writing=False):
                 yield
@@ -231,7 +228,7 @@ class Database:
     def writing(self) -> Iterator[Server]:
         """Run the block as one transaction that either happens or does not; inside another, a part of it."""
         if self.is_writing:
-            connection: Writer = self._here.connection
+            connection: Server = self._here.connection
             connection.execute("SAVEPOINT part", prepare=False)
             try:
                 yield connection
@@ -269,7 +266,7 @@ class Database:
             connection.writes += 1
 
     @contextmanager
-    def elsewhere(self, source: Callable[[], AbstractContextManager[Writer]]) -> Iterator[None]:
+    def elsewhere(self, source: Callable[[], AbstractContextManager[Server]]) -> Iterator[None]:
         """Let this thread read in the block from where `source` says; what it writes is written here."""
         self._here.elsewhere = source
         try:
@@ -307,14 +304,14 @@ class Database:
 
     # --- inside ---------------------------------------------------------------------------------------
 
-    def _configure(self, connection: Writer) -> None:
+    def _configure(self, connection: Server) -> None:
         prepare(connection, patience=self._patience, statement_seconds=self._statement_seconds)
         connection.execute(_READING)
         if not self._durable:
             connection.execute("SET synchronous_commit = off")
 
     @contextmanager
-    def borrowed(self) -> Iterator[Writer]:
+    def borrowed(self) -> Iterator[Server]:
         """Run the block with a connection that works; its errors are not translated."""
         # A statement that says nothing finds out whether anybody is there.
         with self._begun("") as (connection, _):
@@ -323,7 +320,7 @@ class Database:
     @contextmanager
     def _begun(
         self, sql: str, values: Sequence[object] | None = None
-    ) -> Iterator[tuple[Writer, Cursor[TupleRow]]]:
+    ) -> Iterator[tuple[Server, Cursor[TupleRow]]]:
         """Run the block with a connection and what it answered to a first statement.
 
         A connection that was lost since it was last used is found out by that, and another one asked.
@@ -343,7 +340,7 @@ class Database:
         finally:
             self._pool.putconn(connection)
 
-    def _taken(self) -> Writer:
+    def _taken(self) -> Server:
         try:
             return self._pool.getconn()
         except PoolTimeout as error:
@@ -358,7 +355,7 @@ class Database:
             raise unreachable(error, self.url) from error
 
     @contextmanager
-    def _held(self, connection: Writer, *, writing: bool) -> Iterator[None]:
+    def _held(self, connection: Server, *, writing: bool) -> Iterator[None]:
         self._here.connection, self._here.writing = connection, writing
         try:
             yield
@@ -366,7 +363,7 @@ class Database:
             self._here.connection, self._here.writing = None, False
 
     @contextmanager
-    def translated(self, connection: Writer) -> Iterator[None]:
+    def translated(self, connection: Server) -> Iterator[None]:
         """Turn the errors of a connection into ours, and undo what it was in the middle of."""
         try:
             yield

@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 
 from recollect.model.errors import IndexCorrupt, ServerUnsuitable, StoreCorrupt, StoreUnavailable
 from recollect.store.postgres.address import shown
-from recollect.store.postgres.connection import Database, Server, Writer
+from recollect.store.postgres.connection import Database, Server
 from recollect.store.postgres.failing import Contended
 
 _Result = TypeVar("_Result")
@@ -91,7 +91,7 @@ class Replica:
             return str(error)
 
     @contextmanager
-    def reading(self, place: str | None) -> Iterator[Writer]:
+    def reading(self, place: str | None) -> Iterator[Server]:
         """Run the block on one consistent view of it, at or after a place in the log of the first server.
 
         Raises
@@ -114,7 +114,7 @@ class Replica:
             self._away_until = monotonic() + _ALONE
             raise
 
-    def _check(self, connection: Writer, place: str | None) -> None:
+    def _check(self, connection: Server, place: str | None) -> None:
         until = monotonic() + self._patience
         while True:
             with self._database.translated(connection):
