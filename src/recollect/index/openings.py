@@ -1,8 +1,9 @@
 """How every memory of a namespace opens, so that what nobody said before is known at a glance.
 
-Of each text two checksums are kept (:mod:`recollect.duplicates.openings`), eight bytes. Equal openings have
-equal checksums, so nothing is missed; that two openings have the same one by chance costs a look and no more.
-Of those that were once looked at closer, because something new opened like them, the gist is kept as well.
+Of each text two checksums are kept (:mod:`recollect.duplicates.openings`). Equal openings have equal
+checksums, so nothing is missed; that two openings have the same one by chance costs a look and no more. Of
+those that were once looked at closer, because something new opened like them, the gist is kept as well: there
+is room for it beside every text, 25 bytes of a memory in all.
 """
 
 from __future__ import annotations
