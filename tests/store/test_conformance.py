@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from recollect.model.entity import Relation
-from recollect.store.conformance import NOW, StoreConformance, entry
+from recollect.store.conformance import StoreConformance
 from recollect.store.port import Entry, Page, Store
 from recollect.store.sqlite import segments, writing
 from recollect.store.sqlite.store import SqliteStore
@@ -99,9 +99,3 @@ def test_the_suite_notices_a_store_that_breaks_its_promise(
         check(store)
     with closing(SqliteStore(":memory:")) as store:
         check(store)
-
-
-def test_an_entry_of_the_suite_is_what_it_says() -> None:
-    found = entry("a", "Tea tea", tags=("x",))
-    assert found.terms == {"content": {"tea": 2}, "tags": {"x": 1}}
-    assert found.memory.created_at == NOW

@@ -1,0 +1,89 @@
+"""What every store promises about memories that take the place of others."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from recollect.model.errors import InvalidArgument, MemoryNotFound
+from recollect.store.port import Store
+from recollect.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry, pages, recalled
+
+
+class CorrectionsConformance:
+    """The part of the suite about corrections, and about what has expired."""
+
+    def test_a_correction_takes_the_place_of_what_it_corrects(self, store: Store) -> None:
+        """Check the marks, what is shown, and what was believed before."""
+        store.use_embedder(EMBEDDER, DIMENSION)
+        later = NOW + timedelta(hours=1)
+        store.add([entry("old", "tea", direction(1))])
+        store.add([entry("new", "tea", direction(1), created_at=later, supersedes=("old",))])
+        (old,) = store.get(HERE, ["old"])
+        assert (old.superseded_by, old.valid_to, old.version) == ("new", later, 2)
+        assert recalled(store) == (["new"], ["new"])
+        # Clocks differ between processes: what is corrected is corrected, also for one that is behind.
+        assert recalled(store, now=NOW - timedelta(days=1)) == (["new"], ["new"])
+        assert list(pages(store, 5)) == ["new"]
+        for as_of, believed in ((NOW - timedelta(seconds=1), []), (NOW, ["old"]), (later, ["new"])):
+            assert recalled(store, as_of=as_of) == (believed, believed)
+
+    def test_only_what_is_there_and_current_can_be_superseded(self, store: Store) -> None:
+        """Check that chains neither fork nor close."""
+        store.add([entry("a", "tea")])
+        store.add([entry("b", "tea", supersedes=("a",))])
+        with pytest.raises(InvalidArgument):
+            store.add([entry("c", "tea", supersedes=("a",))])
+        with pytest.raises(InvalidArgument):
+            store.add([entry("x", "tea", supersedes=("y",)), entry("y", "tea", supersedes=("x",))])
+        with pytest.raises(MemoryNotFound):
+            store.add([entry("d", "tea", namespace=THERE, supersedes=("b",))])
+        assert store.namespaces() == {HERE: 2}
+
+    def test_a_batch_may_hold_a_whole_chain(self, store: Store) -> None:
+        """Check corrections of memories of the same batch, as an import brings them."""
+        store.add(
+            [
+                entry("a", "tea", superseded_by="b"),
+                entry("b", "tea", supersedes=("a",), superseded_by="c"),
+                entry("c", "tea", supersedes=("b",)),
+            ]
+        )
+        assert [memory.superseded_by for memory in store.get(HERE, ["a", "b", "c"])] == ["b", "c", None]
+        assert recalled(store)[0] == ["c"]
+
+    def test_a_successor_counts_only_when_it_is_there(self, store: Store) -> None:
+        """Check an import that brings the old memory without the new one."""
+        store.add([entry("a", "tea", superseded_by="b")])
+        assert store.get(HERE, ["a"])[0].superseded_by is None
+        assert recalled(store)[0] == ["a"]
+
+    def test_a_purged_correction_gives_back_what_it_corrected(self, store: Store) -> None:
+        """Check the end of a chain."""
+        store.add([entry("a", "tea"), entry("b", "tea", supersedes=("a",))])
+        store.purge(HERE, ["b"])
+        (left,) = store.get(HERE, ["a"])
+        assert (left.superseded_by, left.valid_to) == (None, None)
+        assert recalled(store)[0] == ["a"]
+
+    def test_a_purged_link_of_a_chain_leaves_the_chain_whole(self, store: Store) -> None:
+        """Check the middle of a chain: the oldest does not come back."""
+        store.add(
+            [entry("a", "tea"), entry("b", "tea", supersedes=("a",)), entry("c", "tea", supersedes=("b",))]
+        )
+        store.purge(HERE, ["b"])
+        a, c = store.get(HERE, ["a", "c"])
+        assert (a.superseded_by, c.supersedes) == ("c", ("a",))
+        assert recalled(store)[0] == ["c"]
+        store.purge(HERE, ["a"])
+        assert store.get(HERE, ["c"])[0].supersedes == ()
+
+    def test_what_has_expired_is_not_recalled(self, store: Store) -> None:
+        """Check the moment it expires."""
+        store.add(
+            [entry("a", "tea", expires_at=NOW), entry("b", "tea", expires_at=NOW + timedelta(seconds=1))]
+        )
+        assert recalled(store)[0] == ["b"]
+        assert recalled(store, now=NOW + timedelta(seconds=1))[0] == []
+        assert recalled(store, now=NOW - timedelta(seconds=1))[0] == ["a", "b"]
