@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
@@ -14,6 +14,7 @@ from recollect.http.asked import Bearer, Everywhere, Service, as_json
 from recollect.http.limits import BATCH, QUESTION, RESULTS, TEXT
 from recollect.http.metrics import MEDIA_TYPE
 from recollect.http.problems import problem
+from recollect.http.unknown import known_query
 from recollect.model.errors import RecollectError
 
 router = APIRouter(prefix="/v1", tags=["about the server"])
@@ -64,13 +65,17 @@ class NamespacesShown(BaseModel):
     namespaces: list[NamespaceShown]
 
 
-@router.get("/health", response_model=None, responses={200: {"model": Health}})
+@router.get(
+    "/health", response_model=None, responses={200: {"model": Health}}, dependencies=[Depends(known_query)]
+)
 async def health() -> Response:
     """Tell that the server is there; asks nothing of the database."""
     return _plain({"status": "ok", "version": __version__})
 
 
-@router.get("/ready", response_model=None, responses={200: {"model": Health}})
+@router.get(
+    "/ready", response_model=None, responses={200: {"model": Health}}, dependencies=[Depends(known_query)]
+)
 async def ready(request: Request) -> Response:
     """Tell whether the server can answer: its database can be read, and it is not about to stop."""
     service: Service = request.app.state.service

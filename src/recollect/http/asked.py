@@ -22,6 +22,7 @@ from recollect.http.limits import Limits
 from recollect.http.metrics import Metrics
 from recollect.http.problems import too_many
 from recollect.http.tracing import Spans
+from recollect.http.unknown import known_query
 from recollect.http.workers import Workers
 from recollect.model.errors import NotAdmitted
 from recollect.model.namespace import namespace as checked_namespace
@@ -191,6 +192,8 @@ async def bearer(request: Request, credentials: Credentials) -> Access:
     seconds = service.buckets.take(access.name)
     if seconds:
         raise TooMany(seconds)
+    # Before anybody asks whose memories are meant: a misspelt namespace is a spelling, not somebody else's.
+    await known_query(request)
     return access
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from time import monotonic
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
@@ -47,10 +47,18 @@ class JobsShown(BaseModel):
 
 
 @router.get("", response_model=None, responses={200: {"model": JobsShown}})
-async def listed(request: Request, access: Bearer) -> Response:
-    """List the jobs about the namespaces that the key is for."""
+async def listed(
+    request: Request,
+    access: Bearer,
+    namespace: Annotated[str | None, Query(max_length=512, description="Only those about it.")] = None,
+) -> Response:
+    """List the jobs about the namespaces that the key is for, or about one of them."""
     service: Service = request.app.state.service
-    seen = [job.as_dict() for job in service.jobs.all() if access.allows(READ, job.namespace)]
+    seen = [
+        job.as_dict()
+        for job in service.jobs.all()
+        if access.allows(READ, job.namespace) and namespace in (None, job.namespace)
+    ]
     return Response(as_json({"jobs": seen}), media_type="application/json")
 
 

@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from recollect.http.unknown import unknown_field
 from recollect.http.workers import Overloaded, TookTooLong
 from recollect.model.errors import (
     AccessDenied,
@@ -38,6 +39,8 @@ from recollect.model.errors import (
 
 MEDIA_TYPE: Final = "application/problem+json"
 _SHOWN_FAULTS: Final = 20
+_NOT_GIVEN: Final = ("missing", "unknown")
+"""Kinds of fault that are not about a value."""
 
 
 class Fault(BaseModel):
@@ -179,21 +182,24 @@ async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     found = error.errors()
     faults = [
-        {"at": ".".join(map(str, each["loc"])), "problem": _said(each)} for each in found[:_SHOWN_FAULTS]
+        {"at": shown_text(".".join(map(str, each["loc"]))), "problem": shown_text(_said(each, request))}
+        for each in found[:_SHOWN_FAULTS]
     ]
     unreadable = any(each["type"] == "json_invalid" for each in found)
     detail = "; ".join(f"{fault['at']}: {fault['problem']}" for fault in faults[:3])
     return problem(400 if unreadable else 422, detail, instance=instance_of(request), errors=faults)
 
 
-def _said(fault: Mapping[str, Any]) -> str:
+def _said(fault: Mapping[str, Any], request: Request) -> str:
     """Return what is wrong, in few words: what was given may be a megabyte."""
     cause = fault.get("ctx", {}).get("error")
     if fault["type"] == "json_invalid":
         return f"not JSON: {cause}"
-    if isinstance(cause, Exception):
-        return str(cause)
-    return shown_text(str(fault["msg"]))
+    if fault["type"] == "extra_forbidden":
+        return unknown_field(request, fault["loc"])
+    said = str(cause) if isinstance(cause, Exception) else str(fault["msg"])
+    # What is missing was not given, and what is around it says nothing.
+    return f"{said}, got {shown(fault['input'])}" if fault["type"] not in _NOT_GIVEN else said
 
 
 def shown_text(text: str) -> str:

@@ -1,0 +1,100 @@
+"""What nobody here knows is refused, with what may have been meant."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from recollect import Engine
+
+
+def test_a_misspelt_parameter_is_told_of_with_the_one_that_may_be_meant(client: TestClient, tea: str) -> None:
+    answer = client.get("/v1/memories", params={"limitt": 1, "hiden": "true"})
+    assert (answer.status_code, answer.json()["type"]) == (422, "recollect:invalid")
+    assert answer.json()["errors"] == [
+        {"at": "query.limitt", "problem": "there is no such parameter here (did you mean limit?)"},
+        {"at": "query.hiden", "problem": "there is no such parameter here (did you mean hidden?)"},
+    ]
+    assert answer.json()["detail"].startswith("query.limitt: there is no such parameter")
+    assert len(client.get("/v1/memories", params={"limit": 1}).json()["memories"]) == 1
+
+
+def test_a_name_like_no_other_is_told_what_there_is(client: TestClient) -> None:
+    answer = client.get("/v1/entities", params={"zzz": 1}).json()
+    assert (
+        answer["errors"][0]["problem"] == "there is no such parameter here; there is limit, namespace, prefix"
+    )
+
+
+def test_no_route_answers_as_if_it_knew_and_nothing_is_done(client: TestClient, engine: Engine) -> None:
+    paths = client.get("/v1/openapi.json").json()["paths"]
+    tried = 0
+    for path, methods in paths.items():
+        for method in methods:
+            if path == "/v1/openapi.json":
+                continue
+            # By its route alone: whether there is a body, and what else is wrong, comes after.
+            answer = client.request(
+                method, path.replace("{id}", "m1").replace("{name}", "Anna"), params={"unheard": 1}
+            )
+            assert answer.status_code == 422, (method, path)
+            assert answer.json()["errors"][0]["at"] == "query.unheard", (method, path)
+            tried += 1
+    assert tried > 60
+    assert engine.store.changes(0, 10) == []
+
+
+def test_a_namespace_may_be_named_on_every_request(client: TestClient) -> None:
+    for path in ("health", "ready", "settings", "namespaces", "metrics", "jobs"):
+        assert client.get(f"/v1/{path}", params={"namespace": "acme"}).status_code == 200, path
+
+
+def test_jobs_are_those_about_the_namespace_that_is_named(client: TestClient) -> None:
+    begun = client.post("/v1/jobs/maintain", params={"namespace": "acme"}, json={}).json()
+    assert [job["id"] for job in client.get("/v1/jobs?namespace=acme").json()["jobs"]] == [begun["id"]]
+    assert client.get("/v1/jobs?namespace=other").json() == {"jobs": []}
+
+
+def test_a_value_too_many_is_not_left_out_in_silence(client: TestClient, tea: str) -> None:
+    answer = client.get("/v1/memories?limit=1&limit=2")
+    assert (answer.status_code, answer.json()["errors"]) == (
+        422,
+        [{"at": "query.limit", "problem": "given 2 times, and it has one value: leave the others out"}],
+    )
+    # A parameter that may be repeated may be.
+    assert client.get("/v1/paths?start=Anna&type=mentions&type=next").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "at", "guess"),
+    [
+        ("/v1/recall", {"text": "tea", "limitt": 3}, "body.limitt", "limit"),
+        ("/v1/recall", {"text": "tea", "near": {"lat": 1, "lon": 2, "nme": "x"}}, "body.near.nme", "name"),
+        ("/v1/memories", {"content": "x", "tag": ["y"]}, "body.tag", "tags"),
+        ("/v1/memories/batch", {"items": [{"content": "x", "sorce": {}}]}, "body.items.0.sorce", "source"),
+    ],
+)
+def test_a_field_of_the_body_is_treated_alike(
+    client: TestClient, path: str, body: Any, at: str, guess: str
+) -> None:
+    answer = client.post(path, json=body)
+    assert answer.status_code == 422
+    problem = f"there is no such field here (did you mean {guess}?)"
+    assert answer.json()["errors"] == [{"at": at, "problem": problem}]
+
+
+def test_a_stranger_is_asked_for_a_key_first(open_client: Callable[..., TestClient]) -> None:
+    assert open_client(required=True).get("/v1/memories?limitt=5").status_code == 401
+
+
+@pytest.mark.parametrize("query", ["&".join(f"n{n}=1" for n in range(5_000)), "x" * 50_000 + "=1"])
+def test_an_address_full_of_names_is_answered_shortly(client: TestClient, query: str) -> None:
+    answer = client.get(f"/v1/memories?{query}")
+    assert answer.status_code == 422
+    assert len(answer.content) < 5_000
+
+
+def test_a_value_that_cannot_be_used_is_shown(client: TestClient) -> None:
+    answer = client.post("/v1/memories", json={"content": "x", "tags": "tea"}).json()
+    assert answer["detail"] == "body.tags: Input should be a valid list, got 'tea'"
