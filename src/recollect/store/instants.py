@@ -14,6 +14,17 @@ def microseconds(instant: datetime | None) -> int | None:
     return None if instant is None else (instant - EPOCH) // MICROSECOND
 
 
+def moment(value: int) -> datetime:
+    """Return the instant so many microseconds after 1970.
+
+    Examples
+    --------
+    >>> moment(1_500_000)
+    datetime.datetime(1970, 1, 1, 0, 0, 1, 500000, tzinfo=datetime.timezone.utc)
+    """
+    return EPOCH + timedelta(microseconds=value)
+
+
 def instant(value: int | None) -> datetime | None:
     """Return the instant of :func:`microseconds`.
 
@@ -22,4 +33,4 @@ def instant(value: int | None) -> datetime | None:
     >>> instant(microseconds(datetime(2026, 5, 7, 1, 2, 3, 4, tzinfo=UTC)))
     datetime.datetime(2026, 5, 7, 1, 2, 3, 4, tzinfo=datetime.timezone.utc)
     """
-    return None if value is None else EPOCH + timedelta(microseconds=value)
+    return None if value is None else moment(value)

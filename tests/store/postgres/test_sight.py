@@ -9,7 +9,8 @@ from recollect.index.record import Records, unpacked
 from recollect.store.conformance import HERE, NOW, entry
 from recollect.store.filters import parse
 from recollect.store.postgres import namespaces, sight
-from recollect.store.postgres.connection import Database, Server
+from recollect.store.postgres.connection import Server
+from recollect.store.postgres.database import Database
 from recollect.store.postgres.namespaces import Namespace
 from recollect.store.postgres.opening import opened
 from recollect.store.postgres.sight import Restriction, Sight, among, both, filtered, look, without_terms

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
-from recollect.store.postgres.connection import Database
+from recollect.store.postgres.database import Database
 from recollect.store.postgres.schema import OWNED
 from recollect.store.postgres.statistics import counted
 from recollect.store.postgres.store import PostgresStore

@@ -10,7 +10,8 @@ from typing import Any, Final
 from recollect.model.errors import InvalidArgument
 from recollect.store.access import ApiKey, Reply
 from recollect.store.instants import instant, microseconds
-from recollect.store.postgres.connection import Database, Server
+from recollect.store.postgres.connection import Server
+from recollect.store.postgres.database import Database
 
 _KEY: Final = "id, name, digest, namespaces, scopes, created_at, expires_at, revoked_at"
 _REPLY: Final = "caller, key, about, request, status, body, created_at"

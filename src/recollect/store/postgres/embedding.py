@@ -12,7 +12,8 @@ from recollect.store.adding import checked_passages
 from recollect.store.embedding import Embedded
 from recollect.store.port import Entry, Page, Progress
 from recollect.store.postgres import namespaces
-from recollect.store.postgres.connection import Database, Server
+from recollect.store.postgres.connection import Server
+from recollect.store.postgres.database import Database
 from recollect.store.postgres.indexing import make_index, next_to_index
 from recollect.store.postgres.rows import OWN, memory
 from recollect.store.postgres.vectors import WIDEST, index_name, put_vectors, remove_vectors

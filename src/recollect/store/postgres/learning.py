@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 from recollect.model.errors import InvalidArgument, RecallNotFound
 from recollect.model.feedback import Feedback
 from recollect.store.postgres import lessons, namespaces, recall_log
-from recollect.store.postgres.connection import Database, Server
+from recollect.store.postgres.connection import Server
+from recollect.store.postgres.database import Database
 from recollect.store.postgres.namespaces import EMPTY, Namespace
 from recollect.store.recall_log import Lesson, LogBounds, LoggedRecall, Reaction, Sighting
 

@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from recollect.model.errors import LeaseLost
 from recollect.store.leases import EVERYWHERE, Lease
-from recollect.store.postgres.connection import Database, Server
+from recollect.store.postgres.connection import Server
+from recollect.store.postgres.database import Database
 
 _LEASE: Final = "kind, about, holder, number, until"
 _UNTIL: Final = "clock_timestamp() + make_interval(secs => %s)"

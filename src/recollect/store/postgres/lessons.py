@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from recollect.model.feedback import Feedback, Signal
-from recollect.store.instants import instant, microseconds
+from recollect.store.instants import instant, microseconds, moment
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.recall_log import is_inhabited, names
 from recollect.store.recall_log import Lesson, Reaction, Sighting
@@ -51,7 +51,7 @@ def reactions(connection: Server, number: int, *, since: datetime | None = None)
         (number, _LONG_AGO if since is None else microseconds(since)),
     )
     return [
-        Reaction(Feedback(recall, memory, Signal(signal), _when(at), rating), json.loads(features), embedder)
+        Reaction(Feedback(recall, memory, Signal(signal), moment(at), rating), json.loads(features), embedder)
         for recall, memory, signal, at, rating, features, embedder in rows
     ]
 
@@ -83,7 +83,7 @@ def lessons(connection: Server, number: int, kind: str, name: str | None, *, wit
         (number, kind, name, name, withdrawn),
     )
     return [
-        Lesson(made, of, called, json.loads(data), json.loads(evidence), _when(at), instant(ended))
+        Lesson(made, of, called, json.loads(data), json.loads(evidence), moment(at), instant(ended))
         for made, of, called, data, evidence, at, ended in rows
     ]
 
@@ -135,7 +135,7 @@ def sightings(connection: Server, number: int, path: str, experiment: str) -> li
             variant,
             person,
             recall,
-            _when(at),
+            moment(at),
             results,
             {known[int(slot)]: team for slot, team in each.items() if int(slot) in known},
         )
@@ -173,9 +173,3 @@ def purge(connection: Server, number: int, slots: Sequence[int]) -> None:
     if not is_inhabited(connection, number):
         connection.execute("DELETE FROM reactions WHERE namespace = %s", (number,))
         connection.execute("DELETE FROM sightings WHERE namespace = %s", (number,))
-
-
-def _when(value: int) -> datetime:
-    found = instant(value)
-    assert found is not None  # the columns are not null
-    return found

@@ -14,7 +14,8 @@ import numpy as np
 
 from recollect.index.record import FIELDS, Records, unpacked
 from recollect.store.postgres.arrays import array
-from recollect.store.postgres.connection import FEED, Server
+from recollect.store.postgres.connection import Server
+from recollect.store.postgres.database import FEED
 
 NOBODY: Final = 2**31 - 1
 """The slot of a change that is about no memory; no memory ever gets it."""

@@ -10,7 +10,8 @@ from typing import Final, TypeVar
 from recollect.model.entity import Entity, Relation
 from recollect.store.naming import EntityRecord, GraphNews, Link, Points
 from recollect.store.postgres import entities, links, namespaces, relations
-from recollect.store.postgres.connection import Database, Server
+from recollect.store.postgres.connection import Server
+from recollect.store.postgres.database import Database
 from recollect.store.postgres.namespaces import EMPTY, Namespace
 
 _Result = TypeVar("_Result")

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from recollect.model.errors import RecallNotFound
-from recollect.store.instants import instant, microseconds
+from recollect.store.instants import microseconds, moment
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.namespaces import Namespace
 from recollect.store.recall_log import LogBounds, LoggedRecall
@@ -98,7 +98,7 @@ def read(
         LoggedRecall(
             id=row[0],
             namespace=path,
-            at=_when(row[1]),
+            at=moment(row[1]),
             query=row[2],
             recipe=json.loads(row[3]),
             embedder=row[4],
@@ -205,9 +205,3 @@ def _recipe(connection: Server, number: int, recipe: Mapping[str, Any]) -> int:
     ).fetchone()
     assert found is not None  # RETURNING gives the row, new or not
     return int(found[0])
-
-
-def _when(value: int) -> datetime:
-    found = instant(value)
-    assert found is not None  # the column is not null
-    return found

@@ -1,4 +1,4 @@
-"""The part of the store on a server that knows repeats, the runs that found them, and contradictions.
+"""The part of the store on a server that knows repeats, and the runs that found them.
 
 What each of these means is what its namesake for files means (:mod:`recollect.store.sqlite.repeats`): both
 ends of every new link are current memories, so there can be no cycle.
@@ -15,14 +15,15 @@ from typing import Any, Final
 from recollect.index.record import changed
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
-from recollect.store.instants import instant, microseconds
+from recollect.store.instants import instant, microseconds, moment
 from recollect.store.port import Entry
 from recollect.store.postgres import namespaces
-from recollect.store.postgres.connection import Database, Server
+from recollect.store.postgres.connection import Server
+from recollect.store.postgres.database import Database
 from recollect.store.postgres.namespaces import EMPTY
 from recollect.store.postgres.rows import OWN, memory
 from recollect.store.postgres.writing import Kept, find, put_record, set_columns, update
-from recollect.store.repeats import Contradiction, Repeat, Run, Undone
+from recollect.store.repeats import Repeat, Run, Undone
 
 _PREFIX: Final = 10
 _PLAIN: Final = "m.superseded_by IS NULL AND (m.speaker = '' OR m.session = '' OR m.position IS NULL)"
@@ -37,15 +38,10 @@ _REPEATS: Final = (
     "FROM repeats r JOIN memories m ON m.namespace = r.namespace AND m.slot = r.memory "
     "JOIN memories w ON w.namespace = r.namespace AND w.slot = r.winner"
 )
-_HINT: Final = (
-    "SELECT n.id, o.id, c.cue, c.reason, c.at, c.verdict, c.decided_by, c.decided_because, c.decided_at "
-    "FROM contradictions c JOIN memories n ON n.namespace = c.namespace AND n.slot = c.newer "
-    "JOIN memories o ON o.namespace = c.namespace AND o.slot = c.older WHERE c.namespace = %(whose)s"
-)
 
 
 class RepeatStore:
-    """What :class:`~recollect.store.port.Store` promises about repeats and contradictions."""
+    """What :class:`~recollect.store.port.Store` promises about repeats."""
 
     _database: Database
 
@@ -127,7 +123,7 @@ class RepeatStore:
                 },
             )
             return [
-                Repeat(id_, of_, kind, reason, _known(at), mentions, sure, instant(support), run_)
+                Repeat(id_, of_, kind, reason, moment(at), mentions, sure, instant(support), run_)
                 for id_, of_, kind, reason, at, mentions, sure, support, run_ in rows
             ]
 
@@ -180,82 +176,6 @@ class RepeatStore:
         """Take back what a run did: what it superseded is current again, in one transaction."""
         return self._database.write(lambda connection: _undo(connection, namespace, number, now))
 
-    # --- contradictions -------------------------------------------------------------------------------
-
-    def note_contradictions(self, namespace: str, given: Sequence[Contradiction]) -> None:
-        """Note that memories may contradict others; what is noted already stays as it is."""
-
-        def write(connection: Server) -> None:
-            for each in given:
-                newer = find(connection, namespace, each.newer, lock=True)
-                older = find(connection, namespace, each.older)
-                connection.execute(
-                    "INSERT INTO contradictions (namespace, newer, older, cue, reason, at) "
-                    "VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
-                    (
-                        newer.namespace.number,
-                        newer.slot,
-                        older.slot,
-                        each.cue,
-                        each.reason,
-                        microseconds(each.at),
-                    ),
-                )
-
-        self._database.write(write)
-
-    def contradictions(
-        self, namespace: str, *, id: str | None = None, settled: bool = False
-    ) -> list[Contradiction]:
-        """Return what was noted, in the order in which it was."""
-        condition = ""
-        if id is not None:
-            condition += " AND (n.id = %(id)s OR o.id = %(id)s)"
-        if not settled:
-            condition += " AND c.verdict IS NULL"
-            for one in "no":
-                condition += f" AND {one}.superseded_by IS NULL AND {one}.forgotten_at IS NULL"
-
-        def read(connection: Server) -> list[Contradiction]:
-            whose = (namespaces.find(connection, namespace) or EMPTY).number
-            rows = connection.execute(f"{_HINT}{condition} ORDER BY c.number", {"whose": whose, "id": id})
-            return [
-                Contradiction(newer, older, cue, reason, _known(at), verdict, by, because, instant(decided))
-                for newer, older, cue, reason, at, verdict, by, because, decided in rows
-            ]
-
-        return self._database.read(read)
-
-    def settle_contradiction(self, namespace: str, given: Contradiction) -> None:
-        """Write a decision down; with ``"contradicts"`` the newer memory supersedes the older one."""
-
-        def write(connection: Server) -> None:
-            newer = find(connection, namespace, given.newer, lock=True)
-            older = find(connection, namespace, given.older)
-            found = connection.execute(
-                "UPDATE contradictions SET verdict = %s, decided_by = %s, decided_because = %s, "
-                "decided_at = %s WHERE namespace = %s AND newer = %s AND older = %s AND verdict IS NULL",
-                (
-                    given.verdict,
-                    given.decided_by,
-                    given.decided_because,
-                    microseconds(given.decided_at),
-                    newer.namespace.number,
-                    newer.slot,
-                    older.slot,
-                ),
-            )
-            if not found.rowcount:
-                raise InvalidArgument(
-                    "contradiction", f"{given.newer}, {given.older}", "one that is noted and open"
-                )
-            if given.verdict == "contradicts":
-                if newer.slot < older.slot:
-                    raise InvalidArgument("newer", given.newer, "a memory that was added after the other")
-                _supersede(connection, namespace, given.older, newer, given.decided_at or given.at)
-
-        self._database.write(write)
-
 
 def link_repeats(connection: Server, entries: Sequence[Entry]) -> int:
     """Link memories that say they repeat an older one, as those do that come from another store.
@@ -275,44 +195,12 @@ def link_repeats(connection: Server, entries: Sequence[Entry]) -> int:
         if added.memory.superseded_by is None and there is not None and there[0] < added.slot:
             winner = find(connection, path, wanted)
             at = max(winner.memory.created_at, added.memory.created_at)
-            _supersede(connection, path, added.memory.id, winner, at)
+            supersede(connection, path, added.memory.id, winner, at)
             last = (namespaces.find(connection, path) or EMPTY).change
     return last
 
 
-def _repeat(connection: Server, namespace: str, each: Repeat) -> None:
-    kept = find(connection, namespace, each.of, lock=True)
-    if kept.memory.superseded_by is not None:
-        raise InvalidArgument("of", each.of, "a memory that is current")
-    loser, ended = _supersede(connection, namespace, each.memory_id, kept, each.at)
-    winner = find(connection, namespace, each.of).memory
-    after = winner.confidence if each.confidence is None else each.confidence
-    support = max(filter(None, (winner.supported_at, each.supported_at)), default=None)
-    gained = replace(winner, mentions=winner.mentions + each.mentions, confidence=after, supported_at=support)
-    update(connection, gained, winner.version)
-    connection.execute(
-        "INSERT INTO repeats (namespace, memory, winner, run, kind, reason, at, mentions, before, after, "
-        "supported_before, supported_after, ended) "
-        "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
-        (
-            kept.namespace.number,
-            loser,
-            kept.slot,
-            each.run,
-            each.kind,
-            each.reason,
-            microseconds(each.at),
-            each.mentions,
-            winner.confidence,
-            after,
-            microseconds(winner.supported_at),
-            microseconds(support),
-            microseconds(ended),
-        ),
-    )
-
-
-def _supersede(
+def supersede(
     connection: Server, namespace: str, loser_id: str, winner: Kept, at: datetime
 ) -> tuple[int, datetime | None]:
     """Mark a current memory as superseded by another; return its slot and until when it held before."""
@@ -338,6 +226,38 @@ def _supersede(
     )
     put_record(connection, kept, record, "supersede")
     return kept.slot, loser.valid_to
+
+
+def _repeat(connection: Server, namespace: str, each: Repeat) -> None:
+    kept = find(connection, namespace, each.of, lock=True)
+    if kept.memory.superseded_by is not None:
+        raise InvalidArgument("of", each.of, "a memory that is current")
+    loser, ended = supersede(connection, namespace, each.memory_id, kept, each.at)
+    winner = find(connection, namespace, each.of).memory
+    after = winner.confidence if each.confidence is None else each.confidence
+    support = max(filter(None, (winner.supported_at, each.supported_at)), default=None)
+    gained = replace(winner, mentions=winner.mentions + each.mentions, confidence=after, supported_at=support)
+    update(connection, gained, winner.version)
+    connection.execute(
+        "INSERT INTO repeats (namespace, memory, winner, run, kind, reason, at, mentions, before, after, "
+        "supported_before, supported_after, ended) "
+        "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        (
+            kept.namespace.number,
+            loser,
+            kept.slot,
+            each.run,
+            each.kind,
+            each.reason,
+            microseconds(each.at),
+            each.mentions,
+            winner.confidence,
+            after,
+            microseconds(winner.supported_at),
+            microseconds(support),
+            microseconds(ended),
+        ),
+    )
 
 
 def _undo(connection: Server, namespace: str, number: int, now: datetime) -> Undone:
@@ -397,10 +317,4 @@ def _unlisted(connection: Server, namespace: str, winner_id: str, loser_id: str)
 
 def _run(row: tuple[Any, ...]) -> Run:
     number, started, finished, undone, strategy, repeats = row
-    return Run(number, _known(started), instant(finished), instant(undone), strategy, repeats)
-
-
-def _known(value: int) -> datetime:
-    found = instant(value)
-    assert found is not None  # the column is never empty
-    return found
+    return Run(number, moment(started), instant(finished), instant(undone), strategy, repeats)

@@ -16,7 +16,8 @@ from typing import Final, TypeVar
 
 from recollect.model.errors import IndexCorrupt, ServerUnsuitable, StoreCorrupt, StoreUnavailable
 from recollect.store.postgres.address import shown
-from recollect.store.postgres.connection import Database, Server
+from recollect.store.postgres.connection import Server
+from recollect.store.postgres.database import Database
 from recollect.store.postgres.failing import Contended
 
 _Result = TypeVar("_Result")
@@ -104,7 +105,7 @@ class Replica:
         # Not before somebody reads: who only writes need not know whether it is there.
         self._database.open()
         try:
-            with self._database.borrowed() as connection:
+            with self._database.pool.borrowed() as connection:
                 self._check(connection, place)
                 with self._database.looking(connection):
                     yield connection
@@ -117,7 +118,7 @@ class Replica:
     def _check(self, connection: Server, place: str | None) -> None:
         until = monotonic() + self._patience
         while True:
-            with self._database.translated(connection):
+            with self._database.pool.translated(connection):
                 row = connection.execute(_STANDING, (place or "0/0",)).fetchone()
             assert row is not None  # a SELECT without a table gives one
             is_replica, reached, seconds = row

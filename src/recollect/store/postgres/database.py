@@ -1,0 +1,296 @@
+"""Transactions on a server, and what is done when one of them fails.
+
+A read that loses its connection is done once more. A write that is undone because two transactions got in
+each other's way is done again; so is one whose connection was lost before it was committed. If it was lost
+while it was being committed, the server is asked what became of it, so that no write is ever done twice and
+none is reported lost that was not, or done that was not. ``pg_xact_status`` alone cannot tell: a server that
+crashed may give the number of a transaction that nobody heard of any more to another one. So each connection
+counts its writes in a row of its own, in the same transaction.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from itertools import count
+from time import sleep
+from typing import Final, TypeVar
+
+import psycopg
+from psycopg.errors import InvalidParameterValue
+from psycopg.rows import TupleRow
+
+from recollect.model.errors import StoreError
+from recollect.store.postgres.arrays import array
+from recollect.store.postgres.connection import Server
+from recollect.store.postgres.failing import CommitUnsure, ConnectionLost, Contended
+from recollect.store.postgres.pool import Pool
+
+_Result = TypeVar("_Result")
+
+FEED: Final = 0x52434C54_0001
+"""The advisory lock that those who write share: who holds it alone knows that no change is on its way."""
+_ATTEMPTS: Final = 6
+_PAUSE: Final = 0.01
+_READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_WRITE: Final = (
+    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL enable_seqscan = on; "
+    f"SELECT pg_advisory_xact_lock_shared({FEED}), pg_current_xact_id()::text"
+)
+
+
+class Database:
+    """A server, and the transactions that are made on it.
+
+    Parameters
+    ----------
+    url
+        The address.
+    durable
+        Whether an acknowledged write survives a crash of the server.
+    connections
+        How many connections are kept at most; a thread needs one at a time.
+    patience
+        For how many seconds a connection, or a lock of others, is waited for.
+    statement_seconds
+        How long one statement may take.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        durable: bool = True,
+        connections: int = 10,
+        patience: float = 30.0,
+        statement_seconds: float = 30.0,
+    ) -> None:
+        self.pool = Pool(
+            url,
+            durable=durable,
+            connections=connections,
+            patience=patience,
+            statement_seconds=statement_seconds,
+        )
+        self.url = url
+        self.name = self.pool.name
+        self._here = threading.local()
+        self._mine: set[int] = set()
+
+    def open(self) -> None:
+        """Begin to keep connections."""
+        self.pool.open()
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self.pool.close()
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether this thread is inside a transaction."""
+        return getattr(self._here, "connection", None) is not None
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether this thread is inside a write transaction."""
+        return bool(getattr(self._here, "writing", False))
+
+    # --- work -----------------------------------------------------------------------------------------
+
+    def read(self, work: Callable[[Server], _Result]) -> _Result:
+        """Return what `work` reads, all of it from one view; done once more if the connection is lost."""
+        try:
+            with self.reading() as connection:
+                return work(connection)
+        except ConnectionLost:
+            if self.is_inside:
+                raise
+        with self.reading() as connection:
+            return work(connection)
+
+    def write(self, work: Callable[[Server], _Result]) -> _Result:
+        """Return what `work` returns, done as one transaction: exactly once, or not at all."""
+        if self.is_writing:
+            with self.writing() as connection:
+                return work(connection)
+        result: _Result
+        lost = False
+        for attempt in count(1):
+            try:
+                with self.writing() as connection:
+                    result = work(connection)
+            except Contended:
+                if attempt == _ATTEMPTS:
+                    raise
+                sleep(_PAUSE * 2**attempt)
+                continue
+            except CommitUnsure as unsure:
+                if not self._happened(unsure):
+                    if lost:
+                        raise
+                    lost = True
+                    continue
+            except ConnectionLost:
+                if lost:
+                    raise
+                lost = True
+                continue
+            break
+        return result
+
+    # --- transactions ---------------------------------------------------------------------------------
+
+    @contextmanager
+    def reading(self) -> Iterator[Server]:
+        """Run the block on one consistent view; inside a transaction of this thread it is that one's."""
+        held = getattr(self._here, "connection", None)
+        elsewhere = getattr(self._here, "elsewhere", None)
+        if held is not None:
+            yield held
+        elif elsewhere is not None:
+            with elsewhere() as connection, self._held(connection, writing=False):
+                yield connection
+        else:
+            with self.pool.begun(_READ) as (connection, _), self._looking(connection):
+                yield connection
+
+    @contextmanager
+    def looking(self, connection: Server) -> Iterator[None]:
+        """Run the block on one consistent view, by a connection that was borrowed."""
+        with self.pool.translated(connection):
+            connection.execute(_READ, prepare=False)
+        with self._looking(connection):
+            yield
+
+    @contextmanager
+    def _looking(self, connection: Server) -> Iterator[None]:
+        with self.pool.translated(connection):
+            with self._held(connection, writing=False):
+                yield
+            try:
+                connection.execute("COMMIT", prepare=False)
+            except psycopg.OperationalError:
+                # What was read is good, whether or not the server hears that nobody looks any more.
+                if not connection.broken:
+                    raise
+
+    @contextmanager
+    def writing(self) -> Iterator[Server]:
+        """Run the block as one transaction that either happens or does not; inside another, a part of it."""
+        if self.is_writing:
+            connection: Server = self._here.connection
+            connection.execute("SAVEPOINT part", prepare=False)
+            try:
+                yield connection
+            except BaseException:
+                if not connection.broken:
+                    connection.execute("ROLLBACK TO SAVEPOINT part; RELEASE SAVEPOINT part", prepare=False)
+                raise
+            connection.execute("RELEASE SAVEPOINT part", prepare=False)
+            return
+        with self.pool.begun(_WRITE) as (connection, begun), self.pool.translated(connection):
+            while begun.nextset():
+                pass
+            transaction = str((begun.fetchone() or ("", ""))[1])
+            with self._held(connection, writing=True):
+                for guard in getattr(self._here, "guards", ()):
+                    guard(connection)
+                yield connection
+            self._mine.add(connection.number)
+            try:
+                connection.execute(
+                    f"INSERT INTO writers (number, writes) VALUES ({connection.number}, 1) "
+                    "ON CONFLICT (number) DO UPDATE SET writes = writers.writes + 1; COMMIT",
+                    prepare=False,
+                )
+            except psycopg.OperationalError as error:
+                if connection.broken:
+                    raise CommitUnsure(
+                        f"the connection to {self.name} was lost while something was being written, and it "
+                        "is not known whether it was; look, and write it again if not",
+                        transaction,
+                        connection.number,
+                        connection.writes + 1,
+                    ) from error
+                raise
+            connection.writes += 1
+
+    @contextmanager
+    def elsewhere(self, source: Callable[[], AbstractContextManager[Server]]) -> Iterator[None]:
+        """Let this thread read in the block from where `source` says; what it writes is written here."""
+        self._here.elsewhere = source
+        try:
+            yield
+        finally:
+            self._here.elsewhere = None
+
+    @contextmanager
+    def guarded(self, guard: Callable[[Server], object]) -> Iterator[None]:
+        """Run `guard` first in every transaction in which this thread writes in the block.
+
+        What it raises undoes the transaction before anything was written.
+        """
+        before = getattr(self._here, "guards", ())
+        self._here.guards = (*before, guard)
+        try:
+            yield
+        finally:
+            self._here.guards = before
+
+    def others_wrote(self) -> int:
+        """Return how often others than the connections kept here have written."""
+        found = self.glance(
+            "SELECT coalesce(sum(writes), 0)::bigint FROM writers WHERE number <> ALL (%s::bigint[])",
+            (array(self._mine),),
+        )
+        return int((found or (0,))[0])
+
+    def glance(self, sql: str, values: Sequence[object]) -> TupleRow | None:
+        """Return the first row of one statement, which sees one view without a transaction around it."""
+        if self.is_inside:
+            return self.read(lambda connection: connection.execute(sql, values).fetchone())
+        with self.pool.begun(sql, values) as (connection, found), self.pool.translated(connection):
+            return found.fetchone()
+
+    # --- inside ---------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _held(self, connection: Server, *, writing: bool) -> Iterator[None]:
+        self._here.connection, self._here.writing = connection, writing
+        try:
+            yield
+        finally:
+            self._here.connection, self._here.writing = None, False
+
+    def _happened(self, unsure: CommitUnsure) -> bool:
+        """Return whether a transaction of which the answer was lost was committed."""
+        while (status := self._status(unsure.transaction)) == "in progress":
+            # The server has not noticed yet that nobody is there any more.
+            sleep(_PAUSE * 10)
+        if status == "aborted":
+            return False
+
+        # In a view of its own, which began after the transaction had ended.
+        def counted(connection: Server) -> bool:
+            row = connection.execute(
+                "SELECT writes FROM writers WHERE number = %s", (unsure.number,)
+            ).fetchone()
+            return row is not None and row[0] >= unsure.writes
+
+        return self.read(counted)
+
+    def _status(self, transaction: str) -> str:
+        """Return what became of the last transaction of that number: committed, aborted, or in progress."""
+
+        def ask(connection: Server) -> str:
+            row = connection.execute("SELECT pg_xact_status(%s::xid8)", (transaction,)).fetchone()
+            return str((row or ("",))[0])
+
+        try:
+            return self.read(ask)
+        except StoreError as error:
+            # After a crash the number may be one that the server has not given to anybody yet.
+            if isinstance(error.__cause__, InvalidParameterValue):
+                return "aborted"
+            raise

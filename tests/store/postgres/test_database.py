@@ -1,0 +1,250 @@
+"""Transactions, and what is done when one of them fails."""
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from functools import partial
+from typing import Any
+
+import psycopg
+import pytest
+
+from recollect.model.errors import StoreError, StoreUnavailable
+from recollect.store.conformance import HERE, NOW, THERE, entry
+from recollect.store.postgres import database as module
+from recollect.store.postgres import namespaces
+from recollect.store.postgres.connection import Server
+from recollect.store.postgres.database import Database
+from recollect.store.postgres.store import PostgresStore
+
+
+@pytest.fixture
+def database(store: PostgresStore, used: str) -> Iterator[Database]:
+    """Connections of its own, to the tables of an empty store."""
+    opened = Database(used, patience=10)
+    opened.open()
+    yield opened
+    opened.close()
+
+
+def end(used: str, victim: Server) -> None:
+    """End a connection from the server's side, as a restart or a failover does."""
+    with psycopg.connect(used, autocommit=True) as other:
+        other.execute("SELECT pg_terminate_backend(%s)", (victim.info.backend_pid,))
+
+
+def put(connection: Server, value: str) -> None:
+    connection.execute("INSERT INTO settings (name, value) VALUES (%s, %s)", (value, value))
+
+
+def settings_of(database: Database) -> list[str]:
+    rows = database.read(lambda connection: connection.execute("SELECT name FROM settings").fetchall())
+    return sorted(name for (name,) in rows)
+
+
+def test_a_read_that_loses_its_connection_is_done_once_more(database: Database, used: str) -> None:
+    tries = []
+
+    def work(connection: Server) -> int:
+        tries.append(connection)
+        if len(tries) == 1:
+            end(used, connection)
+        row = connection.execute("SELECT 7").fetchone()
+        assert row is not None
+        return int(row[0])
+
+    assert database.read(work) == 7
+    assert len(tries) == 2
+
+
+def test_a_read_that_loses_it_twice_says_so(database: Database, used: str) -> None:
+    def work(connection: Server) -> None:
+        end(used, connection)
+        connection.execute("SELECT 1")
+
+    with pytest.raises(StoreUnavailable, match=r"connection to .* was lost"):
+        database.read(work)
+    assert settings_of(database) == []
+
+
+def test_a_write_that_loses_its_connection_is_done_once(database: Database, used: str) -> None:
+    tries = []
+
+    def work(connection: Server) -> str:
+        tries.append(connection)
+        put(connection, "a")
+        if len(tries) == 1:
+            end(used, connection)
+            connection.execute("SELECT 1")
+        return "done"
+
+    assert database.write(work) == "done"
+    assert settings_of(database) == ["a"]
+
+
+@pytest.mark.parametrize("earlier", [True, False])
+@pytest.mark.parametrize(("happened", "reused"), [(True, False), (False, False), (False, True)])
+def test_a_commit_without_an_answer_is_asked_about(
+    database: Database, monkeypatch: pytest.MonkeyPatch, happened: bool, reused: bool, earlier: bool
+) -> None:
+    """The connection ends after the server committed, or just before: in both cases once, and only once.
+
+    Also where another transaction has got the number of the one that is asked about, and was committed: a
+    server that has crashed knows nothing of numbers that it had not written down.
+    """
+    if earlier:
+        database.write(lambda connection: None)
+    if reused:
+        monkeypatch.setattr(Database, "_status", lambda self, transaction: "committed")
+    execute: Any = Server.execute
+    tries: list[Server] = []
+
+    def failing(self: Server, query: str, *given: object, **options: object) -> object:
+        if query.endswith("COMMIT") and "writers" in query and len(tries) == 1:
+            if happened:
+                execute(self, query, *given, **options)
+            self.pgconn.finish()
+            raise psycopg.OperationalError("the connection is lost")
+        return execute(self, query, *given, **options)
+
+    def work(connection: Server) -> str:
+        tries.append(connection)
+        put(connection, "a")
+        return f"try {len(tries)}"
+
+    monkeypatch.setattr(Server, "execute", failing)
+    assert database.write(work) == ("try 1" if happened else "try 2")
+    monkeypatch.undo()
+    assert settings_of(database) == ["a"]
+
+
+def test_a_number_that_no_transaction_has_yet_is_none_that_was_committed(database: Database) -> None:
+    assert database._status("4000000000000") == "aborted"
+    mine = database.read(
+        lambda connection: connection.execute("SELECT pg_current_xact_id()::text").fetchone()
+    )
+    assert mine is not None
+    assert database._status(mine[0]) == "committed"
+
+
+def test_two_that_wait_for_each_other_both_get_done(database: Database) -> None:
+    for path in (HERE, THERE):
+        database.write(partial(namespaces.made, path=path))
+    both = threading.Barrier(2, timeout=20)
+    tries: list[str] = []
+
+    def work(connection: Server, first: str, second: str) -> None:
+        tries.append(first)
+        namespaces.locked(connection, first)
+        if tries.count(first) == 1:
+            both.wait()
+        namespaces.locked(connection, second)
+        put(connection, first)
+
+    with ThreadPoolExecutor(2) as pool:
+        done = [
+            pool.submit(database.write, partial(work, first=first, second=second))
+            for first, second in ((HERE, THERE), (THERE, HERE))
+        ]
+        for each in done:
+            each.result(timeout=60)
+    assert len(tries) == 3
+    assert settings_of(database) == sorted([HERE, THERE])
+
+
+def test_what_is_undone_by_others_again_and_again_is_said(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_PAUSE", 0.0)
+    tries = []
+
+    def work(connection: Server) -> None:
+        tries.append(connection)
+        connection.execute("DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '40001'; END $$")
+
+    with pytest.raises(StoreUnavailable, match="others kept writing to the same memories"):
+        database.write(work)
+    assert len(tries) == 6
+
+
+def test_what_takes_too_long_is_ended(store: PostgresStore, used: str) -> None:
+    hasty = Database(used, statement_seconds=1, patience=0.2)
+    hasty.open()
+    with closing(hasty):
+        with pytest.raises(StoreUnavailable, match="took too long to answer"):
+            hasty.read(lambda connection: connection.execute("SELECT pg_sleep(9)"))
+        with psycopg.connect(used) as other:
+            other.execute("LOCK TABLE settings")
+            with pytest.raises(StoreUnavailable, match="kept these memories locked for too long"):
+                hasty.write(lambda connection: put(connection, "a"))
+        assert settings_of(hasty) == []
+
+
+def test_other_errors_keep_the_transaction_out_and_the_connection_good(database: Database) -> None:
+    def work(connection: Server) -> None:
+        put(connection, "a")
+        connection.execute("SELECT 1 / 0")
+
+    for _ in range(3):
+        with pytest.raises(StoreError, match="division by zero"):
+            database.write(work)
+    with suppress(KeyError), database.writing() as connection:
+        put(connection, "b")
+        raise KeyError
+    assert settings_of(database) == []
+
+
+def test_a_part_that_fails_leaves_the_rest(database: Database) -> None:
+    with database.writing() as connection:
+        put(connection, "a")
+        with pytest.raises(psycopg.errors.UniqueViolation):
+            database.write(lambda inner: put(inner, "a"))
+        database.write(lambda inner: put(inner, "b"))
+        assert settings_of(database) == ["a", "b"]
+    assert settings_of(database) == ["a", "b"]
+
+
+def test_no_change_is_told_before_an_earlier_one(store: PostgresStore) -> None:
+    """One writer has its number and is not done; another has a later number and is."""
+    numbered, go = threading.Event(), threading.Event()
+
+    def slow() -> None:
+        with store.together():
+            store.add([entry("slow", "tea")])
+            numbered.set()
+            assert go.wait(30)
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(slow)
+        assert numbered.wait(30)
+        store.add([entry("quick", "tea", namespace=THERE)])
+        feed = pool.submit(store.changes, 0, 10)
+        assert not feed.done()
+        go.set()
+        first.result(timeout=30)
+        told = feed.result(timeout=30)
+    assert [change.memory_id for change in told] == ["slow", "quick"]
+
+
+def test_many_writers_to_one_namespace_leave_no_gap(store: PostgresStore) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda n: store.add([entry(f"m{n}", "tea milk")]), range(30)))
+    assert store.namespaces() == {HERE: 30}
+    with store.view(HERE, NOW) as view:
+        assert view.document_frequencies(["tea"]) == (30, {"tea": 30})
+    numbers = [change.number for change in store.changes(0, 100)]
+    assert numbers == sorted(set(numbers))
+    assert store.check(lambda memory: entry(memory.id, memory.content).terms) == []
+
+
+def test_what_others_write_is_noticed_and_what_one_writes_is_not(store: PostgresStore, used: str) -> None:
+    other = PostgresStore(used)
+    before = store.written()
+    store.add([entry("a", "tea")])
+    assert store.written() == before
+    other.keep_lesson(HERE, "recipe", "mine", {}, {}, NOW)
+    after = store.written()
+    assert after != before
+    assert store.written() == after
+    other.close()

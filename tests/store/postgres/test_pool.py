@@ -1,0 +1,97 @@
+"""Connections that are kept: lent to one thread at a time, set up, and only those that work."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+
+import psycopg
+import pytest
+
+from recollect.model.errors import PoolExhausted, StoreUnavailable
+from recollect.store.postgres.connection import Server
+from recollect.store.postgres.database import Database
+from recollect.store.postgres.pool import Pool
+from recollect.store.postgres.store import PostgresStore
+
+Opener = Callable[..., Pool]
+
+
+@pytest.fixture
+def pool_of(store: PostgresStore, used: str) -> Iterator[Opener]:
+    """Open pools on the tables of an empty store, and close them."""
+    with ExitStack() as opened:
+
+        def open_(*, durable: bool = True, connections: int = 2, patience: float = 5.0) -> Pool:
+            made = Pool(
+                used, durable=durable, connections=connections, patience=patience, statement_seconds=7.0
+            )
+            made.open()
+            opened.callback(made.close)
+            return made
+
+        yield open_
+
+
+def shown(connection: Server, name: str) -> str:
+    row = connection.execute(f"SHOW {name}").fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+def test_a_connection_comes_set_up(pool_of: Opener) -> None:
+    with pool_of(patience=5.0).borrowed() as connection:
+        assert shown(connection, "statement_timeout") == "7s"
+        assert shown(connection, "lock_timeout") == "5s"
+        assert shown(connection, "idle_in_transaction_session_timeout") == "50s"
+        assert shown(connection, "enable_seqscan") == "off"
+        assert shown(connection, "synchronous_commit") == "on"
+        row = connection.execute("SELECT %s, '[1,2]'::vector", ("a\0b",)).fetchone()
+        assert row is not None
+        assert (row[0], row[1].to_list()) == ("a\0b", [1.0, 2.0])
+
+
+def test_what_need_not_survive_a_crash_is_not_waited_for(pool_of: Opener) -> None:
+    with pool_of(durable=False).borrowed() as connection:
+        assert shown(connection, "synchronous_commit") == "off"
+
+
+def test_connections_that_were_lost_while_nobody_used_them_are_not_lent(pool_of: Opener, used: str) -> None:
+    pool = pool_of(connections=3)
+    with pool.borrowed() as one, pool.borrowed() as two, pool.borrowed() as three:
+        victims = [each.info.backend_pid for each in (one, two, three)]
+    with psycopg.connect(used, autocommit=True) as other:
+        other.execute("SELECT pg_terminate_backend(pid) FROM unnest(%s::int[]) AS gone (pid)", (victims,))
+    with pool.begun("SELECT 7") as (connection, answer):
+        assert answer.fetchone() == (7,)
+        assert connection.info.backend_pid not in victims
+
+
+def test_what_fails_gives_its_connection_back(pool_of: Opener) -> None:
+    pool = pool_of(connections=1, patience=1.0)
+    for _ in range(3):
+        with pytest.raises(KeyError), pool.borrowed():
+            raise KeyError
+        with pytest.raises(Exception, match="syntax error"), pool.begun("SELEC 7"):
+            pass
+    with pool.begun("SELECT 7") as (_, answer):
+        assert answer.fetchone() == (7,)
+
+
+def test_a_server_that_is_away_is_not_called_a_pool_that_is_too_small() -> None:
+    nowhere = Pool(
+        "postgresql://127.0.0.1:1/x", durable=True, connections=1, patience=0.1, statement_seconds=1.0
+    )
+    nowhere.open()
+    with closing(nowhere), pytest.raises(StoreUnavailable, match="cannot be reached"), nowhere.borrowed():
+        pass
+
+
+def test_a_pool_that_is_empty_says_so(store: PostgresStore, used: str) -> None:
+    small = Database(used, connections=1, patience=0.3)
+    small.open()
+    with closing(small), small.reading(), ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(small.read, lambda connection: None)
+        with pytest.raises(PoolExhausted, match=r"all 1 connections to .* were in use for 0\.3 s"):
+            asked.result(timeout=30)
+        # A thread that has one uses it again.
+        assert small.read(lambda connection: 1) == 1
