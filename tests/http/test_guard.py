@@ -27,7 +27,7 @@ def test_something_that_breaks_is_a_problem_and_the_words_of_it_stay_here(
         raise KeyError("marmalade")
 
     monkeypatch.setattr(engine, "recall", broken)
-    answer = client.post("/v1/recall", json={"text": "tea"})
+    answer = client.post("/v1/recall", json={"question": "tea"})
     assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
     assert answer.json()["instance"] == answer.headers["x-request-id"]
     assert "marmalade" not in answer.text

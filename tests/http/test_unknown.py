@@ -69,8 +69,13 @@ def test_a_value_too_many_is_not_left_out_in_silence(client: TestClient, tea: st
 @pytest.mark.parametrize(
     ("path", "body", "at", "guess"),
     [
-        ("/v1/recall", {"text": "tea", "limitt": 3}, "body.limitt", "limit"),
-        ("/v1/recall", {"text": "tea", "near": {"lat": 1, "lon": 2, "nme": "x"}}, "body.near.nme", "name"),
+        ("/v1/recall", {"question": "tea", "limitt": 3}, "body.limitt", "limit"),
+        (
+            "/v1/recall",
+            {"question": "tea", "near": {"lat": 1, "lon": 2, "nme": "x"}},
+            "body.near.nme",
+            "name",
+        ),
         ("/v1/memories", {"content": "x", "tag": ["y"]}, "body.tag", "tags"),
         ("/v1/memories/batch", {"items": [{"content": "x", "sorce": {}}]}, "body.items.0.sorce", "source"),
     ],

@@ -18,6 +18,7 @@ from recollect.engine.recipe import Recipe
 from recollect.engine.repairing import Repairing
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
+from recollect.model.former_names import formerly
 from recollect.model.identity import memory_id
 from recollect.model.memory import Memory
 from recollect.model.period import Period
@@ -113,9 +114,10 @@ class ReadingVerbs(ABC):
             newest_first += reversed(self.store.replaced(path, [found.id]))
         return tuple(reversed(newest_first))
 
+    @formerly("text", "question")
     def recall(
         self,
-        text: str,
+        question: str,
         *,
         limit: int = 10,
         sessions: bool = False,
@@ -136,8 +138,9 @@ class ReadingVerbs(ABC):
 
         Parameters
         ----------
-        text
-            The question. Quoted phrases count extra; a word after a minus must not occur.
+        question
+            What to look for. Quoted phrases count extra; a word after a minus must not occur. It was called
+            `text` before, and that name is still understood.
         limit
             How many hits at most.
         sessions
@@ -172,7 +175,7 @@ class ReadingVerbs(ABC):
         """
         moment = self._clock() if now is None else checks.instant("now", now)
         request = Request(
-            text=checks.writable("text", text),
+            text=checks.writable("question", question),
             limit=checks.whole("limit", limit),
             sessions=checks.flag("sessions", sessions),
             namespace=self._namespace(namespace),

@@ -233,7 +233,12 @@ async def recall(asked: Writing, name: Name, question: QuestionInExperiment) -> 
 
     def work() -> Any:  # noqa: ANN401
         found = trials.recall_in_experiment(
-            asked.engine, name, question.user, question.text, namespace=asked.namespace, **question.options()
+            asked.engine,
+            name,
+            question.user,
+            question.question,
+            namespace=asked.namespace,
+            **question.options(),
         )
         return recall_json(found, explain=question.explain)
 

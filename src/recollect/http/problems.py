@@ -197,6 +197,8 @@ def _said(fault: Mapping[str, Any], request: Request) -> str:
         return f"not JSON: {cause}"
     if fault["type"] == "extra_forbidden":
         return unknown_field(request, fault["loc"])
+    if isinstance(cause, InvalidArgument):
+        return str(cause)
     said = str(cause) if isinstance(cause, Exception) else str(fault["msg"])
     # What is missing was not given, and what is around it says nothing.
     return f"{said}, got {shown(fault['input'])}" if fault["type"] not in _NOT_GIVEN else said

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import AliasChoices, BaseModel, Field, model_validator
 from starlette.responses import Response
 
 from recollect.engine import Recall
@@ -14,6 +14,7 @@ from recollect.http.asked import Reading
 from recollect.http.limits import QUESTION, RESULTS
 from recollect.http.shapes import Conditions, Flag, Given, MemoryShown, PlaceGiven, Time, Word, memory_json
 from recollect.http.tracing import SEARCH
+from recollect.model.former_names import both_given
 from recollect.model.hit import Hit
 from recollect.model.period import Period
 
@@ -31,7 +32,12 @@ class PeriodGiven(Given):
 class Question(Given):
     """A question, and how to answer it."""
 
-    text: str = Field(max_length=QUESTION, description="The question.", examples=["what does Anna drink?"])
+    question: str = Field(
+        max_length=QUESTION,
+        validation_alias=AliasChoices("question", "text"),
+        description="What to look for. It was called `text` before, which is still understood.",
+        examples=["what does Anna drink?"],
+    )
     limit: Annotated[int, Field(strict=True, ge=0, le=RESULTS)] = 10
     sessions: Flag = Field(False, description="Rank sessions instead of single memories.")
     recipe: Word | None = Field(None, description="How to search: see /v1/recipes.")
@@ -50,6 +56,13 @@ class Question(Given):
     fresh: Flag = Field(
         False, description="Know all that was written before, where a replica may be a moment behind."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_one_name(cls, given: Any) -> Any:  # noqa: ANN401 - whatever came
+        if isinstance(given, dict) and {"question", "text"} <= given.keys():
+            raise both_given("text", "question", given["text"])
+        return given
 
     def options(self) -> dict[str, Any]:
         """Return what else is asked for, as the engine takes it; not the recipe."""
@@ -123,7 +136,7 @@ async def recall(asked: Reading, question: Question) -> Response:
 
     def work() -> dict[str, Any]:
         found = asked.engine.recall(
-            question.text,
+            question.question,
             namespace=asked.namespace,
             recipe=question.recipe,
             changes=question.parameters or None,

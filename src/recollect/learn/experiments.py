@@ -22,6 +22,7 @@ from recollect.learn.measures import Composite, Observation
 from recollect.model import checks
 from recollect.model.errors import ExperimentNotFound, InvalidArgument
 from recollect.model.feedback import Feedback, Signal
+from recollect.model.former_names import formerly
 from recollect.store.recall_log import Lesson, Sighting
 
 EXPERIMENT: Final = "experiment"
@@ -140,11 +141,12 @@ def assign(engine: Engine, name: str, user: str, *, namespace: str | None = None
     return experiment_named(engine, name, namespace=namespace).experiment.assigned(user)
 
 
+@formerly("text", "question")
 def recall_in_experiment(
     engine: Engine,
     name: str,
     user: str,
-    text: str,
+    question: str,
     *,
     namespace: str | None = None,
     **options: Any,  # noqa: ANN401
@@ -159,8 +161,8 @@ def recall_in_experiment(
         The experiment; a stopped one is refused.
     user
         Who asks.
-    text
-        The question.
+    question
+        What to look for; called `text` before, which is still understood.
     namespace
         Whose memories; None for the engine's.
     **options
@@ -176,9 +178,9 @@ def recall_in_experiment(
         raise InvalidArgument("log_recalls", False, "true: an experiment needs the log")
     checks.writable("user", user)
     if running.method == "interleave":
-        return _interleaved(engine, running, user, text, path, options)
+        return _interleaved(engine, running, user, question, path, options)
     variant = running.experiment.assigned(user)
-    found = engine.recall(text, namespace=path, recipe=_recipe(running, variant), **options)
+    found = engine.recall(question, namespace=path, recipe=_recipe(running, variant), **options)
     seen = Sighting(path, name, variant.name, user, found.id, engine.moment, len(found.hits))
     engine.recall_log.sighted(seen)
     return found

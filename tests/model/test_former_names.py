@@ -1,0 +1,59 @@
+"""An argument that was renamed is understood under both names, and shown under the new one."""
+
+import asyncio
+import pickle
+from inspect import signature
+
+import pytest
+
+import recollect
+from recollect.aio import AsyncEngine
+from recollect.learn.experiments import recall_in_experiment
+from recollect.model.errors import InvalidArgument
+from recollect.model.former_names import both_given, formerly
+
+
+@formerly("text", "question")
+def ask(user: str, question: str, *, limit: int = 10) -> tuple[str, str, int]:
+    return user, question, limit
+
+
+def test_either_name_will_do() -> None:
+    expected = ("anna", "who", 3)
+    assert ask("anna", "who", limit=3) == expected
+    assert ask("anna", question="who", limit=3) == expected
+    assert ask("anna", text="who", limit=3) == expected  # type: ignore[call-arg]
+
+
+def test_both_names_are_an_error_even_if_they_agree() -> None:
+    for args, kwargs in ((("anna", "who"), {"text": "who"}), (("anna",), {"question": "who", "text": "who"})):
+        with pytest.raises(InvalidArgument, match="text must be left out where question is given"):
+            ask(*args, **kwargs)  # type: ignore[arg-type]
+
+
+def test_other_mistakes_are_python_s_own() -> None:
+    with pytest.raises(TypeError, match="question"):
+        ask("anna")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="txet"):
+        ask("anna", txet="who")  # type: ignore[call-arg]
+
+
+def test_the_signature_shows_the_new_name() -> None:
+    for verb in (ask, recollect.Engine.recall, AsyncEngine.recall, recall_in_experiment):
+        assert "question" in signature(verb).parameters
+        assert "text" not in signature(verb).parameters
+
+
+def test_the_error_survives_a_process_boundary() -> None:
+    error = both_given("text", "question", "who")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_recall_still_understands_text() -> None:
+    with recollect.open(":memory:", embedder="lexical") as memory:
+        memory.remember("Anna prefers green tea")
+        (hit,) = memory.recall(text="green tea")  # type: ignore[call-arg]
+        assert hit.memory.content == "Anna prefers green tea"
+        assert len(asyncio.run(AsyncEngine(memory).recall(text="green tea"))) == 1  # type: ignore[call-arg]
+        with pytest.raises(InvalidArgument, match="question must be a string, got 5"):
+            memory.recall(text=5)  # type: ignore[call-arg]
