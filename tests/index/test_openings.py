@@ -75,6 +75,20 @@ def test_nothing_is_missed(said: list[str | None], new: str, cut: int) -> None:
     assert meant <= set(known.like(new, sharing).tolist()) <= set(sharing.tolist())
 
 
+def test_what_was_asked_for_just_before_it_was_added_is_not_read_again() -> None:
+    known = Openings()
+    known.add(["Anna likes tea"])
+    first = np.array([0])
+    known.read(first, {0: "Anna likes tea"})
+    asked = "Anna plays chess with seven friends every winter"
+    assert known.like(asked, first).tolist() == []
+    known.add(["Anna swims", asked])
+    everything = np.arange(3)
+    assert known.unread(everything).tolist() == [1]
+    known.read(np.array([1]), {1: "Anna swims"})
+    assert known.like(asked, everything).tolist() == [2]
+
+
 def test_what_was_purged_has_no_gist_and_is_not_asked_for_again() -> None:
     known = Openings()
     known.add(["Anna likes tea", "Anna collects stamps and old maps of Norway"])

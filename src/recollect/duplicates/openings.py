@@ -158,10 +158,13 @@ def are_close(given: Gist, words: UintArray, kinds: UintArray, spellings: UintAr
     [False, False, True]
     """
     ours = np.uint64(given.words)
+    close: BoolArray = spellings == given.spelling
+    # Of most, more than any rule accepts; one look is enough for those.
+    if not (np.bitwise_count(words ^ ours) <= 2 * _ON_A_SIDE).any():
+        return close
     here, there = np.bitwise_count(ours & ~words), np.bitwise_count(words & ~ours)
     most, all_of_them = np.maximum(here, there), here + there
     shared = kinds & kinds.dtype.type(given.kinds)
-    close: BoolArray = spellings == given.spelling
     close |= (most <= _ON_A_SIDE) & ((most == all_of_them) | (shared & ~kinds.dtype.type(_OPPOSED) > 0))
     close |= (all_of_them <= _ON_BOTH) & (shared & _OPPOSED > 0)
     return close

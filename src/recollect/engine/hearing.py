@@ -102,6 +102,10 @@ class Hearing:
         self, path: str, entries: Sequence[Entry], mode: Duplicates, said: _Said, now: datetime
     ) -> None:
         """Find out which of some entries of one namespace were said before, there or among themselves."""
+        alone = mode is Duplicates.NEAR and len(entries) == 1
+        if alone and self.store.unheard(path, entries[0].memory.content):
+            # Nothing there concerns it, whatever its words; so nothing in the same words does either.
+            return
         known = self.store.same(path, [entry.memory.fingerprint for entry in entries], now)
         if mode is Duplicates.EXACT and not known and _all_differ(entries):
             return
@@ -113,7 +117,9 @@ class Hearing:
             ):
                 known.setdefault(memory.fingerprint, []).append(memory)
                 open_.append(entry)
-        if mode is Duplicates.NEAR and (like := self._like_others(path, open_)):
+        if mode is not Duplicates.NEAR:
+            return
+        if like := [(entry, []) for entry in open_] if alone else self._like_others(path, open_):
             with self.store.view(path, now) as view:
                 self._compare_nearly(view, like, said)
 

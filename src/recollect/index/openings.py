@@ -2,8 +2,9 @@
 
 Of each text two checksums are kept (:mod:`recollect.duplicates.openings`). Equal openings have equal
 checksums, so nothing is missed; that two openings have the same one by chance costs a look and no more. Of
-those that were once looked at closer, because something new opened like them, the gist is kept as well: there
-is room for it beside every text, 25 bytes of a memory in all.
+those that were once looked at closer, because something new opened like them, or because they opened like
+others when they were new, the gist is kept as well: there is room for it beside every text, 24 bytes of a
+memory in all.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from typing import Final
 
 import numpy as np
 
-from recollect.duplicates.openings import LETTERS, are_close, gist, opening
+from recollect.duplicates.openings import LETTERS, Gist, are_close, gist, opening
 from recollect.index.growing import Growing
 from recollect.model.checks import BoolArray, IntArray
 
 _NOTHING: Final = 0
 """What stands for no subject, and for no memory; no checksum of an opening is this."""
+_GIST: Final = np.dtype([("words", np.uint64), ("kinds", np.uint32), ("spelling", np.uint32)])
+_READ: Final = 1 << 31
+"""Beside the kinds of a text whose gist is known; no kind of words has this bit."""
 
 
 class Openings:
@@ -40,27 +44,28 @@ class Openings:
         self._subjects = Growing(np.uint32, ())
         self._letters = Growing(np.uint32, ())
         self._short: set[int] = set()
-        self._is_read = Growing(np.bool_, ())
-        self._words = Growing(np.uint64, ())
-        self._kinds = Growing(np.uint32, ())
-        self._spellings = Growing(np.uint32, ())
+        self._gists = Growing(_GIST, ())
+        self._asked: tuple[str, Gist] | None = None
 
     def __len__(self) -> int:
         return len(self._subjects)
 
     def add(self, texts: Sequence[str | None]) -> None:
         """Add the texts of the next slots; None for a slot whose memory is gone."""
-        subjects, letters = np.zeros((2, len(texts)), np.uint32)
+        subjects, letters = [_NOTHING] * len(texts), [_NOTHING] * len(texts)
+        gists = np.zeros(len(texts), _GIST)
         for place, text in enumerate(texts):
             if text is not None:
                 found = opening(text)
                 subjects[place], letters[place] = _checksum(found.subject), _checksum(found.letters)
                 if len(found.letters) < LETTERS:
-                    self._short.add(int(letters[place]))
-        self._subjects.extend(subjects)
-        self._letters.extend(letters)
-        for part in (self._is_read, self._words, self._kinds, self._spellings):
-            part.extend(np.zeros(len(texts), part.view.dtype))
+                    self._short.add(letters[place])
+                if self._asked is not None and self._asked[0] == text:
+                    # Mostly what is added is what was asked for just before.
+                    gists[place] = _written(self._asked[1])
+        self._subjects.extend(np.array(subjects, np.uint32))
+        self._letters.extend(np.array(letters, np.uint32))
+        self._gists.extend(gists)
 
     def sharing(self, text: str) -> IntArray | None:
         """Return the slots, ascending, of all texts that `text` may repeat or contradict, and some more.
@@ -84,24 +89,27 @@ class Openings:
 
     def unread(self, slots: IntArray) -> IntArray:
         """Return those of some slots whose gist is not known yet."""
-        is_read: BoolArray = self._is_read.view[slots]
-        return slots[~is_read]
+        unread: IntArray = slots[self._gists.view["kinds"][slots] < _READ]
+        return unread
 
     def read(self, slots: IntArray, texts: Mapping[int, str]) -> None:
         """Keep the gists of the texts of some slots; one that has no text any more has none."""
+        gists = self._gists.view
+        gists["kinds"][slots] = _READ
         for slot, text in texts.items():
-            found = gist(text)
-            self._words.view[slot], self._kinds.view[slot] = found.words, found.kinds
-            self._spellings.view[slot] = found.spelling
-        self._is_read.view[slots] = True
+            gists[slot] = _written(gist(text))
 
     def like(self, text: str, slots: IntArray) -> IntArray:
         """Return those of some slots, whose gists are known, that `text` may still repeat or contradict."""
         found = gist(text)
-        parts = (self._words, self._kinds, self._spellings)
-        close = are_close(found, *(part.view[slots] for part in parts))
-        chosen: IntArray = slots[close]
+        self._asked = text, found
+        others = self._gists.view[slots]
+        chosen: IntArray = slots[are_close(found, others["words"], others["kinds"], others["spelling"])]
         return chosen
+
+
+def _written(found: Gist) -> tuple[int, int, int]:
+    return found.words, found.kinds | _READ, found.spelling
 
 
 def _checksum(opening: str) -> int:
