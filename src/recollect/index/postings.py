@@ -201,7 +201,9 @@ def merged(parts: Iterable[tuple[int, bytes]], first: int, dropped: npt.NDArray[
     names, lengths, slots, frequencies, sizes = _opened([block for _, block in parts])
     known: defaultdict[Key, int] = defaultdict(count().__next__)
     owners = np.fromiter(map(known.__getitem__, names), np.int64, len(names))
-    every_slot = slots + np.repeat(np.array([start - first for start, _ in parts], np.int64), sizes)
+    every_slot = slots.astype(np.int64) + np.repeat(
+        np.array([start - first for start, _ in parts], np.int64), sizes
+    )
     kept = ~dropped[every_slot]
     return Lists(
         list(known),
