@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from recollect.index.lexical import (
     LexicalQuery,
     Part,
+    Sums,
     TermList,
-    best,
     ceiling,
     contributions,
     impacts,
@@ -82,7 +82,7 @@ def test_scores_are_those_of_the_slow_scorer(
         assert wanted == {}
         return
     slots, values = impacts(parts, len(documents))
-    chosen, scores = best(slots, values, len(documents), 100, None)
+    chosen, scores = Sums.of(slots, values, len(documents)).best(100, None)
     assert dict(zip(chosen.tolist(), scores.tolist(), strict=True)) == pytest.approx(wanted)
     assert chosen.tolist() == sorted(chosen.tolist(), key=lambda slot: (-scores[chosen == slot][0], slot))
 
@@ -96,10 +96,10 @@ def test_the_best_are_the_first_of_all_that_are_allowed_ties_by_slot(
         return
     allowed = np.array(data.draw(st.lists(st.booleans(), min_size=25, max_size=25)))[: len(documents)]
     slots, values = impacts(parts, len(documents))
-    every, scores = best(slots, values, len(documents), 100, None)
+    every, scores = Sums.of(slots, values, len(documents)).best(100, None)
     score = dict(zip(every.tolist(), scores.tolist(), strict=True))
     wanted = sorted((slot for slot in score if allowed[slot]), key=lambda slot: (-score[slot], slot))
-    chosen, _ = best(slots, values, len(documents), limit, allowed)
+    chosen, _ = Sums.of(slots, values, len(documents)).best(limit, allowed)
     assert chosen.tolist() == wanted[:limit]
 
 
@@ -112,10 +112,16 @@ def test_few_postings_in_a_large_namespace_are_scored_as_in_a_small_one(
         return
     slots, values = impacts(parts, len(documents))
     allowed = np.arange(100_000) % 2 == 0 if masked else None
-    few = best(slots, values, 100_000, limit, allowed)
-    many = best(slots, values, len(documents), limit, None if allowed is None else allowed[: len(documents)])
+    few = Sums.of(slots, values, 100_000).best(limit, allowed)
+    many = Sums.of(slots, values, len(documents)).best(
+        limit, None if allowed is None else allowed[: len(documents)]
+    )
     assert few[0].tolist() == many[0].tolist()
     assert few[1].tolist() == many[1].tolist()
+    everybody = np.arange(len(documents))
+    alike = [Sums.of(slots, values, room).at(everybody).tolist() for room in (100_000, len(documents))]
+    assert alike[0] == alike[1]
+    assert [bool(score) for score in alike[0]] == [slot in slots for slot in range(len(documents))]
 
 
 def test_ties_go_by_slot_whatever_the_order_of_the_terms() -> None:
@@ -123,7 +129,7 @@ def test_ties_go_by_slot_whatever_the_order_of_the_terms() -> None:
     for query in ({"a": 1.0, "b": 1.0}, {"b": 1.0, "a": 1.0}):
         parts = parts_of(documents, query)
         slots, values = impacts(parts, 4)
-        assert best(slots, values, 4, 1, None)[0].tolist() == [0]
+        assert Sums.of(slots, values, 4).best(1, None)[0].tolist() == [0]
 
 
 @given(DOCUMENTS, QUERY)
@@ -134,7 +140,7 @@ def test_contributions_add_up_to_the_score_to_the_last_bit(
     if not parts:
         return
     slots, values = impacts(parts, len(documents))
-    chosen, scores = best(slots, values, len(documents), 100, None)
+    chosen, scores = Sums.of(slots, values, len(documents)).best(100, None)
     found = contributions(parts, len(documents), chosen)
     assert found.scores.tolist() == scores.tolist()
     assert found.names == tuple(f"{part.term} in content" for part in parts)

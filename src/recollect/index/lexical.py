@@ -157,36 +157,69 @@ def impacts(parts: Sequence[Part], count: int) -> tuple[IntArray, FloatArray]:
     return np.concatenate([each.slots for each in lists]), np.concatenate(values)
 
 
-def best(
-    slots: IntArray, values: FloatArray, capacity: int, limit: int, allowed: Mask | None
-) -> tuple[IntArray, FloatArray]:
-    """Return the slots with the largest sums of `values`, best first, ties by slot; all values are positive.
+@dataclass(frozen=True, slots=True, eq=False)
+class Sums:
+    """What a question's postings add up to, memory by memory; all of them are positive.
 
-    Few postings in a large namespace are put together by sorting them, many by adding them into one array
-    over all slots; the sums are added in the same order either way.
+    Attributes
+    ----------
+    slots
+        The memories with a posting, ascending; None if `totals` has one entry for every slot.
+    totals
+        Their scores.
     """
-    if slots.size * _SPARSE < capacity:
+
+    slots: IntArray | None
+    totals: FloatArray
+
+    @classmethod
+    def of(cls, slots: IntArray, values: FloatArray, capacity: int) -> Sums:
+        """Add up `values` by slot.
+
+        Few postings in a large namespace are put together by sorting them, many by adding them into one array
+        over all slots; the sums are added in the same order either way.
+
+        Examples
+        --------
+        >>> few = Sums.of(np.array([7, 3, 7]), np.array([1.0, 2.0, 0.5]), 1_000)
+        >>> few.best(1, None), few.at(np.array([3, 5, 7]))
+        ((array([3]), array([2.])), array([2. , 0. , 1.5]))
+        """
+        if slots.size * _SPARSE >= capacity:
+            return cls(None, np.bincount(slots, values, capacity).astype(np.float64, copy=False))
         order = slots.argsort(kind="stable")
         ordered = slots[order]
         new = np.ones(slots.size, np.bool_)
         np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
         group = np.empty(slots.size, np.intp)
         group[order] = new.cumsum() - 1
-        found = ordered[new]
-        totals = np.bincount(group, values).astype(np.float64, copy=False)
+        return cls(ordered[new], np.bincount(group, values).astype(np.float64, copy=False))
+
+    def best(self, limit: int, allowed: Mask | None) -> tuple[IntArray, FloatArray]:
+        """Return the slots with the largest sums, best first, ties by slot; only those that are allowed."""
+        found, totals = self.slots, self.totals
+        if found is not None:
+            if allowed is not None:
+                kept = allowed[found]
+                found, totals = found[kept], totals[kept]
+            top = ranked(totals, limit)
+            return found[top], totals[top]
         if allowed is not None:
-            kept = allowed[found]
-            found, totals = found[kept], totals[kept]
+            totals = totals * allowed
         top = ranked(totals, limit)
-        return found[top], totals[top]
-    totals = np.bincount(slots, values, capacity).astype(np.float64, copy=False)
-    if allowed is not None:
-        totals *= allowed
-    top = ranked(totals, limit)
-    scores = totals[top]
-    # The sum of positive values is 0 only where there are none.
-    matching = int(np.count_nonzero(scores))
-    return top[:matching], scores[:matching]
+        scores = totals[top]
+        # The sum of positive values is 0 only where there are none.
+        matching = int(np.count_nonzero(scores))
+        return top[:matching], scores[:matching]
+
+    def at(self, slots: IntArray) -> FloatArray:
+        """Return the sums of some slots; 0 for one without a posting."""
+        if self.slots is None:
+            return self.totals[slots]
+        if not self.slots.size:
+            return np.zeros(slots.size)
+        where = np.minimum(self.slots.searchsorted(slots), self.slots.size - 1)
+        return np.where(self.slots[where] == slots, self.totals[where], 0.0)
 
 
 def scale(part: Part, count: int) -> float:

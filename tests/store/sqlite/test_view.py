@@ -8,7 +8,7 @@ import pytest
 
 import recollect
 from recollect.index.lexical import LexicalQuery
-from recollect.model import Period, Place
+from recollect.model import Period, Place, Source
 from recollect.rank.context import Reading
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
@@ -59,6 +59,28 @@ def test_the_words_of_a_neighbour_that_was_forgotten_are_not_read(memory: recoll
     memory.forget("a")
     with memory.store.view("default", NOW) as view:
         assert view.in_context(query, slots, READING).scores.tolist() == [0.0, 0.0]
+
+
+def test_where_nobody_has_a_neighbour_context_changes_no_score_by_a_bit() -> None:
+    contents = ["green tea", "tea and tea with rum", "black coffee", "rum", "green green rum"]
+    query = LexicalQuery({"green": 1.0, "tea": 0.7, "rum": 1.3}, {"content": 1.0, "tags": 0.6})
+    slots = np.arange(len(contents))
+    scores = []
+    for source in (None, Source(session="s", position=0)):
+        with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as engine:
+            engine.remember_many([{"content": each, "tags": ["tea"]} for each in contents])
+            # One session anywhere, and the table of terms and neighbours is made.
+            engine.remember("nothing of it", source=source)
+            with engine.store.view("default", NOW) as view:
+                alone, read = view.lexical(query, 10), view.in_context(query, slots, READING)
+                assert dict(zip(alone.slots, alone.scores, strict=True)) == dict(
+                    zip(slots, read.scores, strict=True)
+                )
+                assert read.detail is not None
+                assert read.detail(slots[1:3]).scores.tolist() == read.scores[1:3].tolist()
+                assert read.ceiling == alone.ceiling
+                scores.append(read.scores.tolist())
+    assert scores[0] == scores[1]
 
 
 def test_cosines_of_some_are_those_of_the_search(memory: recollect.Engine) -> None:

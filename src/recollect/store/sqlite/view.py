@@ -17,8 +17,8 @@ from recollect.index.lexical import (
     Mask,
     Part,
     Saturated,
+    Sums,
     TermList,
-    best,
     ceiling,
     contributions,
     impacts,
@@ -64,6 +64,7 @@ class SqliteView:
         self._partition = partition
         self._embedder = embedder
         self._asked: tuple[LexicalQuery, list[Part]] | None = None
+        self._added: tuple[LexicalQuery, Sums] | None = None
         self._memories: dict[int, Memory] = {}
         self._methods: dict[str, str] = {}
         believed, held = (None if moment is None else moment.timestamp() for moment in (as_of, true_at))
@@ -110,15 +111,7 @@ class SqliteView:
         parts = self._parts(query)
         if not parts or limit == 0:
             return NOTHING
-        count = self._sight.count
-        slots, values = impacts(parts, count)
-        chosen, scores = best(slots, values, len(self._partition), limit, self._without(query.excluded))
-        return Found(
-            chosen,
-            scores,
-            lambda slots: contributions(parts, count, slots),
-            ceiling(query, parts, count),
-        )
+        return self._found(query, parts, *self._sums(query).best(limit, self._without(query.excluded)))
 
     def in_context(self, query: LexicalQuery, slots: IntArray, reading: Reading) -> Found:
         """Return the BM25 scores of the given memories, each read with its neighbours in the session."""
@@ -126,6 +119,9 @@ class SqliteView:
         if not parts or not slots.size:
             return Found(slots, np.zeros(slots.size))
         partition, count = self._partition, self._sight.count
+        if not partition.neighbours:
+            # Without sessions nobody has a neighbour, and what each says alone was added up for all.
+            return self._found(query, parts, slots, self._sums(query).at(slots))
         scored = in_context(
             parts,
             slots,
@@ -137,6 +133,14 @@ class SqliteView:
             partition.columns,
         )
         return Found(slots, scored.scores, scored.detail, ceiling(query, parts, count))
+
+    def _found(
+        self, query: LexicalQuery, parts: Sequence[Part], slots: IntArray, scores: FloatArray
+    ) -> Found:
+        count = self._sight.count
+        return Found(
+            slots, scores, lambda some: contributions(parts, count, some), ceiling(query, parts, count)
+        )
 
     def neighbours(self, slots: IntArray, reach: int) -> IntArray:
         """Return the memories said around the given ones that may be returned, each once, ascending."""
@@ -228,6 +232,13 @@ class SqliteView:
         if self._asked is None or self._asked[0] is not query:
             self._asked = query, self._looked_up(query)
         return self._asked[1]
+
+    def _sums(self, query: LexicalQuery) -> Sums:
+        """Return what a question's words add up to; kept like its lists."""
+        if self._added is None or self._added[0] is not query:
+            slots, values = impacts(self._parts(query), self._sight.count)
+            self._added = query, Sums.of(slots, values, len(self._partition))
+        return self._added[1]
 
     def _looked_up(self, query: LexicalQuery) -> list[Part]:
         partition, sight, scorer = self._partition, self._sight, query.scorer
