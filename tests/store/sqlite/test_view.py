@@ -66,7 +66,7 @@ def test_where_nobody_has_a_neighbour_context_changes_no_score_by_a_bit() -> Non
     query = LexicalQuery({"green": 1.0, "tea": 0.7, "rum": 1.3}, {"content": 1.0, "tags": 0.6})
     slots = np.arange(len(contents))
     scores = []
-    for source in (None, Source(session="s", position=0)):
+    for source in (Source(), Source(session="s", position=0)):
         with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as engine:
             engine.remember_many([{"content": each, "tags": ["tea"]} for each in contents])
             # One session anywhere, and the table of terms and neighbours is made.
