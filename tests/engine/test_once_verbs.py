@@ -6,7 +6,13 @@ import pytest
 import recollect
 from recollect import Engine
 from recollect.engine.once_verbs import KEPT_FOR, Answered
-from recollect.model.errors import InvalidArgument, MemoryNotFound, ReplyErased, StoreUnavailable
+from recollect.model.errors import (
+    InvalidArgument,
+    MemoryNotFound,
+    RecallNotFound,
+    ReplyErased,
+    StoreUnavailable,
+)
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -122,3 +128,27 @@ def test_a_name_that_cannot_be_one_is_refused(memory: Engine, key: str) -> None:
     with pytest.raises(InvalidArgument, match="visible ASCII"):
         memory.once(key, b"", lambda: remembering(memory))
     assert memory.list().memories == ()
+
+
+def test_the_log_of_recalls_is_written_first_unless_the_work_does_without(memory: Engine) -> None:
+    memory.remember("Anna likes tea")
+    found = memory.recall("tea")
+
+    def logged() -> int:
+        return len(memory.store.recalls("default"))
+
+    memory.once("a", b"rum", lambda: remembering(memory, "Ben likes rum"), log_first=False)
+    assert logged() == 0
+
+    def reacting() -> tuple[int, bytes]:
+        return 201, memory.feedback(found.id, found.hits[0].memory.id, "click").memory_id.encode()
+
+    with pytest.raises(RecallNotFound):
+        memory.once("b", b"click", reacting, log_first=False)
+    assert not memory.once("b", b"click", reacting).again
+    assert logged() == 1
+
+
+def test_a_flag_is_a_flag(memory: Engine) -> None:
+    with pytest.raises(InvalidArgument, match="log_first must be True or False, got 1"):
+        memory.once("a", b"", lambda: remembering(memory), log_first=1)  # type: ignore[arg-type]

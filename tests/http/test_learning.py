@@ -3,6 +3,8 @@
 import pytest
 from starlette.testclient import TestClient
 
+from recollect import Engine
+
 VARIANTS = [{"name": "a", "weight": 0.5}, {"name": "b", "weight": 0.5, "settings": {"vector_weight": 0.2}}]
 
 
@@ -104,3 +106,27 @@ def test_an_experiment_that_is_none_is_not_found_or_refused(client: TestClient) 
     ):
         assert client.post("/v1/experiments", json={"name": "x", **bad}).status_code == 422
     assert client.get("/v1/experiments").json() == {"experiments": []}
+
+
+def test_a_write_under_a_name_leaves_the_log_alone_and_feedback_finds_its_recall(
+    client: TestClient, engine: Engine, tea: str
+) -> None:
+    recall = client.post("/v1/recall", json={"question": "tea"}).json()
+    said = client.post("/v1/memories", json={"content": "Ben likes rum"}, headers={"Idempotency-Key": "a"})
+    assert said.status_code == 201
+    assert engine.store.recalls("default") == []
+    body = {"recall_id": recall["id"], "memory_id": tea, "kind": "click"}
+    assert client.post("/v1/feedback", json=body, headers={"Idempotency-Key": "b"}).status_code == 201
+    assert len(engine.store.recalls("default")) == 1
+
+
+def test_an_experiment_that_is_stopped_under_a_name_counts_the_last_who_saw_it(
+    client: TestClient, tea: str
+) -> None:
+    variants = [{"name": "now", "weight": 0.5}, {"name": "wordy", "weight": 0.5}]
+    client.post("/v1/experiments", json={"name": "last", "variants": variants, "least_users": 2})
+    before = client.get("/v1/experiments/last").json()["reason"]
+    for user in ("u1", "u2", "u3"):
+        client.post("/v1/experiments/last/recall", json={"question": "tea", "user": user})
+    stopped = client.post("/v1/experiments/last/stop", headers={"Idempotency-Key": "s"}).json()
+    assert stopped["reason"] != before

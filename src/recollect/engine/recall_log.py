@@ -116,12 +116,13 @@ class RecallLog:
             self._relieve(due=due)
 
     @contextmanager
-    def written_first(self) -> Iterator[None]:
-        """Write down what waits, and nothing more from this thread until the block ends.
+    def resting(self) -> Iterator[None]:
+        """Write nothing down from this thread until the block ends.
 
-        For blocks that hold the store: who writes the log may be waiting for it.
+        For blocks that hold the store: who holds the log to write it may be waiting for the store, and a
+        block that asked for the log as well would wait for them forever. What reads the log in the block
+        needs it to be flushed before.
         """
-        self.flush()
         before, self._inside.held = self._held, True
         try:
             yield

@@ -96,9 +96,18 @@ class Asked:
         return Response(await self.run(answered), 200, media_type=_JSON)
 
     async def write(
-        self, work: Callable[[], Any], operation: str, *, status: int = 200, apart: bool = False
+        self,
+        work: Callable[[], Any],
+        operation: str,
+        *,
+        status: int = 200,
+        apart: bool = False,
+        log_first: bool = False,
     ) -> Response:
-        """Do something that changes what is known, once for each Idempotency-Key, and answer with JSON."""
+        """Do something that changes what is known, once for each Idempotency-Key, and answer with JSON.
+
+        What reads the log of recalls has to say so (`log_first`).
+        """
         asked = await self._digest() if self._key is not None else b""
 
         def done() -> tuple[int, bytes]:
@@ -109,7 +118,13 @@ class Asked:
                 if self._key is None:
                     return *done(), False
                 found = self.engine.once(
-                    self._key, asked, done, caller=self.access.name, namespace=self.namespace, apart=apart
+                    self._key,
+                    asked,
+                    done,
+                    caller=self.access.name,
+                    namespace=self.namespace,
+                    apart=apart,
+                    log_first=log_first,
                 )
                 return found.status, found.body, found.again
 

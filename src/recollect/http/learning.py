@@ -127,7 +127,7 @@ async def feedback(asked: Writing, said: FeedbackGiven) -> Response:
         )
         return plain(given)
 
-    return await asked.write(work, UPDATE, status=201)
+    return await asked.write(work, UPDATE, status=201, log_first=True)
 
 
 @router.get("/feedback", response_model=None, responses={200: {"model": FeedbacksShown}})
@@ -222,7 +222,7 @@ async def stop(asked: Writing, name: Name) -> Response:
     def work() -> Any:  # noqa: ANN401
         return _status_json(trials.stop_experiment(asked.engine, name, namespace=asked.namespace))
 
-    return await asked.write(work, UPDATE)
+    return await asked.write(work, UPDATE, log_first=True)
 
 
 @router.post("/experiments/{name}/recall", response_model=None, responses={200: {"model": RecallShown}})
