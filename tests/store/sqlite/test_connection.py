@@ -1,11 +1,12 @@
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from recollect.model.errors import StoreCorrupt, StoreError, StoreUnavailable
 from recollect.store.sqlite import connection as module
-from recollect.store.sqlite.connection import connect, expect, reading, translated, writing
+from recollect.store.sqlite.connection import connect, expect, reading, together, translated, writing
 from recollect.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
 
 
@@ -51,6 +52,45 @@ def test_a_transaction_happens_or_does_not(tmp_path: Path) -> None:
         fail()
     assert connection.execute("SELECT name FROM settings").fetchall() == [("a",)]
     assert not connection.in_transaction
+    connection.close()
+
+
+class Interrupted(sqlite3.Connection):
+    """A connection whose user presses Ctrl-C while it begins."""
+
+    def execute(self, sql: str, values: Any = ()) -> sqlite3.Cursor:
+        cursor = super().execute(sql, values)
+        if sql.startswith("BEGIN"):
+            raise KeyboardInterrupt
+        return cursor
+
+
+@pytest.mark.parametrize("kind", [reading, writing])
+def test_who_is_interrupted_while_beginning_leaves_nothing_begun(tmp_path: Path, kind: Any) -> None:
+    connect(tmp_path / "m.db").close()
+    connection = sqlite3.connect(tmp_path / "m.db", isolation_level=None, factory=Interrupted)
+    with pytest.raises(KeyboardInterrupt), kind(connection, "m"):
+        pass
+    assert not connection.in_transaction
+    connection.close()
+
+
+def test_who_is_interrupted_before_the_end_of_reading_leaves_nothing_begun(tmp_path: Path) -> None:
+    connection = connect(tmp_path / "m.db")
+    look = reading(connection, "m")
+    look.__enter__()
+    assert connection.in_transaction
+    del look
+    assert not connection.in_transaction
+    connection.close()
+
+
+def test_a_transaction_that_cannot_begin_leaves_that_of_others_alone(tmp_path: Path) -> None:
+    connection = connect(tmp_path / "m.db")
+    with reading(connection, "m"):
+        with pytest.raises(StoreError, match="within a transaction"), writing(connection, "m"):
+            pass
+        assert connection.in_transaction
     connection.close()
 
 
@@ -121,3 +161,71 @@ def test_an_older_file_is_migrated_step_by_step(tmp_path: Path, monkeypatch: pyt
     assert connection.execute("SELECT count(*) FROM more").fetchone() == (0,)
     assert connection.execute("SELECT value FROM settings").fetchall() == [("x",)]
     connection.close()
+
+
+def added(connection: sqlite3.Connection, name: str) -> None:
+    with writing(connection, "m"):
+        connection.execute("INSERT INTO settings (name, value) VALUES (?, '')", (name,))
+
+
+def failing(connection: sqlite3.Connection, name: str) -> None:
+    with pytest.raises(ValueError, match="not after all"), writing(connection, "m"):
+        connection.execute("INSERT INTO settings (name, value) VALUES (?, '')", (name,))
+        raise ValueError("not after all")
+
+
+def names(connection: sqlite3.Connection) -> list[str]:
+    return [name for (name,) in connection.execute("SELECT name FROM settings ORDER BY name")]
+
+
+def test_what_is_written_together_survives_a_part_that_fails(tmp_path: Path) -> None:
+    connection = connect(tmp_path / "m.db")
+    with together(connection, "m"):
+        failing(connection, "first")
+        added(connection, "second")
+        failing(connection, "third")
+        added(connection, "fourth")
+    assert names(connection) == ["fourth", "second"]
+    connection.close()
+
+
+def test_the_first_part_needs_no_savepoint(tmp_path: Path) -> None:
+    connection, said = connect(tmp_path / "m.db"), list[str]()
+    connection.set_trace_callback(said.append)
+    with together(connection, "m"):
+        added(connection, "first")
+        added(connection, "second")
+    connection.set_trace_callback(None)
+    assert [text for text in said if not text.startswith("INSERT")] == [
+        "BEGIN IMMEDIATE",
+        "SAVEPOINT part",
+        "RELEASE part",
+        "COMMIT",
+    ]
+    connection.close()
+
+
+def test_parts_do_not_go_on_from_what_others_have_changed(tmp_path: Path) -> None:
+    first, second = connect(tmp_path / "m.db"), connect(tmp_path / "m.db")
+    begun = list[str]()
+
+    def in_between(text: str) -> None:
+        if text == "BEGIN IMMEDIATE":
+            begun.append(text)
+            if len(begun) == 2:
+                added(second, "theirs")
+
+    def survived() -> None:
+        with together(first, "m"):
+            failing(first, "first")
+            added(first, "second")
+
+    first.set_trace_callback(in_between)
+    with pytest.raises(StoreUnavailable, match="was undone"):
+        survived()
+    first.set_trace_callback(None)
+    assert names(first) == ["theirs"]
+    added(first, "mine")
+    assert names(second) == ["mine", "theirs"]
+    first.close()
+    second.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from threading import get_ident
 from time import monotonic, sleep
@@ -81,15 +81,18 @@ def writing(connection: sqlite3.Connection, name: str) -> Iterator[None]:
     inside = isinstance(connection, _Connection) and connection.joined
     begin, end, undo = _PART if inside else _WHOLE
     try:
-        connection.execute(begin)
+        others = connection.in_transaction
         try:
+            # Who waits here for a lock may be interrupted by the time that it is got.
+            connection.execute(begin)
+            others = False
             if not inside:
                 _ask_guards(connection)
             yield
             connection.execute(end)
         except BaseException:
             # A full disk or a lost lock may have ended the transaction already.
-            if connection.in_transaction:
+            if connection.in_transaction and not others:
                 connection.execute(undo)
                 if inside:
                     connection.execute(end)
@@ -189,15 +192,28 @@ class _Reading(_Translated):
 
     def __enter__(self) -> None:
         if not self._connection.in_transaction:
-            with _Translated(self._name):
-                self._connection.execute("BEGIN")
-            self._begun = True
+            try:
+                with _Translated(self._name):
+                    self._connection.execute("BEGIN")
+                self._begun = True
+            except BaseException:
+                # Interrupted: nobody would ever end it, and all that is read later would be as of now.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if self._begun and self._connection.in_transaction:
             with _Translated(self._name):
                 self._connection.execute("COMMIT")
+        self._begun = False
         super().__exit__(kind, error, trace)
+
+    def __del__(self) -> None:
+        # An interruption may also come before the end has begun; until this, nobody could write.
+        if getattr(self, "_begun", False):
+            with suppress(sqlite3.Error):
+                self._connection.execute("ROLLBACK")
 
 
 def _ours(error: sqlite3.DatabaseError, name: str) -> StoreError:
