@@ -53,6 +53,24 @@ def test_settings_are_remembered_in_the_file(tmp_path: Path) -> None:
     store.close()
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_a_look_that_is_interrupted_spoils_no_other(store: SqliteStore, error: type[BaseException]) -> None:
+    store.add([entry("a", "tea"), entry("b", "tea")])
+    before = ids(store)
+
+    def look_and_fail() -> None:
+        with store.view(HERE, NOW) as look:
+            # As one would leave it who is stopped on the way (index/context.py).
+            look._partition.columns[:] = 0
+            raise error
+
+    with pytest.raises(error):
+        look_and_fail()
+    with store.view(HERE, NOW) as look:
+        assert (look._partition.columns == -1).all()
+    assert ids(store) == before
+
+
 def test_the_least_recently_used_namespaces_leave_the_memory_first(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "m.db", memory_budget=60_000)
     names = [f"n{number}" for number in range(12)]

@@ -95,19 +95,20 @@ class OpeningStore:
         from recollect.duplicates.near import is_turn
 
         for each in added:
-            known = self._openings.get(each.namespace.number)
-            if known is not None and 0 < len(known[0]) == each.namespace.slots:
+            # Out of the table while it grows: one that somebody interrupted has no use.
+            known = self._openings.pop(each.namespace.number, None)
+            if known is None:
+                continue
+            if 0 < len(known[0]) == each.namespace.slots:
                 memories = (entry.memory for entry in each.entries)
                 known[0].add([None if is_turn(memory) else memory.content for memory in memories])
+            self._openings[each.namespace.number] = known
 
     def _known(self, number: int, slots: int) -> Openings | None:
         """Return the openings of a namespace; None as long as they are not all there."""
         from recollect.index.openings import Openings
 
         known, looks = self._openings.pop(number, (Openings(), 0))
-        self._openings[number] = known, looks + 1
-        if len(self._openings) > _KEPT:
-            self._openings.popitem(last=False)
         start = len(known)
         if start < slots and looks >= _PATIENCE:
             end = min(slots, start + _AT_ONCE)
@@ -115,4 +116,7 @@ class OpeningStore:
             for slot, content in self._connection.execute(_READ, (place(number, start), place(number, end))):
                 texts[slot - start] = content
             known.add(texts)
+        self._openings[number] = known, looks + 1
+        if len(self._openings) > _KEPT:
+            self._openings.popitem(last=False)
         return known if len(known) == slots else None

@@ -15,7 +15,7 @@ import numpy as np
 from recollect.index.approximate import LARGE
 from recollect.index.partition import Partition
 from recollect.model import checks
-from recollect.model.errors import InvalidArgument
+from recollect.model.errors import InvalidArgument, RecollectError
 from recollect.model.memory import Memory
 from recollect.store.instants import instant
 from recollect.store.port import Change, Entry, Floats, Hidden, Page, Terms
@@ -243,8 +243,7 @@ class SqliteStore(
                     raise InvalidArgument("namespace", namespace, "one that there is")
                 count = emptying.empty(self._connection, found)
                 owe(self._connection)
-            _, size = self._partitions.pop(namespace, (None, 0))
-            self._used -= size
+            self._drop_partition(namespace)
             erase(self._connection, self.path)
         return count
 
@@ -305,7 +304,16 @@ class SqliteStore(
         with self._lock, reading(self._connection, self.path):
             row = writing.find_namespace(self._connection, namespace) or _EMPTY
             partition = self._partition(row) if row is not _EMPTY else self._nothing()
-            yield SqliteView(self._connection, row, partition, self._embedder, now, as_of, filter, true_at)
+            try:
+                yield SqliteView(
+                    self._connection, row, partition, self._embedder, now, as_of, filter, true_at
+                )
+            except RecollectError:
+                raise
+            except BaseException:
+                # Interrupted, or out of memory: what is kept beside the partition may be half computed.
+                self._drop_partition(namespace)
+                raise
 
     def cached_vectors(self, digests: Sequence[bytes]) -> dict[bytes, Floats]:
         """Return the vectors that texts with these addresses have from the current embedder."""
@@ -450,6 +458,10 @@ class SqliteStore(
         for each in added:
             if each.namespace.path in self._partitions:
                 self._added.setdefault(each.namespace.path, []).append(each)
+
+    def _drop_partition(self, path: str) -> None:
+        _, size = self._partitions.pop(path, (None, 0))
+        self._used -= size
 
     def _forget_partitions(self) -> None:
         self._partitions.clear()
