@@ -68,12 +68,14 @@ class LexicalEmbedder:
         self._analyser = analyser
         self._statistics = statistics
         self._k1 = at_least("k1", k1, 0.0)
+        settings = hashlib.sha256(repr(self._analyser).encode()).hexdigest()
+        # Once: every write and recall asks for it, and who interrupts a repr may leave "..." behind.
+        self._name = f"lexical-{self._dimension}@{settings[:8]}:k1={self._k1:g}"
 
     @property
     def name(self) -> str:
         """Identity of the vectors: dimension, k1 and every setting of the analyser."""
-        settings = hashlib.sha256(repr(self._analyser).encode()).hexdigest()
-        return f"lexical-{self._dimension}@{settings[:8]}:k1={self._k1:g}"
+        return self._name
 
     @property
     def dimension(self) -> int:
