@@ -1,4 +1,5 @@
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -169,9 +170,9 @@ def added(connection: sqlite3.Connection, name: str) -> None:
 
 
 def failing(connection: sqlite3.Connection, name: str) -> None:
-    with pytest.raises(ValueError, match="not after all"), writing(connection, "m"):
+    with suppress(ValueError), writing(connection, "m"):
         connection.execute("INSERT INTO settings (name, value) VALUES (?, '')", (name,))
-        raise ValueError("not after all")
+        raise ValueError
 
 
 def names(connection: sqlite3.Connection) -> list[str]:

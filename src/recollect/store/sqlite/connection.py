@@ -78,7 +78,19 @@ def connect(
 @contextmanager
 def writing(connection: sqlite3.Connection, name: str) -> Iterator[None]:
     """Run the block as one transaction that either happens or does not; in `together`, a part of it."""
-    inside = isinstance(connection, _Connection) and connection.joined
+    whole = connection if isinstance(connection, _Connection) and connection.joined else None
+    inside = whole is not None
+    if whole is not None and not whole.in_transaction:
+        raise StoreUnavailable(f"what was being written together to {name} was undone; write it again")
+    if whole is not None and whole.total_changes == whole.untouched:
+        # Nothing is written yet. A savepoint would have SQLite copy every page that is about to change.
+        with translated(name):
+            try:
+                yield
+            except BaseException:
+                _begin_anew(whole)
+                raise
+        return
     begin, end, undo = _PART if inside else _WHOLE
     try:
         others = connection.in_transaction
@@ -87,7 +99,7 @@ def writing(connection: sqlite3.Connection, name: str) -> Iterator[None]:
             connection.execute(begin)
             others = False
             if not inside:
-                _ask_guards(connection)
+                _begun(connection)
             yield
             connection.execute(end)
         except BaseException:
@@ -101,10 +113,26 @@ def writing(connection: sqlite3.Connection, name: str) -> Iterator[None]:
         raise _ours(error, name) from error
 
 
+def _begin_anew(connection: _Connection) -> None:
+    """Undo all that was written in a transaction, and go on with it, unless others have written in between.
+
+    If they have, it is over: what was read in it is no longer so.
+    """
+    if connection.in_transaction and connection.total_changes != connection.untouched:
+        before = connection.execute("PRAGMA data_version").fetchone()
+        connection.execute("ROLLBACK")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.untouched = connection.total_changes
+        if connection.execute("PRAGMA data_version").fetchone() != before:
+            connection.execute("ROLLBACK")
+
+
 class _Connection(sqlite3.Connection):
     """A connection that knows whether what is written belongs together, and what each thread promised."""
 
     joined = False
+    untouched = -1
+    """How many rows had been changed in all when the transaction began that is being written."""
     log_pages = 0
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as sqlite3 has them
@@ -136,8 +164,9 @@ def guarded(connection: sqlite3.Connection, guard: Callable[[], object]) -> Iter
             del connection.guards[get_ident()]
 
 
-def _ask_guards(connection: sqlite3.Connection) -> None:
+def _begun(connection: sqlite3.Connection) -> None:
     if isinstance(connection, _Connection):
+        connection.untouched = connection.total_changes
         for guard in connection.guards.get(get_ident(), ()):
             guard()
 
