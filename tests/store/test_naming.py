@@ -1,7 +1,10 @@
 """What a store tells about names and links is plain data that compares by value."""
 
-from recollect.model import Entity
-from recollect.store.naming import EntityRecord, GraphNews, Link
+import pytest
+
+from recollect.model import Entity, InvalidArgument, Relation
+from recollect.store.instants import EPOCH
+from recollect.store.naming import EntityRecord, GraphNews, Link, name_key, relation_of
 
 
 def test_records_compare_by_what_they_say() -> None:
@@ -10,3 +13,14 @@ def test_records_compare_by_what_they_say() -> None:
     links = {Link(0, ("Anna",), "s", 1, (), True, None, False) for _ in range(2)}
     assert len(links) == 1
     assert GraphNews(1, 1, (0,), frozenset({"forget"})) != GraphNews(1, 1, (), frozenset())
+
+
+def test_a_blank_name_is_refused_as_the_argument_it_was_given_for() -> None:
+    assert name_key("name", "ANNA") == name_key("name", " anna ")
+    with pytest.raises(InvalidArgument, match=r"aliases\[1\]"):
+        name_key("aliases[1]", " \t")
+
+
+def test_a_relation_has_the_times_of_its_row() -> None:
+    said = relation_of(("Anna", "lives in", "Lisbon", 0.5, "m1", None, 0, 0))
+    assert said == Relation("Anna", "lives in", "Lisbon", 0.5, "m1", None, EPOCH, EPOCH)

@@ -6,11 +6,16 @@ redirect, as :class:`recollect.text.resolution.Redirects` describes; nothing tha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from recollect.model.checks import FloatArray, IntArray
-from recollect.model.entity import Entity
+from recollect.model.entity import Entity, Relation
+from recollect.model.errors import InvalidArgument
+from recollect.store.instants import instant
+from recollect.text.folding import folded
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +85,24 @@ class Points:
     slots: IntArray
     lats: FloatArray
     lons: FloatArray
+
+
+def name_key(argument: str, name: str) -> str:
+    """Return what a name is looked up by: folded; a blank one is refused, as the argument it was given for.
+
+    Examples
+    --------
+    >>> name_key("name", "  Anna  Lund ")
+    'anna lund'
+    """
+    key = folded(name)
+    if not key:
+        raise InvalidArgument(argument, name, "a name that is not blank")
+    return key
+
+
+def relation_of(row: Sequence[Any]) -> Relation:
+    """Return the relation of a row: subject, type, object, weight, memory, and its three times as kept."""
+    source, type_, target, weight, memory, *times = row
+    valid_from, valid_to, created_at = map(instant, times)
+    return Relation(source, type_, target, weight, memory, valid_from, valid_to, created_at)

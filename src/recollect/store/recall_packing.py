@@ -7,12 +7,13 @@ the same for all of them is written once, as a constant.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from recollect.model.checks import BoolArray, IntArray
+from recollect.store.instants import moment
 from recollect.store.recall_log import LoggedRecall, Singles
 
 # One for all: json.dumps makes a new encoder for each call that wants no blanks.
@@ -122,3 +123,40 @@ def kept_rows(
     """Return the candidates that are kept, and where those that were shown stand among them."""
     places = np.cumsum(kept) - 1
     return slots[kept], values[kept], tuple(int(places[at]) for at in shown if kept[at])
+
+
+def read_back(
+    rows: Iterable[Sequence[Any]], namespace: str, names: Callable[[set[int]], Mapping[int, str]]
+) -> list[LoggedRecall]:
+    """Return the recalls of some rows of a log.
+
+    Parameters
+    ----------
+    rows
+        Of each recall its id, moment, query, recipe, embedder, what is said in words, the blob, and which
+        candidates were shown.
+    namespace
+        Whose they are.
+    names
+        Gives the ids of memories by their slots; it is asked once, for all.
+    """
+    opened = [(row, unpacked(json.loads(row[5]), row[6])) for row in rows]
+    called = names({slot for _, (slots, *_) in opened for slot in slots.tolist()})
+    return [
+        LoggedRecall(
+            id=row[0],
+            namespace=namespace,
+            at=moment(row[1]),
+            query=row[2],
+            recipe=json.loads(row[3]),
+            embedder=row[4],
+            situation=said["situation"],
+            milliseconds=said["milliseconds"],
+            columns=columns,
+            values=matrix,
+            slots=slots,
+            shown=tuple(np.frombuffer(row[7], "<u2").tolist()),
+            ids=tuple(called[slot] for slot in slots.tolist()),
+        )
+        for row, (slots, columns, matrix, said) in opened
+    ]

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from recollect.model.errors import InvalidArgument
 from recollect.store.access import ApiKey, Reply
-from recollect.store.instants import instant, microseconds
+from recollect.store.instants import instant, microseconds, moment
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.database import Database
 
@@ -111,7 +111,7 @@ class AccessStore:
         if row is None:
             return None
         namespace, request, status, body, created = row[2:]
-        return Reply(caller, key, namespace, request, status, body, _moment(created))
+        return Reply(caller, key, namespace, request, status, body, moment(created))
 
     def remember_reply(self, reply: Reply) -> None:
         """Keep an answer, in place of an older one to a request of the same name."""
@@ -159,13 +159,7 @@ def _api_key(row: tuple[Any, ...]) -> ApiKey:
         digest,
         tuple(patterns),
         tuple(scopes),
-        _moment(created),
+        moment(created),
         instant(expires),
         instant(revoked),
     )
-
-
-def _moment(stored: int) -> datetime:
-    found = instant(stored)
-    assert found is not None  # the column is NOT NULL
-    return found

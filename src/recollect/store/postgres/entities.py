@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from recollect.model.entity import Entity
 from recollect.model.errors import InvalidArgument
-from recollect.store.naming import EntityRecord
+from recollect.store.naming import EntityRecord, name_key
 from recollect.store.postgres import namespaces
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.namespaces import NOBODY, Namespace
@@ -42,7 +42,7 @@ def one(connection: Server, number: int, entity: int) -> EntityRecord:
 
 def declared(connection: Server, number: int, argument: str, name: str) -> tuple[int, bool]:
     """Return the number of the entity that has a name, and whether it had to be declared first."""
-    key = _key(argument, name)
+    key = name_key(argument, name)
     found = connection.execute(
         "SELECT entity FROM names WHERE namespace = %s AND folded = %s", (number, key)
     ).fetchone()
@@ -109,7 +109,7 @@ def undo_merge(connection: Server, namespace: Namespace, name: str) -> None:
     found = connection.execute(
         "UPDATE entities e SET merged_into = NULL FROM names n WHERE n.namespace = %s AND n.folded = %s "
         "AND e.namespace = n.namespace AND e.number = n.entity AND e.merged_into IS NOT NULL",
-        (namespace.number, _key("name", name)),
+        (namespace.number, name_key("name", name)),
     )
     if not found.rowcount:
         raise InvalidArgument("name", name, "a name that was merged")
@@ -226,9 +226,9 @@ def remove_named(connection: Server, namespace: Namespace, keys: Iterable[str]) 
 def _set_aliases(connection: Server, number: int, entity: int, aliases: Sequence[str]) -> bool:
     """Give an entity these aliases and no others; return whether that changed anything."""
     wanted: dict[str, str] = {}
-    own = _key("name", name_of(connection, number, entity))
+    own = name_key("name", name_of(connection, number, entity))
     for index, alias in enumerate(aliases):
-        key = _key(f"aliases[{index}]", alias)
+        key = name_key(f"aliases[{index}]", alias)
         # A name that folds to the entity's own is that name already.
         if key != own:
             wanted.setdefault(key, alias)
@@ -299,10 +299,3 @@ def _put_name(connection: Server, number: int, key: str, entity: int, position: 
         "INSERT INTO names (namespace, folded, entity, position, name) VALUES (%s, %s, %s, %s, %s)",
         (number, key, entity, position, name),
     )
-
-
-def _key(argument: str, name: str) -> str:
-    key = folded(name)
-    if not key:
-        raise InvalidArgument(argument, name, "a name that is not blank")
-    return key

@@ -15,11 +15,19 @@ from typing import Any, Final
 import numpy as np
 
 from recollect.model.errors import RecallNotFound
-from recollect.store.instants import microseconds, moment
+from recollect.store.instants import microseconds
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.namespaces import Namespace
 from recollect.store.recall_log import LogBounds, LoggedRecall
-from recollect.store.recall_packing import encoded, kept_rows, packed, still_there, unpacked, without
+from recollect.store.recall_packing import (
+    encoded,
+    kept_rows,
+    packed,
+    read_back,
+    still_there,
+    unpacked,
+    without,
+)
 
 _ADD: Final = (
     "INSERT INTO recalls (namespace, id, at, query, recipe, embedder, said, candidates, shown, start, bytes) "
@@ -92,26 +100,7 @@ def read(
             "limit": limit,
         },
     ).fetchall()
-    opened = [(row, unpacked(json.loads(row[5]), row[6])) for row in rows]
-    called = names(connection, number, {slot for _, (slots, *_) in opened for slot in slots.tolist()})
-    return [
-        LoggedRecall(
-            id=row[0],
-            namespace=path,
-            at=moment(row[1]),
-            query=row[2],
-            recipe=json.loads(row[3]),
-            embedder=row[4],
-            situation=said["situation"],
-            milliseconds=said["milliseconds"],
-            columns=columns,
-            values=matrix,
-            slots=slots,
-            shown=tuple(np.frombuffer(row[7], "<u2").tolist()),
-            ids=tuple(called[slot] for slot in slots.tolist()),
-        )
-        for row, (slots, columns, matrix, said) in opened
-    ]
+    return read_back(rows, path, lambda slots: names(connection, number, slots))
 
 
 def slots_of(connection: Server, number: int, ids: Sequence[str]) -> dict[str, int]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from recollect.model.entity import Relation
 from recollect.model.errors import InvalidArgument
 from recollect.store.instants import instant, microseconds
+from recollect.store.naming import relation_of
 from recollect.store.postgres import entities
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.namespaces import Namespace
@@ -147,7 +148,7 @@ def listed(
         condition += f" AND (r.subject IN ({_NAMED}) OR r.object IN ({_NAMED}))"
         values["names"] = list(names)
     rows = connection.execute(f"{_SELECTED}WHERE {condition} ORDER BY r.number", values)
-    return [_relation(row) for row in rows]
+    return [relation_of(row) for row in rows]
 
 
 def next_turn(connection: Server, number: int, now: datetime) -> datetime | None:
@@ -158,17 +159,3 @@ def next_turn(connection: Server, number: int, now: datetime) -> datetime | None
         {"whose": number, "now": microseconds(now)},
     ).fetchone()
     return None if row is None else instant(row[0])
-
-
-def _relation(row: tuple[Any, ...]) -> Relation:
-    source, type_, target, weight, memory, valid_from, valid_to, created_at = row
-    return Relation(
-        source,
-        type_,
-        target,
-        weight,
-        memory,
-        instant(valid_from),
-        instant(valid_to),
-        instant(created_at),
-    )

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from recollect.model.errors import InvalidArgument
-from recollect.store.instants import instant, microseconds
+from recollect.store.instants import instant, microseconds, moment
 from recollect.store.sqlite import connection as one
 from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.connection import writing as transaction
@@ -113,7 +113,7 @@ class AccessStore:
         from recollect.store.access import Reply
 
         namespace, request, status, body, created = row[2:]
-        return Reply(caller, key, namespace, request, status, body, _moment(created))
+        return Reply(caller, key, namespace, request, status, body, moment(created))
 
     def remember_reply(self, reply: Reply) -> None:
         """Keep an answer, in place of an older one to a request of the same name."""
@@ -158,13 +158,7 @@ def _api_key(row: tuple[Any, ...]) -> ApiKey:
         digest,
         tuple(json.loads(namespaces)),
         tuple(json.loads(scopes)),
-        _moment(created),
+        moment(created),
         instant(expires),
         instant(revoked),
     )
-
-
-def _moment(stored: int) -> datetime:
-    found = instant(stored)
-    assert found is not None  # the column is NOT NULL
-    return found

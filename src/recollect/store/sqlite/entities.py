@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from recollect.model.entity import Entity
 from recollect.model.errors import InvalidArgument
-from recollect.store.naming import EntityRecord
+from recollect.store.naming import EntityRecord, name_key
 from recollect.store.room import SLOTS
 from recollect.store.sqlite.places import place
 from recollect.store.sqlite.rows import marks
@@ -55,7 +55,7 @@ def one(connection: sqlite3.Connection, entity: int) -> EntityRecord:
 
 def declared(connection: sqlite3.Connection, number: int, argument: str, name: str) -> tuple[int, bool]:
     """Return the number of the entity that has a name, and whether it had to be declared first."""
-    key = _key(argument, name)
+    key = name_key(argument, name)
     found = connection.execute(
         "SELECT entity FROM names WHERE namespace = ? AND folded = ?", (number, key)
     ).fetchone()
@@ -117,7 +117,7 @@ def undo_merge(connection: sqlite3.Connection, namespace: Namespace, name: str) 
     found = connection.execute(
         "SELECT e.number FROM names n JOIN entities e ON e.number = n.entity "
         "WHERE n.namespace = ? AND n.folded = ? AND e.merged_into IS NOT NULL",
-        (namespace.number, _key("name", name)),
+        (namespace.number, name_key("name", name)),
     ).fetchone()
     if found is None:
         raise InvalidArgument("name", name, "a name that was merged")
@@ -280,9 +280,9 @@ def refold(connection: sqlite3.Connection, number: int) -> None:
 def _set_aliases(connection: sqlite3.Connection, number: int, entity: int, aliases: Sequence[str]) -> bool:
     """Give an entity these aliases and no others; return whether that changed anything."""
     wanted: dict[str, str] = {}
-    own = _key("name", name_of(connection, entity))
+    own = name_key("name", name_of(connection, entity))
     for index, alias in enumerate(aliases):
-        key = _key(f"aliases[{index}]", alias)
+        key = name_key(f"aliases[{index}]", alias)
         # A name that folds to the entity's own is that name already.
         if key != own:
             wanted.setdefault(key, alias)
@@ -357,10 +357,3 @@ def _put_name(
         "INSERT INTO names (namespace, folded, entity, position, name) VALUES (?, ?, ?, ?, ?)",
         (number, key, entity, position, name),
     )
-
-
-def _key(argument: str, name: str) -> str:
-    key = folded(name)
-    if not key:
-        raise InvalidArgument(argument, name, "a name that is not blank")
-    return key

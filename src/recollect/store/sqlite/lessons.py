@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from recollect.model.feedback import Feedback, Signal
-from recollect.store.instants import instant, microseconds
+from recollect.store.instants import instant, microseconds, moment
 from recollect.store.recall_log import Lesson, Reaction, Sighting
 
 _LESSON: Final = "SELECT number, kind, name, data, evidence, at, withdrawn_at FROM lessons "
@@ -55,7 +55,7 @@ def reactions(
         (number, -(2**63) if since is None else microseconds(since)),
     )
     return [
-        Reaction(Feedback(recall, memory, Signal(signal), _when(at), rating), json.loads(features), embedder)
+        Reaction(Feedback(recall, memory, Signal(signal), moment(at), rating), json.loads(features), embedder)
         for recall, memory, signal, at, rating, features, embedder in rows
     ]
 
@@ -89,7 +89,7 @@ def lessons(
         (number, kind, name, withdrawn),
     )
     return [
-        Lesson(made, of, called, json.loads(data), json.loads(evidence), _when(at), instant(ended))
+        Lesson(made, of, called, json.loads(data), json.loads(evidence), moment(at), instant(ended))
         for made, of, called, data, evidence, at, ended in rows
     ]
 
@@ -148,7 +148,7 @@ def sightings(connection: sqlite3.Connection, number: int, path: str, experiment
             variant,
             user,
             recall,
-            _when(at),
+            moment(at),
             results,
             {names[int(slot)]: team for slot, team in json.loads(teams).items() if int(slot) in names},
         )
@@ -187,9 +187,3 @@ def purge(connection: sqlite3.Connection, number: int, slots: Sequence[int]) -> 
     if connection.execute("SELECT 1 FROM memories WHERE namespace = ? LIMIT 1", (number,)).fetchone() is None:
         connection.execute("DELETE FROM reactions WHERE namespace = ?", (number,))
         connection.execute("DELETE FROM sightings WHERE namespace = ?", (number,))
-
-
-def _when(value: int) -> datetime:
-    found = instant(value)
-    assert found is not None  # the columns are not null
-    return found

@@ -16,9 +16,17 @@ from typing import Any, Final
 import numpy as np
 
 from recollect.model.errors import RecallNotFound
-from recollect.store.instants import instant, microseconds
+from recollect.store.instants import microseconds
 from recollect.store.recall_log import LogBounds, LoggedRecall
-from recollect.store.recall_packing import encoded, kept_rows, packed, still_there, unpacked, without
+from recollect.store.recall_packing import (
+    encoded,
+    kept_rows,
+    packed,
+    read_back,
+    still_there,
+    unpacked,
+    without,
+)
 from recollect.store.sqlite.places import place
 from recollect.store.sqlite.segments import Namespace
 
@@ -99,26 +107,7 @@ def read(
     rows = connection.execute(
         f"{_READ}WHERE {condition} ORDER BY r.number DESC LIMIT ?", (*values, -1 if limit is None else limit)
     ).fetchall()
-    opened = [(row, unpacked(json.loads(row[5]), row[6])) for row in rows]
-    called = names(connection, number, {slot for _, (slots, *_) in opened for slot in slots.tolist()})
-    return [
-        LoggedRecall(
-            id=row[0],
-            namespace=path,
-            at=_when(row[1]),
-            query=row[2],
-            recipe=json.loads(row[3]),
-            embedder=row[4],
-            situation=said["situation"],
-            milliseconds=said["milliseconds"],
-            columns=columns,
-            values=matrix,
-            slots=slots,
-            shown=tuple(np.frombuffer(row[7], "<u2").tolist()),
-            ids=tuple(called[slot] for slot in slots.tolist()),
-        )
-        for row, (slots, columns, matrix, said) in opened
-    ]
+    return read_back(rows, path, lambda slots: names(connection, number, slots))
 
 
 def slots_of(connection: sqlite3.Connection, number: int, ids: Sequence[str]) -> dict[str, int]:
@@ -196,9 +185,3 @@ def _recipe(connection: sqlite3.Connection, number: int, recipe: Mapping[str, An
             (number, digest, data),
         ).fetchone()
     return int(found[0])
-
-
-def _when(value: int) -> datetime:
-    found = instant(value)
-    assert found is not None  # the column is not null
-    return found

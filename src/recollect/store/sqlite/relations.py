@@ -16,6 +16,7 @@ from typing import Any, Final
 from recollect.model.entity import Relation
 from recollect.model.errors import InvalidArgument
 from recollect.store.instants import instant, microseconds
+from recollect.store.naming import relation_of
 from recollect.store.sqlite import entities
 from recollect.store.sqlite.rows import marks
 from recollect.store.sqlite.segments import Namespace
@@ -154,7 +155,7 @@ def listed(
         condition += f" AND (r.subject IN ({ends}) OR r.object IN ({ends}))"
         values += [number, *names, number, *names]
     rows = connection.execute(f"{_SELECTED}WHERE {condition} ORDER BY r.number", values)
-    return [_relation(row) for row in rows]
+    return [relation_of(row) for row in rows]
 
 
 def next_turn(connection: sqlite3.Connection, number: int, now: datetime) -> datetime | None:
@@ -166,17 +167,3 @@ def next_turn(connection: sqlite3.Connection, number: int, now: datetime) -> dat
         (number, microseconds(now)),
     ).fetchone()
     return instant(turn)
-
-
-def _relation(row: tuple[Any, ...]) -> Relation:
-    source, type_, target, weight, memory, valid_from, valid_to, created_at = row
-    return Relation(
-        source,
-        type_,
-        target,
-        weight,
-        memory,
-        instant(valid_from),
-        instant(valid_to),
-        instant(created_at),
-    )
