@@ -13,6 +13,7 @@ from recollect.text.language import (
     DETECTED_LANGUAGES,
     detect,
     languages_by_script,
+    latin_language,
     script_of,
 )
 from recollect.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
@@ -280,6 +281,14 @@ def test_only_the_beginning_is_read() -> None:
 )
 def test_a_language_for_each_script(tokens: list[str], expected: tuple[str, str, str]) -> None:
     assert languages_by_script(tokens) == expected
+
+
+WORDS_OF_MANY = ("wo", "ist", "das", "the", "of", "je", "suis", "los", "van", "tea", "2024", "de")
+
+
+@given(st.lists(st.sampled_from(WORDS_OF_MANY) | st.text("abz019_", min_size=1, max_size=4), max_size=300))
+def test_ascii_words_have_the_language_that_all_scripts_would_give_them(tokens: list[str]) -> None:
+    assert latin_language(tokens) == languages_by_script(tokens)[0]
 
 
 @given(st.text(max_size=60))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from itertools import compress
@@ -18,6 +18,7 @@ from recollect.model.place import Place
 
 _DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
 _KNOWN_DETAILS: Final = frozenset(_DETAILS)
+_KNOWN_FIELDS: Final = _KNOWN_DETAILS | {"content", "namespace"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +73,21 @@ class Drafts:
 
     def _made(self, content: str, namespace: str, details: Mapping[str, Any]) -> Memory:
         if not _KNOWN_DETAILS.issuperset(details):
-            for name in details:
-                checks.one_of("details", name, _DETAILS)
+            _refuse_others(details)
+        return self._filled({**details, "content": content, "namespace": namespace})
+
+    def _filled(self, given: dict[str, Any]) -> Memory:
+        """Return the memory of some fields; it gets those that every memory has and nobody gave."""
         now = self.clock()
-        given = {"created_at": now, **details, "content": content, "namespace": namespace}
+        given.setdefault("created_at", now)
         if "id" not in given:
             given["id"] = uuid7(now, self.random_bits(RANDOM_BITS))
         if "source" in given and isinstance(given["source"], Mapping):
             given["source"] = built("source", Source, given["source"])
         if "place" in given and isinstance(given["place"], Mapping):
             given["place"] = built("place", Place, given["place"])
-        return self.clean(made(given))
+        memory = made(given)
+        return without_secrets(memory) if self.redact else memory
 
     def _unread(self, item: Memory | Mapping[str, Any] | str, namespace: str) -> Memory:
         if isinstance(item, Memory):
@@ -92,9 +97,9 @@ class Drafts:
         # Asking whether a dictionary is a Mapping would take longer than looking into it.
         if (type(item) is not dict and not isinstance(item, Mapping)) or "content" not in item:
             raise InvalidArgument("items", item, "memories, mappings with a content, or texts")
-        details = dict(item)
-        content, whose = details.pop("content"), details.pop("namespace", None)
-        return self._made(content, whose or namespace, details)
+        if not _KNOWN_FIELDS.issuperset(item):
+            _refuse_others(name for name in item if name not in ("content", "namespace"))
+        return self._filled({**item, "namespace": item.get("namespace") or namespace})
 
     def clean(self, memory: Memory) -> Memory:
         """Return a memory without the secrets in it, if they are to be taken out."""
@@ -107,6 +112,11 @@ class Drafts:
             return memory
         names = self.mentioned(memory.content, memory.namespace, memory.entities)
         return memory if names == memory.entities else memory.mentioning(names)
+
+
+def _refuse_others(names: Iterable[str]) -> None:
+    for name in names:
+        checks.one_of("details", name, _DETAILS)
 
 
 def _wants_reading(item: Memory | Mapping[str, Any] | str) -> bool:

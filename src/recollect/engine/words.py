@@ -44,15 +44,17 @@ def words_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
     >>> words_of(bank, ANALYSERS["snowball"])["names"]
     {'bank of england': 1}
     """
-    texts = {"content": memory.content, "speaker": memory.source.speaker}
-    if memory.tags:
-        texts["tags"] = " ".join(memory.tags)
+    content = memory.content
+    found = {"content": counted(analyser.tokens(content))}
+    if memory.source.speaker:
+        found["speaker"] = counted(analyser.tokens(memory.source.speaker))
+    if memory.tags and (tags := " ".join(memory.tags)):
+        found["tags"] = counted(analyser.tokens(tags))
     if memory.entities:
-        texts["entities"] = " ".join([name for name in memory.entities if name not in memory.content])
-    found = {name: counted(analyser.tokens(text)) for name, text in texts.items() if text}
-    if memory.entities:
-        found["names"] = {folded(name): 1 for name in memory.entities if folded(name)}
-    if beginnings := roots(memory.content):
+        if elsewhere := " ".join([name for name in memory.entities if name not in content]):
+            found["entities"] = counted(analyser.tokens(elsewhere))
+        found["names"] = {key: 1 for key in map(folded, memory.entities) if key}
+    if beginnings := roots(content):
         found["roots"] = counted(beginnings)
     found["dates"] = _dates(memory, analyser)
     return found

@@ -219,7 +219,11 @@ def texts(argument: str, values: object) -> tuple[str, ...]:
         return ()
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InvalidArgument(argument, values, "a list of strings")
-    return tuple(text(f"{argument}[{index}]", value) for index, value in enumerate(values))
+    given = tuple(values)
+    # The usual case first: a name for each place takes longer than a look at all of them.
+    if set(map(type, given)) == {str}:
+        return given
+    return tuple(text(f"{argument}[{index}]", value) for index, value in enumerate(given))
 
 
 def numbers(argument: str, values: object) -> FloatArray:

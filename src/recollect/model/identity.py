@@ -14,6 +14,8 @@ from recollect.model.errors import InvalidArgument
 
 RANDOM_BITS: Final = 74
 """How many random bits an identifier has."""
+_FORM = "%08x-%04x-7%03x-%04x-%012x"
+"""Version and variant stand between the parts: a 7, and the highest bit of the fourth."""
 _ID = re.compile(r"[^\s\0]{1,128}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -35,16 +37,20 @@ def uuid7(now: datetime, random_bits: int) -> str:
     >>> uuid7(datetime(2026, 5, 7, tzinfo=UTC), 0)
     '019dffbb-f000-7000-8000-000000000000'
     """
-    instant = checks.instant("now", now)
-    milliseconds = (instant - _EPOCH) // _MILLISECOND
+    milliseconds = (checks.instant("now", now) - _EPOCH) // _MILLISECOND
     if milliseconds < 0:
         raise InvalidArgument("now", now, "an instant from 1970 on")
     bits = checks.whole("random_bits", random_bits)
     if bits >= 1 << RANDOM_BITS:
         raise InvalidArgument("random_bits", random_bits, f"a whole number below 2**{RANDOM_BITS}")
     high, low = bits >> 62, bits & ((1 << 62) - 1)
-    text = f"{milliseconds << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low:032x}"
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    return _FORM % (
+        milliseconds >> 16,
+        milliseconds & 0xFFFF,
+        high,
+        0x8000 | low >> 48,
+        low & 0xFFFF_FFFF_FFFF,
+    )
 
 
 def memory_id(argument: str, value: object) -> str:

@@ -210,6 +210,8 @@ def json_object(argument: str, value: object) -> Mapping[str, Any]:
 def _texts(argument: str, given: object) -> tuple[str, ...]:
     """Return texts that can be written down, each of them checked under its own name."""
     texts = checks.texts(argument, given)
+    if all(map(str.isascii, texts)):
+        return texts
     for index, each in enumerate(texts):
         checks.writable(f"{argument}[{index}]", each)
     return texts

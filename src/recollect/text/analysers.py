@@ -19,7 +19,7 @@ from typing import Annotated, Any, Final
 
 from recollect.model import checks
 from recollect.model.parameter import Declared
-from recollect.text.language import languages_by_script, script_of
+from recollect.text.language import languages_by_script, latin_language, script_of
 from recollect.text.stems import STEMMED_LANGUAGES, stem
 from recollect.text.stopwords import STOP_WORD_LANGUAGES, stop_words
 from recollect.text.tokens import is_unspaced, words
@@ -102,7 +102,10 @@ class Analyser:
         if self.language != "detect":
             latin = cyrillic = self.language
         elif self.stop or self.stemming:
-            latin, cyrillic, _ = languages_by_script(found)
+            if text.isascii():
+                latin, cyrillic = latin_language(found), "russian"
+            else:
+                latin, cyrillic, _ = languages_by_script(found)
         else:
             latin = cyrillic = "none"
         table = _table(self, latin, cyrillic)

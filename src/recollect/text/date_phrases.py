@@ -20,7 +20,9 @@ from recollect.text.date_vocabulary import DIGITS
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _DIGIT: Final = re.compile(r"\d")
 _TOKEN: Final = re.compile(r"[^\W\d_]+|\d+")
-_ASCII_LETTERS: Final = bytes(code if code < 128 and chr(code).isalpha() else ord(" ") for code in range(256))
+_ASCII_LETTERS: Final = bytes(
+    ord(chr(code).lower()) if code < 128 and chr(code).isalpha() else ord(" ") for code in range(256)
+)
 _NO_DIGITS: Final = bytes(code for code in range(256) if not (code < 128 and chr(code).isdecimal()))
 _MARGIN: Final = 100
 """How far from its telling word a phrase, with all that decides about it, can reach."""
@@ -53,26 +55,27 @@ def words_within(lower: str) -> set[str]:
     return set(_words_and_mark(lower))
 
 
-def names_none(lower: str, telling: frozenset[str]) -> bool:
-    """Return whether a text in lower case has none of some words, nor digits if their mark is one of them.
+def names_none(text: str, telling: frozenset[str]) -> bool:
+    """Return whether a text has none of some words, in any case, nor digits if their mark is one of them.
 
     Examples
     --------
-    >>> names_none("we met in may", frozenset({"may"})), names_none("we met", frozenset({"may"}))
+    >>> names_none("We met in May", frozenset({"may"})), names_none("We met", frozenset({"may"}))
     (False, True)
     """
-    return telling.isdisjoint(_words_and_mark(lower))
+    return telling.isdisjoint(_words_and_mark(text if text.isascii() else lowered(text)))
 
 
-def _words_and_mark(lower: str) -> list[str]:
-    if lower.isascii():
+def _words_and_mark(text: str) -> list[str]:
+    """Return the words of a text in lower case, and the mark of digits; one that is not ASCII is lower."""
+    if text.isascii():
         # Tables and a cut at blanks: every text that is remembered comes by here, and few name a time.
-        written = lower.encode()
+        written = text.encode()
         words = written.translate(_ASCII_LETTERS).decode().split()
         digits = bool(written.translate(None, _NO_DIGITS))
     else:
-        words = _WORD.findall(lower)
-        digits = _DIGIT.search(lower) is not None
+        words = _WORD.findall(text)
+        digits = _DIGIT.search(text) is not None
     if digits:
         words.append(DIGITS)
     return words

@@ -162,9 +162,9 @@ def time_expressions(
     if language is not None:
         checks.one_of("language", language, DATE_LANGUAGES)
     checks.flag("nearest", nearest)
-    lower = date_phrases.lowered(text)
-    if date_phrases.names_none(lower, _triggers()):
+    if date_phrases.names_none(text, _triggers()):
         return ()
+    lower = date_phrases.lowered(text)
     stretches = date_phrases.windows(lower, _triggers()) if len(text) > _LONG else [(0, len(text))]
     found: list[Found] = []
     for start, end in stretches:

@@ -60,7 +60,12 @@ class RuleExtractor:
         >>> RuleExtractor().extract(["I like tea.", "I like Berlin."])[1].mentions
         (Mention(text='Berlin', kind='name', start=7, end=13),)
         """
-        found = [self.mentions(text, known) for text in checks.texts("texts", texts)]
+        # Most texts have no name, and are not asked for more than that.
+        nobody = known is None or (isinstance(known, KnownNames) and not known)
+        found = [
+            () if nobody and _has_no_sign(text) else self.mentions(text, known)
+            for text in checks.texts("texts", texts)
+        ]
         return [Extraction(mentions) if mentions else _NOTHING for mentions in found]
 
     def mentions(self, text: str, known: KnownNames | None = None) -> tuple[Mention, ...]:

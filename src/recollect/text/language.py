@@ -163,6 +163,19 @@ def languages_by_script(text: str | Sequence[str], default: str = "english") -> 
     return "english", cyrillic, "cyrillic" if len(cyrillic_letters) == most else "other"
 
 
+def latin_language(tokens: list[str]) -> str:
+    """Return the language of the Latin words of an ASCII text, given its words in lower case.
+
+    That is what :func:`languages_by_script` returns first, in half the time: there is no other script to weigh.
+
+    Examples
+    --------
+    >>> latin_language(["wo", "habe", "ich", "das"]), latin_language(["tea"])
+    ('german', 'english')
+    """
+    return _vote(tokens if len(tokens) <= _READ else tokens[:_READ], "english", ascii_only=True)
+
+
 def script_of(token: str) -> str:
     """Return the script a word starts in: ``"latin"``, ``"cyrillic"`` or ``"other"``.
 
