@@ -159,6 +159,11 @@ def test_any_question_gets_an_answer(cli: Run, tea: str, question: str) -> None:
     assert cli("recall", "--", question).code in (0, 1)
 
 
+def test_a_question_that_asks_nothing_is_told_so(cli: Run, tea: str) -> None:
+    shown = cli("recall", "the", "of", "and")
+    assert "names nothing and asks for nothing" in shown.out + shown.err
+
+
 def test_a_memory_cannot_move_the_cursor_of_its_reader(cli: Run) -> None:
     cli("remember", "--", "tea \x1b[2J and\rsugar [bold]x[/bold]")
     for terminal in (False, True):

@@ -1,9 +1,13 @@
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pytest
 
 import recollect
+from recollect.embed.lexical import LexicalEmbedder
+from recollect.embed.port import Vectors
 from recollect.engine.meaning import Meaning
 from recollect.engine.namespace_graph import Graphs
 from recollect.engine.naming import NameBook
@@ -127,3 +131,37 @@ def test_a_budget_cuts_sessions_where_it_cuts_their_memories() -> None:
         found = memory.recall("green tea", sessions=True, limit=3, budget=8)
     assert found.omitted == 3 - len(found.hits) > 0
     assert [hit for each in found.sessions for hit in each.hits] == list(found.hits)
+
+
+class _Alike(LexicalEmbedder):
+    """To whom every two texts mean the same, so that everything passes by its meaning."""
+
+    def embed_query(self, text: str) -> Vectors:
+        (row,) = np.eye(1, self.dimension, dtype=np.float32)
+        return np.asarray(row, np.float32)
+
+    def embed_passages(self, texts: Sequence[str]) -> list[Vectors]:
+        return [np.eye(1, self.dimension, dtype=np.float32) for _ in texts]
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("Who am I?", 1),
+        ("Wer bin ich?", 1),
+        ("Кто я?", 1),
+        ("the of and", 0),
+        ("und der von", 0),
+        ("и в на", 0),
+        ("the battery", 1),
+        ('"the of and"', 1),
+        ("Will", 1),
+    ],
+)
+def test_a_question_that_asks_nothing_finds_nothing_by_its_meaning(question: str, found: int) -> None:
+    with recollect.open(":memory:", embedder=_Alike()) as memory:
+        memory.remember("Wolfgang works in Hamburg")
+        answer = memory.recall(question)
+        assert (len(answer.hits), answer.degraded) == (found, ())
+        # Whoever brings a vector has said what is meant.
+        assert len(memory.recall(question, vector=_Alike().embed_query(""))) == 1

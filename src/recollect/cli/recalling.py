@@ -285,6 +285,10 @@ def _nothing(engine: Engine, found: Recall, asked: str, limit: int) -> str:
         return f"The budget is too small for the first of {counted(found.omitted, 'hit')}."
     if engine.namespace not in engine.store.namespaces():
         return f"Nothing has been remembered in the namespace {engine.namespace} yet."
+    from recollect.text.asking import asks_something
+
+    if not asks_something(asked):
+        return "The question names nothing and asks for nothing, so there is nothing to look for."
     return "Nothing was found."
 
 

@@ -29,6 +29,7 @@ from recollect.model.period import Period
 from recollect.model.place import Place
 from recollect.rank.sessions import best_sessions
 from recollect.store.port import Floats, View
+from recollect.text.asking import asks_something
 from recollect.text.dates import AnchorExtractor, AnchorReading, FallibleAnchors, RuleAnchors
 from recollect.text.query_type import QueryClassifier
 
@@ -84,7 +85,7 @@ class Recaller:
         read_at = perf_counter()
         vector, wrong = None, ""
         if recipe.vector_pool:
-            vector, wrong = self.meaning.of_question(question.topic or question.text, request.vector)
+            vector, wrong = self.meaning.of_question(_meant(question), request.vector)
         embedded_at = perf_counter()
         found, elsewhere = self.repairing.run(
             [request.namespace],
@@ -240,6 +241,14 @@ class _Found:
     unread: str
     change: int
     methods: Mapping[str, str]
+
+
+def _meant(question: Question) -> str:
+    """Return what to embed: nothing of a question that asks nothing, as of a blank one."""
+    # One word to look up, or a phrase, is something; only those that have neither are looked at closely.
+    if not question.terms and not question.phrases and not asks_something(question.text):
+        return ""
+    return question.topic or question.text
 
 
 def _hits(ranked: Ranked, positions: Sequence[int], view: View) -> tuple[Hit, ...]:
