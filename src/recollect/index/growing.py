@@ -20,7 +20,7 @@ class Growing:
     Examples
     --------
     >>> rows = Growing(np.int32, ())
-    >>> rows.extend(np.array([1, 2])); rows.extend(np.array([3]))
+    >>> rows.extend(np.array([1, 2])); rows.append(3)
     >>> rows.view
     array([1, 2, 3], dtype=int32)
     """
@@ -54,6 +54,13 @@ class Growing:
         other = Growing(self._buffer.dtype, self._buffer.shape[1:])
         other.extend(self.view)
         return other
+
+    def append(self, row: object) -> None:
+        """Add one row at the end."""
+        if self._count == len(self._buffer):
+            self.reserve(max(1, 2 * self._count))
+        self._buffer[self._count] = row
+        self._count += 1
 
     def extend(self, rows: npt.NDArray[Any]) -> None:
         """Add rows at the end."""

@@ -22,6 +22,7 @@ from recollect.model.checks import BoolArray, IntArray
 _NOTHING: Final = 0
 """What stands for no subject, and for no memory; no checksum of an opening is this."""
 _GIST: Final = np.dtype([("words", np.uint64), ("kinds", np.uint32), ("spelling", np.uint32)])
+_UNREAD: Final = (0, 0, 0)
 _READ: Final = 1 << 31
 """Beside the kinds of a text whose gist is known; no kind of words has this bit."""
 
@@ -52,20 +53,20 @@ class Openings:
 
     def add(self, texts: Sequence[str | None]) -> None:
         """Add the texts of the next slots; None for a slot whose memory is gone."""
-        subjects, letters = [_NOTHING] * len(texts), [_NOTHING] * len(texts)
-        gists = np.zeros(len(texts), _GIST)
-        for place, text in enumerate(texts):
+        for text in texts:
+            subject = letters = _NOTHING
+            known = _UNREAD
             if text is not None:
                 found = opening(text)
-                subjects[place], letters[place] = _checksum(found.subject), _checksum(found.letters)
+                subject, letters = _checksum(found.subject), _checksum(found.letters)
                 if len(found.letters) < LETTERS:
-                    self._short.add(letters[place])
+                    self._short.add(letters)
                 if self._asked is not None and self._asked[0] == text:
                     # Mostly what is added is what was asked for just before.
-                    gists[place] = _written(self._asked[1])
-        self._subjects.extend(np.array(subjects, np.uint32))
-        self._letters.extend(np.array(letters, np.uint32))
-        self._gists.extend(gists)
+                    known = _written(self._asked[1])
+            self._subjects.append(subject)
+            self._letters.append(letters)
+            self._gists.append(known)
 
     def sharing(self, text: str) -> IntArray | None:
         """Return the slots, ascending, of all texts that `text` may repeat or contradict, and some more.

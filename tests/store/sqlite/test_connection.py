@@ -7,7 +7,7 @@ import pytest
 
 from recollect.model.errors import StoreCorrupt, StoreError, StoreUnavailable
 from recollect.store.sqlite import connection as module
-from recollect.store.sqlite.connection import connect, expect, reading, together, translated, writing
+from recollect.store.sqlite.connection import connect, expect, once, reading, together, translated, writing
 from recollect.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
 
 
@@ -230,3 +230,34 @@ def test_parts_do_not_go_on_from_what_others_have_changed(tmp_path: Path) -> Non
     assert names(second) == ["mine", "theirs"]
     first.close()
     second.close()
+
+
+def test_inside_what_is_written_together_one_reads_once_until_something_changes(tmp_path: Path) -> None:
+    connection = connect(tmp_path / "m.db")
+
+    def seen() -> list[str]:
+        return once(connection, "names", lambda: names(connection))
+
+    assert seen() is not seen()
+    with together(connection, "m"):
+        assert seen() == []
+        assert seen() is seen()
+        added(connection, "first")
+        assert seen() == ["first"]
+        with suppress(ValueError), writing(connection, "m"):
+            connection.execute("INSERT INTO settings (name, value) VALUES ('second', '')")
+            assert seen() == ["first", "second"]
+            raise ValueError
+        assert seen() == ["first"]
+    with suppress(ValueError), together(connection, "m"):
+        with suppress(ValueError), writing(connection, "m"):
+            connection.execute("DELETE FROM settings")
+            assert seen() == []
+            raise ValueError
+        assert seen() == ["first"]
+        connection.execute("DELETE FROM settings")
+        assert seen() == []
+        raise ValueError
+    with together(connection, "m"):
+        assert seen() == ["first"]
+    connection.close()

@@ -8,11 +8,13 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from threading import get_ident
 from time import monotonic, sleep
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from recollect.model.errors import StoreCorrupt, StoreError, StoreTooNew, StoreUnavailable
 from recollect.store.sqlite.migrating import Migration, migrate
 from recollect.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
+
+_Read = TypeVar("_Read")
 
 IN_MEMORY: Final = ":memory:"
 
@@ -106,7 +108,8 @@ def writing(connection: sqlite3.Connection, name: str) -> Iterator[None]:
             # A full disk or a lost lock may have ended the transaction already.
             if connection.in_transaction and not others:
                 connection.execute(undo)
-                if inside:
+                if whole is not None:
+                    whole.read_at = -1
                     connection.execute(end)
             raise
     except sqlite3.DatabaseError as error:
@@ -119,6 +122,7 @@ def _begin_anew(connection: _Connection) -> None:
     If they have, it is over: what was read in it is no longer so.
     """
     if connection.in_transaction and connection.total_changes != connection.untouched:
+        connection.read_at = -1
         before = connection.execute("PRAGMA data_version").fetchone()
         connection.execute("ROLLBACK")
         connection.execute("BEGIN IMMEDIATE")
@@ -133,11 +137,14 @@ class _Connection(sqlite3.Connection):
     joined = False
     untouched = -1
     """How many rows had been changed in all when the transaction began that is being written."""
+    read_at = -1
+    """How many rows had been changed in all when `read_once` was read."""
     log_pages = 0
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as sqlite3 has them
         super().__init__(*args, **kwargs)
         self.guards: dict[int, list[Callable[[], object]]] = {}
+        self.read_once: dict[str, Any] = {}
 
 
 def expect(connection: sqlite3.Connection, *, batch: bool) -> None:
@@ -167,6 +174,7 @@ def guarded(connection: sqlite3.Connection, guard: Callable[[], object]) -> Iter
 def _begun(connection: sqlite3.Connection) -> None:
     if isinstance(connection, _Connection):
         connection.untouched = connection.total_changes
+        connection.read_at = -1
         for guard in connection.guards.get(get_ident(), ()):
             guard()
 
@@ -181,6 +189,19 @@ def together(connection: sqlite3.Connection, name: str) -> Iterator[None]:
             yield
         finally:
             connection.joined = before
+
+
+def once(connection: sqlite3.Connection, key: str, read: Callable[[], _Read]) -> _Read:
+    """Return what `read` reads; inside `together`, where nobody else writes, once until this one does."""
+    if not isinstance(connection, _Connection) or not connection.joined:
+        return read()
+    if connection.read_at != connection.total_changes:
+        connection.read_at = connection.total_changes
+        connection.read_once.clear()
+    if key not in connection.read_once:
+        connection.read_once[key] = read()
+    found: _Read = connection.read_once[key]
+    return found
 
 
 def reading(connection: sqlite3.Connection, name: str) -> AbstractContextManager[None]:

@@ -23,6 +23,7 @@ from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.keeping_up import Added
 from recollect.store.sqlite.places import place
 from recollect.store.sqlite.rows import marks
+from recollect.store.sqlite.writing import find_namespace
 
 # Who only recalls has no use for how texts open, and does not load what tells.
 if TYPE_CHECKING:
@@ -57,13 +58,11 @@ class OpeningStore:
         False where that is not known, or takes longer to find out than a search.
         """
         with self._lock, reading(self._connection, self.path):
-            found = self._connection.execute(
-                "SELECT number, slots FROM namespaces WHERE path = ?", (namespace,)
-            ).fetchone()
+            found = find_namespace(self._connection, namespace)
             if found is None:
                 return True
-            number, slots = found
-            known = self._known(number, slots)
+            number = found.number
+            known = self._known(number, found.slots)
             sharing = None if known is None else known.sharing(content)
             if known is None or sharing is None:
                 return False
@@ -104,11 +103,14 @@ class OpeningStore:
                 known[0].add([None if is_turn(memory) else memory.content for memory in memories])
             self._openings[each.namespace.number] = known
 
-    def _known(self, number: int, slots: int) -> Openings | None:
-        """Return the openings of a namespace; None as long as they are not all there."""
+    def _unknown(self) -> tuple[Openings, int]:
         from recollect.index.openings import Openings
 
-        known, looks = self._openings.pop(number, (Openings(), 0))
+        return Openings(), 0
+
+    def _known(self, number: int, slots: int) -> Openings | None:
+        """Return the openings of a namespace; None as long as they are not all there."""
+        known, looks = self._openings.pop(number) if number in self._openings else self._unknown()
         start = len(known)
         if start < slots and looks >= _PATIENCE:
             end = min(slots, start + _AT_ONCE)

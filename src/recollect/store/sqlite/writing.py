@@ -28,6 +28,7 @@ from recollect.store.port import Entry, Hidden, Terms
 from recollect.store.room import NAMESPACES, SLOTS, checked_room
 from recollect.store.sqlite import rewording, segments
 from recollect.store.sqlite.columns import insertion
+from recollect.store.sqlite.connection import once
 from recollect.store.sqlite.keeping_up import Added, rows_of
 from recollect.store.sqlite.places import place, vectors_place
 from recollect.store.sqlite.rows import COLUMNS, SELECTED, SOURCE, memory, row
@@ -58,8 +59,7 @@ _NAMESPACE: Final = (
 
 def find_namespace(connection: sqlite3.Connection, path: str) -> Namespace | None:
     """Return a namespace, or None if nothing was ever written to it."""
-    found = connection.execute(_NAMESPACE, (path,)).fetchone()
-    return None if found is None else Namespace(*found)
+    return once(connection, path, lambda: _read_namespace(connection, path))
 
 
 def add(
@@ -245,6 +245,11 @@ def new_namespace(connection: sqlite3.Connection, path: str) -> Namespace:
     assert number is not None  # an INSERT always has one
     checked_room("namespaces", number, NAMESPACES)
     return Namespace(number, path, 0, 0, 0, 0, begun)
+
+
+def _read_namespace(connection: sqlite3.Connection, path: str) -> Namespace | None:
+    found = connection.execute(_NAMESPACE, (path,)).fetchone()
+    return None if found is None else Namespace(*found)
 
 
 def _add_rows(
