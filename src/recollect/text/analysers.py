@@ -20,7 +20,7 @@ from typing import Annotated, Any, Final
 from recollect.model import checks
 from recollect.model.parameter import Declared
 from recollect.text.language import languages_by_script, latin_language, script_of
-from recollect.text.stems import STEMMED_LANGUAGES, stem
+from recollect.text.stems import STEMMED_LANGUAGES, fresh_stem
 from recollect.text.stopwords import STOP_WORD_LANGUAGES, stop_words
 from recollect.text.tokens import is_unspaced, words
 
@@ -30,6 +30,7 @@ LANGUAGES: Final = ("detect", "none", *STEMMED_LANGUAGES)
 _REMEMBERED_WORDS = 50_000
 _LONGEST_REMEMBERED = 64
 _DIGIT = re.compile(r"\d")
+_NO_WORDS: Final[frozenset[str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +146,7 @@ class _Table(dict[str, str]):
     def __init__(self, settings: Analyser, latin: str, cyrillic: str) -> None:
         super().__init__()
         self._settings, self._latin, self._cyrillic = settings, latin, cyrillic
+        self._latin_stops = _stops(latin) if settings.stop else _NO_WORDS
 
     def __missing__(self, token: str) -> str:
         term = self._term(token)
@@ -157,17 +159,17 @@ class _Table(dict[str, str]):
 
     def _term(self, token: str) -> str:
         settings = self._settings
-        # A word of plain letters, as most are, need not be searched for what it cannot hold.
-        if not token.isascii() and is_unspaced(token):
-            return token
-        if settings.keep_digits and not token.isalpha() and _DIGIT.search(token):
-            return token
-        language = self._language(token)
-        if len(token) < settings.min_length:
+        if token.isascii() and token.isalpha():
+            # A word of plain letters, as most are, need not be searched for what it cannot hold.
+            language, stops = self._latin, self._latin_stops
+        else:
+            if is_unspaced(token) or (settings.keep_digits and _DIGIT.search(token)):
+                return token
+            language = self._language(token)
+            stops = _stops(language) if settings.stop else _NO_WORDS
+        if len(token) < settings.min_length or token in stops:
             return ""
-        if settings.stop and token in _stops(language):
-            return ""
-        term = stem(token, language) if settings.stemming else token
+        term = fresh_stem(token, language) if settings.stemming else token
         return term if len(term) >= settings.min_length else ""
 
     def _language(self, token: str) -> str:

@@ -166,7 +166,7 @@ def languages_by_script(text: str | Sequence[str], default: str = "english") -> 
 def latin_language(tokens: list[str]) -> str:
     """Return the language of the Latin words of an ASCII text, given its words in lower case.
 
-    That is what :func:`languages_by_script` returns first, in half the time: there is no other script to weigh.
+    That is what :func:`languages_by_script` returns first, in half the time: there are no scripts to weigh.
 
     Examples
     --------
