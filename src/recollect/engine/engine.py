@@ -52,6 +52,7 @@ from recollect.text.query_type import QueryClassifier, RuleClassifier
 BATCH: Final = 1_000
 """How many memories `remember_many` writes in one transaction."""
 
+_MODES: Final = {mode.value: mode for mode in Duplicates}
 _Item = TypeVar("_Item")
 # The engine has a verb called list; inside its class the type goes by these names.
 _Memories: TypeAlias = list[Memory]
@@ -346,7 +347,7 @@ class Engine(
 
 
 def _mode(given: str) -> Duplicates:
-    return Duplicates(checks.one_of("duplicates", given, [mode.value for mode in Duplicates]))
+    return _MODES[checks.one_of("duplicates", given, tuple(_MODES))]
 
 
 def _ids(ids: Iterable[str]) -> list[str]:

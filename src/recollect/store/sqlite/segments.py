@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -32,8 +31,7 @@ _ADD_BLOCK: Final = "INSERT INTO postings (number, block) VALUES (?, ?)"
 _OF_SEGMENT: Final = f"number >= ?1 * {PLACES} AND number < (?1 + 1) * {PLACES}"
 
 
-@dataclass(frozen=True, slots=True)
-class Namespace:
+class Namespace(NamedTuple):
     """A row of the namespaces table."""
 
     number: int

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import groupby
+from itertools import groupby, repeat
 from typing import Final
 
 import numpy as np
@@ -51,6 +51,7 @@ _FIXED: Final = (
 """What an update leaves alone: what was said, by whom and when, and what the store itself keeps."""
 _WORDED: Final = ("tags", "entities", "valid_from")
 """What is searched by its words, so that a change of it is a change of those."""
+_NO_SESSION: Final = frozenset({""})
 _GROWN: Final = "UPDATE namespaces SET slots = ?, change = ? WHERE number = ?"
 _NAMESPACE: Final = (
     "SELECT number, path, slots, flushed, change, generation, begun FROM namespaces WHERE path = ?"
@@ -249,7 +250,7 @@ def new_namespace(connection: sqlite3.Connection, path: str) -> Namespace:
 
 def _read_namespace(connection: sqlite3.Connection, path: str) -> Namespace | None:
     found = connection.execute(_NAMESPACE, (path,)).fetchone()
-    return None if found is None else Namespace(*found)
+    return None if found is None else Namespace._make(found)
 
 
 def _add_rows(
@@ -273,31 +274,18 @@ def _add_rows(
         taken = _taken(connection, number, batch)
         raise InvalidArgument("id", taken, "an id that is not taken yet") from error
     records = records_of(memories, batch, passages, sessions)
-    connection.executemany(
-        _ADD_RECORD,
-        (
-            (number, slot, record, tail.encoded(entry.terms) if waiting else None)
-            for slot, (record, entry) in enumerate(zip(records, batch, strict=True), first)
-        ),
-    )
+    slots = range(first, first + len(batch))
+    words = [tail.encoded(entry.terms) for entry in batch] if waiting else repeat(None)
+    connection.executemany(_ADD_RECORD, zip(repeat(number), slots, records, words))
     if embedder is not None:
         start = vectors_place(embedder[0], number, 0)
         connection.executemany(
             _ADD_VECTORS,
-            (
-                (
-                    start + slot,
-                    number,
-                    embedder[0],
-                    slot,
-                    entry.digest,
-                    written,
-                )
-                for slot, (entry, written) in enumerate(
-                    zip(batch, _written(batch, matrix), strict=True), first
-                )
+            [
+                (start + slot, number, embedder[0], slot, entry.digest, written)
+                for slot, entry, written in zip(slots, batch, _written(batch, matrix), strict=True)
                 if written is not None
-            ),
+            ],
         )
     last = first + len(batch) - 1
     if len(batch) > 1:
@@ -326,24 +314,26 @@ def _lone_rows(batch: Sequence[Entry], embedder: tuple[int, int] | None) -> Floa
     shape = None if embedder is None else (1, embedder[1])
     if len(rows) < len(batch) or any(row.shape != shape for row in rows):
         return None
-    whole = np.concatenate(rows)
-    return whole.astype(np.float32, copy=False) if math.isfinite(np.vdot(whole, whole)) else None
+    whole = np.ascontiguousarray(rows[0] if len(rows) == 1 else np.concatenate(rows), np.float32)
+    return whole if math.isfinite(np.vdot(whole, whole)) else None
 
 
-def _written(batch: Sequence[Entry], matrix: Floats | None) -> Iterator[bytes | memoryview | None]:
-    """Yield the vectors of each memory as its row has them; None for one without."""
+def _written(batch: Sequence[Entry], matrix: Floats | None) -> list[bytes | memoryview | None]:
+    """Return the vectors of each memory as its row has them; None for one without."""
     if matrix is None:
-        for entry in batch:
-            yield None if entry.vectors is None else np.asarray(entry.vectors, np.float32).tobytes()
-    else:
-        whole, width = matrix.data.cast("B"), matrix.strides[0]
-        for start in range(0, whole.nbytes, width):
-            yield whole[start : start + width]
+        return [
+            None if entry.vectors is None else np.asarray(entry.vectors, np.float32).tobytes()
+            for entry in batch
+        ]
+    whole, width = matrix.data.cast("B"), matrix.nbytes // len(matrix)
+    return [whole[start : start + width] for start in range(0, whole.nbytes, width)]
 
 
 def _session_numbers(connection: sqlite3.Connection, number: int, names: set[str]) -> dict[str, int]:
-    known = {}
-    for name in sorted(names - {""}):
+    known: dict[str, int] = {}
+    if names == _NO_SESSION:
+        return known
+    for name in sorted(names - _NO_SESSION):
         connection.execute(
             "INSERT INTO sessions (namespace, name, number) "
             "SELECT ?1, ?2, coalesce(max(number) + 1, 0) FROM sessions WHERE namespace = ?1 "
