@@ -1,4 +1,4 @@
-"""One connection: statements that are asked by the thousand, and the number it writes under."""
+"""One connection: how it is set up, and statements that are asked by the thousand."""
 
 from collections.abc import Iterator
 
@@ -41,7 +41,14 @@ def test_the_same_statement_with_other_values_is_answered_anew(server: Server) -
     assert [server.rows("SELECT %s::int", (number,)) for number in (1, 2)] == [[(1,)], [(2,)]]
 
 
-def test_no_two_connections_write_under_one_number(base: str, server: Server) -> None:
-    with Server.connect(base) as other:
-        assert other.number != server.number
-        assert 0 <= other.number < 2**62
+def test_a_number_is_read_to_its_last_bit_whatever_the_server_is_set_to(base: str) -> None:
+    with Server.connect(base, options="-cextra_float_digits=-3", autocommit=True) as opened:
+        prepare(opened, patience=5.0, statement_seconds=5.0)
+        assert opened.execute("SELECT 1 / 3::float8").fetchone() == (1 / 3,)
+
+
+def test_what_is_asked_often_is_prepared_where_nobody_stands_in_between(server: Server) -> None:
+    for _ in range(10):
+        server.execute("SELECT %s::int", (1,))
+    row = server.execute("SELECT count(*) FROM pg_prepared_statements", prepare=False).fetchone()
+    assert row == (1,)

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from recollect.store.postgres import database as module
 from recollect.store.postgres import namespaces
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.database import Database
+from recollect.store.postgres.failing import CommitUnsure
 from recollect.store.postgres.store import PostgresStore
 
 
@@ -116,6 +117,124 @@ def test_a_commit_without_an_answer_is_asked_about(
     monkeypatch.setattr(Server, "execute", failing)
     assert database.write(work) == ("try 1" if happened else "try 2")
     monkeypatch.undo()
+    assert settings_of(database) == ["a"]
+
+
+def lose_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the next commit happen, and its connection end before it says so."""
+    execute: Any = Server.execute
+    losses = iter([True])
+
+    def losing(self: Server, query: str, *given: object, **options: object) -> object:
+        answer = execute(self, query, *given, **options)
+        if query.endswith("COMMIT") and "writers" in query and next(losses, False):
+            self.pgconn.finish()
+            raise psycopg.OperationalError("the connection is lost")
+        return answer
+
+    monkeypatch.setattr(Server, "execute", losing)
+
+
+def test_a_commit_is_asked_about_where_it_was_made(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not at the replica that this thread reads from, which may not have heard of it, and does not answer."""
+
+    @contextmanager
+    def replica() -> Iterator[Server]:
+        raise AssertionError("the replica was asked")
+        yield  # pragma: no cover - never reached, and makes it a generator
+
+    lose_the_answer(monkeypatch)
+    with database.elsewhere(replica):
+        database.write(lambda connection: put(connection, "a"))
+    assert settings_of(database) == ["a"]
+
+
+def test_a_commit_is_asked_about_in_a_view_that_began_after_it(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lose_the_answer(monkeypatch)
+    with database.reading():
+        assert settings_of(database) == []
+        database.write(lambda connection: put(connection, "a"))
+    assert settings_of(database) == ["a"]
+
+
+def test_a_transaction_that_does_not_end_is_not_waited_for_for_ever(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one that waits for a standby which has to confirm it, and is away."""
+    monkeypatch.setattr(module, "_ENDINGS", 0.02)
+    monkeypatch.setattr(Database, "_status", lambda self, transaction: "in progress")
+    lose_the_answer(monkeypatch)
+    with pytest.raises(CommitUnsure, match="look, and write it again if not"):
+        database.write(lambda connection: put(connection, "a"))
+
+
+def writers_of(used: str) -> list[tuple[int, int]]:
+    with psycopg.connect(used, autocommit=True) as other:
+        return other.execute("SELECT number, writes FROM writers ORDER BY number").fetchall()
+
+
+def test_writes_are_counted_under_one_number_whichever_connection_makes_them(
+    database: Database, used: str
+) -> None:
+    for round_ in range(3):
+        database.write(partial(put, value=f"{round_}"))
+        with database.reading() as connection:
+            end(used, connection)
+        assert [writes for _, writes in writers_of(used)] == [round_ + 1]
+    assert len(settings_of(database)) == 3
+
+
+def test_those_who_write_at_once_are_counted_apart(database: Database, used: str) -> None:
+    both = threading.Barrier(2, timeout=20)
+
+    def work(connection: Server, name: str) -> None:
+        put(connection, name)
+        both.wait()
+
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(database.write, partial(work, name=name)) for name in "ab"]:
+            done.result(timeout=30)
+    assert sum(writes for _, writes in writers_of(used)) == 2
+
+
+def test_what_was_written_is_counted_on_after_the_writers_have_ended(store: PostgresStore, used: str) -> None:
+    """In one row, however many they were: else everybody who asks would add up ever more of them."""
+    before = store.written()
+    for name in "abc":
+        other = PostgresStore(used)
+        other.remember_setting(name, name)
+        noticed = store.written()
+        other.close()
+        assert store.written() == noticed
+    assert noticed == before + 3
+    assert writers_of(used) == [(-1, 3)]
+
+
+def test_to_let_go_of_a_server_that_is_away_is_no_error(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database.write(lambda connection: put(connection, "a"))
+
+    def away(*given: object) -> None:
+        raise StoreUnavailable("nobody is there")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(database.pool, "begun", away)
+        database.close()
+    with pytest.raises(StoreError, match="was closed"), database.pool.borrowed():
+        pass
+
+
+def test_a_write_inside_a_look_leaves_the_look_as_it_was(database: Database) -> None:
+    with database.reading():
+        assert settings_of(database) == []
+        database.write(lambda connection: put(connection, "a"))
+        assert (database.is_inside, database.is_writing) == (True, False)
+        assert settings_of(database) == []
     assert settings_of(database) == ["a"]
 
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing
 import psycopg
 import pytest
 
-from recollect.model.errors import PoolExhausted, StoreUnavailable
+from recollect.model.errors import PoolExhausted, StoreError, StoreUnavailable
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.database import Database
 from recollect.store.postgres.pool import Pool
@@ -53,6 +53,26 @@ def test_a_connection_comes_set_up(pool_of: Opener) -> None:
 def test_what_need_not_survive_a_crash_is_not_waited_for(pool_of: Opener) -> None:
     with pool_of(durable=False).borrowed() as connection:
         assert shown(connection, "synchronous_commit") == "off"
+
+
+@pytest.mark.parametrize(
+    ("server", "kept"), [("off", "on"), ("local", "local"), ("remote_apply", "remote_apply")]
+)
+def test_what_must_survive_a_crash_is_written_whatever_the_server_is_set_to(
+    store: PostgresStore, used: str, server: str, kept: str
+) -> None:
+    url = used.replace("options=", f"options=-csynchronous_commit%3D{server}%20")
+    pool = Pool(url, durable=True, connections=1, patience=5.0, statement_seconds=5.0)
+    pool.open()
+    with closing(pool), pool.borrowed() as connection:
+        assert shown(connection, "synchronous_commit") == kept
+
+
+def test_a_pool_that_was_closed_says_so(pool_of: Opener) -> None:
+    pool = pool_of()
+    pool.close()
+    with pytest.raises(StoreError, match="this store was closed"), pool.borrowed():
+        pass
 
 
 def test_connections_that_were_lost_while_nobody_used_them_are_not_lent(pool_of: Opener, used: str) -> None:

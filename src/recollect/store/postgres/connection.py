@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -17,13 +16,10 @@ _CURSORS: Final = 64
 
 
 class Server(Connection[TupleRow]):
-    """A connection to a server; it knows under which number its writes are counted, and how many they are."""
+    """A connection to a server."""
 
     def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - psycopg's own
         super().__init__(*args, **options)
-        # Not from a sequence, which may repeat itself after a crash.
-        self.number = secrets.randbits(62)
-        self.writes = 0
         self._asking: dict[str, tuple[str, Cursor[TupleRow]]] = {}
 
     def rows(self, sql: str, values: Sequence[object]) -> list[TupleRow]:
@@ -43,14 +39,26 @@ class Server(Connection[TupleRow]):
 
 
 def prepare(connection: Connection[Any], *, patience: float, statement_seconds: float) -> None:
-    """Set a new connection up: time limits, vectors, texts."""
+    """Set a new connection up: time limits, numbers to the last bit, vectors, texts."""
     connection.execute(
         f"SET statement_timeout = {round(statement_seconds * 1000)}; "
         f"SET lock_timeout = {round(patience * 1000)}; "
         f"SET idle_in_transaction_session_timeout = {round(10 * patience * 1000)}; "
-        "SET client_encoding = 'UTF8'; SET standard_conforming_strings = on; "
+        "SET client_encoding = 'UTF8'; SET standard_conforming_strings = on; SET extra_float_digits = 1; "
         # Milliseconds are at stake here, and starting workers or a compiler costs more of them than it saves.
         "SET max_parallel_workers_per_gather = 0; SET jit = off"
     )
     register_vector(connection)
     texts.register(connection)
+    if _is_pooled(connection):
+        connection.prepare_threshold = None
+
+
+def _is_pooled(connection: Connection[Any]) -> bool:
+    """Return whether somebody in between deals out connections, a transaction at a time perhaps.
+
+    Then what was prepared in one transaction is not known in the next, or is somebody else's. Who stands in
+    between cannot tell in advance which process of the server will answer, and gave another number.
+    """
+    row = connection.execute("SELECT pg_backend_pid()").fetchone()
+    return row is None or row[0] != connection.info.backend_pid

@@ -4,17 +4,20 @@ A read that loses its connection is done once more. A write that is undone becau
 each other's way is done again; so is one whose connection was lost before it was committed. If it was lost
 while it was being committed, the server is asked what became of it, so that no write is ever done twice and
 none is reported lost that was not, or done that was not. ``pg_xact_status`` alone cannot tell: a server that
-crashed may give the number of a transaction that nobody heard of any more to another one. So each connection
-counts its writes in a row of its own, in the same transaction.
+crashed may give the number of a transaction that nobody heard of any more to another one. So writes are
+counted in the same transaction, in a row that nobody else writes to meanwhile: there are as many of them as
+threads that write at once, and what they have counted is added up when they are needed no more.
 """
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field
 from itertools import count
-from time import sleep
+from time import monotonic, sleep
 from typing import Final, TypeVar
 
 import psycopg
@@ -38,6 +41,19 @@ _WRITE: Final = (
     "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL enable_seqscan = on; "
     f"SELECT pg_advisory_xact_lock_shared({FEED}), pg_current_xact_id()::text"
 )
+_FORMER: Final = -1
+"""The row in which the writes of those who have ended are counted."""
+_ENDINGS: Final = 11
+"""So many times `patience` a transaction is waited for; after 10, the server ends one that idles."""
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Under which number writes are counted, and how many they are."""
+
+    # Not from a sequence, which may repeat itself after a crash.
+    number: int = field(default_factory=lambda: secrets.randbits(62))
+    writes: int = 0
 
 
 class Database:
@@ -75,8 +91,10 @@ class Database:
         )
         self.url = url
         self.name = self.pool.name
+        self._patience = patience
         self._here = threading.local()
         self._mine: set[int] = set()
+        self._idle: list[_Writer] = []
 
     def open(self) -> None:
         """Begin to keep connections."""
@@ -84,6 +102,10 @@ class Database:
 
     def close(self) -> None:
         """Let go of all connections."""
+        if self._idle:
+            # Where nobody answers any more, their rows stay, and what others have counted is as it was.
+            with suppress(StoreError):
+                self._add_up()
         self.pool.close()
 
     @property
@@ -197,33 +219,17 @@ class Database:
                 for guard in getattr(self._here, "guards", ()):
                     guard(connection)
                 yield connection
-            self._mine.add(connection.number)
-            try:
-                connection.execute(
-                    f"INSERT INTO writers (number, writes) VALUES ({connection.number}, 1) "
-                    "ON CONFLICT (number) DO UPDATE SET writes = writers.writes + 1; COMMIT",
-                    prepare=False,
-                )
-            except psycopg.OperationalError as error:
-                if connection.broken:
-                    raise CommitUnsure(
-                        f"the connection to {self.name} was lost while something was being written, and it "
-                        "is not known whether it was; look, and write it again if not",
-                        transaction,
-                        connection.number,
-                        connection.writes + 1,
-                    ) from error
-                raise
-            connection.writes += 1
+            self._commit(connection, transaction)
 
     @contextmanager
     def elsewhere(self, source: Callable[[], AbstractContextManager[Server]]) -> Iterator[None]:
         """Let this thread read in the block from where `source` says; what it writes is written here."""
+        before = getattr(self._here, "elsewhere", None)
         self._here.elsewhere = source
         try:
             yield
         finally:
-            self._here.elsewhere = None
+            self._here.elsewhere = before
 
     @contextmanager
     def guarded(self, guard: Callable[[Server], object]) -> Iterator[None]:
@@ -239,7 +245,7 @@ class Database:
             self._here.guards = before
 
     def others_wrote(self) -> int:
-        """Return how often others than the connections kept here have written."""
+        """Return how often others than the threads of this process have written."""
         found = self.glance(
             "SELECT coalesce(sum(writes), 0)::bigint FROM writers WHERE number <> ALL (%s::bigint[])",
             (array(self._mine),),
@@ -250,47 +256,88 @@ class Database:
         """Return the first row of one statement, which sees one view without a transaction around it."""
         if self.is_inside:
             return self.read(lambda connection: connection.execute(sql, values).fetchone())
-        with self.pool.begun(sql, values) as (connection, found), self.pool.translated(connection):
-            return found.fetchone()
+        return self._asked(sql, values)
 
     # --- inside ---------------------------------------------------------------------------------------
 
     @contextmanager
     def _held(self, connection: Server, *, writing: bool) -> Iterator[None]:
+        before = getattr(self._here, "connection", None), self.is_writing
         self._here.connection, self._here.writing = connection, writing
         try:
             yield
         finally:
-            self._here.connection, self._here.writing = None, False
+            self._here.connection, self._here.writing = before
+
+    def _commit(self, connection: Server, transaction: str) -> None:
+        """Count a write and commit it; raise :class:`CommitUnsure` if nobody says whether it was."""
+        try:
+            writer = self._idle.pop()
+        except IndexError:
+            writer = _Writer()
+            self._mine.add(writer.number)
+        try:
+            # Not one more than there were: a crash may have lost some that need not survive one.
+            connection.execute(
+                f"INSERT INTO writers (number, writes) VALUES ({writer.number}, {writer.writes + 1}) "
+                "ON CONFLICT (number) DO UPDATE SET writes = excluded.writes; COMMIT",
+                prepare=False,
+            )
+        except psycopg.Error as error:
+            # Else its row says something about this write, and must not be counted in any more.
+            if not connection.broken:
+                self._idle.append(writer)
+                raise
+            raise CommitUnsure(
+                f"the connection to {self.name} was lost while something was being written, and it "
+                "is not known whether it was; look, and write it again if not",
+                transaction,
+                writer.number,
+                writer.writes + 1,
+            ) from error
+        writer.writes += 1
+        self._idle.append(writer)
+
+    def _add_up(self) -> None:
+        """Count the writes of those who write no more in one row, so that there are not ever more of them."""
+        ended = [self._idle.pop() for _ in range(len(self._idle))]
+        numbers = array(writer.number for writer in ended)
+        sql = (
+            "BEGIN; SET LOCAL synchronous_commit = off; WITH ended AS "
+            f"(DELETE FROM writers WHERE number = ANY ('{numbers}'::bigint[]) RETURNING writes) "
+            f"INSERT INTO writers (number, writes) SELECT {_FORMER}, sum(writes) FROM ended "
+            "HAVING count(*) > 0 "
+            "ON CONFLICT (number) DO UPDATE SET writes = writers.writes + excluded.writes; COMMIT"
+        )
+        with self.pool.begun(sql):
+            pass
 
     def _happened(self, unsure: CommitUnsure) -> bool:
         """Return whether a transaction of which the answer was lost was committed."""
+        until = monotonic() + _ENDINGS * self._patience
         while (status := self._status(unsure.transaction)) == "in progress":
             # The server has not noticed yet that nobody is there any more.
+            if monotonic() > until:
+                raise unsure
             sleep(_PAUSE * 10)
         if status == "aborted":
             return False
-
         # In a view of its own, which began after the transaction had ended.
-        def counted(connection: Server) -> bool:
-            row = connection.execute(
-                "SELECT writes FROM writers WHERE number = %s", (unsure.number,)
-            ).fetchone()
-            return row is not None and row[0] >= unsure.writes
-
-        return self.read(counted)
+        row = self._asked("SELECT writes FROM writers WHERE number = %s", (unsure.number,))
+        return row is not None and bool(row[0] >= unsure.writes)
 
     def _status(self, transaction: str) -> str:
         """Return what became of the last transaction of that number: committed, aborted, or in progress."""
-
-        def ask(connection: Server) -> str:
-            row = connection.execute("SELECT pg_xact_status(%s::xid8)", (transaction,)).fetchone()
-            return str((row or ("",))[0])
-
         try:
-            return self.read(ask)
+            row = self._asked("SELECT pg_xact_status(%s::xid8)", (transaction,))
         except StoreError as error:
             # After a crash the number may be one that the server has not given to anybody yet.
             if isinstance(error.__cause__, InvalidParameterValue):
                 return "aborted"
             raise
+        return str((row or ("",))[0])
+
+    def _asked(self, sql: str, values: Sequence[object]) -> TupleRow | None:
+        """Return the first row of one statement, whatever else this thread is in the middle of."""
+        with self.pool.begun(sql, values) as (connection, found), self.pool.translated(connection):
+            return found.fetchone()

@@ -144,7 +144,7 @@ class ListingStore:
                 "WHERE c.change > %(since)s AND c.change <= %(last)s "
                 "UNION ALL SELECT change, '(purged ' || number || ')', '', 'purge' FROM purges "
                 "WHERE change > %(since)s AND change <= %(last)s ORDER BY 1 LIMIT %(limit)s",
-                {"since": since, "last": last, "limit": limit},
+                {"since": since, "last": last, "limit": min(limit, _LARGEST)},
             )
             return [Change(*row) for row in rows]
 

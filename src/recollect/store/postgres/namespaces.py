@@ -80,15 +80,13 @@ def locked(connection: Server, path: str) -> Namespace | None:
 
 def made(connection: Server, path: str) -> Namespace:
     """Return a namespace, locked, and make it if it is not there yet."""
-    found = locked(connection, path)
-    if found is None:
+    # Not once: whoever makes it at the same moment may also remove it at the next.
+    while (found := locked(connection, path)) is None:
         connection.execute(
             "INSERT INTO namespaces (path, begun) SELECT %s, "
             "CASE WHEN is_called THEN last_value ELSE 0 END FROM change_numbers ON CONFLICT DO NOTHING",
             (path,),
         )
-        found = locked(connection, path)
-        assert found is not None  # it was just made, by this process or by another
     return found
 
 

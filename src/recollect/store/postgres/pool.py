@@ -11,9 +11,9 @@ from typing import Final
 import psycopg
 from psycopg import Cursor
 from psycopg.rows import TupleRow
-from psycopg_pool import ConnectionPool, PoolTimeout
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from recollect.model.errors import PoolExhausted
+from recollect.model.errors import PoolExhausted, StoreError
 from recollect.store.postgres.address import shown
 from recollect.store.postgres.connection import Server, prepare
 from recollect.store.postgres.failing import ConnectionLost, ours, unreachable
@@ -24,6 +24,11 @@ logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 _CONNECT_SECONDS: Final = 10
 _READING: Final = "SET enable_seqscan = off"
 """Everything that is read has an index; but a server that knows little of its tables may not think of it."""
+
+_DURABLE: Final = (
+    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+)
+"""What is acknowledged is written, whatever the server is set to; one that does more is let do it."""
 
 
 class Pool:
@@ -108,12 +113,13 @@ class Pool:
     def _configure(self, connection: Server) -> None:
         prepare(connection, patience=self._patience, statement_seconds=self._statement_seconds)
         connection.execute(_READING)
-        if not self._durable:
-            connection.execute("SET synchronous_commit = off")
+        connection.execute(_DURABLE if self._durable else "SET synchronous_commit = off")
 
     def _taken(self) -> Server:
         try:
             return self._pool.getconn()
+        except PoolClosed as error:
+            raise StoreError(f"{self.name}: this store was closed; open it again") from error
         except PoolTimeout as error:
             self._look()
             raise PoolExhausted(self.name, self._pool.max_size, self._patience) from error
