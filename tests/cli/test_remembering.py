@@ -1,9 +1,13 @@
 """Remember and correct on the command line."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+
+from recollect.embed.lexical import LexicalEmbedder
+from recollect.embed.port import Vectors
+from recollect.embed.progress import told
 
 Run = Callable[..., Any]
 
@@ -76,6 +80,37 @@ def test_a_text_that_is_long_for_one_memory_is_said_to_be(cli: Run) -> None:
     assert said.code == 0
     assert said.err.splitlines()[0].startswith("20,000 characters are a lot for one memory")
     assert said.err.count("recollect import") == 1
+
+
+def test_who_waits_for_a_long_text_sees_how_far_it_is(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    embed = LexicalEmbedder.embed_passages
+
+    def slowly(self: LexicalEmbedder, texts: Sequence[str]) -> list[Vectors]:
+        list(told([["passage"]] * 7, 7))
+        return embed(self, texts)
+
+    monkeypatch.setattr(LexicalEmbedder, "embed_passages", slowly)
+    assert "7/7" in cli("remember", "y" * 20_000, terminal=True).err
+    assert "7/7" not in cli("remember", "z" * 20_000).err
+    assert "7/7" not in cli("remember", "short", terminal=True).err
+
+
+def test_a_long_text_that_is_interrupted_leaves_nothing_behind(
+    cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(self: LexicalEmbedder, texts: Sequence[str]) -> list[Vectors]:
+        raise KeyboardInterrupt
+
+    before = cli("export").out
+    with monkeypatch.context() as patched:
+        patched.setattr(LexicalEmbedder, "embed_passages", interrupted)
+        for command in (("remember", "y" * 20_000), ("correct", tea, "y" * 20_000)):
+            said = cli(*command)
+            assert said.code == 130
+            assert "Ctrl-C stops it, and nothing is written then" in said.err
+            assert "interrupted" in said.err
+    assert cli("export").out == before
+    assert cli("check").out.strip() == "sound"
 
 
 def test_an_id_that_is_taken_is_refused(cli: Run) -> None:

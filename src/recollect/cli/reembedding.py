@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -11,7 +9,8 @@ import typer
 
 from recollect.cli.command import command
 from recollect.cli.failures import EMBEDDER
-from recollect.cli.output import Output, counted
+from recollect.cli.output import counted
+from recollect.cli.progress import progress
 from recollect.cli.session import Session
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def reembed(session: Session, dry_run: DryRun = False, keep_old: KeepOld = False
     It can be stopped at any moment and run again; searches go on meanwhile.
     """
     output = session.output
-    with session.memory(embed=True) as engine, _progress(output) as advance:
+    with session.memory(embed=True) as engine, progress(output) as advance:
         try:
             done = engine.reembed(dry_run=dry_run, keep_old=keep_old, batch=batch, progress=advance)
         except KeyboardInterrupt:
@@ -64,7 +63,7 @@ def index(session: Session) -> None:
     It can be stopped at any moment and run again.
     """
     output = session.output
-    with session.memory(embed=True) as engine, _progress(output, "indexing") as advance:
+    with session.memory(embed=True) as engine, progress(output, "indexing") as advance:
         done = engine.index(progress=lambda what, count, total: advance(count, total or None))
     if output.json:
         output.data(asdict(done) | {"methods": dict(done.methods)})
@@ -86,19 +85,3 @@ def _said(done: Reembedding) -> str:
     if done.dropped:
         said += f", removed {counted(done.dropped, 'old vector')}"
     return said
-
-
-@contextmanager
-def _progress(output: Output, what: str = "embedding") -> Iterator[Callable[[int, int | None], None]]:
-    """Give a function that shows how far it is, on standard error and only to people."""
-    from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    shown = output.errors.is_terminal and not output.quiet and not output.json
-    columns = (*Progress.get_default_columns()[:3], MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=output.errors, transient=True, disable=not shown) as progress:
-        task = progress.add_task(what, total=None)
-
-        def advance(done: int, total: int | None) -> None:
-            progress.update(task, completed=done, total=total)
-
-        yield advance

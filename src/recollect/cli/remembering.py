@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -88,13 +90,9 @@ def remember(
         id=id,
     )
     content = words(text)
-    if len(content) >= _LONG:
-        session.output.warn(
-            f"{len(content):,} characters are a lot for one memory, and take time to read; "
-            "recollect import makes one of every paragraph of a file"
-        )
     with session.memory(create=True, embed=True) as engine:
-        said = engine.remember(content, **details)
+        with _patiently(session, content):
+            said = engine.remember(content, **details)
         _report(session, "Said before" if said.mentions > 1 else "Remembered", said)
         _point_out(session, engine, said)
 
@@ -120,7 +118,26 @@ def correct(
     content = words(text)
     with session.memory(embed=True) as engine:
         old = found_memory(engine, id)
-        _report(session, "Corrected", engine.correct(old.id, content, **details))
+        with _patiently(session, content):
+            said = engine.correct(old.id, content, **details)
+        _report(session, "Corrected", said)
+
+
+@contextmanager
+def _patiently(session: Session, content: str) -> Iterator[None]:
+    """Say that a long text takes time to read, and show how far it is; nothing is written before the end."""
+    if len(content) < _LONG:
+        yield
+        return
+    from recollect.cli.progress import progress
+    from recollect.embed.progress import watched
+
+    session.output.warn(
+        f"{len(content):,} characters are a lot for one memory, and take time to read; recollect import "
+        "makes one of every paragraph of a file. Ctrl-C stops it, and nothing is written then"
+    )
+    with progress(session.output, "reading passages") as advance, watched(advance):
+        yield
 
 
 def _details(**given: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of a memory

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from recollect.embed.batches import length_sorted, padded
 from recollect.embed.port import Vectors
+from recollect.embed.progress import told
 from recollect.model.checks import IntArray, whole
 from recollect.model.errors import EmbedderError, MissingExtra, ModelCorrupt
 
@@ -108,10 +109,10 @@ class OnnxSession:
             return self._run(rows, None if types is None else [types[index] for index in batch])
 
         if len(batches) == 1 or self._threads == 1:
-            parts = [run(batch) for batch in batches]
+            parts = list(told(map(run, batches), len(numbers)))
         else:
             with ThreadPoolExecutor(self._threads) as pool:
-                parts = list(pool.map(run, batches))
+                parts = list(told(pool.map(run, batches), len(numbers)))
         rows = np.empty((len(numbers), parts[0].shape[1]), dtype=np.float32)
         for batch, part in zip(batches, parts, strict=True):
             rows[batch] = part
