@@ -1,6 +1,7 @@
 import logging
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import pytest
@@ -72,16 +73,56 @@ def test_questions(store: SqliteStore, embedder: Counting) -> None:
     assert vector is not None
     assert not wrong
     assert meaning.of_question("", None) == (None, "")
-    assert meaning.of_question("x", vector)[0] is vector
+    np.testing.assert_array_equal(meaning.of_question("x", vector)[0], vector)
+    np.testing.assert_array_equal(meaning.of_question("x", vector.tolist())[0], vector)
+    np.testing.assert_array_equal(meaning.of_question("x", 0 * vector)[0], 0 * vector)
     with pytest.raises(InvalidArgument, match=r"vector must be of shape \(512,\), got \(3,\)"):
         meaning.of_question("x", np.zeros(3, np.float32))
-    with pytest.raises(InvalidArgument, match="vector must be finite numbers"):
+    with pytest.raises(InvalidArgument, match=r"vector\[0\] must be a finite number, got nan"):
         meaning.of_question("x", np.full(512, np.nan, np.float32))
+    for length in (0.5, 2.0, 1e30):
+        with pytest.raises(InvalidArgument, match="vector must be of length 1"):
+            meaning.of_question("x", length * vector)
+    not_numbers: Any = "tea"
+    with pytest.raises(InvalidArgument, match="vector must be a list of finite numbers"):
+        meaning.of_question("x", not_numbers)
     assert meaning.threshold == embedder.similarity_threshold
+
+
+def test_a_vector_that_was_given_may_be_written_over(store: SqliteStore, embedder: Counting) -> None:
+    given = embedder.embed_query("tea").copy()
+    taken, _ = Meaning(embedder, store).of_question("", given)
+    given[:] = embedder.embed_query("coffee")
+    np.testing.assert_array_equal(taken, embedder.embed_query("tea"))
+
+
+@pytest.mark.parametrize(
+    ("row", "wrong"),
+    [
+        (np.ones(3, np.float32), "3 dimensions where 512 were expected"),
+        (np.ones((1, 512), np.float32), "512 dimensions where 512 were expected"),
+        (np.full(512, np.nan, np.float32), "not finite, or not of length 1"),
+        (np.full(512, 1e30, np.float32), "not finite, or not of length 1"),
+        (np.full(512, 0.5, np.float32), "not finite, or not of length 1"),
+    ],
+)
+def test_an_embedder_that_breaks_its_promise_leaves_words(
+    store: SqliteStore, embedder: Counting, monkeypatch: pytest.MonkeyPatch, row: Vectors, wrong: str
+) -> None:
+    monkeypatch.setattr(embedder, "embed_query", lambda text: row)
+    vector, why = Meaning(embedder, store).of_question("tea", None)
+    assert vector is None
+    assert why.startswith("the embedder failed, words only: ")
+    assert wrong in why
+    if row.ndim == 1:
+        monkeypatch.setattr(embedder, "embed_passages", lambda texts: [row[None, :]])
+        with pytest.raises(EmbedderError, match=wrong):
+            Meaning(embedder, store).computed(["tea"])
 
 
 def test_without_an_embedder(store: SqliteStore) -> None:
     meaning = Meaning(None, store)
     assert meaning.of_documents(["tea"])[0][1] is None
-    assert meaning.of_question("tea", None) == (None, "no embedder: words only")
+    for vector in (None, np.ones(3, np.float32)):
+        assert meaning.of_question("tea", vector) == (None, "no embedder: words only")
     assert meaning.threshold == 0.0

@@ -152,6 +152,6 @@ def test_the_question_is_embedded_without_the_name() -> None:
         memory.recall("What did Anna paint?", changes={"speakers_apart": False})
         memory.recall("What did Anna paint?", recipe="vector")
         # A vector that is given is taken as it is.
-        memory.recall("What did Anna paint?", vector=np.ones(embedder.dimension, np.float32))
+        memory.recall("What did Anna paint?", vector=np.full(embedder.dimension, 512**-0.5, np.float32))
     whole = "What did Anna paint?"
     assert embedder.asked == ["What did paint?", whole, whole, whole]

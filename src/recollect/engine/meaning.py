@@ -10,15 +10,20 @@ import hashlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from recollect.embed.port import Embedder
+from recollect.model import checks
 from recollect.model.errors import DimensionMismatch, EmbedderError, InvalidArgument
 from recollect.store.port import Floats, Store
 
 _DIGEST_BYTES: Final = 16
+_NOT_ONE: Final = 0.02
+"""How far from 1 the squared length of a vector may be: some have been rounded on the way."""
+_NO_DIRECTION: Final = "are not finite, or not of length 1"
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -66,8 +71,8 @@ class Meaning:
                 got = each.shape[-1] if each.ndim else 0
                 raise DimensionMismatch(self.embedder.name, expected=self.embedder.dimension, got=got)
         # All at once: asking numpy a thousand times takes longer than the answers.
-        if not all(map(len, rows)) or not np.isfinite(np.concatenate(rows)).all():
-            raise EmbedderError(f"{self.embedder.name} gave vectors that are not finite numbers, or none")
+        if not all(map(len, rows)) or not _are_directions(np.concatenate(rows)):
+            raise EmbedderError(f"{self.embedder.name} gave vectors that {_NO_DIRECTION}, or none")
         return rows
 
     def of_question(self, text: str, given: Floats | None) -> tuple[Floats | None, str]:
@@ -80,25 +85,42 @@ class Meaning:
         given
             Its vector, if the caller has it already.
         """
-        if given is not None:
-            if self.embedder is not None and given.shape != (self.embedder.dimension,):
-                raise InvalidArgument("vector", given.shape, f"of shape ({self.embedder.dimension},)")
-            if not np.isfinite(given).all():
-                raise InvalidArgument("vector", given, "finite numbers")
-            return given, ""
         if self.embedder is None:
             return None, "no embedder: words only"
+        if given is not None:
+            return self._given(given, self.embedder.dimension), ""
         if not text:
             return None, ""
         try:
-            return self.embedder.embed_query(text), ""
+            row = np.asarray(self.embedder.embed_query(text))
+            if row.shape != (self.embedder.dimension,):
+                raise DimensionMismatch(self.embedder.name, expected=self.embedder.dimension, got=row.size)
+            if not _are_directions(row[None, :]):
+                raise EmbedderError(f"{self.embedder.name} gave a vector whose numbers {_NO_DIRECTION}")
         except EmbedderError as error:
             return None, f"the embedder failed, words only: {error}"
+        return row, ""
+
+    def _given(self, vector: Floats, dimension: int) -> Floats:
+        """Return a vector that a caller computed, in an array of our own: theirs may be used again."""
+        numbers = checks.numbers("vector", vector)
+        if numbers.shape != (dimension,):
+            raise InvalidArgument("vector", numbers.shape, f"of shape ({dimension},)")
+        if not _are_directions(numbers[None, :]):
+            raise InvalidArgument("vector", float(np.linalg.norm(numbers)), "of length 1")
+        return numbers.astype(np.float32)
 
     @property
     def threshold(self) -> float:
         """The cosine above which texts are likelier related than not."""
         return self.embedder.similarity_threshold if self.embedder is not None else 0.0
+
+
+def _are_directions(rows: npt.NDArray[np.floating[Any]]) -> bool:
+    """Tell whether all rows have the length 1, or 0 for a text in which an embedder finds nothing."""
+    squares = np.einsum("ij,ij->i", rows, rows)
+    # Not a number is in no range.
+    return bool(((np.abs(squares - 1) <= _NOT_ONE) | (squares == 0)).all())
 
 
 def address(text: str) -> bytes:
