@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -7,6 +8,7 @@ from recollect.engine.drafts import Drafts, has_id
 from recollect.model import InvalidArgument, Memory, Place, Source
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
+Asked = tuple[str, str, tuple[str, ...]]
 DRAFTS = Drafts(clock=lambda: NOW, random_bits=lambda bits: 5)
 
 
@@ -50,8 +52,8 @@ def test_an_item_that_is_none_of_these_is_refused(item: Any) -> None:
 
 
 def test_names_in_the_text_join_those_given_and_ready_made_memories_keep_their_own() -> None:
-    def shouted(text: str, namespace: str, given: tuple[str, ...]) -> tuple[str, ...]:
-        return (*given, *(word for word in text.split() if word.isupper()))
+    def shouted(asked: Sequence[Asked]) -> list[tuple[str, ...]]:
+        return [(*given, *filter(str.isupper, text.split())) for text, _, given in asked]
 
     drafts = Drafts(clock=lambda: NOW, random_bits=lambda bits: 5, mentioned=shouted)
     assert drafts.draft("ask ANNA", "default", {}).entities == ("ANNA",)
@@ -64,22 +66,22 @@ def test_names_in_the_text_join_those_given_and_ready_made_memories_keep_their_o
         drafts.draft("ask ANNA", "default", {"entities": "Ben"})
 
 
-def test_a_batch_is_read_ahead_but_for_what_names_its_entities_itself() -> None:
-    ahead: list[tuple[str, str]] = []
-    drafts = Drafts(
-        clock=lambda: NOW,
-        random_bits=lambda bits: 5,
-        mentioned=lambda text, namespace, given: (*given, "Read"),
-        ahead=ahead.extend,
-    )
+def test_a_batch_is_read_in_one_go_but_for_what_names_its_entities_itself() -> None:
+    calls: list[list[Asked]] = []
+
+    def read(asked: Sequence[Asked]) -> list[tuple[str, ...]]:
+        calls.append(list(asked))
+        return [(*given, "Read") for _, _, given in asked]
+
+    drafts = Drafts(clock=lambda: NOW, random_bits=lambda bits: 5, mentioned=read)
     named = Memory(id="m1", content="named", created_at=NOW, entities=("Ben",))
     plain = Memory(id="m2", content="plain", created_at=NOW, namespace="own")
     items: list[Memory | dict[str, Any] | str] = [named, plain, "text", {"content": "told", "namespace": "c"}]
     found = drafts.from_items(items, "a")
-    assert ahead == [("plain", "own"), ("text", "a"), ("told", "c")]
+    assert calls == [[("plain", "own", ()), ("text", "a", ()), ("told", "c", ())]]
     assert [memory.entities for memory in found] == [("Ben",), ("Read",), ("Read",), ("Read",)]
     assert found == [drafts.from_items([item], "a")[0] for item in items]
-    ahead.clear()
+    calls.clear()
     verbatim = drafts.from_items(items, "a", verbatim=True)
-    assert ahead == [("text", "a"), ("told", "c")]
+    assert calls == [[("text", "a", ()), ("told", "c", ())]]
     assert verbatim[:2] == [named, plain]

@@ -1,6 +1,5 @@
 """Who is who: which entity a name means, and which names a text mentions."""
 
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -118,21 +117,6 @@ def test_names_in_a_text_come_after_those_given_each_once(store: SqliteStore) ->
     assert NameBook(store, None).mentioned(text, "default", ("X",)) == ("X",)
 
 
-def test_inside_a_batch_the_names_are_asked_for_once(store: SqliteStore) -> None:
-    book = NameBook(store, RuleExtractor())
-    with book.steady():
-        assert book.mentioned("ask zyx", "default") == ()
-        store.describe_entity("default", "Zyx")
-        assert book.mentioned("ask zyx", "default") == ()
-        # Another thread is not inside.
-        found: list[tuple[str, ...]] = []
-        other = threading.Thread(target=lambda: found.append(book.mentioned("ask zyx", "default")))
-        other.start()
-        other.join()
-        assert found == [("Zyx",)]
-    assert book.mentioned("ask zyx", "default") == ("Zyx",)
-
-
 class Counting:
     """Reads the first word of every text as a name, and counts how often it is asked."""
 
@@ -149,16 +133,14 @@ class Counting:
 def test_a_batch_is_read_in_one_go_each_text_of_a_namespace_once(store: SqliteStore) -> None:
     reader = Counting()
     book = NameBook(store, reader)
-    with book.steady():
-        book.read_ahead([("Ada ran", "a"), ("Ben sat", "a"), ("Ada ran", "b"), ("Ada ran", "a")])
-        assert reader.asked == [["Ada ran", "Ben sat"], ["Ada ran"]]
-        assert book.mentioned("Ada ran", "a") == book.mentioned("Ada ran", "b") == ("Ada",)
-        assert book.mentioned("Ben sat", "a", ("X",)) == ("X", "Ben")
-        assert len(reader.asked) == 2
-        assert book.mentioned("Cleo", "a") == ("Cleo",)
-        assert reader.asked[2] == ["Cleo"]
-    # Outside nothing is kept, and nothing read ahead: who is known may be another matter by then.
-    book.read_ahead([("Ada ran", "a")])
-    assert len(reader.asked) == 3
-    assert book.mentioned("Ada ran", "a") == ("Ada",)
-    assert len(reader.asked) == 4
+    asked = [("Ada ran", "a", ()), ("Ben sat", "a", ("X",)), ("Ada ran", "b", ()), ("Ada ran", "a", ("ada",))]
+    assert book.mentioned_by_all(asked) == [("Ada",), ("X", "Ben"), ("Ada",), ("ada",)]
+    assert reader.asked == [["Ada ran", "Ben sat"], ["Ada ran"]]
+    assert book.mentioned_by_all([]) == []
+    assert NameBook(store, None).mentioned_by_all(asked) == [(), ("X",), (), ("ada",)]
+
+
+def test_a_batch_is_read_by_the_names_of_each_namespace(store: SqliteStore) -> None:
+    book = NameBook(store, RuleExtractor())
+    store.describe_entity("a", "Zyx")
+    assert book.mentioned_by_all([("ask zyx", "a", ()), ("ask zyx", "b", ())]) == [("Zyx",), ()]

@@ -32,27 +32,24 @@ class Drafts:
     random_bits
         Gives that many random bits.
     mentioned
-        Given a text, a namespace and names, returns these and the names that the text mentions; None to
-        leave names as they were given.
+        Given texts, each with its namespace and names, returns these and the names that each text mentions;
+        None to leave names as they were given.
     dated
         Returns a memory with the time it happened, if its text names it; None to leave times as given.
     redact
         Whether secrets are taken out before anything reads a text.
-    ahead
-        Given texts with their namespaces, reads them for names all at once, for `mentioned` to find; None to
-        read them one by one.
     """
 
     clock: Callable[[], datetime]
     random_bits: Callable[[int], int]
-    mentioned: Callable[[str, str, tuple[str, ...]], tuple[str, ...]] | None = None
+    mentioned: Callable[[Sequence[tuple[str, str, tuple[str, ...]]]], list[tuple[str, ...]]] | None = None
     dated: Callable[[Memory], Memory] | None = None
     redact: bool = False
-    ahead: Callable[[Sequence[tuple[str, str]]], None] | None = None
 
     def draft(self, content: str, namespace: str, details: Mapping[str, Any]) -> Memory:
         """Return a memory; a source and a place may be plain mappings, as JSON holds them."""
-        return self._read(self._made(content, namespace, details))
+        made = self._made(content, namespace, details)
+        return self._read(made, *self._names_in([made]))
 
     def from_items(
         self, items: Sequence[Memory | Mapping[str, Any] | str], namespace: str, *, verbatim: bool = False
@@ -64,11 +61,11 @@ class Drafts:
         with collector_resting():
             unread = [self._unread(item, namespace) for item in items]
         wanted = [_wants_reading(item) and not (verbatim and isinstance(item, Memory)) for item in items]
-        if self.ahead is not None:
-            self.ahead([(memory.content, memory.namespace) for memory in compress(unread, wanted)])
+        names = iter(self._names_in(list(compress(unread, wanted))))
         with collector_resting():
             return [
-                self._read(memory) if wants else memory for memory, wants in zip(unread, wanted, strict=True)
+                self._read(memory, next(names)) if wants else memory
+                for memory, wants in zip(unread, wanted, strict=True)
             ]
 
     def _made(self, content: str, namespace: str, details: Mapping[str, Any]) -> Memory:
@@ -105,12 +102,16 @@ class Drafts:
         """Return a memory without the secrets in it, if they are to be taken out."""
         return without_secrets(memory) if self.redact else memory
 
-    def _read(self, memory: Memory) -> Memory:
+    def _names_in(self, memories: Sequence[Memory]) -> list[tuple[str, ...]]:
+        """Return the names of memories, those that their texts mention among them, all read in one go."""
+        if self.mentioned is None:
+            return [memory.entities for memory in memories]
+        return self.mentioned([(memory.content, memory.namespace, memory.entities) for memory in memories])
+
+    def _read(self, memory: Memory, names: tuple[str, ...]) -> Memory:
+        """Return a memory with its names, and with the day that its text tells of."""
         if self.dated is not None:
             memory = self.dated(memory)
-        if self.mentioned is None:
-            return memory
-        names = self.mentioned(memory.content, memory.namespace, memory.entities)
         return memory if names == memory.entities else memory.mentioning(names)
 
 
@@ -125,7 +126,8 @@ def _wants_reading(item: Memory | Mapping[str, Any] | str) -> bool:
 
 def has_id(item: Memory | Mapping[str, Any] | str) -> bool:
     """Return whether an item of a batch brought its own identifier."""
-    return isinstance(item, Memory) or (isinstance(item, Mapping) and "id" in item)
+    # As above: for a dictionary, this is the shortest way to the answer.
+    return isinstance(item, Memory) or ((type(item) is dict or isinstance(item, Mapping)) and "id" in item)
 
 
 def built(name: str, kind: type[Source] | type[Place], values: Mapping[str, Any]) -> Source | Place:

@@ -151,9 +151,8 @@ class Engine(
         self.life = Life.of(life)
         self.duplicates = _mode(duplicates)
         self._names = NameBook(store, extractor)
-        mentioned = None if extractor is None else self._names.mentioned
-        ahead = None if extractor is None else self._names.read_ahead
-        self._drafts = Drafts(clock, random_bits, mentioned, dated if read_dates else None, redact, ahead)
+        mentioned = None if extractor is None else self._names.mentioned_by_all
+        self._drafts = Drafts(clock, random_bits, mentioned, dated if read_dates else None, redact)
         self._repairing = Repairing(store, analyser)
         self.leasing = Leasing(store, clock, lease_seconds)
         self.recall_log = RecallLog(store, Logging() if logging is None else logging, random_bits)
@@ -242,14 +241,12 @@ class Engine(
         whose = self._namespace(namespace)
         done = 0
         for batch in _batches(items, BATCH):
-            with self._names.steady():
-                drafts = self._drafts.from_items(batch, whose, verbatim=verbatim)
+            drafts = self._drafts.from_items(batch, whose, verbatim=verbatim)
             # Only an item that brought its own id can be known already.
             named = [draft for draft, item in zip(drafts, batch, strict=True) if has_id(item)]
-            known = self.store.known([(draft.namespace, draft.id) for draft in named])
-            remembered += self._add(
-                [draft for draft in drafts if (draft.namespace, draft.id) not in known], mode
-            )
+            if known := self.store.known([(draft.namespace, draft.id) for draft in named]):
+                drafts = [draft for draft in drafts if (draft.namespace, draft.id) not in known]
+            remembered += self._add(drafts, mode)
             done += len(batch)
             progress(done)
         return remembered

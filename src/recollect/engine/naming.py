@@ -7,10 +7,8 @@ use whether it has changed since: one number is compared.
 from __future__ import annotations
 
 import logging
-import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Final
@@ -137,35 +135,7 @@ class NameBook:
         self._store = store
         self._extractor = extractor
         self._kept: OrderedDict[str, tuple[int, Names]] = OrderedDict()
-        self._steady = threading.local()
         self._read_relations: OrderedDict[tuple[str, str], tuple[Relation, ...]] = OrderedDict()
-
-    @contextmanager
-    def steady(self) -> Iterator[None]:
-        """Inside the block, and in its thread, ask the store only once for the names of a namespace.
-
-        A batch is read by the names there were when it began.
-        """
-        self._steady.names, self._steady.read = {}, {}
-        try:
-            yield
-        finally:
-            self._steady.names = self._steady.read = None
-
-    def read_ahead(self, texts: Sequence[tuple[str, str]]) -> None:
-        """Read texts, each with its namespace, in one go; inside `steady`, `mentioned` then asks nobody.
-
-        An extractor behind a service answers many texts in the time of one, and notices once that it is away.
-        """
-        read: dict[tuple[str, str], Extraction] | None = getattr(self._steady, "read", None)
-        if self._extractor is None or read is None:
-            return
-        of: dict[str, dict[str, None]] = {}
-        for text, namespace in texts:
-            of.setdefault(namespace, {})[text] = None
-        for namespace, distinct in of.items():
-            found = self._extractor.extract(list(distinct), self.of(namespace).known)
-            read.update(zip(((namespace, text) for text in distinct), found, strict=True))
 
     @property
     def has_relations(self) -> bool:
@@ -178,14 +148,6 @@ class NameBook:
 
     def of(self, namespace: str) -> Names:
         """Return the names of a namespace."""
-        steady: dict[str, Names] | None = getattr(self._steady, "names", None)
-        if steady is None:
-            return self._current(namespace)
-        if namespace not in steady:
-            steady[namespace] = self._current(namespace)
-        return steady[namespace]
-
-    def _current(self, namespace: str) -> Names:
         change = self._store.naming(namespace)
         kept = self._kept.get(namespace)
         if kept is not None and kept[0] == change:
@@ -211,20 +173,41 @@ class NameBook:
             return known.added(self._store.entities(namespace, len(known)))
         return Names(self._store.entities(namespace))
 
-    def mentioned(self, text: str, namespace: str, given: Sequence[str] = ()) -> tuple[str, ...]:
+    def mentioned(self, text: str, namespace: str, given: tuple[str, ...] = ()) -> tuple[str, ...]:
         """Return the given names and after them those that a text mentions, each entity's name once.
 
         A declared name is spelt as it was declared, others as the text spells them. A text that could not be
         read mentions nobody, and the log says why.
         """
+        return self.mentioned_by_all([(text, namespace, given)])[0]
+
+    def mentioned_by_all(self, asked: Sequence[tuple[str, str, tuple[str, ...]]]) -> list[tuple[str, ...]]:
+        """Return what `mentioned` does of each text, namespace and given names, by the names there are now.
+
+        They are read in one go: an extractor behind a service answers many texts in the time of one, and
+        notices once that it is away.
+        """
         if self._extractor is None:
-            return tuple(given)
-        ahead: dict[tuple[str, str], Extraction] | None = getattr(self._steady, "read", None)
-        read = ahead.get((namespace, text)) if ahead else None
-        known = None
-        if read is None:
-            known = self.of(namespace).known
-            read = self._extractor.extract([text], known)[0]
+            return [given for _, _, given in asked]
+        texts: dict[str, dict[str, None]] = {}
+        for text, namespace, _ in asked:
+            texts.setdefault(namespace, {})[text] = None
+        known = {namespace: self.of(namespace).known for namespace in texts}
+        read = {
+            namespace: dict(
+                zip(distinct, self._extractor.extract(list(distinct), known[namespace]), strict=True)
+            )
+            for namespace, distinct in texts.items()
+        }
+        return [
+            self._named(read[namespace][text], text, namespace, known[namespace], given)
+            for text, namespace, given in asked
+        ]
+
+    def _named(
+        self, read: Extraction, text: str, namespace: str, known: KnownNames, given: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """Return the given names and those that were read; relations are kept until they can be written."""
         if read.failure:
             _LOG.warning("a text in %s was not read for names: %s", namespace, read.failure)
         if read.relations:
@@ -232,9 +215,7 @@ class NameBook:
             while len(self._read_relations) > _KEPT_RELATIONS:
                 self._read_relations.popitem(last=False)
         if not read.mentions:
-            return tuple(given)
-        if known is None:
-            known = self.of(namespace).known
+            return given
         found = {folded(name): name for name in reversed(given)}
         for mention in read.mentions:
             key = folded(mention.text)
