@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from recollect.duplicates.contradiction import MINE, PASSED, contradiction, spoken
-from recollect.duplicates.cue_words import FILLERS, OPPOSITES, SLOTS
-from recollect.duplicates.wording import extends, pieces, same_statement, settled, spelt, words_in
+from recollect.duplicates.cue_words import FILLERS, OPPOSITES, SLOTS, SPEAKER, SPEAKERS
+from recollect.duplicates.wording import Word, extends, pieces, same_statement, settled, spelt, words_in
 from recollect.model import checks
 from recollect.model.checks import BoolArray
 
@@ -37,6 +37,7 @@ _ON_BOTH: Final = 4
 _KINDS: Final = {slot: 1 << place for place, slot in enumerate(sorted(set(SLOTS.values())), 1)}
 _OPPOSED: Final = 1
 """The kind of texts that hold a word which others exclude."""
+_PRONOUNS: Final = SPEAKER | SPEAKERS
 _SLOT_WORDS: Final = frozenset(map(settled, SLOTS))
 """What is left of the words of slots: they say which value differs, and may differ themselves."""
 
@@ -116,14 +117,16 @@ def _read(piece: str) -> tuple[str, str, int, int]:
     """Return what a piece of text adds to a gist: fillers, other letters, its bits as words, and as kinds."""
     fillers = letters = ""
     words = kinds = 0
-    for word in spelt(piece):
-        if word.text in FILLERS:
-            fillers += word.text
+    # Most pieces are a word that nobody else will ask for again.
+    plain = piece.isascii() and piece.isalpha()
+    for text in (piece.lower(),) if plain else [word.text for word in spelt(piece)]:
+        if text in FILLERS:
+            fillers += text
             continue
-        letters += word.text.replace("-", "")
-        said = spoken(word).text
+        letters += text.replace("-", "")
+        said = spoken(Word(text)).text if text in _PRONOUNS else text
         root = settled(said)
-        if word.text not in PASSED and root not in _SLOT_WORDS:
+        if text not in PASSED and root not in _SLOT_WORDS:
             words |= 1 << zlib.crc32(root.encode("utf-8", "surrogatepass")) % BITS
         if said in OPPOSITES:
             kinds |= _OPPOSED

@@ -174,7 +174,8 @@ def settled(word: str) -> str:
     >>> settled("likes"), settled("workings"), settled("tea")
     ('lik', 'work', 'tea')
     """
-    while (shorter := _stem(word)) != word:
+    # What comes of it is kept; what it takes on the way need not be.
+    while (shorter := _shortened(word)) != word:
         word = shorter
     return word
 
@@ -245,6 +246,10 @@ def _core(text: str) -> list[Word]:
 
 @lru_cache(maxsize=8_192)
 def _stem(word: str) -> str:
+    return _shortened(word)
+
+
+def _shortened(word: str) -> str:
     """Return a word without its longest known ending."""
     for size in _ENDING_SIZES:
         if word[-size:] in _ENDINGS and len(word) - size >= _SHORTEST_STEM:
