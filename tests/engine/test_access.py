@@ -116,7 +116,8 @@ def test_a_token_with_a_known_id_and_another_secret_is_refused_as_any_other(gate
         with pytest.raises(NotAdmitted) as refused:
             gate.admit(each)
         said.add(str(refused.value))
-    assert said == {"this key is not good: it is unknown, revoked or expired"}
+    assert len(said) == 1
+    assert "this key is not good: it is unknown, revoked or expired" in said.pop()
 
 
 def test_a_key_ends_when_it_expires(gate: Gatekeeper, clock: Clock) -> None:

@@ -8,7 +8,7 @@ import pytest
 import recollect
 from recollect.engine import Engine
 from recollect.engine.chat_judge import Ruling
-from recollect.model.errors import InvalidArgument, MemoryNotFound
+from recollect.model.errors import AlreadySuperseded, InvalidArgument, MemoryNotFound
 from recollect.model.memory import Memory
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -141,7 +141,7 @@ def test_a_correction_closes_the_old_one_when_the_new_one_began(memory: Engine, 
 def test_chains_cannot_form_cycles(memory: Engine) -> None:
     old = memory.remember("Anna lives in Rome")
     new = memory.correct(old.id, "Anna lives in Paris")
-    with pytest.raises(InvalidArgument, match="current"):
+    with pytest.raises(AlreadySuperseded, match=f"correct or supersede '{new.id}' instead"):
         memory.correct(old.id, "Anna lives in Oslo")
     # Said again, the old words are a new memory: what was superseded is not brought back, nor linked to.
     back = memory.remember("Anna lives in Rome")

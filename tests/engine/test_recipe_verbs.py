@@ -39,7 +39,7 @@ def test_versions_are_rolled_back_one_by_one(engine: Engine) -> None:
     assert engine.saved_recipes() == ()
     with pytest.raises(InvalidArgument, match="recipe must be one of"):
         engine.recipe_named("mine")
-    with pytest.raises(InvalidArgument, match="a saved recipe; there is none"):
+    with pytest.raises(InvalidArgument, match="a saved recipe, and there is none: save_recipe makes one"):
         engine.rollback_recipe("mine")
 
 
@@ -59,7 +59,7 @@ def test_a_namespace_uses_what_it_is_told(engine: Engine) -> None:
 
 
 def test_nothing_to_roll_back_is_said(engine: Engine) -> None:
-    with pytest.raises(InvalidArgument, match="since no recipe was ever put in use"):
+    with pytest.raises(InvalidArgument, match="name must be given where no recipe was ever put in use"):
         engine.rollback_recipe()
     engine.save_recipe("mine", MINE)
     with pytest.raises(InvalidArgument, match="one of the saved recipes: mine"):

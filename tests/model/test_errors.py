@@ -6,6 +6,7 @@ import pytest
 
 from recollect.model import errors
 from recollect.model.errors import (
+    AlreadySuperseded,
     DatasetError,
     DimensionMismatch,
     EmbedderError,
@@ -60,6 +61,13 @@ def test_it_can_be_caught_as_what_python_would_have_raised() -> None:
     assert issubclass(DimensionMismatch, EmbedderError)
 
 
+def test_a_memory_that_is_superseded_already_is_named_with_its_successor() -> None:
+    error = AlreadySuperseded("m7", by="m8")
+    assert isinstance(error, InvalidArgument)
+    assert (error.argument, error.value, error.memory_id, error.by) == ("supersedes", "m7", "m7", "m8")
+    assert str(error).endswith("'m8' has taken its place; correct or supersede 'm8' instead")
+
+
 def test_a_data_set_error_names_the_file_and_the_line_if_there_is_one(tmp_path: Path) -> None:
     assert str(DatasetError("locomo.json", None, "not JSON")) == "locomo.json: not JSON"
     error = DatasetError(tmp_path / "run.jsonl", 7, "no 'ranking'")
@@ -72,6 +80,7 @@ def test_a_data_set_error_names_the_file_and_the_line_if_there_is_one(tmp_path: 
     [
         InvalidArgument("alpha", 1.5, "a number from 0 to 1"),
         NotGiven("--yes", "where nobody can be asked"),
+        AlreadySuperseded("m7", by="m8"),
         MissingExtra("The ONNX embedder", "onnxruntime"),
         DatasetError("run.jsonl", 7, "no 'ranking'"),
         NotEnoughData("labelled pairs", found=5, needed=20),

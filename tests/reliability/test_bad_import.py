@@ -12,7 +12,7 @@ import recollect
 from recollect.cli.app import app
 from recollect.embed import LexicalEmbedder
 from recollect.embed.port import Vectors
-from recollect.model.errors import InvalidArgument
+from recollect.model.errors import AlreadySuperseded, InvalidArgument
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -119,12 +119,12 @@ def test_a_loop_of_corrections_does_not_come_in(run: Run) -> None:
     Path("late.jsonl").write_text("\n".join(map(json.dumps, [loop[5], {"id": "g", "content": "fine"}])))
     code, said, error = run("import", "late.jsonl")
     assert (code, said) == (2, "imported 1 memory, 1 could not be read\n")
-    assert "line 1: supersedes must be current, but 'e' has taken its place, got 'd'" in error
+    assert f"line 1: {AlreadySuperseded('d', 'e')}" in error
     both = [json.dumps({"id": id_, "content": id_, "supersedes": ["g"]}) for id_ in ("h", "i")]
     Path("twice.jsonl").write_text("\n".join(both))
     code, said, error = run("import", "twice.jsonl")
     assert (code, said) == (2, "imported 1 memory, 1 could not be read\n")
-    assert "line 2: supersedes must be current, but 'h' has taken its place, got 'g'" in error
+    assert f"line 2: {AlreadySuperseded('g', 'h')}" in error
     # Run again, it is known who took whose place.
     assert run("import", "twice.jsonl")[1] == "imported 0 memories, 1 known already, 1 could not be read\n"
 

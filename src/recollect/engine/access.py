@@ -89,7 +89,10 @@ class Access:
     def require(self, scope: str, namespace: str) -> None:
         """Raise unless something that needs a scope may be done in a namespace, whether or not it exists."""
         if not self.allows(scope, namespace):
-            raise AccessDenied(f"this key may not {_DONE[scope]} the namespace {namespace!r}")
+            raise AccessDenied(
+                f"this key may not {_DONE[scope]} the namespace {namespace!r}; "
+                f"it takes one with the scope {scope} for it"
+            )
 
     def require_everywhere(self, scope: str) -> None:
         """Raise unless something that needs a scope may be done in every namespace."""
@@ -198,7 +201,7 @@ class Gatekeeper:
         wanted = [checks.one_of("scopes", each, SCOPES) for each in checks.texts("scopes", scopes)]
         for argument, values in (("namespaces", patterns), ("scopes", wanted)):
             if not values:
-                raise InvalidArgument(argument, values, "at least one")
+                raise InvalidArgument(argument, values, "a list of at least one")
         now = self._clock()
         until = checks.optional_instant("expires_at", expires_at)
         if until is not None and until <= now:
@@ -242,7 +245,9 @@ class Gatekeeper:
         key = None if shape is None else self._key(shape[1])
         same = hmac.compare_digest(_digest(token), _NOBODY if key is None else key.digest)
         if key is None or not same or not key.holds_at(self._clock()):
-            raise NotAdmitted("this key is not good: it is unknown, revoked or expired")
+            raise NotAdmitted(
+                "this key is not good: it is unknown, revoked or expired; recollect key create makes another"
+            )
         return Access(key.id, key.namespaces, key.scopes)
 
     def glance(self, token: str | None) -> Access | None:

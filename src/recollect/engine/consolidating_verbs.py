@@ -143,7 +143,7 @@ class ConsolidatingVerbs(ChangingVerbs, SubjectVerbs):
             for id_ in ids:
                 (summary,) = self.store.get(path, [memory_id("id", id_)])
                 if summary.metadata.get(STATE) not in STATES:
-                    raise InvalidArgument("id", id_, "that of a proposed summary")
+                    raise InvalidArgument("id", id_, "that of a proposed summary, as summaries lists them")
                 self.change(id_, metadata={**summary.metadata, STATE: state}, namespace=path)
                 if state == "accepted":
                     self.store.restore(path, [id_])

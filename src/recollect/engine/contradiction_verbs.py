@@ -84,7 +84,7 @@ class ContradictionVerbs(ABC):
         """
         checks.flag("contradicts", contradicts)
         if not checks.writable("because", because).strip():
-            raise InvalidArgument("because", because, "a reason")
+            raise InvalidArgument("because", because, "a reason in words")
         checks.writable("by", by)
         path = self._namespace(namespace)
         pair = (memory_id("newer", newer), memory_id("older", older))
@@ -93,7 +93,9 @@ class ContradictionVerbs(ABC):
             with self.store.together():
                 found = {(each.newer, each.older): each for each in self.store.contradictions(path)}.get(pair)
                 if found is None:
-                    raise InvalidArgument("newer, older", pair, "a contradiction that is noted and open")
+                    raise InvalidArgument(
+                        "newer, older", pair, "a pair that is noted and open, as contradictions lists them"
+                    )
                 decided = replace(
                     found,
                     verdict=_CONTRADICTS if contradicts else _COMPATIBLE,

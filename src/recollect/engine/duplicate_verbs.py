@@ -179,7 +179,9 @@ class DuplicateVerbs(ABC):
         if run is None:
             run = next((each.number for each in self.store.runs(path) if each.undone_at is None), None)
             if run is None:
-                raise InvalidArgument("run", run, "a run that was not undone yet; there is none")
+                raise InvalidArgument(
+                    "run", run, "the number of a run to undo, and none is left: see duplicate_runs"
+                )
         number = checks.whole("run", run)
 
         def undo() -> Undone:

@@ -130,7 +130,9 @@ class OnceVerbs(ABC):
 
 def _again(known: Reply, request: bytes) -> Answered:
     if known.request != request:
-        raise InvalidArgument("key", known.key, "one that was not given to another request")
+        raise InvalidArgument(
+            "key", known.key, "one that was not given to another request: make up a new one"
+        )
     if known.body is None:
         raise ReplyErased(f"the request {known.key!r} was carried out, but a purge has erased its answer")
     return Answered(known.status, known.body, again=True)

@@ -17,7 +17,7 @@ from typing import Any, Final
 from recollect.engine.recipe import Recipe
 from recollect.engine.recipes import RECIPES
 from recollect.model import checks
-from recollect.model.errors import InvalidArgument
+from recollect.model.errors import InvalidArgument, NotGiven
 from recollect.store.port import Store
 from recollect.store.recall_log import Lesson
 
@@ -188,10 +188,14 @@ class RecipeVerbs(ABC):
         found = self.store.lessons(path, IN_USE) if name is None else self.store.lessons(path, RECIPE, name)
         if not found:
             if name is None:
-                raise InvalidArgument("name", name, "given, since no recipe was ever put in use here")
+                raise NotGiven(
+                    "name", "where no recipe was ever put in use: there is nothing to go back from"
+                )
             own = dict.fromkeys(each.name for each in self.store.lessons(path, RECIPE))
             expected = (
-                f"one of the saved recipes: {', '.join(own)}" if own else "a saved recipe; there is none"
+                f"one of the saved recipes: {', '.join(own)}"
+                if own
+                else "a saved recipe, and there is none: save_recipe makes one"
             )
             raise InvalidArgument("name", name, expected)
         self.store.withdraw_lesson(path, found[0].number, self._clock())

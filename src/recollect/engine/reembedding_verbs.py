@@ -290,7 +290,9 @@ class ReembeddingVerbs(ABC):
 
     def _measured_by(self) -> Embedder:
         if self.embedder is None:
-            raise EmbedderError("there is no embedder to embed with; name one")
+            raise EmbedderError(
+                "there is no embedder to embed with; open the memory with one, such as embedder='builtin'"
+            )
         return self.embedder
 
     def _waiting(self, batch: int, total: int) -> Iterator[tuple[Memory, ...]]:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from recollect.engine import Engine
 from recollect.exchange.taking_in_entities import EntityIntake
 from recollect.model.entity import Relation
-from recollect.model.errors import InvalidArgument, RecollectError
+from recollect.model.errors import AlreadySuperseded, InvalidArgument, RecollectError
 from recollect.model.memory import Memory
 from recollect.store.naming import EntityRecord
 from recollect.store.port import Hidden
@@ -145,8 +145,8 @@ class Intake:
             if not self._is_there(older, memory.namespace):
                 raise InvalidArgument("supersedes", older, "a memory that is there or comes earlier")
             newer = self._replaced_by(older, memory.namespace)
-            if newer not in (None, memory.id):
-                raise InvalidArgument("supersedes", older, f"current, but {newer!r} has taken its place")
+            if newer is not None and newer != memory.id:
+                raise AlreadySuperseded(older, newer)
         self._seen.add(key)
         self._newer |= {(memory.namespace, older): memory.id for older in memory.supersedes}
         if said.superseded_at is not None:

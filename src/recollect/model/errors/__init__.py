@@ -4,7 +4,8 @@
 
     RecollectError
     ├── InvalidArgument               a value that cannot be used (also a ValueError)
-    │   └── NotGiven                  a value that is needed and was left out
+    │   ├── NotGiven                  a value that is needed and was left out
+    │   └── AlreadySuperseded         a memory whose place another has taken before
     ├── MissingExtra                  a package that is not installed (also an ImportError)
     ├── DatasetError                  a data set, run or qrels file that cannot be read as what it should be
     ├── NotEnoughData                 too little was observed to learn from
@@ -54,6 +55,7 @@ from recollect.model.errors.embedding import (
 )
 from recollect.model.errors.general import (
     AccessDenied,
+    AlreadySuperseded,
     DatasetError,
     InvalidArgument,
     MissingExtra,
@@ -85,6 +87,7 @@ from recollect.model.errors.store import (
 
 __all__ = [
     "AccessDenied",
+    "AlreadySuperseded",
     "DatasetError",
     "DimensionMismatch",
     "EmbedderError",

@@ -93,6 +93,40 @@ class NotGiven(InvalidArgument):
         return type(self), (self.argument, self.when)
 
 
+class AlreadySuperseded(InvalidArgument):
+    """A memory that was to be superseded, and whose place another has taken before.
+
+    Parameters
+    ----------
+    memory_id
+        The memory.
+    by
+        The one that has taken its place.
+
+    Examples
+    --------
+    >>> raise AlreadySuperseded("m1", "m2")
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.AlreadySuperseded: 'm1' cannot be superseded once more: 'm2' has taken its place;
+    correct or supersede 'm2' instead
+    """
+
+    def __init__(self, memory_id: str, by: str) -> None:
+        super().__init__("supersedes", memory_id, "a memory whose place no other has taken")
+        self.memory_id = memory_id
+        self.by = by
+        old, new = shown(memory_id), shown(by)
+        self.args = (
+            f"{old} cannot be superseded once more: {new} has taken its place; "
+            f"correct or supersede {new} instead",
+        )
+
+    def __reduce__(self) -> tuple[type[AlreadySuperseded], tuple[str, str]]:  # type: ignore[override]
+        """Pickle by the constructor's arguments, so that the error survives a process boundary."""
+        return type(self), (self.memory_id, self.by)
+
+
 class MissingExtra(RecollectError, ImportError):
     """A package that this feature needs is not installed.
 

@@ -20,7 +20,7 @@ from recollect.index import tail
 from recollect.index.codes import Floats
 from recollect.index.record import FIELDS, FORGOTTEN, Records, gone, packed, unpacked
 from recollect.index.record import changed as changed_record
-from recollect.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
+from recollect.model.errors import AlreadySuperseded, InvalidArgument, MemoryNotFound, VersionConflict
 from recollect.model.memory import Memory
 from recollect.store.adding import as_added, checked_numbers, checked_passages, records_of
 from recollect.store.instants import instant, microseconds
@@ -367,9 +367,7 @@ def _supersede(
         # Only what was there before can be superseded, so a chain never comes back to where it began.
         raise InvalidArgument("supersedes", old_id, "a memory that was added before this one")
     if old.superseded_by is not None:
-        raise InvalidArgument(
-            "supersedes", old_id, f"current, but {old.superseded_by!r} has taken its place; correct that one"
-        )
+        raise AlreadySuperseded(old_id, old.superseded_by)
     ended = old.valid_to or new.event_time
     if old.valid_from is not None and ended < old.valid_from:
         ended = old.valid_from
