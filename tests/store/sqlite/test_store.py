@@ -168,6 +168,8 @@ def test_a_closed_store_says_so(tmp_path: Path) -> None:
     store.close()
     with pytest.raises(StoreError, match="closed"):
         store.add([entry("a", "tea")])
+    with pytest.raises(StoreError, match="closed"):
+        store.namespaces()
 
 
 def test_writing_inside_a_look_is_refused_and_the_look_goes_on(store: SqliteStore) -> None:

@@ -241,10 +241,11 @@ class _Reading(_Translated):
         self._begun = False
 
     def __enter__(self) -> None:
-        if not self._connection.in_transaction:
+        with _Translated(self._name):
+            if self._connection.in_transaction:
+                return
             try:
-                with _Translated(self._name):
-                    self._connection.execute("BEGIN")
+                self._connection.execute("BEGIN")
                 self._begun = True
             except BaseException:
                 # Interrupted: nobody would ever end it, and all that is read later would be as of now.
