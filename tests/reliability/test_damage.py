@@ -140,6 +140,8 @@ def test_rows_that_are_missing_are_written_again(path: Path) -> None:
         f"DELETE FROM postings WHERE {TEA}",
         "DELETE FROM segments",
         "UPDATE namespaces SET flushed = 5",
+        "UPDATE namespaces SET slots = slots - 1 WHERE path = 'default'",
+        "UPDATE namespaces SET slots = slots + 1000000 WHERE path = 'default'",
     ):
         connection = sqlite3.connect(path)
         connection.execute(statement)
@@ -184,6 +186,35 @@ def test_a_content_that_is_not_what_was_written_is_told(path: Path) -> None:
         (told,) = [problem for problem in memory.check(repair=True) if "fingerprint" in problem]
         # A repair can only make the words agree with what is there now.
         assert memory.check() == [told]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "tier = 'semantib'",
+        "tags = '[' || tags",
+        "metadata = '{x'",
+        "supersedes = 'None'",
+        "lat = 99, lon = 0",
+    ],
+)
+def test_a_row_that_cannot_be_read_is_told_and_left_alone(path: Path, damage: str) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute(f"UPDATE memories SET {damage} WHERE namespace = 1 AND slot = 21")
+    connection.commit()
+    of_it = "FROM memories WHERE namespace = 1 AND slot = 21"
+    before = connection.execute(f"SELECT * {of_it}").fetchall()
+    ((id_,),) = connection.execute(f"SELECT id {of_it}").fetchall()
+    with recollect.open(path, embedder="lexical") as memory:
+        for repair in (False, True, False):
+            (told,) = memory.check(repair=repair)
+            assert f"the row of memory {id_} cannot be read" in told
+            assert "restore it from a backup" in told
+        with pytest.raises(StoreCorrupt, match="cannot be read"):
+            memory.get(id_)
+        assert memory.recall("late coffee 7", limit=3).hits
+    assert connection.execute(f"SELECT * {of_it}").fetchall() == before
+    connection.close()
 
 
 def test_what_was_said_is_never_touched_by_a_repair(path: Path) -> None:

@@ -20,7 +20,7 @@ from recollect.index.approximate import LARGE
 from recollect.index.codes import Codes
 from recollect.index.postings import MOST, PLACES, opened, parts_of, places_of
 from recollect.index.record import FORGOTTEN, GONE, gone, packed, unpacked
-from recollect.model.errors import IndexCorrupt
+from recollect.model.errors import IndexCorrupt, StoreCorrupt
 from recollect.model.memory import Memory
 from recollect.store.port import Terms
 from recollect.store.sqlite import approximation, emptying, entities, erasing, segments
@@ -37,10 +37,14 @@ _VECTORS_BY_EMBEDDER: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong with the derived data of a namespace; an empty namespace means the whole file."""
+    """Something wrong with the derived data of a namespace; an empty namespace means the whole file.
+
+    One that is not mendable is wrong with what was said, from which nothing can be derived then.
+    """
 
     namespace: str
     text: str
+    mendable: bool = True
 
 
 def problems(connection: sqlite3.Connection, terms_of: Words) -> list[Problem]:
@@ -51,11 +55,16 @@ def problems(connection: sqlite3.Connection, terms_of: Words) -> list[Problem]:
     for number, path, slots, flushed in connection.execute(
         f"SELECT number, path, slots, flushed FROM namespaces WHERE {emptying.NAMED} ORDER BY path"
     ).fetchall():
-        texts = [
-            *_namespace_problems(connection, number, slots, flushed, terms_of),
-            *entities.problems(connection, number),
-        ]
-        found += [Problem(path, f"{path}: {text}") for text in texts]
+        try:
+            texts = [
+                *_namespace_problems(connection, number, slots, flushed, terms_of),
+                *entities.problems(connection, number),
+            ]
+            found += [Problem(path, f"{path}: {text}") for text in texts]
+        except StoreCorrupt:
+            found += [
+                Problem(path, f"{path}: {text}", mendable=False) for text in _unreadable(connection, number)
+            ]
     return found
 
 
@@ -81,10 +90,11 @@ def rebuild(
     Vectors come from an embedder and cannot be rebuilt here; one that is damaged is removed, and its memory
     waits to be embedded again.
     """
-    row = connection.execute("SELECT number, slots FROM namespaces WHERE path = ?", (path,)).fetchone()
+    row = connection.execute("SELECT number FROM namespaces WHERE path = ?", (path,)).fetchone()
     if row is None:
         return
-    number, slots = row
+    (number,) = row
+    slots = _slots(connection, number)
     known = {slot: (said, state, ended) for slot, said, state, ended in _memories(connection, number)}
     _remove_damaged_vectors(connection, number)
     passages = _passages(connection, number, embedder)
@@ -111,6 +121,19 @@ def rebuild(
         )
     segments.rebuild(connection, number, documents, slots, None if embedder is None else embedder[0])
     entities.refold(connection, number)
+
+
+def _slots(connection: sqlite3.Connection, number: int) -> int:
+    """Return how many slots a namespace has, after correcting that number, which is derived as well."""
+    (last,) = connection.execute(
+        "SELECT max(slot) FROM (SELECT max(slot) AS slot FROM memories WHERE namespace = ?1 "
+        "UNION ALL SELECT max(slot) FROM records WHERE namespace = ?1 "
+        "UNION ALL SELECT max(slot) FROM changes WHERE namespace = ?1)",
+        (number,),
+    ).fetchone()
+    slots = 0 if last is None else int(last) + 1
+    connection.execute("UPDATE namespaces SET slots = ? WHERE number = ?", (slots, number))
+    return slots
 
 
 def statistics(connection: sqlite3.Connection, path: str, least: int = LARGE) -> Mapping[str, Any]:
@@ -142,13 +165,26 @@ def statistics(connection: sqlite3.Connection, path: str, least: int = LARGE) ->
 
 def _memories(connection: sqlite3.Connection, number: int) -> Iterator[tuple[int, Memory, int, float | None]]:
     """Yield every memory of a namespace with its slot, its state and when it was superseded."""
-    for row in connection.execute(
+    for row in _rows(connection, number):
+        ended = None if row[2] is None else row[2] / 1_000_000
+        yield row[0], memory(row[3:]), 0 if row[1] is None else FORGOTTEN, ended
+
+
+def _unreadable(connection: sqlite3.Connection, number: int) -> Iterator[str]:
+    """Yield why memories of a namespace cannot be read."""
+    for row in _rows(connection, number):
+        try:
+            memory(row[3:])
+        except StoreCorrupt as error:
+            yield str(error)
+
+
+def _rows(connection: sqlite3.Connection, number: int) -> sqlite3.Cursor:
+    return connection.execute(
         f"SELECT m.slot, m.forgotten_at, m.superseded_at, {SELECTED} FROM {SOURCE} WHERE m.namespace = ? "
         "ORDER BY m.slot",
         (number,),
-    ):
-        ended = None if row[2] is None else row[2] / 1_000_000
-        yield row[0], memory(row[3:]), 0 if row[1] is None else FORGOTTEN, ended
+    )
 
 
 def _passages(

@@ -9,6 +9,7 @@ from json.encoder import encode_basestring
 from types import MappingProxyType
 from typing import Any, Final
 
+from recollect.model.errors import InvalidArgument, StoreCorrupt
 from recollect.model.memory import Memory, Source, Tier, trusted
 from recollect.model.place import Place
 from recollect.store.instants import EPOCH, MICROSECOND, instant, microseconds
@@ -107,6 +108,11 @@ def memory(values: Sequence[Any], path: str | None = None) -> Memory:
     """Return the memory of a row selected as `SELECTED`; its fields are not checked again.
 
     Where the path of its namespace is given, what stands in its place in the row is not looked at.
+
+    Raises
+    ------
+    StoreCorrupt
+        If the row is none that was written.
     """
     (
         id_, content, category, tier, confidence, importance, tags, metadata, speaker, session, position,
@@ -114,37 +120,42 @@ def memory(values: Sequence[Any], path: str | None = None) -> Memory:
         superseded_by, mentions, access_count, last_accessed_at, version, fingerprint, embedder, pinned,
         supported_at, namespace,
     ) = values  # fmt: skip
-    plain = position is None and not speaker and not session and not link
-    return trusted(
-        (
-            id_,
-            content,
-            EPOCH + timedelta(microseconds=created_at),
-            namespace if path is None else path,
-            category,
-            _TIERS[tier],
-            confidence,
-            importance,
-            bool(pinned),
-            _tuple(tags),
-            _NOTHING if metadata == "{}" else MappingProxyType(_read(metadata)[0]),
-            _NO_SOURCE if plain else Source(speaker, session, position, link),
-            _tuple(entities),
-            None if lat is None else Place(lat, lon, place),
-            None if valid_from is None else instant(valid_from),
-            None if valid_to is None else instant(valid_to),
-            None if expires_at is None else instant(expires_at),
-            _tuple(supersedes),
-            superseded_by,
-            mentions,
-            None if supported_at is None else instant(supported_at),
-            access_count,
-            None if last_accessed_at is None else instant(last_accessed_at),
-            version,
-            fingerprint,
-            embedder,
+    try:
+        plain = position is None and not speaker and not session and not link
+        return trusted(
+            (
+                id_,
+                content,
+                EPOCH + timedelta(microseconds=created_at),
+                namespace if path is None else path,
+                category,
+                _TIERS[tier],
+                confidence,
+                importance,
+                bool(pinned),
+                _tuple(tags),
+                _NOTHING if metadata == "{}" else MappingProxyType(_read(metadata)[0]),
+                _NO_SOURCE if plain else Source(speaker, session, position, link),
+                _tuple(entities),
+                None if lat is None else Place(lat, lon, place),
+                None if valid_from is None else instant(valid_from),
+                None if valid_to is None else instant(valid_to),
+                None if expires_at is None else instant(expires_at),
+                _tuple(supersedes),
+                superseded_by,
+                mentions,
+                None if supported_at is None else instant(supported_at),
+                access_count,
+                None if last_accessed_at is None else instant(last_accessed_at),
+                version,
+                fingerprint,
+                embedder,
+            )
         )
-    )
+    except (KeyError, TypeError, ValueError, OverflowError, InvalidArgument) as error:
+        raise StoreCorrupt(
+            f"the row of memory {id_} cannot be read ({error}); restore it from a backup"
+        ) from error
 
 
 def _scalar(value: str | int) -> str:

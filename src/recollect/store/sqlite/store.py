@@ -403,7 +403,8 @@ class SqliteStore(
                 self._connection.execute("REINDEX")
                 if not check.file_problems(self._connection):
                     found += check.problems(self._connection, terms_of)
-            for namespace in sorted({problem.namespace for problem in found} - {""}) if repair else ():
+            mendable = {problem.namespace for problem in found if problem.mendable}
+            for namespace in sorted(mendable - {""}) if repair else ():
                 check.rebuild(self._connection, namespace, terms_of, self._embedder)
             self._forget_partitions()
         return [problem.text for problem in found]
