@@ -16,11 +16,14 @@ export RECOLLECT_MODELS := $(CURDIR)/$(VENV)/models
 help:  ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
 
+# The pip that comes with a Python is as old as that, and finds a hundred packages in twice the time. Bytecode
+# is made of what is imported, when it is first: most of what is installed never is.
 $(ENV): pyproject.toml Makefile
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Recollect needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another with: make PYTHON=python3.12 ...")'
 	@echo "Setting up $(VENV), once: it takes a few minutes."
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]'
 	@touch $@
 
 # The models are checked against pinned hashes; the demo can do without (it then says so), the tests cannot.
@@ -56,7 +59,7 @@ lint: $(ENV)  ## Check style and the direction of imports
 	$(BIN)/lint-imports --no-cache
 
 typecheck: $(ENV)  ## Check types (mypy strict)
-	$(BIN)/mypy
+	nice $(BIN)/mypy
 
 bench: $(BENCH_ENV) $(MODELS)  ## Compare the core and the engine with the libraries people would pick
 	$(BIN)/python -m benchmarks.core
