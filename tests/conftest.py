@@ -1,13 +1,13 @@
 """How all tests are run: hypothesis without a deadline, the long ones first, and what coverage is taken of.
 
 Coverage is taken of the pure core, by its own tests. A tracer would make every other test half as long again
-and tell nothing, so it is off while they run. The core is imported before, for lines that run at its import
-count as well.
+and tell nothing, so it is off while they run, and while tests are collected. The core is imported before, for
+lines that run at its import count as well.
 """
 
 import os
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -40,9 +40,9 @@ def pytest_sessionstart() -> None:
 
 
 @contextmanager
-def watched_if_of_core(path: Path) -> Iterator[None]:
-    """Run the block without a tracer, unless it is about tests of the core."""
-    tracer = None if WATCHED.intersection((path, *path.parents)) else Coverage.current()
+def unwatched() -> Iterator[None]:
+    """Run the block without a tracer."""
+    tracer = Coverage.current()
     if tracer is not None:
         tracer.stop()
     try:
@@ -53,14 +53,14 @@ def watched_if_of_core(path: Path) -> Iterator[None]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, object, object]:
-    with watched_if_of_core(collector.path):
+def pytest_collection() -> Generator[None, object, object]:
+    with unwatched():
         return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    with watched_if_of_core(item.path):
+    with nullcontext() if WATCHED.intersection((item.path, *item.path.parents)) else unwatched():
         return (yield)
 
 
