@@ -15,6 +15,10 @@ def found(text: str) -> list[str]:
         ("das Lied „Alle Vögel“", "Alle Vögel"),
         ("看了「進撃の巨人」", "進撃の巨人"),
         ("读《红楼梦》", "红楼梦"),
+        ("«שלום»", "שלום"),
+        ("«ვეფხი»", "ვეფხი"),
+        ("「ﺏﺏ」", "ﺏﺏ"),
+        ("「豈豈」", "豈豈"),
     ],
 )
 def test_titles(text: str, title: str) -> None:
@@ -30,6 +34,8 @@ def test_titles(text: str, title: str) -> None:
         "他说「我不去了，谢谢」",
         '""',
         '"  "',
+        "«тест»",
+        "「ﬁﬁ」",
     ],
 )
 def test_what_people_say_is_no_title(text: str) -> None:

@@ -20,7 +20,6 @@ from typing import Final
 
 import numpy as np
 
-from recollect.duplicates.contradiction import contradiction
 from recollect.duplicates.decisions import Verdict
 from recollect.duplicates.near import is_turn, judge
 from recollect.duplicates.wording import extends
@@ -246,6 +245,9 @@ class _Said:
 
     def hints(self, new: Memory, candidates: Iterable[Memory]) -> None:
         """Note which of some memories a new one may contradict."""
+        # Loaded by who compares: a batch seldom does, and the words of contradictions take a while to list.
+        from recollect.duplicates.contradiction import contradiction
+
         found = self._hints.setdefault(new.namespace, [])
         enough = len(found) + _HINTS
         for older in candidates:
