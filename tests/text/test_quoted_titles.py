@@ -35,7 +35,7 @@ def test_titles(text: str, title: str) -> None:
         '""',
         '"  "',
         "«тест»",
-        "「ﬁﬁ」",
+        "「ｆｆ」",
     ],
 )
 def test_what_people_say_is_no_title(text: str) -> None:

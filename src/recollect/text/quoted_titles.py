@@ -10,7 +10,7 @@ from recollect.text.word_spans import WORD
 
 _QUOTED = re.compile(r"[\"“„«「『《]([^\"“”„«»「」『』《》\n]{2,60})[\"”“»」』》]")
 _CASELESS: Final = ("\u0590-\u1fff", "\u2e80-\ud7ff", "\uf900-\ufdff", "\ufe70-\ufeff")
-"""Compared one by one: to compile a set of so many characters would take longer than to read a hundred texts."""
+"""Compared one by one: to compile a set of so many characters takes longer than to read a hundred texts."""
 _SENTENCE = re.compile(r"[。！？，、,.!?]")
 _LONGEST_CASELESS: Final = 20
 _LONGEST_SMALL_WORD: Final = 3
