@@ -30,14 +30,16 @@ import numpy as np
 
 from benchmarks.engine_data import CHUNK, Batch
 from benchmarks.latency import Spread, asked, load, milliseconds
-from benchmarks.postgres_building import Diary, Written, built, progress
+from benchmarks.postgres_building import Diary, Written, built, log_position, progress
 from benchmarks.postgres_contenders import Asked, Contender, Shape, Single, following, opened, singles
 from benchmarks.postgres_room import room_rows, rooms
+from benchmarks.postgres_scale import NAME, Figures
 from benchmarks.postgres_server import SETTINGS, Running, processor_seconds, running
 from benchmarks.timing import written
 
 _WARMING = 40
 _TOUCHED = 40
+_LOGGED = 20
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -70,20 +72,27 @@ def main(arguments: list[str] | None = None) -> int:
 def measured(shape: Shape, server: Running, folder: Path, options: argparse.Namespace) -> Iterator[str]:
     """Yield what is measured for one shape."""
     contenders = opened(shape, server, folder)
+    figures = Figures()
     diary = Diary(folder / "built.json")
     try:
         costs = {contender.name: built(contender, shape, server, diary) for contender in contenders}
         yield f"### {shape}"
         yield ""
-        yield from recalls(shape, contenders, options.questions)
-        yield from writes(shape, contenders, costs, options)
-        yield from sizes(contenders, server)
+        yield from recalls(shape, contenders, options.questions, figures)
+        yield from writes(shape, contenders, costs, options, server, figures)
+        yield from sizes(contenders, server, figures)
+        yield "The same as docs/scale.md has it:"
+        yield ""
+        yield "```"
+        yield from figures.lines()
+        yield "```"
+        yield ""
     finally:
         for contender in contenders:
             contender.close()
 
 
-def recalls(shape: Shape, contenders: Sequence[Contender], count: int) -> Iterator[str]:
+def recalls(shape: Shape, contenders: Sequence[Contender], count: int, figures: Figures) -> Iterator[str]:
     """Yield a table of how long a recall takes, in a namespace that was not asked before and in others."""
     found: dict[str, list[bool]] = {}
 
@@ -128,14 +137,17 @@ def recalls(shape: Shape, contenders: Sequence[Contender], count: int) -> Iterat
     yield ""
     yield "found: the memory that a question was made from is among the ten."
     yield ""
-    touched = [
-        f"{name} {touched_pages(each.pages, run, questions[:_TOUCHED]):,.0f}"
+    touched = {
+        name: touched_pages(each.pages, run, questions[:_TOUCHED])
         for each in contenders
         if each.database is not None
         for name, run in each.ways().items()
-    ]
-    yield f"Pages of 8 kB that a recall touches: {'; '.join(touched)}."
+    }
+    pages = "; ".join(f"{name} {count:,.0f}" for name, count in touched.items())
+    yield f"Pages of 8 kB that a recall touches: {pages}."
     yield ""
+    figures.recall_server, figures.pages = server[NAME] / count, touched[NAME]
+    figures.recall_client = float(np.mean(passes[""][NAME].processor))
 
 
 def touched_pages(count: Callable[[], int], run: Callable[[Asked], object], questions: list[Asked]) -> float:
@@ -147,7 +159,12 @@ def touched_pages(count: Callable[[], int], run: Callable[[Asked], object], ques
 
 
 def writes(
-    shape: Shape, contenders: Sequence[Contender], costs: dict[str, Written], options: argparse.Namespace
+    shape: Shape,
+    contenders: Sequence[Contender],
+    costs: dict[str, Written],
+    options: argparse.Namespace,
+    server: Running,
+    figures: Figures,
 ) -> Iterator[str]:
     """Yield tables of how fast memories are written: at first, and now, in batches and one by one."""
     yield (
@@ -168,22 +185,30 @@ def writes(
     yield ""
     yield (
         f"| writing more | {options.batches} batches, memories/s | {options.singles} single, memories/s "
-        "| p50 | p99 | server | client |"
+        "| p50 | p99 | server | client | log, bytes |"
     )
-    yield "|---|--:|--:|--:|--:|--:|--:|"
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|"
     for heard, label in ((True, ", duplicates looked for"), (False, "")):
         some = [each for each in contenders if each.hears or not heard]
-        yield from more_writes(shape, some, options, label, heard=heard)
+        yield from more_writes(shape, some, options, label, server, figures, heard=heard)
     yield ""
 
 
 def more_writes(
-    shape: Shape, contenders: Sequence[Contender], options: argparse.Namespace, label: str, *, heard: bool
+    shape: Shape,
+    contenders: Sequence[Contender],
+    options: argparse.Namespace,
+    label: str,
+    server: Running,
+    figures: Figures,
+    *,
+    heard: bool,
 ) -> Iterator[str]:
     """Yield rows of a table of how fast memories that nobody has yet are written."""
     already = max(each.count() for each in contenders)
     batched: list[tuple[Batch, list[str]]] = following(shape, already, options.batches)
-    single = singles(shape, already + options.batches * CHUNK, options.singles)
+    single = singles(shape, already + options.batches * CHUNK, options.singles + _LOGGED)
+    single, logged = single[: options.singles], single[options.singles :]
 
     def many(each: Contender) -> Callable[[tuple[Batch, list[str]]], None]:
         return lambda given: each.add(*given, heard=heard)
@@ -202,25 +227,41 @@ def more_writes(
     alone = asked({each.name: one(each) for each in contenders}, single)
     after = spent()
     for each in contenders:
-        spread = alone[each.name]
+        spread, served = alone[each.name], (after[each.name] - before[each.name]) / len(single)
+        log = log_bytes(server, one(each), logged) if each.database else 0.0
+        if heard and each.name == NAME:
+            figures.write_server, figures.write_log = served, log
+            figures.write_client = float(np.mean(spread.processor))
         cells = (
             f"{options.batches * CHUNK / sum(in_batches[each.name].wall):,.0f}",
             f"{len(single) / sum(spread.wall):,.0f}",
             milliseconds(spread.median),
             milliseconds(spread.p99),
-            milliseconds((after[each.name] - before[each.name]) / len(single)) if each.database else "",
+            milliseconds(served) if each.database else "",
             milliseconds(float(np.mean(spread.processor))),
+            f"{log:,.0f}" if each.database else "",
         )
         yield f"| {each.name}{label} | " + " | ".join(cells) + " |"
 
 
-def sizes(contenders: Sequence[Contender], server: Running) -> Iterator[str]:
+def log_bytes(server: Running, write: Callable[[Single], None], given: Sequence[Single]) -> float:
+    """Return how many bytes of the server's log one memory makes, written on its own."""
+    before = log_position(server)
+    for each in given:
+        write(each)
+    return (log_position(server) - before) / len(given)
+
+
+def sizes(contenders: Sequence[Contender], server: Running, figures: Figures) -> Iterator[str]:
     """Yield a table of the bytes that a memory takes."""
     yield "| bytes a memory | rows | indexes | HNSW | total |"
     yield "|---|--:|--:|--:|--:|"
     for each in contenders:
         if each.database is not None:
-            for row in room_rows(each.name, each.count(), rooms(server.made(each.database))):
+            found = rooms(server.made(each.database))
+            if each.name == NAME:
+                figures.rooms, figures.memories = tuple(found), each.count()
+            for row in room_rows(each.name, each.count(), found):
                 yield "| " + " | ".join(row) + " |"
     yield ""
 

@@ -15,6 +15,7 @@ from benchmarks.engine_data import CHUNK, Batch, Floats, Question, about, batche
 from benchmarks.engine_store import Given, namespace_name
 from benchmarks.peers import LIMIT
 from benchmarks.postgres_by_hand import ByHand
+from benchmarks.postgres_scale import NAME
 from benchmarks.postgres_server import Running
 from recollect.engine import Engine
 from recollect.engine import open as open_engine
@@ -262,7 +263,7 @@ def opened(shape: Shape, server: Running, folder: Path) -> list[Contender]:
     """Open everybody on databases of their own for a shape."""
     ours, by_hand = f"recollect_{shape.name}", f"by_hand_{shape.name}"
     return [
-        Ours("Recollect on PostgreSQL", server.made(ours), ours),
+        Ours(NAME, server.made(ours), ours),
         Ours("Recollect in a file", folder / f"recollect-{shape.name}.db", None),
         Handmade(server.made(by_hand), by_hand),
     ]
