@@ -14,8 +14,8 @@ from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory, Source
 from recollect.store.conformance import HERE, NOW, THERE, entry
 from recollect.store.port import Entry
+from recollect.store.sqlite.finding import find, find_namespace
 from recollect.store.sqlite.store import SqliteStore
-from recollect.store.sqlite.writing import find, find_namespace
 
 
 @pytest.fixture
@@ -117,16 +117,6 @@ def test_one_memory_may_replace_several(store: SqliteStore) -> None:
     assert [each.superseded_by for each in store.get(HERE, ["a", "b"])] == ["c", "c"]
     store.purge(HERE, ["c"])
     assert [each.superseded_by for each in store.get(HERE, ["a", "b"])] == [None, None]
-
-
-def test_a_whole_chain_can_be_purged_in_any_order(store: SqliteStore) -> None:
-    for order in (["a", "b", "c"], ["c", "b", "a"], ["b", "a", "c"]):
-        store.add(
-            [entry("a", "tea"), entry("b", "tea", supersedes=("a",)), entry("c", "tea", supersedes=("b",))]
-        )
-        store.purge(HERE, order)
-        assert store.namespaces() == {HERE: 0}
-        assert all(change.memory_id == "" for change in store.changes(0, 100))
 
 
 def test_forgetting_keeps_the_first_moment_and_says_it_once(store: SqliteStore) -> None:

@@ -15,8 +15,8 @@ from recollect.store.recall_log import Lesson, LogBounds, LoggedRecall, Reaction
 from recollect.store.sqlite import lessons, recall_log
 from recollect.store.sqlite.connection import reading, translated
 from recollect.store.sqlite.connection import writing as transaction
+from recollect.store.sqlite.finding import find_namespace, new_namespace
 from recollect.store.sqlite.segments import Namespace
-from recollect.store.sqlite.writing import find_namespace, new_namespace
 
 _Named = TypeVar("_Named", LoggedRecall, Sighting)
 _INHABITED: Final = "SELECT 1 FROM memories WHERE namespace = ? LIMIT 1"

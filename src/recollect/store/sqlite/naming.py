@@ -16,8 +16,8 @@ from recollect.store.naming import EntityRecord, GraphNews, Link, Points
 from recollect.store.sqlite import entities, links, relations
 from recollect.store.sqlite.connection import reading, translated
 from recollect.store.sqlite.connection import writing as transaction
+from recollect.store.sqlite.finding import find_namespace, new_namespace
 from recollect.store.sqlite.segments import Namespace
-from recollect.store.sqlite.writing import find_namespace, new_namespace
 
 _ANEW: Final = frozenset({"purge", "rename"})
 """What has happened to a namespace that is another than it was: everything is gone, and names mean others."""

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Final
 
 from recollect.model.checks import IntArray
 from recollect.store.sqlite.connection import reading
+from recollect.store.sqlite.finding import find_namespace
 from recollect.store.sqlite.keeping_up import Added
 from recollect.store.sqlite.places import place
 from recollect.store.sqlite.rows import marks
-from recollect.store.sqlite.writing import find_namespace
 
 # Who only recalls has no use for how texts open, and does not load what tells.
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from recollect.model.errors import InvalidArgument
 from recollect.store.instants import instant, microseconds
 from recollect.store.naming import relation_of
 from recollect.store.sqlite import entities
+from recollect.store.sqlite.finding import find
 from recollect.store.sqlite.rows import marks
 from recollect.store.sqlite.segments import Namespace
-from recollect.store.sqlite.writing import find
 
 _SELECTED: Final = (
     "SELECT s.name, r.type, o.name, r.weight, m.id, r.valid_from, r.valid_to, r.created_at FROM relations r "

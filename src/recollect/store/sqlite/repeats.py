@@ -24,8 +24,9 @@ from recollect.store.instants import instant, microseconds
 from recollect.store.port import Entry
 from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.connection import writing as transaction
+from recollect.store.sqlite.finding import find, find_namespace, put_record, record_of
 from recollect.store.sqlite.rows import SELECTED, SOURCE, marks, memory
-from recollect.store.sqlite.writing import find, find_namespace, put_record, record_of, update
+from recollect.store.sqlite.writing import update
 
 if TYPE_CHECKING:
     from recollect.store.repeats import Contradiction, Repeat, Run, Undone

@@ -26,8 +26,10 @@ from recollect.store.sqlite import (
     condition_functions,
     emptying,
     entities,
+    finding,
     lessons,
     methods,
+    purging,
     recall_log,
     writing,
 )
@@ -184,7 +186,7 @@ class SqliteStore(
     def hidden(self, namespace: str) -> list[Hidden]:
         """Return since when the hidden memories of a namespace have been so, in the order they were added."""
         with self._lock, reading(self._connection, self.path):
-            whose = (writing.find_namespace(self._connection, namespace) or _EMPTY).number
+            whose = (finding.find_namespace(self._connection, namespace) or _EMPTY).number
             rows = self._connection.execute(
                 "SELECT id, forgotten_at, superseded_at FROM memories WHERE number >= ? AND number < ? "
                 "AND (forgotten_at IS NOT NULL OR superseded_at IS NOT NULL) ORDER BY number",
@@ -214,10 +216,10 @@ class SqliteStore(
             return
         with self._lock, translated(self.path):
             with transaction(self._connection, self.path):
-                whose = (writing.find_namespace(self._connection, namespace) or _EMPTY).number
+                whose = (finding.find_namespace(self._connection, namespace) or _EMPTY).number
                 entities_of_these = entities.referred_to(self._connection, whose, ids)
                 slots = list(recall_log.slots_of(self._connection, whose, ids).values())
-                writing.purge(self._connection, namespace, ids)
+                purging.purge(self._connection, namespace, ids)
                 approximation.remove(self._connection, whose, slots)
                 recall_log.purge(self._connection, whose, slots)
                 lessons.purge(self._connection, whose, slots)
@@ -238,7 +240,7 @@ class SqliteStore(
         """
         with self._lock, translated(self.path):
             with transaction(self._connection, self.path):
-                found = writing.find_namespace(self._connection, namespace)
+                found = finding.find_namespace(self._connection, namespace)
                 if found is None:
                     raise InvalidArgument("namespace", namespace, "one that there is")
                 count = emptying.empty(self._connection, found)
@@ -250,7 +252,7 @@ class SqliteStore(
     def get(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
         """Return memories by id, hidden ones too; raise for an id nobody has."""
         with self._lock, reading(self._connection, self.path):
-            return [writing.find(self._connection, namespace, id_)[3] for id_ in ids]
+            return [finding.find(self._connection, namespace, id_)[3] for id_ in ids]
 
     def known(self, memories: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
         """Return which of the given (namespace, id) pairs there are."""
@@ -280,7 +282,7 @@ class SqliteStore(
             condition += " AND m.number < ?"
             values = [*values, int(cursor)]
         with self._lock, reading(self._connection, self.path):
-            whose = (writing.find_namespace(self._connection, namespace) or _EMPTY).number
+            whose = (finding.find_namespace(self._connection, namespace) or _EMPTY).number
             rows = self._connection.execute(
                 f"SELECT m.number, {SELECTED} FROM {SOURCE} "
                 f"WHERE m.number >= ? AND m.number < ? AND {condition} ORDER BY m.number DESC LIMIT ?",
@@ -302,7 +304,7 @@ class SqliteStore(
     ) -> Iterator[SqliteView]:
         """Open a consistent look at a namespace: see :meth:`recollect.store.port.Store.view`."""
         with self._lock, reading(self._connection, self.path):
-            row = writing.find_namespace(self._connection, namespace) or _EMPTY
+            row = finding.find_namespace(self._connection, namespace) or _EMPTY
             partition = self._partition(row) if row is not _EMPTY else self._nothing()
             try:
                 yield SqliteView(

@@ -5,7 +5,6 @@ Every function here runs inside a transaction that its caller opened; a raised e
 
 from __future__ import annotations
 
-import json
 import math
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -18,25 +17,32 @@ import numpy as np
 
 from recollect.index import tail
 from recollect.index.codes import Floats
-from recollect.index.record import FIELDS, FORGOTTEN, Records, gone, packed, unpacked
+from recollect.index.record import FIELDS, FORGOTTEN, packed
 from recollect.index.record import changed as changed_record
-from recollect.model.errors import AlreadySuperseded, InvalidArgument, MemoryNotFound, VersionConflict
+from recollect.model.errors import AlreadySuperseded, InvalidArgument, VersionConflict
 from recollect.model.memory import Memory
 from recollect.store.adding import as_added, checked_numbers, checked_passages, records_of
-from recollect.store.instants import instant, microseconds
+from recollect.store.instants import microseconds
 from recollect.store.port import Entry, Hidden, Terms
-from recollect.store.room import NAMESPACES, SLOTS, checked_room
+from recollect.store.room import SLOTS, checked_room
 from recollect.store.sqlite import rewording, segments
 from recollect.store.sqlite.columns import insertion
-from recollect.store.sqlite.connection import once
+from recollect.store.sqlite.finding import (
+    add_change,
+    find,
+    find_namespace,
+    last_change,
+    new_namespace,
+    put_record,
+    record_of,
+)
 from recollect.store.sqlite.keeping_up import Added, rows_of
-from recollect.store.sqlite.places import place, vectors_place
-from recollect.store.sqlite.rows import COLUMNS, SELECTED, SOURCE, memory, row
+from recollect.store.sqlite.places import vectors_place
+from recollect.store.sqlite.rows import COLUMNS, row
 from recollect.store.sqlite.segments import TAIL, Namespace
 
 _SET_MEMORY: Final = "UPDATE memories SET " + ", ".join(f"{c} = ?" for c in COLUMNS) + " WHERE number = ?"
 _ADD_RECORD: Final = "INSERT INTO records (namespace, slot, record, terms) VALUES (?, ?, ?, ?)"
-_ADD_CHANGE: Final = "INSERT INTO changes (namespace, slot, kind) VALUES (?, ?, ?)"
 _ADD_CHANGES: Final = (
     "WITH RECURSIVE added (slot) AS (VALUES (?2) UNION ALL SELECT slot + 1 FROM added WHERE slot < ?3) "
     "INSERT INTO changes (namespace, slot, kind) SELECT ?1, slot, 'add' FROM added"
@@ -53,14 +59,6 @@ _WORDED: Final = ("tags", "entities", "valid_from")
 """What is searched by its words, so that a change of it is a change of those."""
 _NO_SESSION: Final = frozenset({""})
 _GROWN: Final = "UPDATE namespaces SET slots = ?, change = ? WHERE number = ?"
-_NAMESPACE: Final = (
-    "SELECT number, path, slots, flushed, change, generation, begun FROM namespaces WHERE path = ?"
-)
-
-
-def find_namespace(connection: sqlite3.Connection, path: str) -> Namespace | None:
-    """Return a namespace, or None if nothing was ever written to it."""
-    return once(connection, path, lambda: _read_namespace(connection, path))
 
 
 def add(
@@ -108,7 +106,7 @@ def add(
             elif embedder is not None:
                 vectors = embedder[0], *rows_of(batch, namespace.slots, embedder[1])
             segments.flush(connection, namespace, fresh, vectors)
-    return change or _last_change(connection)
+    return change or last_change(connection)
 
 
 def update(
@@ -203,56 +201,6 @@ def hide(connection: sqlite3.Connection, path: str, hidden: Hidden) -> None:
         set_forgotten(connection, path, [hidden.memory_id], hidden.forgotten_at)
 
 
-def purge(connection: sqlite3.Connection, path: str, ids: Sequence[str]) -> None:
-    """Remove memories, their vectors, words and sessions; only their slots stay, empty."""
-    slots = []
-    sessions = set()
-    for id_ in ids:
-        namespace, number, slot, removed = find(connection, path, id_)
-        slots.append(slot)
-        connection.execute("DELETE FROM memories WHERE number = ?", (number,))
-        for (embedder,) in connection.execute("SELECT number FROM embedders").fetchall():
-            vectors = vectors_place(embedder, namespace.number, slot)
-            connection.execute("DELETE FROM vectors WHERE number = ?", (vectors,))
-        connection.execute(
-            "UPDATE records SET terms = NULL WHERE namespace = ? AND slot = ?", (namespace.number, slot)
-        )
-        put_record(connection, namespace, slot, gone(), "purge")
-        _unlink(connection, namespace, removed)
-        sessions.add(removed.source.session)
-    if not slots:
-        return
-    _remove_unheld_sessions(connection, namespace.number, sessions)
-    segments.rewrite_without(connection, namespace.number, slots)
-
-
-def find(connection: sqlite3.Connection, path: str, id_: str) -> tuple[Namespace, int, int, Memory]:
-    """Return where a memory is and what it is, or raise."""
-    namespace = find_namespace(connection, path)
-    if namespace is not None:
-        found = connection.execute(
-            f"SELECT m.number, m.slot, {SELECTED} FROM {SOURCE} WHERE m.namespace = ? AND m.id = ?",
-            (namespace.number, id_),
-        ).fetchone()
-        if found is not None:
-            return namespace, found[0], found[1], memory(found[2:])
-    raise MemoryNotFound(id_, path)
-
-
-def new_namespace(connection: sqlite3.Connection, path: str) -> Namespace:
-    """Make a namespace that is not there yet."""
-    begun = _last_change(connection)
-    number = connection.execute("INSERT INTO namespaces (path, begun) VALUES (?, ?)", (path, begun)).lastrowid
-    assert number is not None  # an INSERT always has one
-    checked_room("namespaces", number, NAMESPACES)
-    return Namespace(number, path, 0, 0, 0, 0, begun)
-
-
-def _read_namespace(connection: sqlite3.Connection, path: str) -> Namespace | None:
-    found = connection.execute(_NAMESPACE, (path,)).fetchone()
-    return None if found is None else Namespace._make(found)
-
-
 def _add_rows(
     connection: sqlite3.Connection,
     namespace: Namespace,
@@ -290,7 +238,7 @@ def _add_rows(
     last = first + len(batch) - 1
     if len(batch) > 1:
         connection.execute(_ADD_CHANGES, (number, first, last - 1))
-    return _add_change(connection, namespace, last, "add"), records
+    return add_change(connection, namespace, last, "add"), records
 
 
 def _taken(connection: sqlite3.Connection, number: int, batch: Sequence[Entry]) -> str:
@@ -346,18 +294,6 @@ def _session_numbers(connection: sqlite3.Connection, number: int, names: set[str
     return known
 
 
-def _remove_unheld_sessions(connection: sqlite3.Connection, number: int, names: set[str]) -> None:
-    """Remove the sessions among these that no memory is of any more: a name can tell as much as a text."""
-    held = connection.execute(
-        "SELECT DISTINCT session FROM memories WHERE number >= ? AND number < ?",
-        (place(number, 0), place(number + 1, 0)),
-    )
-    connection.executemany(
-        "DELETE FROM sessions WHERE namespace = ? AND name = ?",
-        [(number, name) for name in names - {name for (name,) in held}],
-    )
-
-
 def _supersede(
     connection: sqlite3.Connection, namespace: Namespace, old_id: str, new_slot: int, new: Memory
 ) -> int:
@@ -382,75 +318,3 @@ def _supersede(
         until=ended.timestamp(),
     )
     return put_record(connection, namespace, slot, record, "supersede")
-
-
-def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memory) -> None:
-    """Take a purged memory out of the chain it was part of.
-
-    What it had replaced is current again, unless something newer had replaced it in turn: then that one
-    takes its place in the chain, for nobody asked for the oldest to come back.
-    """
-    replaced = connection.execute(
-        "SELECT number, slot, id FROM memories WHERE number >= ? AND number < ? AND superseded_by = ? "
-        "ORDER BY number",
-        (place(namespace.number, 0), place(namespace.number + 1, 0), removed.id),
-    ).fetchall()
-    heir = removed.superseded_by
-    for number, slot, _ in replaced:
-        record = record_of(connection, namespace, slot)
-        if heir is not None:
-            connection.execute(
-                "UPDATE memories SET superseded_by = ?, version = version + 1 WHERE number = ?",
-                (heir, number),
-            )
-            put_record(connection, namespace, slot, record.tobytes(), "supersede")
-        else:
-            (ended,) = connection.execute(
-                "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, "
-                "valid_to = nullif(valid_to, ?), version = version + 1 WHERE number = ? RETURNING valid_to",
-                (microseconds(removed.event_time), number),
-            ).fetchone()
-            held = instant(ended)
-            until = math.inf if held is None else held.timestamp()
-            record_now = changed_record(record, superseded=math.inf, until=until)
-            put_record(connection, namespace, slot, record_now, "reinstate")
-    if heir is not None:
-        _, number, slot, newer = find(connection, namespace.path, heir)
-        kept = [id_ for id_ in newer.supersedes if id_ != removed.id]
-        # What is younger than the heir was said again, and is linked by its own row alone (repeats.py).
-        kept += [id_ for _, earlier, id_ in replaced if earlier < slot]
-        connection.execute(
-            "UPDATE memories SET supersedes = ?, version = version + 1 WHERE number = ?",
-            (json.dumps(kept, ensure_ascii=False), number),
-        )
-        put_record(connection, namespace, slot, record_of(connection, namespace, slot).tobytes(), "update")
-
-
-def record_of(connection: sqlite3.Connection, namespace: Namespace, slot: int) -> Records:
-    """Return the record of a memory."""
-    found = connection.execute(
-        "SELECT record FROM records WHERE namespace = ? AND slot = ?", (namespace.number, slot)
-    ).fetchone()
-    return unpacked(found or [b""])
-
-
-def put_record(
-    connection: sqlite3.Connection, namespace: Namespace, slot: int, record: bytes, kind: str
-) -> int:
-    """Change the record of a memory, and return the number of the change."""
-    connection.execute(
-        "UPDATE records SET record = ? WHERE namespace = ? AND slot = ?", (record, namespace.number, slot)
-    )
-    change = _add_change(connection, namespace, slot, kind)
-    connection.execute("UPDATE namespaces SET change = ? WHERE number = ?", (change, namespace.number))
-    return change
-
-
-def _add_change(connection: sqlite3.Connection, namespace: Namespace, slot: int, kind: str) -> int:
-    change = connection.execute(_ADD_CHANGE, (namespace.number, slot, kind)).lastrowid
-    assert change is not None  # an INSERT always has one
-    return change
-
-
-def _last_change(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("SELECT coalesce(max(change), 0) FROM changes").fetchone()[0])

@@ -1,0 +1,98 @@
+"""Removing memories for good: rows, vectors, words and sessions, and their places in chains of corrections.
+
+Every function here runs inside a transaction that its caller opened; what it leaves behind in the bytes of
+the file is erased afterwards (:mod:`.erasing`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from collections.abc import Sequence
+
+from recollect.index.record import changed as changed_record
+from recollect.index.record import gone
+from recollect.model.memory import Memory
+from recollect.store.instants import instant, microseconds
+from recollect.store.sqlite import segments
+from recollect.store.sqlite.finding import find, put_record, record_of
+from recollect.store.sqlite.places import place, vectors_place
+from recollect.store.sqlite.segments import Namespace
+
+
+def purge(connection: sqlite3.Connection, path: str, ids: Sequence[str]) -> None:
+    """Remove memories, their vectors, words and sessions; only their slots stay, empty."""
+    slots = []
+    sessions = set()
+    for id_ in ids:
+        namespace, number, slot, removed = find(connection, path, id_)
+        slots.append(slot)
+        connection.execute("DELETE FROM memories WHERE number = ?", (number,))
+        for (embedder,) in connection.execute("SELECT number FROM embedders").fetchall():
+            vectors = vectors_place(embedder, namespace.number, slot)
+            connection.execute("DELETE FROM vectors WHERE number = ?", (vectors,))
+        connection.execute(
+            "UPDATE records SET terms = NULL WHERE namespace = ? AND slot = ?", (namespace.number, slot)
+        )
+        put_record(connection, namespace, slot, gone(), "purge")
+        _unlink(connection, namespace, removed)
+        sessions.add(removed.source.session)
+    if not slots:
+        return
+    _remove_unheld_sessions(connection, namespace.number, sessions)
+    segments.rewrite_without(connection, namespace.number, slots)
+
+
+def _remove_unheld_sessions(connection: sqlite3.Connection, number: int, names: set[str]) -> None:
+    """Remove the sessions among these that no memory is of any more: a name can tell as much as a text."""
+    held = connection.execute(
+        "SELECT DISTINCT session FROM memories WHERE number >= ? AND number < ?",
+        (place(number, 0), place(number + 1, 0)),
+    )
+    connection.executemany(
+        "DELETE FROM sessions WHERE namespace = ? AND name = ?",
+        [(number, name) for name in names - {name for (name,) in held}],
+    )
+
+
+def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memory) -> None:
+    """Take a purged memory out of the chain it was part of.
+
+    What it had replaced is current again, unless something newer had replaced it in turn: then that one
+    takes its place in the chain, for nobody asked for the oldest to come back.
+    """
+    replaced = connection.execute(
+        "SELECT number, slot, id FROM memories WHERE number >= ? AND number < ? AND superseded_by = ? "
+        "ORDER BY number",
+        (place(namespace.number, 0), place(namespace.number + 1, 0), removed.id),
+    ).fetchall()
+    heir = removed.superseded_by
+    for number, slot, _ in replaced:
+        record = record_of(connection, namespace, slot)
+        if heir is not None:
+            connection.execute(
+                "UPDATE memories SET superseded_by = ?, version = version + 1 WHERE number = ?",
+                (heir, number),
+            )
+            put_record(connection, namespace, slot, record.tobytes(), "supersede")
+        else:
+            (ended,) = connection.execute(
+                "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, "
+                "valid_to = nullif(valid_to, ?), version = version + 1 WHERE number = ? RETURNING valid_to",
+                (microseconds(removed.event_time), number),
+            ).fetchone()
+            held = instant(ended)
+            until = math.inf if held is None else held.timestamp()
+            record_now = changed_record(record, superseded=math.inf, until=until)
+            put_record(connection, namespace, slot, record_now, "reinstate")
+    if heir is not None:
+        _, number, slot, newer = find(connection, namespace.path, heir)
+        kept = [id_ for id_ in newer.supersedes if id_ != removed.id]
+        # What is younger than the heir was said again, and is linked by its own row alone (repeats.py).
+        kept += [id_ for _, earlier, id_ in replaced if earlier < slot]
+        connection.execute(
+            "UPDATE memories SET supersedes = ?, version = version + 1 WHERE number = ?",
+            (json.dumps(kept, ensure_ascii=False), number),
+        )
+        put_record(connection, namespace, slot, record_of(connection, namespace, slot).tobytes(), "update")
