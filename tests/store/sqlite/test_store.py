@@ -156,12 +156,6 @@ def test_statistics_count_everything(store: SqliteStore) -> None:
     }
 
 
-def test_a_change_number_is_never_used_twice(store: SqliteStore) -> None:
-    first = store.add([entry("a", "tea")])
-    store.purge(HERE, ["a"])
-    assert store.add([entry("a", "tea")]) > first + 1
-
-
 def test_a_closed_store_says_so(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "m.db")
     store.close()
