@@ -4,9 +4,11 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import recollect
+from recollect.embed import LexicalEmbedder
 from recollect.index import vectors as index_vectors
 from recollect.index.postings import key_of
 from recollect.model.errors import IndexCorrupt, StoreCorrupt, StoreTooNew
@@ -163,6 +165,32 @@ def test_a_damaged_vector_is_removed_and_its_memory_found_by_words(path: Path) -
         assert memory.recall(CONTENTS[0]).degraded == (
             "1 memories have no vector of this embedder yet; words only for those",
         )
+        assert memory.check() == []
+
+
+@pytest.mark.parametrize("search", ["exact", "codes"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e30, 50.0])
+def test_a_vector_that_has_become_too_long_is_not_trusted(
+    path: Path, value: float, search: str, request: pytest.FixtureRequest
+) -> None:
+    if search == "codes":
+        request.getfixturevalue("codes")
+    asked = CONTENTS[0]
+    connection = sqlite3.connect(path)
+    of_it = "WHERE namespace = 1 AND slot = 9"
+    ((blob,),) = connection.execute(f"SELECT vectors FROM vectors {of_it}").fetchall()
+    row = np.frombuffer(blob, np.float32).copy()
+    row[LexicalEmbedder().embed_query(asked).argmax()] = value
+    connection.execute(f"UPDATE vectors SET vectors = ? {of_it}", (row.tobytes(),))
+    connection.commit()
+    connection.close()
+    with recollect.open(path, embedder="lexical") as memory:
+        (told,) = memory.check()
+        assert "the vectors of 1 memories are damaged" in told
+        answer = memory.recall(asked, recipe="vector")
+        assert answer.hits[0].memory.content == asked
+        assert all(hit.score <= 1.001 for hit in answer)
+        assert answer.degraded
         assert memory.check() == []
 
 

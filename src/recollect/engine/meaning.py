@@ -10,19 +10,17 @@ import hashlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from recollect.embed.port import Embedder
+from recollect.index.directions import are_directions
 from recollect.model import checks
 from recollect.model.errors import DimensionMismatch, EmbedderError, InvalidArgument
 from recollect.store.port import Floats, Store
 
 _DIGEST_BYTES: Final = 16
-_NOT_ONE: Final = 0.02
-"""How far from 1 the squared length of a vector may be: some have been rounded on the way."""
 _NO_DIRECTION: Final = "are not finite, or not of length 1"
 _LOG: Final = logging.getLogger(__name__)
 
@@ -72,7 +70,7 @@ class Meaning:
                 raise DimensionMismatch(self.embedder.name, expected=self.embedder.dimension, got=got)
         # All at once: asking numpy a thousand times takes longer than the answers.
         whole = rows[0] if len(rows) == 1 else np.concatenate(rows)
-        if not all(map(len, rows)) or not _are_directions(whole):
+        if not all(map(len, rows)) or not are_directions(whole):
             raise EmbedderError(f"{self.embedder.name} gave vectors that {_NO_DIRECTION}, or none")
         return rows
 
@@ -96,7 +94,7 @@ class Meaning:
             row = np.asarray(self.embedder.embed_query(text))
             if row.shape != (self.embedder.dimension,):
                 raise DimensionMismatch(self.embedder.name, expected=self.embedder.dimension, got=row.size)
-            if not _are_directions(row[None, :]):
+            if not are_directions(row[None, :]):
                 raise EmbedderError(f"{self.embedder.name} gave a vector whose numbers {_NO_DIRECTION}")
         except EmbedderError as error:
             return None, f"the embedder failed, words only: {error}"
@@ -107,7 +105,7 @@ class Meaning:
         numbers = checks.numbers("vector", vector)
         if numbers.shape != (dimension,):
             raise InvalidArgument("vector", numbers.shape, f"of shape ({dimension},)")
-        if not _are_directions(numbers[None, :]):
+        if not are_directions(numbers[None, :]):
             raise InvalidArgument("vector", float(np.linalg.norm(numbers)), "of length 1")
         return numbers.astype(np.float32)
 
@@ -115,17 +113,6 @@ class Meaning:
     def threshold(self) -> float:
         """The cosine above which texts are likelier related than not."""
         return self.embedder.similarity_threshold if self.embedder is not None else 0.0
-
-
-def _are_directions(rows: npt.NDArray[np.floating[Any]]) -> bool:
-    """Tell whether all rows have the length 1, or 0 for a text in which an embedder finds nothing."""
-    if len(rows) == 1:
-        # Of one, plain numbers tell in a quarter of the time.
-        square = float(np.vdot(rows, rows))
-        return abs(square - 1) <= _NOT_ONE or square == 0
-    squares = np.einsum("ij,ij->i", rows, rows)
-    # Not a number is in no range.
-    return bool(((np.abs(squares - 1) <= _NOT_ONE) | (squares == 0)).all())
 
 
 def address(text: str) -> bytes:

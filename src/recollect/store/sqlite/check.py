@@ -18,6 +18,7 @@ from recollect.duplicates.fingerprint import fingerprint
 from recollect.index import tail
 from recollect.index.approximate import LARGE
 from recollect.index.codes import Codes
+from recollect.index.directions import are_directions
 from recollect.index.postings import MOST, PLACES, opened, parts_of, places_of
 from recollect.index.record import FORGOTTEN, GONE, gone, packed, unpacked
 from recollect.model.errors import IndexCorrupt, StoreCorrupt
@@ -212,7 +213,7 @@ def _remove_damaged_vectors(connection: sqlite3.Connection, number: int) -> None
 def _sound_vector(blob: bytes, dimension: int) -> bool:
     if not blob or len(blob) % (4 * dimension):
         return False
-    return bool(np.isfinite(np.frombuffer(blob, np.float32)).all())
+    return are_directions(np.frombuffer(blob, np.float32).reshape(-1, dimension))
 
 
 def _namespace_problems(

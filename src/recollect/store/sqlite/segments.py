@@ -17,6 +17,7 @@ import numpy as np
 
 from recollect.index import tail
 from recollect.index.codes import Codes, Floats, Owners
+from recollect.index.directions import are_directions
 from recollect.index.postings import PLACES, SPAN, Lists, inverted, merged
 from recollect.index.record import GONE, unpacked
 from recollect.model.errors import IndexCorrupt
@@ -157,6 +158,8 @@ def stored_vectors(
     if any(len(blob) % (4 * dimension) for _, blob in rows):
         raise IndexCorrupt(f"a vector does not have {dimension} dimensions")
     matrix = np.frombuffer(b"".join([blob for _, blob in rows]), np.float32).reshape(-1, dimension)
+    if not are_directions(matrix):
+        raise IndexCorrupt("a vector is not of length 1")
     slots = np.fromiter((slot for slot, _ in rows), np.int32, len(rows))
     passages = np.fromiter((len(blob) for _, blob in rows), np.intp, len(rows)) // (4 * dimension)
     return np.repeat(slots, passages), matrix

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from recollect.index.codes import Floats, Owners
 from recollect.index.context import in_context
+from recollect.index.directions import are_directions
 from recollect.index.lexical import (
     LexicalQuery,
     Mask,
@@ -28,6 +29,7 @@ from recollect.index.neighbours import distinct
 from recollect.index.partition import Partition, Sight
 from recollect.index.record import Records
 from recollect.model.checks import FloatArray, IntArray
+from recollect.model.errors import IndexCorrupt
 from recollect.model.memory import Memory
 from recollect.model.period import Period
 from recollect.model.place import Place
@@ -304,9 +306,16 @@ class SqliteView:
         """Read float32 rows by their position among the namespace's vectors."""
         owners = self._partition.vectors.owners.view
         wanted = owners[places]
-        alone = self._lone_rows(wanted)
-        if alone is not None:
-            return alone
+        rows = self._lone_rows(wanted)
+        if rows is None:
+            rows = self._passage_rows(places, wanted)
+        if not are_directions(rows):
+            raise IndexCorrupt("a vector is not of length 1")
+        return rows
+
+    def _passage_rows(self, places: npt.NDArray[np.intp], wanted: Owners) -> Floats:
+        """Read float32 rows of slots of which some have several."""
+        owners = self._partition.vectors.owners.view
         passage = places - np.searchsorted(owners, wanted)
         rows = np.zeros((places.size, self._partition.vectors.dimension), np.float32)
         slots, where = np.unique(wanted, return_inverse=True)
