@@ -35,3 +35,12 @@ def test_a_purge_lets_go_of_what_jobs_found_there(client: TestClient, tea: str) 
     assert client.get(begun).status_code == 200
     client.post("/v1/memories/purge", json={"ids": [tea]})
     assert client.get(begun).status_code == 404
+
+
+def test_a_namespace_that_is_to_go_has_to_be_named_even_if_it_is_the_server_s_own(
+    client: TestClient, tea: str
+) -> None:
+    answer = client.delete("/v1/namespaces")
+    assert (answer.status_code, answer.json()["detail"]) == (422, "query.namespace: Field required")
+    assert client.get(f"/v1/memories/{tea}").status_code == 200
+    assert client.delete("/v1/namespaces?namespace=default").json() == {"removed": 3}

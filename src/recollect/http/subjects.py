@@ -21,6 +21,7 @@ router = APIRouter(prefix="/v1", tags=["about somebody"])
 Subject = Annotated[
     str, Query(min_length=1, max_length=WORD, description="A person or a thing, by any name.")
 ]
+Named = Annotated[str, Query(max_length=512, description="The namespace, by its whole path.")]
 
 
 class AboutShown(BaseModel):
@@ -57,8 +58,11 @@ async def purge_subject(asked: Ending, subject: Subject) -> Response:
 
 
 @router.delete("/namespaces", response_model=None, responses={200: {"model": Removed}})
-async def purge_namespace(asked: Ending) -> Response:
-    """Remove a namespace for good, with its name and all that belongs to it. This cannot be undone."""
+async def purge_namespace(asked: Ending, namespace: Named) -> Response:
+    """Remove a namespace for good, with its name and all that belongs to it. This cannot be undone.
+
+    It has to be named, even if it is the server's own.
+    """
 
     def work() -> Any:  # noqa: ANN401
         removed = asked.engine.purge_namespace(asked.namespace)
