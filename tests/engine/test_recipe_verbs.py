@@ -7,6 +7,7 @@ import pytest
 
 from recollect.engine import RECIPES, Engine, Recipe
 from recollect.engine import open as open_engine
+from recollect.engine.recipe_verbs import own_name
 from recollect.model.errors import InvalidArgument
 
 MINE = Recipe(name="whatever", vector_weight=0.25)
@@ -106,3 +107,10 @@ def test_a_purged_namespace_uses_nothing_of_its_own(engine: Engine) -> None:
     assert engine.recipe_named(namespace="acme/bob").name == "mine"
     engine.purge_namespace("acme/bob")
     assert engine.recipe_named(namespace="acme/bob") is RECIPES["balanced"]
+
+
+@pytest.mark.parametrize("name", ["", "two words", "x" * 65, "use", "fast"])
+def test_a_name_can_be_tried_before_there_is_anything_to_save(name: str) -> None:
+    with pytest.raises(InvalidArgument, match="save_as must be"):
+        own_name("save_as", name)
+    assert own_name("save_as", "mine") == "mine"

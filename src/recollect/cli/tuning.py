@@ -89,6 +89,7 @@ def weights(
     """Try every setting of a grid: the share of meaning in tenths, or what --over says."""
     from recollect.learn.tuning import tune_weights
 
+    _savable(save)
     grid = None if not over else _grid(over)
     with _material(session, base, labels, labels_only, since, dry_run) as (engine, recipe, material):
         found = tune_weights(material, recipe, grid, metric=metric, folds=folds, seed=seed)
@@ -116,6 +117,7 @@ def recipe(
     """Search many parameters at once (with optuna), or choose among recipes by folds within folds."""
     from recollect.learn.tuning import SEARCHED_FOR, tune_families, tune_recipe
 
+    _savable(save)
     with _material(session, base, labels, labels_only, since, dry_run) as (engine, chosen, material):
         shared: dict[str, Any] = {"metric": metric, "folds": folds, "seed": seed}
         if trials:
@@ -148,6 +150,7 @@ def thresholds(
     from recollect.learn.tuning_thresholds import calibrate, tune_thresholds
     from recollect.model.errors import InvalidArgument
 
+    _savable(save)
     with _material(session, base, labels, labels_only, since, dry_run) as (engine, chosen, material):
         if engine.embedder is None:
             raise InvalidArgument("--embedder", None, "in use: without one there is no similarity")
@@ -242,6 +245,13 @@ def _material(
             labelled = stack.enter_context(labelled_material(engine, labels, recipe=recipe))
             material = labelled if said is None else labelled.with_more(said)
         yield engine, recipe, material if held is None else material.under(held)
+
+
+def _savable(name: str) -> None:
+    """Refuse a name that nothing could be saved under, before minutes of work."""
+    from recollect.engine.recipe_verbs import own_name
+
+    own_name("--save", name)
 
 
 def _install(engine: Engine, found: Tuned | TunedThresholds, name: str, *, use: bool) -> str | None:

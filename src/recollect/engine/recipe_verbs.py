@@ -133,12 +133,7 @@ class RecipeVerbs(ABC):
             Whose; None for the engine's.
         """
         path = self._namespace(namespace)
-        if _NAME.fullmatch(checks.text("name", name)) is None or name in RESERVED:
-            raise InvalidArgument(
-                "name", name, "1 to 64 letters, digits and _.+- that mean nothing else here"
-            )
-        if name in RECIPES:
-            raise InvalidArgument("name", name, "another name than that of a shipped recipe")
+        own_name("name", name)
         if not isinstance(recipe, Recipe):
             raise InvalidArgument("recipe", recipe, "a Recipe")
         data = replace(recipe, name=name).as_dict()
@@ -220,3 +215,24 @@ def recipe_from(data: Mapping[str, Any]) -> Recipe:
     """
     changes = {name: value for name, value in data.items() if name not in ("name", "doc")}
     return Recipe(name=data["name"], doc=data.get("doc", "")).changed(changes)
+
+
+def own_name(argument: str, name: str) -> str:
+    """Return a name that a recipe of one's own may have; whoever is to save one later asks before they begin.
+
+    Examples
+    --------
+    >>> own_name("save_as", "mine")
+    'mine'
+    >>> own_name("save_as", "fast")
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.InvalidArgument: save_as must be another name than that of a shipped recipe, got
+    'fast'
+    """
+    if _NAME.fullmatch(checks.text(argument, name)) is None or name in RESERVED:
+        words = ", ".join(RESERVED)
+        raise InvalidArgument(argument, name, f"1 to 64 letters, digits and _.+-, and none of {words}")
+    if name in RECIPES:
+        raise InvalidArgument(argument, name, "another name than that of a shipped recipe")
+    return name

@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from recollect.engine import Engine
 from recollect.engine.duplicate_search import DuplicateGroup
+from recollect.engine.recipe_verbs import own_name
 from recollect.http.asked import Everywhere, Writing
 from recollect.http.job_routes import JobShown, begun
 from recollect.http.jobs import Job
@@ -125,6 +126,10 @@ async def maintain(asked: Writing, wanted: Maintain) -> Response:
 @router.post("/tune", status_code=202, response_model=None, responses=_BEGUN)
 async def tune(asked: Writing, wanted: Tune) -> Response:
     """Begin to look for better parameters of a recipe; what luck explains is refused."""
+    # What could be known to fail is told now, and not after minutes of work.
+    await asked.run(lambda: asked.engine.recipe_named(wanted.recipe, namespace=asked.namespace))
+    if wanted.save_as is not None:
+        own_name("save_as", wanted.save_as)
     return begun(asked, "tune", _tuning(asked.engine, asked.namespace, wanted))
 
 
