@@ -102,4 +102,48 @@ def test_an_address_full_of_names_is_answered_shortly(client: TestClient, query:
 
 def test_a_value_that_cannot_be_used_is_shown(client: TestClient) -> None:
     answer = client.post("/v1/memories", json={"content": "x", "tags": "tea"}).json()
-    assert answer["detail"] == "body.tags: Input should be a valid list, got 'tea'"
+    assert answer["detail"] == "body.tags: a list is expected, got 'tea'"
+
+
+def test_a_namespace_in_the_body_is_told_where_it_belongs(client: TestClient) -> None:
+    answer = client.post("/v1/recall", json={"question": "tea", "namespace": "acme"}).json()
+    said = "whose memories are meant is said in the address: ?namespace=acme/alice"
+    assert answer["detail"] == f"body.namespace: {said}"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "detail"),
+    [
+        ("/v1/recall", {"question": "tea", "near": [1, 2]}, "body.near: a JSON object with named fields"),
+        ("/v1/recall", {"question": "tea", "filter": []}, "body.filter: a JSON object is expected, got []"),
+        ("/v1/memories/forget", {"ids": "tea"}, "body.ids: a list is expected, got 'tea'"),
+        ("/v1/jobs/tune", {"save_as": ""}, "save_as must be 1 to 64 letters"),
+        ("/v1/jobs/tune", {"save_as": "fast"}, "save_as must be another name than that of a shipped recipe"),
+        ("/v1/jobs/tune", {"recipe": "balancd"}, "recipe must be one of"),
+    ],
+)
+def test_what_is_expected_is_said_in_the_words_of_json_and_at_once(
+    client: TestClient, path: str, body: Any, detail: str
+) -> None:
+    answer = client.post(path, json=body)
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith(detail)
+
+
+def test_a_list_of_choices_is_told_as_one(client: TestClient) -> None:
+    answer = client.get("/v1/summaries?state=done").json()
+    assert answer["detail"] == "query.state: Input should be 'open', 'accepted' or 'rejected', got 'done'"
+
+
+def test_what_was_said_cannot_be_changed_and_it_is_told_what_can(client: TestClient, tea: str) -> None:
+    answer = client.patch(f"/v1/memories/{tea}", json={"content": "x"})
+    assert answer.status_code == 422
+    assert "POST …/correct says something new" in answer.json()["detail"]
+
+
+def test_every_refusal_has_the_name_that_the_log_calls_it_by(client: TestClient) -> None:
+    lines = {"content": b"nonsense\n", "headers": {"Content-Type": "application/x-ndjson"}}
+    refused = client.post("/v1/import", **lines)  # type: ignore[arg-type]
+    client.app.state.service.jobs.closing = True  # type: ignore[attr-defined]
+    for answer in (refused, client.get("/v1/ready")):
+        assert answer.json()["instance"] == answer.headers["x-request-id"]

@@ -13,7 +13,7 @@ from recollect.engine.access import READ
 from recollect.http.asked import Bearer, Everywhere, Service, as_json
 from recollect.http.limits import BATCH, QUESTION, RESULTS, TEXT
 from recollect.http.metrics import MEDIA_TYPE
-from recollect.http.problems import problem
+from recollect.http.problems import instance_of, problem
 from recollect.http.unknown import known_query
 from recollect.model.errors import RecollectError
 
@@ -80,11 +80,12 @@ async def ready(request: Request) -> Response:
     """Tell whether the server can answer: its database can be read, and it is not about to stop."""
     service: Service = request.app.state.service
     if service.jobs.closing:
-        return problem(503, "the server is about to stop")
+        return problem(503, "the server is about to stop", instance=instance_of(request))
     try:
         await service.workers.run(lambda: service.engine.store.setting("embedder"), seconds=5)
     except RecollectError:
-        return problem(503, "the database cannot be read; the server's log says why")
+        said = "the database cannot be read; the server's log says why"
+        return problem(503, said, instance=instance_of(request))
     return _plain({"status": "ready", "version": __version__})
 
 

@@ -145,7 +145,8 @@ async def _nothing(request: Request, rest: str = "") -> Response:
     if not allowed:
         return problems.problem(404, "see /v1/openapi.json for what there is", instance=instance)
     methods = ", ".join(sorted(allowed))
-    return problems.problem(405, f"use {methods}", instance=instance, headers={"Allow": methods})
+    detail = f"use {methods}, or see /v1/openapi.json for what else there is"
+    return problems.problem(405, detail, instance=instance, headers={"Allow": methods})
 
 
 class _Nowhere:

@@ -15,7 +15,7 @@ from starlette.responses import Response, StreamingResponse
 from recollect.engine import Engine
 from recollect.http.asked import Asked, Reading, Writing, as_json, as_lines
 from recollect.http.importing import Importer
-from recollect.http.problems import problem
+from recollect.http.problems import instance_of, problem
 from recollect.http.shapes import memory_json, time_json
 from recollect.model.entity import Relation
 from recollect.store.naming import EntityRecord
@@ -71,7 +71,7 @@ async def import_(asked: Writing, request: Request) -> Response:
     problems, taken = importer.problems, asdict(importer.taken)
     if problems.failed and not any(taken.values()):
         faults = [{"at": f"line {each['line']}", "problem": each["problem"]} for each in problems.listed[:20]]
-        return problem(422, "none of the lines could be read", errors=faults)
+        return problem(422, "none of the lines could be read", instance=instance_of(request), errors=faults)
     answer = {**taken, "failed": problems.failed, "problems": problems.listed}
     return Response(as_json(answer), media_type="application/json")
 

@@ -142,4 +142,5 @@ def _object(line: bytes) -> dict[str, Any]:
 
 def _said(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    said = "there is no such field" if first["type"] == "extra_forbidden" else first["msg"]
+    return f"{'.'.join(map(str, first['loc']))}: {said}"

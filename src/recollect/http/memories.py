@@ -6,7 +6,7 @@ import json
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 from starlette.responses import Response
 
 from recollect.http.asked import Asked, Reading, Ruling, Writing
@@ -49,6 +49,17 @@ class Changed(Known):
     expected_version: Annotated[int, Field(ge=1)] | None = Field(
         None, strict=True, description="The version it was read at: if it is another by now, nothing changes."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _not_what_was_said(cls, given: Any) -> Any:  # noqa: ANN401 - whatever came
+        if isinstance(given, dict) and "content" in given:
+            raise InvalidArgument(
+                "content",
+                given["content"],
+                "left out: what was said stays, and POST …/correct says something new",
+            )
+        return given
 
 
 class Corrected(Known):

@@ -39,6 +39,12 @@ from recollect.model.errors import (
 
 MEDIA_TYPE: Final = "application/problem+json"
 _SHOWN_FAULTS: Final = 20
+_PLAINLY: Final = {
+    "model_attributes_type": "a JSON object with named fields is expected",
+    "dict_type": "a JSON object is expected",
+    "list_type": "a list is expected",
+}
+"""What pydantic says in the words of Python, in those of JSON."""
 _NOT_GIVEN: Final = ("missing", "unknown")
 """Kinds of fault that are not about a value."""
 
@@ -199,7 +205,7 @@ def _said(fault: Mapping[str, Any], request: Request) -> str:
         return unknown_field(request, fault["loc"])
     if isinstance(cause, InvalidArgument):
         return str(cause)
-    said = str(cause) if isinstance(cause, Exception) else str(fault["msg"])
+    said = str(cause) if isinstance(cause, Exception) else _PLAINLY.get(fault["type"], str(fault["msg"]))
     # What is missing was not given, and what is around it says nothing.
     return f"{said}, got {shown(fault['input'])}" if fault["type"] not in _NOT_GIVEN else said
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
@@ -181,9 +181,7 @@ async def decide(asked: Writing, decision: Decision) -> Response:
 
 
 @router.get("/summaries", response_model=None, responses={200: {"model": SummariesShown}})
-async def summaries(
-    asked: Reading, state: Annotated[str, Query(pattern="^(open|accepted|rejected)$")] = "open"
-) -> Response:
+async def summaries(asked: Reading, state: Literal["open", "accepted", "rejected"] = "open") -> Response:
     """List summaries of episodes: those that wait, or were accepted or rejected."""
 
     def work() -> Any:  # noqa: ANN401

@@ -69,6 +69,8 @@ def unknown_field(request: Request, place: Sequence[int | str]) -> str:
 
 def _unknown(kind: str, name: str, known: Collection[str]) -> str:
     there = f"; there is {', '.join(sorted(known))}" if known else ""
+    if kind == "field" and name == ON_EVERY_REQUEST:
+        return "whose memories are meant is said in the address: ?namespace=acme/alice"
     return f"there is no such {kind} here" + (nearest(name[:_MOST_LETTERS], known) or there)
 
 
