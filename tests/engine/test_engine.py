@@ -138,7 +138,7 @@ def test_a_correction_takes_the_place_and_the_old_stays_readable(memory: Engine,
 def test_a_memory_can_be_corrected_once(memory: Engine) -> None:
     old = memory.remember("It is Monday.")
     new = memory.correct(old.id, "It is Tuesday.")
-    with pytest.raises(InvalidArgument, match="correct that one"):
+    with pytest.raises(InvalidArgument, match=f"correct or supersede '{new.id}' instead"):
         memory.correct(old.id, "It is Friday.")
     memory.correct(new.id, "It is Wednesday.")
     assert [kept.content for kept in memory.history(old.id)] == [
@@ -219,3 +219,13 @@ def test_without_an_embedder_words_still_answer() -> None:
         answer = memory.recall("tea")
         assert [hit.memory.content for hit in answer] == ["Anna likes tea."]
         assert answer.degraded == ("no embedder: words only",)
+
+
+@pytest.mark.parametrize("items", ["abc", {"content": "tea"}, 5, None])
+def test_one_thing_is_not_many(items: Any) -> None:
+    with recollect.open(":memory:", embedder="lexical") as memory:
+        with pytest.raises(
+            InvalidArgument, match="items must be a list of memories, mappings with a content"
+        ):
+            memory.remember_many(items)
+        assert memory.list().memories == ()

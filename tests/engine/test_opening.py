@@ -110,3 +110,15 @@ def test_wrong_paths_are_explained(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("not a database " * 100)
     with pytest.raises(StoreError, match=r"notes\.txt"):
         recollect.open(tmp_path / "notes.txt")
+
+
+@pytest.mark.parametrize("path", ["", " "])
+def test_a_blank_path_is_no_path(path: str) -> None:
+    with pytest.raises(InvalidArgument, match="path must be the path of a file, or the address of a server"):
+        recollect.open(path, embedder=None)
+
+
+@pytest.mark.parametrize("embedder", [5, ["lexical"], object()])
+def test_what_cannot_embed_is_no_embedder(embedder: Any) -> None:
+    with pytest.raises(InvalidArgument, match="embedder must be an embedder, the name of one, or None"):
+        recollect.open(":memory:", embedder=embedder)

@@ -158,3 +158,18 @@ def test_the_answer_as_plain_data(memory: Engine) -> None:
     assert data["hits"][0]["content"] == "Anna likes tea."
     assert data["hits"][0]["explanation"]["value"] == data["hits"][0]["score"]
     assert set(data["milliseconds"]) == {"reading", "embedding", "search"}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"changes": ["vector_weight"]}, "changes must be a mapping of parameters to values"),
+        ({"changes": {"vector_wieght": 1}}, "did you mean vector_weight?"),
+        ({"recipe": "balancd"}, "did you mean balanced?"),
+        ({"near": (1, 2)}, r"near must be a Place, such as Place\(48.857, 2.352\), got \(1, 2\)"),
+        ({"period": "2026"}, r"period must be a Period, such as Period\(start, end\)"),
+    ],
+)
+def test_what_cannot_be_used_is_told_with_what_could(memory: Engine, options: Any, words: str) -> None:
+    with pytest.raises(InvalidArgument, match=words):
+        memory.recall("tea", **options)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
+from recollect.model.memory import Tier
 
 NAN, INF = math.nan, math.inf
 HUGE = 10**400
@@ -195,3 +196,19 @@ def test_validity_is_brought_to_utc_and_ordered() -> None:
     checks.validity(Valid(None, early))
     with pytest.raises(InvalidArgument, match="valid_to must be at or after valid_from"):
         checks.validity(Valid(late, early))
+
+
+def test_among_many_choices_the_likeliest_is_pointed_at() -> None:
+    many = ["category", "confidence", "importance", "tags", "metadata", "source", "entities", "place", "tier"]
+    with pytest.raises(InvalidArgument, match=r"'tier' \(did you mean category\?\), got 'catgory'"):
+        checks.one_of("field", "catgory", many)
+    with pytest.raises(InvalidArgument, match="'tier', got 'xyz'"):
+        checks.one_of("field", "xyz", many)
+    # A few can be taken in at a glance.
+    with pytest.raises(InvalidArgument, match="one of 'category', 'confidence', got 'catgory'"):
+        checks.one_of("field", "catgory", many[:2])
+
+
+def test_members_of_an_enumeration_are_shown_as_people_write_them() -> None:
+    with pytest.raises(InvalidArgument, match="one of 'working', 'episodic', 'semantic', 'procedural', got"):
+        checks.one_of("tier", "forever", tuple(Tier))

@@ -38,6 +38,7 @@ from recollect.engine.resting import collector_resting
 from recollect.engine.times import dated
 from recollect.engine.words import embedded_text
 from recollect.model import checks
+from recollect.model.errors import InvalidArgument
 from recollect.model.identity import memory_id
 from recollect.model.memory import Memory
 from recollect.model.namespace import DEFAULT_NAMESPACE
@@ -236,6 +237,9 @@ class Engine(
             nothing, unless the engine's setting is ``"off"``: `find_duplicates` is there for the rest.
         """
         checks.flag("verbatim", verbatim)
+        # A text is a sequence of letters, and a mapping one of names, by accident.
+        if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
+            raise InvalidArgument("items", items, "a list of memories, mappings with a content, or texts")
         mode = _mode(duplicates) if duplicates is not None else self._batch_mode(verbatim=verbatim)
         remembered: _Memories = []
         whose = self._namespace(namespace)

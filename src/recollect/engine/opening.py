@@ -179,7 +179,7 @@ def open_store(
     approximate_from: int = LARGE,
 ) -> Store:
     """Open the store in a file or on a server, without an engine around it; see :func:`open`."""
-    if not isinstance(path, str | os.PathLike | ServerAddress):
+    if not isinstance(path, str | os.PathLike | ServerAddress) or not str(path).strip():
         raise InvalidArgument("path", path, "the path of a file, or the address of a server")
     url, other = address_of(path), None if replica is None else address_of(replica)
     if replica is not None and (url is None or other is None):
@@ -236,6 +236,9 @@ def _embedder(
     if wanted is None:
         return None, None, []
     if not isinstance(wanted, str):
+        # Not by the whole protocol: to look for its properties is to ask a service for them.
+        if not callable(getattr(wanted, "embed_query", None)):
+            raise InvalidArgument("embedder", wanted, "an embedder, the name of one, or None")
         return wanted, None, []
     # Not before it is needed: it knows every kind of embedder.
     from recollect.embed.select import choose

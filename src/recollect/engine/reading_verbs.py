@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from recollect.embed.reranker import Reranker
 from recollect.engine.life import Life
@@ -219,7 +220,12 @@ def _parsed(given: Mapping[str, Any] | None) -> Filter | None:
     return parse(given)
 
 
+_SUCH_AS: Final[Mapping[type, str]] = MappingProxyType(
+    {Period: "Period(start, end) of two datetimes", Place: "Place(48.857, 2.352)"}
+)
+
+
 def _of_type(name: str, value: _Item | None, kind: type[_Item]) -> _Item | None:
     if value is not None and not isinstance(value, kind):
-        raise InvalidArgument(name, value, f"a {kind.__name__}")
+        raise InvalidArgument(name, value, f"a {kind.__name__}, such as {_SUCH_AS[kind]}")
     return value

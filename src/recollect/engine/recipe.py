@@ -147,6 +147,8 @@ class Recipe:
         >>> Recipe(name="mine").changed({"vector_weight": 0.7}).vector_weight
         0.7
         """
+        if not isinstance(changes, Mapping):
+            raise InvalidArgument("changes", changes, "a mapping of parameters to values")
         names = [parameter.name for parameter in PARAMETERS]
         for name in changes:
             checks.one_of("parameter", name, names)

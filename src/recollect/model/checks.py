@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollect.model.errors import InvalidArgument
+from recollect.model.nearest import nearest
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.intp]
@@ -30,6 +31,9 @@ Flags: TypeAlias = Sequence[bool] | npt.NDArray[np.bool_]
 Rows: TypeAlias = Sequence[Sequence[float]] | npt.NDArray[np.floating[Any]]
 """One vector per item: a list of lists or a two-dimensional array."""
 
+_MANY = 8
+"""From more choices than these, a message points at the one that is most like what was given."""
+_LONGEST_NAME = 100
 _SURELY_FLOAT = 2**63
 """Whole numbers up to this one are well inside what float64 can hold."""
 
@@ -167,7 +171,11 @@ def one_of(argument: str, value: object, choices: Sequence[str]) -> str:
     recollect.model.errors.InvalidArgument: coverage must be one of 'none', 'item', 'leg', got 'items'
     """
     if not isinstance(value, str) or value not in choices:
-        raise InvalidArgument(argument, value, "one of " + ", ".join(map(repr, choices)))
+        # Members of an enumeration are shown as what people write, which is their value.
+        expected = "one of " + ", ".join(repr(str(choice)) for choice in choices)
+        if isinstance(value, str) and len(choices) > _MANY:
+            expected += nearest(value[:_LONGEST_NAME], choices)
+        raise InvalidArgument(argument, value, expected)
     return value
 
 
