@@ -111,19 +111,3 @@ def test_statistics_count_everything(full: PostgresStore) -> None:
         "vectors": {EMBEDDER: 2},
         "unfinished_purge": False,
     }
-
-
-def test_a_purge_and_a_vacuum_leave_no_bytes_in_the_tables(url: str) -> None:
-    store = PostgresStore(url)
-    store.add([entry("secret", "xyzzysecretxyzzy tea"), entry("b", "tea")])
-    store.purge(HERE, ["secret"])
-    with psycopg.connect(url, autocommit=True) as connection:
-        store.vacuum()
-        connection.execute("CHECKPOINT")
-        for table in ("memories", "postings"):
-            (content,) = connection.execute(
-                "SELECT pg_read_binary_file(pg_relation_filepath(%s::regclass))", (table,)
-            ).fetchone() or (b"",)
-            assert b"xyzzysecret" not in bytes(content)
-    assert [memory.id for memory in store.export(None)] == ["b"]
-    store.close()

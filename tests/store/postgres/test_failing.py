@@ -41,6 +41,7 @@ def raised(base: str, statement: str) -> psycopg.Error:
         ("55P03", StoreUnavailable, "locked for too long"),
         ("53100", StoreUnavailable, "out of space"),
         ("53200", StoreUnavailable, "out of space"),
+        ("54000", StoreError, "give it a shorter name"),
         ("42501", ServerUnsuitable, "GRANT SELECT, INSERT, UPDATE, DELETE"),
         ("25006", StoreUnavailable, "can only be read"),
         ("42P01", StoreCorrupt, "lacks tables"),

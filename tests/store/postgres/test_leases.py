@@ -18,6 +18,7 @@ from recollect.embed import LexicalEmbedder
 from recollect.engine.engine import Engine
 from recollect.engine.upkeep_verbs import Upkeep
 from recollect.model.errors import LeaseLost, WorkUnderWay
+from recollect.store.postgres import leases
 from recollect.store.postgres.store import PostgresStore
 
 OLD, NEW = LexicalEmbedder(dimension=32), LexicalEmbedder(dimension=64)
@@ -51,6 +52,28 @@ def test_whoever_would_take_over_in_the_middle_of_a_write_does_not(store: Postgr
         assert monotonic() - began < 5
         store.remember_setting("x", "1")
     assert store.setting("x") == "1"
+
+
+def test_what_is_given_back_while_somebody_asks_is_free(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lease = store.acquire("tune", "acme", "first", 60, NOW)
+    assert lease is not None
+    kept, looks = leases._is_kept, iter([True])
+
+    def looked(*given: Any) -> bool:
+        found = kept(*given)
+        if next(looks, False):
+            # In a transaction of its own, on another connection, just after the other has looked.
+            other = threading.Thread(target=store.release, args=(lease,))
+            other.start()
+            other.join()
+        return found
+
+    monkeypatch.setattr(leases, "_is_kept", looked)
+    second = store.acquire("tune", "acme", "second", 60, NOW)
+    assert second is not None
+    assert second.number > lease.number
 
 
 def test_two_servers_that_maintain_at_once_do_it_once(store: PostgresStore, used: str) -> None:

@@ -16,6 +16,7 @@ from recollect.store.naming import EntityRecord, name_key
 from recollect.store.postgres import namespaces
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.namespaces import NOBODY, Namespace
+from recollect.store.postgres.texts import checked_name
 from recollect.text.folding import folded
 
 _UNTYPED: Final = "thing"
@@ -297,5 +298,5 @@ def _record(row: tuple[Any, ...]) -> EntityRecord:
 def _put_name(connection: Server, number: int, key: str, entity: int, position: int, name: str) -> None:
     connection.execute(
         "INSERT INTO names (namespace, folded, entity, position, name) VALUES (%s, %s, %s, %s, %s)",
-        (number, key, entity, position, name),
+        (number, checked_name("name", key), entity, position, name),
     )

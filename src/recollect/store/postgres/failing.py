@@ -69,6 +69,11 @@ def ours(error: psycopg.Error, url: str, *, broken: bool) -> StoreError:
             return StoreUnavailable(f"{name}: others kept these memories locked for too long; try again")
         case errors.DiskFull() | errors.OutOfMemory():
             return StoreUnavailable(f"{name} is out of space ({said}); nothing was written; free some")
+        case errors.ProgramLimitExceeded():
+            return StoreError(
+                f"{name}: something is longer than the server can hold ({said}); nothing was written; "
+                "give it a shorter name"
+            )
         case errors.InsufficientPrivilege():
             return ServerUnsuitable(
                 f"{name}: the user lacks a right ({said}); the owner of the tables can give it with "

@@ -67,23 +67,29 @@ def _acquired(connection: Server, kind: str, namespace: str, holder: str, second
     row = connection.execute(f"SELECT {_ABOUT}", (namespace, namespace)).fetchone()
     assert row is not None  # a SELECT without a table gives one
     (about,) = row
-    known = connection.execute(
-        "SELECT 1 FROM leases WHERE about = %s AND kind = %s", (about, kind)
-    ).fetchone()
-    if known is None:
-        return connection.execute(
-            "INSERT INTO leases (about, kind, number, holder, until) "
-            f"VALUES (%s, %s, nextval('lease_numbers'), %s, {_UNTIL}) "
-            f"ON CONFLICT (about, kind) DO NOTHING RETURNING {_LEASE}",
-            (about, kind, holder, seconds),
+    while _is_kept(connection, about, kind):
+        # One whose row is locked is being renewed at this moment, or taken over: not to be waited for.
+        taken = connection.execute(
+            f"UPDATE leases SET number = nextval('lease_numbers'), holder = %s, until = {_UNTIL} "
+            "WHERE (about, kind) = (SELECT about, kind FROM leases WHERE about = %s AND kind = %s "
+            f"AND until <= clock_timestamp() FOR UPDATE SKIP LOCKED) RETURNING {_LEASE}",
+            (holder, seconds, about, kind),
         ).fetchone()
-    # One whose row is locked is being renewed at this moment, or taken over: not to be waited for.
+        # It may also have been given back since one looked.
+        if taken is not None or _is_kept(connection, about, kind):
+            return taken
     return connection.execute(
-        f"UPDATE leases SET number = nextval('lease_numbers'), holder = %s, until = {_UNTIL} "
-        "WHERE (about, kind) = (SELECT about, kind FROM leases WHERE about = %s AND kind = %s "
-        f"AND until <= clock_timestamp() FOR UPDATE SKIP LOCKED) RETURNING {_LEASE}",
-        (holder, seconds, about, kind),
+        "INSERT INTO leases (about, kind, number, holder, until) "
+        f"VALUES (%s, %s, nextval('lease_numbers'), %s, {_UNTIL}) "
+        f"ON CONFLICT (about, kind) DO NOTHING RETURNING {_LEASE}",
+        (about, kind, holder, seconds),
     ).fetchone()
+
+
+def _is_kept(connection: Server, about: str, kind: str) -> bool:
+    """Return whether somebody has a lease, or had it and has not given it back."""
+    row = connection.execute("SELECT 1 FROM leases WHERE about = %s AND kind = %s", (about, kind)).fetchone()
+    return row is not None
 
 
 def _renewed(connection: Server, lease: Lease, seconds: float) -> Lease:

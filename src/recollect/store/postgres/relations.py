@@ -17,6 +17,7 @@ from recollect.store.naming import relation_of
 from recollect.store.postgres import entities
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.namespaces import Namespace
+from recollect.store.postgres.texts import checked_name
 from recollect.store.postgres.writing import find
 
 _SELECTED: Final = (
@@ -58,6 +59,7 @@ def relate(
     for relation in relations:
         if relation.weight > _HEAVIEST:
             raise InvalidArgument("weight", relation.weight, f"a number above 0 and at most {_HEAVIEST:g}")
+        checked_name("type", relation.type)
         memory, said_at = None, now
         if relation.asserted_by is not None:
             kept = find(connection, namespace.path, relation.asserted_by)

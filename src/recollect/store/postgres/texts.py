@@ -16,11 +16,17 @@ from psycopg.adapt import Loader
 from psycopg.pq import Format
 from psycopg.types.string import StrDumperUnknown
 
+from recollect.model.errors import InvalidArgument
+
 _WRITTEN: Final = {"\x00": "\x01\x01", "\x01": "\x01\x02"}
 _READ: Final = {written: read for read, written in _WRITTEN.items()}
 _RARE: Final = re.compile("[\x00\x01]")
 _PAIR: Final = re.compile("\x01[\x01\x02]")
+_WIDEST: Final = 4
+"""No character takes more bytes."""
 _TYPES: Final = ("text", "varchar")
+LONGEST_NAME: Final = 2_000
+"""How many bytes a name has at most by which something is found: an index has no room for more of them."""
 
 
 def storable(text: str) -> str:
@@ -47,6 +53,25 @@ def restored(text: str) -> str:
     'a\x00\x01b\x02'
     """
     return text if "\x01" not in text else _PAIR.sub(lambda found: _READ[found.group()], text)
+
+
+def checked_name(argument: str, name: str) -> str:
+    r"""Return a name that a server can find something by.
+
+    Examples
+    --------
+    >>> checked_name("session", "s1")
+    's1'
+    >>> checked_name("session", "\u65e5" * 1_000)
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.InvalidArgument: session must be at most 2000 bytes long as UTF-8 in a store on
+    PostgreSQL, ...
+    """
+    if len(name) * _WIDEST > LONGEST_NAME and len(storable(name).encode()) > LONGEST_NAME:
+        expected = f"at most {LONGEST_NAME} bytes long as UTF-8 in a store on PostgreSQL"
+        raise InvalidArgument(argument, name, expected)
+    return name
 
 
 def register(connection: Connection[Any]) -> None:

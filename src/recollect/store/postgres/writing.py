@@ -27,6 +27,7 @@ from recollect.store.postgres import namespaces
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.namespaces import NO_RECORDS, Namespace
 from recollect.store.postgres.rows import COLUMNS, OWN, memory, row
+from recollect.store.postgres.texts import checked_name
 from recollect.store.postgres.vectors import put_vectors, remove_vectors
 from recollect.store.postgres.words import list_words, move_words, relist_words, unlist_words
 from recollect.store.room import SLOTS, checked_room
@@ -277,7 +278,7 @@ def is_shown(record: Records) -> bool:
 
 
 def _session_numbers(connection: Server, number: int, names: set[str]) -> dict[str, int]:
-    wanted = sorted(names - {""})
+    wanted = sorted(checked_name("session", name) for name in names - {""})
     if not wanted:
         return {}
     connection.execute(
