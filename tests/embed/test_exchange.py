@@ -2,13 +2,17 @@ import http.client
 import random
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from email.utils import formatdate
+from threading import Thread
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.embed import exchange
 from recollect.embed.exchange import Patience, checked_address, post_json
 from recollect.model.errors import (
     InvalidArgument,
@@ -131,6 +135,49 @@ def test_a_dripping_service_is_stopped_too(service: Any, reply: Callable[..., An
         post_json(service.address, {}, {}, Waiting(timeout=0.2, attempts=1).patience)
 
 
+def raw_service(*parts: bytes, pause: float = 0.0) -> tuple[socket.socket, str]:
+    """A service that sends these bytes as they are, whatever it is asked."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def answer() -> None:
+        with suppress(OSError), listening.accept()[0] as caller:
+            caller.recv(65_536)
+            for part in parts:
+                caller.sendall(part)
+                sleep(pause)
+
+    Thread(target=answer, daemon=True).start()
+    return listening, f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+def test_a_service_that_drips_its_headers_is_stopped_too() -> None:
+    letters = [bytes([each]) for each in b"HTTP/1.1 200 OK\r\nX-Long: " + b"a" * 200]
+    listening, address = raw_service(*letters, pause=0.05)
+    began = monotonic()
+    with listening, pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.3 s"):
+        post_json(address, {}, {}, Waiting(timeout=0.3, attempts=1).patience)
+    assert monotonic() - began < 3
+
+
+def test_an_answer_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "_MOST", 1_000)
+    listening, address = raw_service(b"HTTP/1.1 200 OK\r\n\r\n", b"1" * 100_000)
+    with listening, pytest.raises(ServiceAnswerInvalid, match="more than 1,000 bytes"):
+        post_json(address, {}, {}, Waiting(attempts=1).patience)
+
+
+@pytest.mark.parametrize("header", [b"Content-Length: \xb2", b"Retry-After: \xb2"])
+def test_digits_that_are_no_numbers_are_passed_over(header: bytes) -> None:
+    status = b"429 Later" if header.startswith(b"Retry") else b"200 OK"
+    listening, address = raw_service(b"HTTP/1.1 " + status + b"\r\n" + header + b"\r\n\r\n{}")
+    with listening:
+        if header.startswith(b"Retry"):
+            with pytest.raises(ServiceUnreachable, match="429 Later"):
+                post_json(address, {}, {}, Waiting(attempts=1).patience)
+        else:
+            assert post_json(address, {}, {}, Waiting(attempts=1).patience) == {}
+
+
 def test_an_answer_that_breaks_off_is_asked_for_again(service: Any, reply: Callable[..., Any]) -> None:
     service.says(reply({"long": "answer"}, cut=True), reply({"ok": 1}))
     assert post_json(service.address, {}, {}, Waiting().patience) == {"ok": 1}
@@ -153,6 +200,7 @@ def test_a_connection_refused_asks_whether_the_service_runs() -> None:
         (b'{"data": [', "not JSON"),
         (b"", "not JSON"),
         (b"\xff", "not JSON"),
+        (b"[" * 200_000, "not JSON"),
     ],
 )
 def test_what_is_not_json_is_shown(service: Any, reply: Callable[..., Any], body: bytes, says: str) -> None:

@@ -10,13 +10,15 @@ address called.
 from __future__ import annotations
 
 import http.client
+import io
 import json
 import random
+import socket
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from recollect.model.checks import above, at_least, whole
@@ -30,6 +32,8 @@ from recollect.model.errors import (
 
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 _BLOCK = 1 << 16
+_MOST = 1 << 28
+"""How many bytes an answer may have: a thousand vectors of ten thousand dimensions, written out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +143,19 @@ def _attempt(address: str, payload: bytes, headers: Mapping[str, str], patience:
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     connection = kind(parts.hostname or "", parts.port, timeout=patience.timeout)
     deadline = patience.clock() + patience.timeout
+    plain = connection.response_class
+
+    def timely(sock: socket.socket, *given: Any, **named: Any) -> http.client.HTTPResponse:  # noqa: ANN401
+        within = _Within(sock, lambda: deadline - patience.clock())
+        return plain(cast(socket.socket, within), *given, **named)
+
+    connection.response_class = cast(Any, timely)
     try:
         target = parts.path + (f"?{parts.query}" if parts.query else "")
         connection.request("POST", target or "/", payload, {"Content-Type": "application/json", **headers})
         # Where the server is to close, the connection hands its socket to the answer and forgets it.
         with connection.getresponse() as answer:
-            content = _read(answer, deadline, patience)
+            content = _read(answer, address)
     except TimeoutError as error:
         raise _PassingError(f"did not answer within {patience.timeout:g} s") from error
     except ConnectionRefusedError as error:
@@ -162,22 +173,52 @@ def _attempt(address: str, payload: bytes, headers: Mapping[str, str], patience:
         raise ServiceRefused(_refusal(address, answer.status, answer.reason, content), answer.status)
     try:
         return json.loads(content)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         page = content.lstrip()[:1] == b"<"
         what = "a web page: is this the address of the service itself?" if page else "not JSON"
         raise ServiceAnswerInvalid(f"{address} answered with {what} ({_excerpt(content)})") from error
 
 
-def _read(answer: http.client.HTTPResponse, deadline: float, patience: Patience) -> bytes:
-    blocks = []
-    # The socket's own time limit starts anew with every byte; a server that drips is stopped by the deadline.
+class _Within(io.RawIOBase):
+    """What is read from a socket until a deadline.
+
+    The socket's own time limit starts anew with every byte, so that a server that drips would never reach it.
+    """
+
+    def __init__(self, sock: socket.socket, left: Callable[[], float]) -> None:
+        self._sock = sock
+        self._left = left
+        self._raw = sock.makefile("rb", buffering=0)
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        """Return what an answer is read from, as a socket does."""
+        return io.BufferedReader(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:  # noqa: ANN401 - as io has it
+        left = self._left()
+        if left <= 0:
+            raise TimeoutError
+        self._sock.settimeout(left)
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+def _read(answer: http.client.HTTPResponse, address: str) -> bytes:
+    blocks, size = [], 0
     while block := answer.read1(_BLOCK):
         blocks.append(block)
-        if patience.clock() > deadline:
-            raise TimeoutError
+        size += len(block)
+        if size > _MOST:
+            raise ServiceAnswerInvalid(f"{address} answered with more than {_MOST:,} bytes")
     content = b"".join(blocks)
     length = answer.headers.get("Content-Length", "")
-    if length.isdigit() and len(content) < int(length):
+    if _is_number(length) and len(content) < int(length):
         raise http.client.IncompleteRead(content, int(length) - len(content))
     return content
 
@@ -185,13 +226,18 @@ def _read(answer: http.client.HTTPResponse, deadline: float, patience: Patience)
 def _retry_after(value: str | None, patience: Patience) -> float | None:
     if value is None:
         return None
-    if value.strip().isdigit():
+    if _is_number(value.strip()):
         return float(value)
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - patience.wall_clock())
     except ValueError:
         # A date nobody can read is as good as none: the usual pause applies.
         return None
+
+
+def _is_number(text: str) -> bool:
+    """Tell whether a text is a whole number; of some digits, such as ², Python cannot make one."""
+    return text.isascii() and text.isdigit()
 
 
 def _refusal(address: str, status: int, reason: str, content: bytes) -> str:
