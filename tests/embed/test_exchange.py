@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.embed import exchange
-from recollect.embed.exchange import Patience, checked_address, post_json
+from recollect.embed.exchange import Patience, authorised, checked_address, post_json
 from recollect.model.errors import (
     InvalidArgument,
     ServiceAnswerInvalid,
@@ -141,7 +141,9 @@ def raw_service(*parts: bytes, pause: float = 0.0) -> tuple[socket.socket, str]:
 
     def answer() -> None:
         with suppress(OSError), listening.accept()[0] as caller:
-            caller.recv(65_536)
+            asked = b""
+            while not asked.endswith(b"{}"):
+                asked += caller.recv(65_536)
             for part in parts:
                 caller.sendall(part)
                 sleep(pause)
@@ -233,3 +235,10 @@ def test_patience_is_positive(settings: dict[str, Any]) -> None:
 def test_an_address_is_an_address(address: Any) -> None:
     with pytest.raises(InvalidArgument, match="address"):
         checked_address("address", address)
+
+
+@pytest.mark.parametrize("key", ["sk-secret\n", "sk-secret ", "schlüssel-secret", 7])
+def test_a_key_that_no_header_can_hold_is_refused_and_not_shown(key: Any) -> None:
+    with pytest.raises(InvalidArgument, match="api_key must be ASCII without white space") as caught:
+        authorised(key)
+    assert "secret" not in str(caught.value)

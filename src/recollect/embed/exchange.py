@@ -138,6 +138,22 @@ def checked_address(argument: str, address: str) -> str:
     return address.rstrip("/")
 
 
+def authorised(api_key: str | None) -> dict[str, str]:
+    """Return the headers by which a service knows who asks; none without a key, or with an empty one.
+
+    Examples
+    --------
+    >>> authorised("sk-1"), authorised(None)
+    ({'Authorization': 'Bearer sk-1'}, {})
+    """
+    if api_key is None or api_key == "":
+        return {}
+    if not isinstance(api_key, str) or not all("!" <= each <= "~" for each in api_key):
+        # Not shown: but for the end of a line, say, it may be the key.
+        raise InvalidArgument("api_key", "one that is not shown", "ASCII without white space")
+    return {"Authorization": f"Bearer {api_key}"}
+
+
 def _attempt(address: str, payload: bytes, headers: Mapping[str, str], patience: Patience) -> Any:  # noqa: ANN401
     parts = urlsplit(address)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection

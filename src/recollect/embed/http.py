@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from recollect.embed.exchange import Patience, checked_address, post_json
+from recollect.embed.exchange import Patience, authorised, checked_address, post_json
 from recollect.embed.port import Prompts, Vectors
 from recollect.embed.texts import checked_text, checked_texts
 from recollect.embed.vectors import unit_means, unit_rows
@@ -77,7 +77,7 @@ class ServiceEmbedder(ABC):
     ) -> None:
         self._model = checked_string("model", model)
         self._address = checked_address("address", address)
-        self._headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
+        self._headers = authorised(api_key)
         self._dimension = dimension if dimension is None else whole("dimension", dimension, 1)
         self._prompts = prompts or Prompts()
         self._threshold = within("similarity_threshold", similarity_threshold, -1.0, 1.0)

@@ -11,7 +11,7 @@ import json
 import re
 from typing import Any, Final
 
-from recollect.embed.exchange import Patience, checked_address, post_json
+from recollect.embed.exchange import Patience, authorised, checked_address, post_json
 from recollect.model import checks
 from recollect.model.errors import ServiceAnswerInvalid, shown
 
@@ -37,7 +37,7 @@ class ChatService:
         self.model = checks.text("model", model)
         self.patience = patience or Patience()
         self._address = checked_address("address", address) + "/chat/completions"
-        self._headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
+        self._headers = authorised(api_key)
 
     def name(self, prompt: str) -> str:
         """Return the identity of the model and of what it is asked."""
