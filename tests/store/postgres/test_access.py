@@ -1,0 +1,66 @@
+"""Answers to requests: whoever asks about the same one waits, and whoever asks about another does not."""
+
+import threading
+from contextlib import suppress
+
+import pytest
+
+from recollect.store.access import Reply
+from recollect.store.postgres.store import PostgresStore
+from recollect.store.samples import HERE, NOW
+
+
+def answer(caller: str, key: str) -> Reply:
+    return Reply(caller, key, HERE, b"request", 201, b"body", NOW)
+
+
+@pytest.mark.parametrize(
+    ("caller", "key", "waits"), [("me", "k", True), ("me", "j", False), ("you", "k", False)]
+)
+def test_who_asks_about_a_request_that_is_being_answered_waits_for_the_answer(
+    store: PostgresStore, caller: str, key: str, waits: bool
+) -> None:
+    asked, found = threading.Event(), []
+
+    def other() -> None:
+        with store.together():
+            asked.set()
+            found.append(store.reply(caller, key))
+
+    second = threading.Thread(target=other)
+    with store.together():
+        assert store.reply("me", "k") is None
+        second.start()
+        assert asked.wait(30)
+        second.join(0.2 if waits else 30)
+        assert second.is_alive() is waits
+        store.remember_reply(answer("me", "k"))
+    second.join(30)
+    assert found == [answer("me", "k") if waits else None]
+
+
+def test_a_look_outside_of_a_write_waits_for_nobody(store: PostgresStore) -> None:
+    found: list[object] = []
+    with store.together():
+        assert store.reply("me", "k") is None
+        other = threading.Thread(target=lambda: found.append(store.reply("me", "k")))
+        other.start()
+        other.join(30)
+    assert found == [None]
+
+
+def test_what_was_undone_is_counted(store: PostgresStore) -> None:
+    before = store.rollbacks
+    with suppress(KeyError), store.together():
+        store.remember_reply(answer("me", "k"))
+        raise KeyError
+    assert (store.rollbacks, store.reply("me", "k")) == (before + 1, None)
+
+
+def test_a_purge_empties_answers_and_keeps_that_they_were_given(store: PostgresStore) -> None:
+    store.remember_reply(answer("me", "k"))
+    store.describe_entity(HERE, "Anna")
+    store.purge(HERE, [], ["Anna"])
+    left = store.reply("me", "k")
+    assert left is not None
+    assert (left.status, left.body) == (201, None)
