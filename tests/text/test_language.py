@@ -291,6 +291,16 @@ def test_ascii_words_have_the_language_that_all_scripts_would_give_them(tokens: 
     assert latin_language(tokens) == languages_by_script(tokens)[0]
 
 
+@given(
+    st.text(st.characters(max_codepoint=127), max_size=60)
+    | st.lists(st.sampled_from(WORDS_OF_MANY), max_size=300).map(" ".join),
+    st.sampled_from(DETECTED_LANGUAGES),
+)
+def test_an_ascii_text_has_the_language_of_its_dominant_script(text: str, default: str) -> None:
+    latin, _, script = languages_by_script(text, default)
+    assert detect(text, default) == (latin if script == "latin" else default)
+
+
 @given(st.text(max_size=60))
 def test_any_text_has_an_answer_and_always_the_same(text: str) -> None:
     assert detect(text) in DETECTED_LANGUAGES

@@ -60,12 +60,11 @@ class RuleExtractor:
         >>> RuleExtractor().extract(["I like tea.", "I like Berlin."])[1].mentions
         (Mention(text='Berlin', kind='name', start=7, end=13),)
         """
-        # Most texts have no name, and are not asked for more than that.
-        nobody = known is None or (isinstance(known, KnownNames) and not known)
-        found = [
-            () if nobody and _has_no_sign(text) else self.mentions(text, known)
-            for text in checks.texts("texts", texts)
-        ]
+        given = checks.texts("texts", texts)
+        if known is not None and not isinstance(known, KnownNames):
+            raise InvalidArgument("known", known, "KnownNames")
+        names = known or None
+        found = [() if names is None and _has_no_sign(text) else self._read(text, names) for text in given]
         return [Extraction(mentions) if mentions else _NOTHING for mentions in found]
 
     def mentions(self, text: str, known: KnownNames | None = None) -> tuple[Mention, ...]:
@@ -77,13 +76,12 @@ class RuleExtractor:
         >>> RuleExtractor().mentions("ask anna", KnownNames([Entity("Anna Keller", aliases=("Anna",))]))
         (Mention(text='anna', kind='known', start=4, end=8),)
         """
-        checks.text("text", text)
-        if known is not None and not isinstance(known, KnownNames):
-            raise InvalidArgument("known", known, "KnownNames")
-        if not known and _has_no_sign(text):
-            return ()
+        return self.extract([checks.text("text", text)], known)[0].mentions
+
+    def _read(self, text: str, known: KnownNames | None) -> tuple[Mention, ...]:
+        """Return the mentions of a text that may have some; `known` is None where nobody is."""
         readable = _EMBEDDED.sub(lambda data: "\0" * len(data.group()), text) if "base64," in text else text
-        found = [(start, end, "known") for start, end in known.spans(readable)] if known else []
+        found = [(start, end, "known") for start, end in known.spans(readable)] if known is not None else []
         by_form = list(_readers().machine_names(readable))
         found += by_form
         running = _without(readable, by_form) if by_form else readable

@@ -119,6 +119,9 @@ def detect(text: str | Sequence[str], default: str = "english") -> str:
     >>> detect("Los Angeles"), detect("15.2%", default="dutch")
     ('english', 'dutch')
     """
+    if type(text) is str and text.isascii() and type(default) is str and default in _DETECTED:
+        # Words without a letter have no vote, so they need not be told from a text without words.
+        return _vote(words(text)[:_READ], default, ascii_only=True)
     latin, cyrillic, script = languages_by_script(text, default)
     return {"latin": latin, "cyrillic": cyrillic, "other": "none", "": default}[script]
 

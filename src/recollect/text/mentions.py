@@ -96,7 +96,11 @@ def apart(text: str, found: Iterable[tuple[int, int, str]]) -> tuple[Mention, ..
     >>> [mention.text for mention in apart("Anna Keller", [(0, 4, "known"), (0, 11, "name")])]
     ['Anna Keller']
     """
-    spans = sorted(found, key=lambda span: span[0] - span[1])
+    spans = list(found)
+    if len(spans) == 1:
+        ((start, end, kind),) = spans
+        return (Mention(text[start:end], kind, start, end),)
+    spans.sort(key=lambda span: span[0] - span[1])
     taken = bytearray(len(text))
     kept = []
     for start, end, kind in spans:

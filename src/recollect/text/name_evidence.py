@@ -8,7 +8,7 @@ German writes every noun with a capital, so there a word must also stand where a
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache, cached_property
+from functools import cache
 from itertools import pairwise
 from typing import Final
 
@@ -66,25 +66,35 @@ class Evidence:
     def __init__(self, spans: WordSpans, language: str) -> None:
         self._spans = spans
         self._language = language
+        # Kept by hand: a cached property takes a lock, and as long as finding the words.
+        self._found_elsewhere: set[str] | None = None
+        self._found_plain: set[str] | None = None
 
-    @cached_property
-    def _elsewhere(self) -> frozenset[str]:
+    @property
+    def _elsewhere(self) -> set[str]:
         """Words that have a capital in the middle of a sentence.
 
         In German, those that do so repeatedly and never behind an article.
         """
+        if self._found_elsewhere is None:
+            self._found_elsewhere = self._find_elsewhere()
+        return self._found_elsewhere
+
+    @property
+    def _plain(self) -> set[str]:
+        """Words that also stand without a capital."""
+        if self._found_plain is None:
+            self._found_plain = {word.lower for word in self._spans.words if not word.capital}
+        return self._found_plain
+
+    def _find_elsewhere(self) -> set[str]:
         words, starts = self._spans.words, self._spans.starts
         found = {word.lower for at, word in enumerate(words) if word.capital and not starts(at)}
         if self._language == "german":
             counts = Counter(word.lower for word in words)
             nouns = {after.lower for word, after in pairwise(words) if _is_article(word)}
             found = {word for word in found if counts[word] > 1} - nouns
-        return frozenset(found)
-
-    @cached_property
-    def _plain(self) -> frozenset[str]:
-        """Words that also stand without a capital."""
-        return frozenset(word.lower for word in self._spans.words if not word.capital)
+        return found
 
     def is_name(self, at: int) -> bool:
         """Return whether the word at this place, which no other word of its name stands beside, is a name."""

@@ -29,6 +29,8 @@ def quoted_titles(text: str) -> Iterator[tuple[int, int]]:
     >>> [text[start:end] for start, end in quoted_titles(text)]
     ['The Lord of the Rings']
     """
+    if text.isascii() and '"' not in text:
+        return
     for match in _QUOTED.finditer(text):
         inside = match.group(1).strip()
         start = match.start(1) + match.group(1).find(inside)

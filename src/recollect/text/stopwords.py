@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from functools import cache
 from types import MappingProxyType
+from typing import Final
 
 from recollect.model import checks
 
@@ -31,6 +32,8 @@ STOP_WORD_LANGUAGES = (
 )
 """The languages that have a list, in about the order of their speakers; ties between them go to the first."""
 
+_KNOWN: Final = frozenset((*STOP_WORD_LANGUAGES, "none"))
+
 
 def stop_words(language: str) -> frozenset[str]:
     """Return the stop words of `language`; none for ``"none"``.
@@ -44,7 +47,8 @@ def stop_words(language: str) -> frozenset[str]:
     ...
     recollect.model.errors.InvalidArgument: language must be one of 'english', ..., 'none', got 'klingon'
     """
-    checks.one_of("language", language, (*STOP_WORD_LANGUAGES, "none"))
+    if type(language) is not str or language not in _KNOWN:
+        checks.one_of("language", language, (*STOP_WORD_LANGUAGES, "none"))
     return _listed(language)[0]
 
 
