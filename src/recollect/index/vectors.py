@@ -3,12 +3,12 @@
 Up to `EXACT` vectors the search is one matrix product over float32. Above it, sign bits are scanned and the
 best re-scored (see :mod:`recollect.index.codes`), which needs no training, so it is always up to date. How
 many are re-scored depends on the question: `RESCORED` first, and `FURTHER` if any of the best of those comes
-from their farther half, where it was nearly missed. With 498 questions about 43,000 texts by arctic-embed-s,
-whose vectors all point much the same way, that finds .999 of the ten closest by bytes and .992 of the fifty,
-re-scoring 2,700 on average and 1,150 mostly; 1,000 for every question find .990 and .968, 3,000 find .998
-and .989. A filter is applied before anything is selected: a filtered search never starves, and one that
-leaves few vectors is computed over all of those. Where an approximate index was made (:mod:`.approximate`),
-it finds the shortlist instead of the scan; what was added since is scanned beside it.
+from their farther half, where it was nearly missed. On 60,000 vectors by arctic-embed-s, which all point much
+the same way, that finds .990 to 1.000 of the ten closest, by the set of questions, as much as `FURTHER` for
+all of them (benchmarks/rescoring.py); `RESCORED` for all finds .942 to .994. A filter is applied before
+anything is selected: a filtered search never starves, and one that leaves few vectors is computed over all of
+those. Where an approximate index was made (:mod:`.approximate`), it finds the shortlist instead of the scan;
+what was added since is scanned beside it.
 """
 
 from __future__ import annotations
