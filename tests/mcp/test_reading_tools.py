@@ -83,7 +83,7 @@ def test_nobody_is_known_at_first(say: Say) -> None:
 
 def test_one_is_shown_with_its_relations_and_newest_memories(people: Engine, say: Say) -> None:
     said = say("explore", about="anna keller")
-    assert said.startswith("What is known: 1 relations, 2 memories; the newest 2 of these.")
+    assert said.startswith("What is known: 1 relation, 2 memories; the newest 2 of these.")
     entity, relation, *memories = data(said)
     assert (entity["name"], entity["memories"], entity["relations"]) == ("Anna Keller", 2, 1)
     assert relation == {

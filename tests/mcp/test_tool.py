@@ -1,5 +1,7 @@
 """A tool lists itself with honest hints, and says what is wrong with arguments that do not fit."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from recollect.mcp.reading_tools import READING
@@ -45,7 +47,7 @@ def test_a_call_that_does_not_fit_is_told_what_would() -> None:
     said = str(caught.value)
     assert "question: Field required" in said
     assert "limit: Input should be less than or equal to 50" in said
-    assert "colour: Extra inputs are not permitted" in said
+    assert "colour: there is no such argument" in said
     assert "Its arguments are: question, limit, budget, category, tags, as_of." in said
 
 
@@ -58,3 +60,30 @@ def test_a_fault_does_not_repeat_what_was_given() -> None:
 def test_half_a_surrogate_pair_is_refused() -> None:
     with pytest.raises(BadArguments):
         TOOLS["remember"].checked({"text": "\ud800"})
+
+
+def test_a_misspelt_argument_is_told_of_with_the_one_that_may_be_meant() -> None:
+    with pytest.raises(BadArguments, match=r"limitt: there is no such argument \(did you mean limit\?\)"):
+        TOOLS["recall"].checked({"question": "tea", "limitt": 5})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("2020", "not a time such as 2026-05-07T18:30:00Z"),
+        ("1588888888", "not a time such as 2026-05-07T18:30:00Z"),
+        ("yesterday", "not a time such as 2026-05-07T18:30:00Z"),
+        (1588888888, "a time is a text such as 2026-05-07T18:30:00Z"),
+        ("2026-05-07", "a time needs its zone, and a day its hour"),
+        ("2026-05-07T18:30:00", "a time needs its zone"),
+    ],
+)
+def test_a_year_is_not_taken_for_seconds_since_1970(given: object, said: str) -> None:
+    with pytest.raises(BadArguments, match=f"since: {said}"):
+        TOOLS["relate"].checked({"subject": "Anna", "relation": "knows", "object": "Bob", "since": given})
+
+
+def test_a_time_with_its_zone_is_taken_as_it_is() -> None:
+    arguments = {"question": "tea", "as_of": "2026-05-07T18:30:00+02:00"}
+    asked = TOOLS["recall"].checked(arguments)
+    assert asked.as_of == datetime(2026, 5, 7, 16, 30, tzinfo=UTC)  # type: ignore[attr-defined]

@@ -5,9 +5,10 @@ Values are taken as they are: a number that comes as text is refused, and so is 
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 from recollect.mcp.answers import DEFAULT_BUDGET, LARGEST_BUDGET, LEAST_BUDGET
 
@@ -24,7 +25,27 @@ Budget = Annotated[
     ),
 ]
 Limit = Annotated[int, Field(ge=1, le=50, description="How many at most.")]
-Moment = Annotated[AwareDatetime, Field(description="ISO 8601 with a zone, such as 2026-05-07T18:30:00Z.")]
+
+
+def _moment(value: object) -> object:
+    """Read a time as ISO 8601 alone: to pydantic, the text 2026 is some minutes after 1970 began."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError as error:
+            raise ValueError("not a time such as 2026-05-07T18:30:00Z") from error
+    if not isinstance(value, datetime):
+        raise ValueError("a time is a text such as 2026-05-07T18:30:00Z")
+    if value.tzinfo is None:
+        raise ValueError("a time needs its zone, and a day its hour: such as 2026-05-07T18:30:00Z")
+    return value
+
+
+Moment = Annotated[
+    AwareDatetime,
+    BeforeValidator(_moment),
+    Field(description="ISO 8601 with a zone, such as 2026-05-07T18:30:00Z."),
+]
 
 
 class Arguments(BaseModel):

@@ -11,6 +11,12 @@ from recollect.mcp.tool import BadArguments
 
 _LOG: Final = logging.getLogger(__name__)
 _BUDGET: Final = 500
+_NAMES: Final = {
+    ("remember", "content"): "text",
+    ("correct", "content"): "text",
+    ("relate", "type"): "relation",
+}
+"""What a tool calls what the engine calls otherwise."""
 
 
 class Busy(Exception):  # noqa: N818 - named after what went wrong
@@ -42,7 +48,10 @@ def explained(error: Exception, tool: str) -> Answer:
     if isinstance(error, RecallNotFound):
         return Answer(f"{error}. Call recall again, and copy the recall_id that it answers with.")
     if isinstance(error, InvalidArgument):
-        return Answer(f"{error}. Change that and call {tool} again.")
+        said = str(error)
+        if name := _NAMES.get((tool, error.argument)):
+            said = said.replace(f"{error.argument} must be", f"{name} must be", 1)
+        return Answer(f"{said}. Change that and call {tool} again.")
     if isinstance(error, StoreUnavailable):
         _LOG.warning("%s: %s", tool, error)
         return Answer(f"The memory cannot be used right now: {error}. Nothing was changed. Tell the person.")

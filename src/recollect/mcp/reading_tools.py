@@ -37,11 +37,11 @@ def recall(engine: Engine, given: Recall) -> Answer:
 
 def explore(engine: Engine, given: Explore) -> Answer:
     """Show who is known, what is known about one, or how two are connected."""
-    from recollect.model.errors import InvalidArgument
+    from recollect.model.errors import NotGiven
 
     if given.about is None:
         if given.to is not None:
-            raise InvalidArgument("about", None, "given together with to: the two to connect")
+            raise NotGiven("about", "together with to: the two to connect")
         known = engine.entities(limit=given.limit)
         if not known:
             return Answer("Nobody and nothing is known yet. remember something first.")
@@ -71,11 +71,15 @@ def _surroundings(engine: Engine, about: str, given: Explore) -> Answer:
     rows = [_entity_row(known), *map(_relation_row, relations[-given.limit :])]
     rows += [memory_row(memory) for memory in newest[: given.limit]]
     shown = min(given.limit, len(newest))
-    return told(
-        f"What is known: {len(relations)} relations, {known.memories} memories; the newest {shown} of these.",
-        rows,
-        given.budget,
+    counts = (
+        f"{_counted(len(relations), 'relation', 'relations')}, "
+        f"{_counted(known.memories, 'memory', 'memories')}"
     )
+    return told(f"What is known: {counts}; the newest {shown} of these.", rows, given.budget)
+
+
+def _counted(number: int, one: str, more: str) -> str:
+    return f"1 {one}" if number == 1 else f"{number:,} {more}"
 
 
 def _entity_row(known: KnownEntity) -> Row:

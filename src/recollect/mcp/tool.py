@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 5
 """How many faults of one call are told."""
+_LONGEST_NAME: Final = 100
 
 
 class BadArguments(Exception):  # noqa: N818 - named after what went wrong
@@ -80,14 +81,21 @@ class Tool:
             return self.arguments.model_validate_json(json.dumps(given))
         except ValidationError as error:
             faults = error.errors(include_url=False, include_context=False)
-            said = "; ".join(_fault(fault["loc"], fault["msg"]) for fault in faults[:_SHOWN])
-            known = ", ".join(self.arguments.model_fields) or "none"
+            names = list(self.arguments.model_fields)
+            said = "; ".join(_fault(fault, names) for fault in faults[:_SHOWN])
+            known = ", ".join(names) or "none"
             raise BadArguments(
                 f"{self.name} was not called, for its arguments do not fit: {said}. "
                 f"Its arguments are: {known}. Change them and call again."
             ) from error
 
 
-def _fault(place: tuple[int | str, ...], message: str) -> str:
-    path = ".".join(map(str, place))
-    return f"{path}: {message}" if path else message
+def _fault(fault: Mapping[str, Any], names: Sequence[str]) -> str:
+    path = ".".join(map(str, fault["loc"]))
+    said = str(fault["msg"]).removeprefix("Value error, ")
+    if fault["type"] == "extra_forbidden":
+        from recollect.model.nearest import nearest
+
+        # Inside an argument other names are known, and not these.
+        said = f"there is no such argument{nearest(path[:_LONGEST_NAME], names)}"
+    return f"{path}: {said}" if path else said
