@@ -122,3 +122,12 @@ def test_a_blank_path_is_no_path(path: str) -> None:
 def test_what_cannot_embed_is_no_embedder(embedder: Any) -> None:
     with pytest.raises(InvalidArgument, match="embedder must be an embedder, the name of one, or None"):
         recollect.open(":memory:", embedder=embedder)
+
+
+def test_a_memory_that_was_closed_says_so(tmp_path: Path) -> None:
+    memory = recollect.open(tmp_path / "m.db", embedder="lexical")
+    memory.close()
+    memory.close()
+    for use in (lambda: memory.remember("tea"), lambda: memory.recall("tea"), memory.list):
+        with pytest.raises(StoreError, match=r"m\.db was closed; open it again to go on"):
+            use()

@@ -283,6 +283,8 @@ def _ours(error: sqlite3.DatabaseError, name: str) -> StoreError:
         return StoreUnavailable(f"the disk of {name} is full; nothing was written; free some space")
     if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR):
         return StoreUnavailable(f"{name} cannot be read or written ({error}); check the path and the disk")
+    if isinstance(error, sqlite3.ProgrammingError) and "closed database" in str(error):
+        return StoreError(f"{name} was closed; open it again to go on")
     return StoreError(f"{name}: {error}")
 
 
