@@ -81,7 +81,7 @@ def test_questions(store: SqliteStore, embedder: Counting) -> None:
     with pytest.raises(InvalidArgument, match=r"vector\[0\] must be a finite number, got nan"):
         meaning.of_question("x", np.full(512, np.nan, np.float32))
     for length in (0.5, 2.0, 1e30):
-        with pytest.raises(InvalidArgument, match="vector must be of length 1"):
+        with pytest.raises(InvalidArgument, match="vector must be one whose norm is 1"):
             meaning.of_question("x", length * vector)
     not_numbers: Any = "tea"
     with pytest.raises(InvalidArgument, match="vector must be a list of finite numbers"):

@@ -56,7 +56,7 @@ class Meaning:
             It failed, or gave something else than it promises.
         """
         if self.embedder is None:
-            raise EmbedderError("there is no embedder; name one")
+            raise EmbedderError("there is no embedder; open the memory with one, such as embedder='builtin'")
         if not texts:
             return []
         rows = self.embedder.embed_passages(texts)
@@ -106,7 +106,9 @@ class Meaning:
         if numbers.shape != (dimension,):
             raise InvalidArgument("vector", numbers.shape, f"of shape ({dimension},)")
         if not are_directions(numbers[None, :]):
-            raise InvalidArgument("vector", float(np.linalg.norm(numbers)), "of length 1")
+            raise InvalidArgument(
+                "vector", float(np.linalg.norm(numbers)), "one whose norm is 1 (divide it by its norm)"
+            )
         return numbers.astype(np.float32)
 
     @property
