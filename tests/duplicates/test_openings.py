@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from recollect.duplicates import openings
 from recollect.duplicates.decisions import Verdict
 from recollect.duplicates.near import judge
 from recollect.duplicates.openings import LETTERS, Opening, are_close, concern, gist, opening
@@ -129,3 +130,13 @@ def test_only_texts_open(bad: object) -> None:
         opening(bad)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="text"):
         gist(bad)  # type: ignore[arg-type]
+
+
+def test_what_is_kept_of_words_is_bounded_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "Quentin never doesn't collect forty-two zithers of Zanzibar"
+    first = gist(text)
+    monkeypatch.setattr(openings, "_KEPT", 3)
+    assert gist(f"Yvonne weighs walruses {text}").words | first.words != first.words
+    assert gist(text) == first
+    gist("Una unties umbrellas under umber ultramarines")
+    assert len(openings._PIECES) <= 3
