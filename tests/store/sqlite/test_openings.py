@@ -116,6 +116,7 @@ def test_what_was_undone_was_never_said(store: SqliteStore) -> None:
 def test_of_many_that_begin_alike_some_are_read_at_a_look(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(openings, "_SOME", 2)
     monkeypatch.setattr(openings, "_FEW", 2)
     store.add([entry(str(number), f"Anna counts {number} sheep at night") for number in range(5)])
     assert patiently(store, NEW)

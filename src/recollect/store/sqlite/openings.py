@@ -35,6 +35,8 @@ _PATIENCE: Final = 4
 """How often one looks in vain before openings are read: a process that writes once has no use for them."""
 _AT_ONCE: Final = 1_000
 """How many are read at a look."""
+_SOME: Final = 256
+"""Of how many texts the gist is read at a look; it is read once, and in the time of a search."""
 _FEW: Final = 64
 """How many texts are read at a look to see whether they are meant; of more, a search tells faster."""
 _READ: Final = (
@@ -68,7 +70,7 @@ class OpeningStore:
                 return False
             unread = known.unread(sharing)
             if unread.size:
-                some = unread[:_FEW]
+                some = unread[:_SOME]
                 known.read(some, self._texts(number, some))
                 if some.size < unread.size:
                     return False
