@@ -44,6 +44,14 @@ class LearningConformance:
         assert [each.id for each in store.recalls(_HERE, ids=["r1", "r9"])] == ["r1"]
         assert store.recalls(_HERE, since=_NOW + timedelta(seconds=1)) == []
 
+    def test_a_recall_is_logged_once_however_often_it_is_told(self, store: Store) -> None:
+        """Check that it does not keep others from being logged: who tells may not know that it has."""
+        _remembered(store, _HERE, "a", "b")
+        first, second = _recall("r1", [0], words=[2.0]), _recall("r2", [1], words=[1.0])
+        store.log_recalls([first], _BOUNDS)
+        store.log_recalls([first, second], _BOUNDS)
+        assert [(each.id, each.ids) for each in store.recalls(_HERE)] == [("r2", ("b",)), ("r1", ("a",))]
+
     def test_the_log_is_bounded_and_the_oldest_goes_first(self, store: Store) -> None:
         """Check both bounds."""
         _remembered(store, _HERE, "a", "b")

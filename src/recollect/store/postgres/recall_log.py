@@ -31,8 +31,9 @@ from recollect.store.recall_packing import (
 
 _ADD: Final = (
     "INSERT INTO recalls (namespace, id, at, query, recipe, embedder, said, candidates, shown, start, bytes) "
-    "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+    "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING"
 )
+"""Who is interrupted when a recall has just been written does not know of it, and writes it again."""
 _READ: Final = (
     "SELECT r.id, r.at, r.query, p.data, r.embedder, r.said, r.candidates, r.shown FROM recalls r "
     "JOIN recall_recipes p ON p.namespace = r.namespace AND p.number = r.recipe "

@@ -32,8 +32,9 @@ from recollect.store.sqlite.segments import Namespace
 
 _ADD: Final = (
     "INSERT INTO recalls (namespace, id, at, query, recipe, embedder, said, candidates, shown, start, bytes) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 )
+"""Who is interrupted when a recall has just been written does not know of it, and writes it again."""
 _READ: Final = (
     "SELECT r.id, r.at, r.query, p.data, r.embedder, r.said, r.candidates, r.shown FROM recalls r "
     "JOIN recall_recipes p ON p.number = r.recipe "
