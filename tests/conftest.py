@@ -1,10 +1,12 @@
 """How all tests are run: hypothesis without a deadline, the long ones first, and what coverage is taken of.
 
-Coverage is taken of the pure core, by its own tests. A tracer would make every other test half as long again
-and tell nothing, so it is off while they run, and while tests are collected. The core is imported before, for
-lines that run at its import count as well.
+Coverage is taken of the pure core, by its own tests that are worked by hand. A tracer would make every other
+test half as long again and tell nothing, and properties twice as long, which go over the same lines a hundred
+times; so it is off while they run, and while tests are collected. The core is imported before, for lines that
+run at its import count as well.
 """
 
+import gc
 import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, nullcontext
@@ -54,13 +56,20 @@ def unwatched() -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    with unwatched():
-        return (yield)
+    """Collect without looking for garbage: millions of objects are made here, and all of them stay."""
+    gc.disable()
+    try:
+        with unwatched():
+            return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    with nullcontext() if WATCHED.intersection((item.path, *item.path.parents)) else unwatched():
+    of_core = WATCHED.intersection((item.path, *item.path.parents))
+    with nullcontext() if of_core and item.get_closest_marker("hypothesis") is None else unwatched():
         return (yield)
 
 
