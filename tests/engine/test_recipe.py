@@ -36,6 +36,10 @@ def test_a_value_outside_its_range_is_refused_by_name(parameter: Any) -> None:
 def test_a_recipe_without_legs_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="lexical_pool must be above 0 when vector_pool is 0"):
         Recipe(name="nothing", vector_pool=0, lexical_pool=0)
+    for fusion in ("rrf", "zscored_rrf"):
+        with pytest.raises(InvalidArgument, match=r"rrf_k must be above 0 when rrf_base is 0, got 0\.0"):
+            Recipe(name="nothing", fusion=fusion, rrf_k=0.0, rrf_base=0)
+    assert Recipe(name="unused", fusion="relative", rrf_k=0.0, rrf_base=0).rrf_k == 0
 
 
 def test_changing_a_recipe_makes_another() -> None:

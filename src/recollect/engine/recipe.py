@@ -25,6 +25,8 @@ GRAPHS: Final = ("none", "names", "walk", "paths", "communities")
 WEIGHTINGS: Final = (*PRESETS, "query")
 _FUSIONS: Final = tuple(FUSIONS)
 _NORMALISERS: Final = tuple(NORMALISERS)
+_BY_RANK: Final = ("rrf", "zscored_rrf")
+"""The fusions that divide by rrf_k and a rank."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +140,8 @@ class Recipe:
             object.__setattr__(self, parameter.name, checked(parameter, getattr(self, parameter.name)))
         if not self.vector_pool and not self.lexical_pool:
             raise InvalidArgument("lexical_pool", 0, "above 0 when vector_pool is 0")
+        if self.fusion in _BY_RANK and not self.rrf_k and not self.rrf_base:
+            raise InvalidArgument("rrf_k", 0.0, "above 0 when rrf_base is 0")
 
     def changed(self, changes: Mapping[str, Any]) -> Recipe:
         """Return this recipe with some parameters changed; an unknown name is an error.
