@@ -94,8 +94,10 @@ def test_pages_go_on_where_they_stopped(memory: Engine) -> None:
         if cursor is None:
             break
     assert seen == [f"thought {number}" for number in reversed(range(25))]
-    with pytest.raises(InvalidArgument, match="cursor"):
-        memory.list(cursor="first")
+    not_text: Any = 5
+    for wrong in ("first", "", not_text):
+        with pytest.raises(InvalidArgument, match="cursor"):
+            memory.list(cursor=wrong)
 
 
 def test_the_same_content_is_shown_once(memory: Engine) -> None:

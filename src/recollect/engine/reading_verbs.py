@@ -97,6 +97,8 @@ class ReadingVerbs(ABC):
         """
         condition = _parsed(filter)
         checks.whole("limit", limit)
+        if cursor is not None:
+            checks.text("cursor", cursor)
         path = self._namespace(namespace)
 
         def read() -> Page:
