@@ -12,6 +12,7 @@ from __future__ import annotations
 import struct
 import zlib
 from dataclasses import dataclass
+from functools import reduce
 from typing import Final
 
 import numpy as np
@@ -151,11 +152,14 @@ class Codes:
 
     def encoded(self) -> bytes:
         """Return the codes as bytes, with a version and a checksum."""
-        body = b"".join(
-            part.tobytes() for part in (self.owners, self.bits, self.quantised.values, self.quantised.scales)
-        )
+        parts = [
+            np.ascontiguousarray(part).data
+            for part in (self.owners, self.bits, self.quantised.values, self.quantised.scales)
+        ]
+        # A merge writes megabytes: they are copied once, into what is returned.
+        checksum = reduce(lambda so_far, part: zlib.crc32(part, so_far), parts, 0)
         count, dimension = self.quantised.values.shape
-        return _HEAD.pack(_VERSION, zlib.crc32(body), count, dimension) + body
+        return b"".join([_HEAD.pack(_VERSION, checksum, count, dimension), *parts])
 
     @classmethod
     def decoded(cls, blob: bytes) -> Codes:
@@ -183,12 +187,10 @@ class Codes:
     def joined(cls, parts: list[Codes], kept: npt.NDArray[np.bool_], first: int) -> Codes:
         """Return the codes of several parts as one, only of owners that are `kept` (counted from `first`)."""
         owners = np.concatenate([part.owners for part in parts])
+        bits = np.concatenate([part.bits for part in parts])
+        values = np.concatenate([part.quantised.values for part in parts])
+        scales = np.concatenate([part.quantised.scales for part in parts])
         keep = kept[owners - first]
-        return cls(
-            owners[keep],
-            np.concatenate([part.bits for part in parts])[keep],
-            Quantised(
-                np.concatenate([part.quantised.values for part in parts])[keep],
-                np.concatenate([part.quantised.scales for part in parts])[keep],
-            ),
-        )
+        if keep.all():
+            return cls(owners, bits, Quantised(values, scales))
+        return cls(owners[keep], bits[keep], Quantised(values[keep], scales[keep]))
