@@ -204,13 +204,11 @@ def merged(parts: Iterable[tuple[int, bytes]], first: int, dropped: npt.NDArray[
     every_slot = slots.astype(np.int64) + np.repeat(
         np.array([start - first for start, _ in parts], np.int64), sizes
     )
+    lists = Lists(list(known), np.repeat(owners, lengths), every_slot, frequencies.astype(np.int64))
+    if not dropped.any():
+        return lists
     kept = ~dropped[every_slot]
-    return Lists(
-        list(known),
-        np.repeat(owners, lengths)[kept],
-        every_slot[kept],
-        frequencies[kept].astype(np.int64),
-    )
+    return Lists(lists.keys, lists.owners[kept], every_slot[kept], lists.frequencies[kept])
 
 
 def amended(block: bytes | None, changes: Mapping[Key, Mapping[int, int]]) -> bytes | None:
