@@ -19,7 +19,7 @@ from recollect.index import tail
 from recollect.index.codes import Codes, Floats, Owners
 from recollect.index.directions import are_directions
 from recollect.index.postings import PLACES, SPAN, Lists, inverted, merged
-from recollect.index.record import GONE, unpacked
+from recollect.index.record import GONE, unpacked_run
 from recollect.model.errors import IndexCorrupt
 from recollect.store.port import Terms
 from recollect.store.sqlite.places import vectors_place
@@ -228,7 +228,7 @@ def _merge(connection: sqlite3.Connection, number: int, parts: list[tuple[int, i
         "SELECT record FROM records WHERE namespace = ? AND slot >= ? AND slot < ? ORDER BY slot",
         (number, first, first + slots),
     ).fetchall()
-    gone = unpacked([record for (record,) in records])["state"] == GONE
+    gone = unpacked_run(b"".join([record for (record,) in records]), len(records))["state"] == GONE
     embedders, codes, blocks = set(), [], []
     for segment, start, _ in parts:
         embedder, blob = connection.execute(
