@@ -1,10 +1,15 @@
 """Vectors that come later: of every namespace in turn, by whoever is first; at last the old ones go."""
 
+from collections.abc import Iterable
+from contextlib import closing
+
 import numpy as np
 import pytest
 
 from recollect.model.errors import DimensionMismatch, InvalidArgument
 from recollect.store.embedding import Embedded
+from recollect.store.postgres import namespaces
+from recollect.store.postgres.connection import Server
 from recollect.store.postgres.store import PostgresStore
 from recollect.store.samples import DIMENSION, EMBEDDER, HERE, THERE, direction, entry
 
@@ -55,6 +60,30 @@ def test_old_vectors_go_some_at_a_time_and_their_memories_say_so(waiting: Postgr
     assert [waiting.drop_vectors(2) for _ in range(3)] == [2, 1, 0]
     assert waiting.other_vectors() == {}
     assert [memory.embedder for memory in waiting.get(HERE, ["a", "b"])] == ["another", ""]
+
+
+def test_only_of_namespaces_that_are_locked_are_vectors_removed(
+    waiting: PostgresStore, used: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process may go on with the old embedder, and write to a namespace that had no vectors of it."""
+    waiting.put_vectors([embedded("a")])
+    with closing(PostgresStore(used)) as other:
+        other.use_embedder(EMBEDDER, DIMENSION)
+        lock, once = namespaces.lock_all_known, iter([True])
+
+        def locked(connection: Server, paths: Iterable[str]) -> None:
+            lock(connection, paths)
+            if next(once, False):
+                other.put_vectors([embedded("x", THERE)])
+
+        waiting.use_embedder("another", DIMENSION)
+        monkeypatch.setattr(namespaces, "lock_all_known", locked)
+        assert waiting.drop_vectors(9) == 1
+        assert waiting.other_vectors() == {EMBEDDER: 1}
+        assert waiting.drop_vectors(9) == 1
+    told = [change.namespace for change in waiting.changes(0, 100) if change.kind == "vectors"]
+    # Given to one and the other, taken from one and the other.
+    assert sorted(told) == [HERE, HERE, THERE, THERE]
 
 
 def test_without_an_embedder_there_is_nothing_to_wait_for(store: PostgresStore) -> None:

@@ -12,6 +12,7 @@ from recollect.store.adding import checked_passages
 from recollect.store.embedding import Embedded
 from recollect.store.port import Entry, Page, Progress
 from recollect.store.postgres import namespaces
+from recollect.store.postgres.arrays import array
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.database import Database
 from recollect.store.postgres.indexing import make_index, next_to_index
@@ -130,15 +131,16 @@ class EmbeddingStore:
         number = self._number()
         name = _name(connection, number)
         whose = connection.execute(
-            "SELECT DISTINCT n.path FROM vector_counts c JOIN namespaces n ON n.number = c.namespace "
-            "WHERE c.embedder <> %s AND c.memories > 0",
+            "SELECT DISTINCT n.path, n.number FROM vector_counts c JOIN namespaces n "
+            "ON n.number = c.namespace WHERE c.embedder <> %s AND c.memories > 0",
             (number,),
         ).fetchall()
-        namespaces.lock_all_known(connection, [path for (path,) in whose])
+        namespaces.lock_all_known(connection, [path for path, _ in whose])
+        # Of those that are locked only: others may have got some since.
         rows = connection.execute(
             "SELECT namespace, slot, embedder FROM vectors WHERE embedder <> %s AND passage = 0 "
-            "ORDER BY namespace, slot, embedder LIMIT %s",
-            (number, limit),
+            "AND namespace = ANY (%s::bigint[]) ORDER BY namespace, slot, embedder LIMIT %s",
+            (number, array(each for _, each in whose), limit),
         ).fetchall()
         for namespace, slot, embedder in rows:
             remove_vectors(connection, namespace, slot, embedder)
@@ -147,7 +149,7 @@ class EmbeddingStore:
                 "WHERE namespace = %s AND slot = %s AND embedder NOT IN ('', %s)",
                 (namespace, slot, name),
             )
-        for (path,) in whose:
+        for path, _ in whose:
             found = namespaces.find(connection, path)
             slots = [slot for namespace, slot, _ in rows if found is not None and namespace == found.number]
             if found is not None and slots:
