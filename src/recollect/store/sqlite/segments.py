@@ -79,13 +79,11 @@ def flush(
         if vectors is not None:
             embedder, owners, matrix = vectors
             inside = slice(*np.searchsorted(owners, [start, end]).tolist())
-            before = stored_vectors(connection, namespace.number, embedder, start, namespace.slots)
-            coded = (
-                embedder,
-                Codes.of(
-                    np.concatenate([before[0], owners[inside]]), np.concatenate([before[1], matrix[inside]])
-                ),
-            )
+            owners, matrix = owners[inside], matrix[inside]
+            if start < namespace.slots:
+                waiting = stored_vectors(connection, namespace.number, embedder, start, namespace.slots)
+                owners, matrix = np.concatenate([waiting[0], owners]), np.concatenate([waiting[1], matrix])
+            coded = embedder, Codes.of(owners, matrix)
         _write(connection, (namespace.number, start, end - start), members, coded)
     if rows:
         connection.execute(
