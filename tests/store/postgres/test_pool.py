@@ -71,7 +71,7 @@ def test_what_must_survive_a_crash_is_written_whatever_the_server_is_set_to(
 def test_a_pool_that_was_closed_says_so(pool_of: Opener) -> None:
     pool = pool_of()
     pool.close()
-    with pytest.raises(StoreError, match="this store was closed"), pool.borrowed():
+    with pytest.raises(StoreError, match="was closed; open it again"), pool.borrowed():
         pass
 
 

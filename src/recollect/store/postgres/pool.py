@@ -119,7 +119,7 @@ class Pool:
         try:
             return self._pool.getconn()
         except PoolClosed as error:
-            raise StoreError(f"{self.name}: this store was closed; open it again") from error
+            raise StoreError(f"{self.name} was closed; open it again to go on") from error
         except PoolTimeout as error:
             self._look()
             raise PoolExhausted(self.name, self._pool.max_size, self._patience) from error
