@@ -60,7 +60,7 @@ class Drafts:
         """
         with collector_resting():
             unread = [self._unread(item, namespace) for item in items]
-        wanted = [_wants_reading(item) and not (verbatim and isinstance(item, Memory)) for item in items]
+        wanted = [not isinstance(item, Memory) or not (verbatim or item.entities) for item in items]
         names = iter(self._names_in(list(compress(unread, wanted))))
         with collector_resting():
             return [
@@ -118,10 +118,6 @@ class Drafts:
 def _refuse_others(names: Iterable[str]) -> None:
     for name in names:
         checks.one_of("details", name, _DETAILS)
-
-
-def _wants_reading(item: Memory | Mapping[str, Any] | str) -> bool:
-    return not isinstance(item, Memory) or not item.entities
 
 
 def has_id(item: Memory | Mapping[str, Any] | str) -> bool:

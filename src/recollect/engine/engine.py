@@ -36,7 +36,7 @@ from recollect.engine.reembedding_verbs import ReembeddingVerbs
 from recollect.engine.repairing import Repairing
 from recollect.engine.resting import collector_resting
 from recollect.engine.times import dated
-from recollect.engine.words import embedded_text
+from recollect.engine.words import embedded_text, words_of
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.identity import memory_id
@@ -343,7 +343,7 @@ class Engine(
             for draft, (digest, rows) in zip(drafts, vectors, strict=True):
                 embedder = name if rows is not None else ""
                 memory = draft.stamped(fingerprint=fingerprint(draft.content), embedder=embedder)
-                entries.append(Entry(memory, self._repairing.words_of(memory), rows, digest))
+                entries.append(Entry(memory, words_of(memory, self.analyser), rows, digest))
         return entries
 
 
