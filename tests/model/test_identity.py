@@ -1,3 +1,4 @@
+import re
 import uuid
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
@@ -61,3 +62,16 @@ def test_what_cannot_identify_is_refused(value: object) -> None:
     with pytest.raises(InvalidArgument) as caught:
         memory_id("id", value)
     assert caught.value.argument == "id"
+
+
+@given(
+    st.text(max_size=130)
+    | st.text(st.characters(max_codepoint=127), max_size=130)
+    | st.text("a \t\x1c\x7f\0")
+)
+def test_an_id_is_text_of_1_to_128_characters_without_white_space(text: str) -> None:
+    if re.fullmatch(r"[^\s\0]{1,128}", text) and not re.search("[\ud800-\udfff]", text):
+        assert memory_id("id", text) == text
+    else:
+        with pytest.raises(InvalidArgument, match="id must be"):
+            memory_id("id", text)

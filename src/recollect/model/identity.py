@@ -17,7 +17,8 @@ RANDOM_BITS: Final = 74
 _TOO_MANY = 1 << RANDOM_BITS
 _FORM = "%08x-%04x-7%03x-%04x-%012x"
 """Version and variant stand between the parts: a 7, and the highest bit of the fourth."""
-_ID = re.compile(r"[^\s\0]{1,128}")
+_LONGEST = 128
+_ID = re.compile(rf"[^\s\0]{{1,{_LONGEST}}}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -67,8 +68,13 @@ def memory_id(argument: str, value: object) -> str:
     >>> memory_id("id", "m-1")
     'm-1'
     """
-    # The usual case first: plain text needs no look at its surrogates.
-    text = value if type(value) is str and value.isascii() else checks.writable(argument, value)
+    # The usual case first: plain text needs no look at its surrogates, nor at each of its characters.
+    if type(value) is str and value.isascii():
+        if value.isprintable() and " " not in value and 0 < len(value) <= _LONGEST:
+            return value
+        text = value
+    else:
+        text = checks.writable(argument, value)
     if _ID.fullmatch(text) is None:
         raise InvalidArgument(argument, value, "1 to 128 characters without white space")
     return text

@@ -221,11 +221,11 @@ def _is_simple(key: object, value: object) -> bool:
     """Return whether JSON surely keeps a key and a value as they are: the usual case, told at a glance."""
     if type(key) is not str or not key.isascii():
         return False
-    if isinstance(value, str):
-        return type(value) is str and value.isascii()
-    if isinstance(value, int):
-        return type(value) in (int, bool) and -_EXACT < value < _EXACT
-    return value is None
+    if type(value) is int:
+        return -_EXACT < value < _EXACT
+    if type(value) is str:
+        return value.isascii()
+    return value is None or type(value) is bool
 
 
 _EXACT = 2**63
