@@ -1,3 +1,4 @@
+import sqlite3
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -154,6 +155,29 @@ def test_statistics_count_everything(store: SqliteStore) -> None:
         "changes": 304,
         "unfinished_purge": False,
     }
+
+
+@pytest.mark.parametrize("error", [sqlite3.OperationalError, KeyboardInterrupt])
+def test_a_backup_that_fails_leaves_no_file_that_looks_like_one(
+    store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    class Failing:
+        def backup(self, *given: object, **named: object) -> None:
+            raise error
+
+    store.add([entry("a", "tea")])
+    monkeypatch.setattr(store, "_connection", Failing())
+    with pytest.raises((StoreError, KeyboardInterrupt)):
+        store.backup(tmp_path / "copy.db")
+    monkeypatch.undo()
+    assert not list(tmp_path.glob("copy.db*"))
+    store.backup(tmp_path / "copy.db")
+    whole = (tmp_path / "copy.db").read_bytes()
+    monkeypatch.setattr(store, "_connection", Failing())
+    with pytest.raises((StoreError, KeyboardInterrupt)):
+        store.backup(tmp_path / "copy.db")
+    monkeypatch.undo()
+    assert (tmp_path / "copy.db").read_bytes() == whole
 
 
 def test_a_closed_store_says_so(tmp_path: Path) -> None:

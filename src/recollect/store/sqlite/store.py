@@ -330,8 +330,15 @@ class SqliteStore(
 
     def backup(self, target: str | Path) -> None:
         """Copy the database to `target` while others go on reading and writing."""
-        with closing(connect(target)) as copy, self._lock, translated(str(target)):
-            self._connection.backup(copy, pages=4096)
+        new = not Path(target).exists()
+        try:
+            with closing(connect(target)) as copy, self._lock, translated(str(target)):
+                self._connection.backup(copy, pages=4096)
+        except BaseException:
+            # What there is by now is a sound file without memories, which might be taken for the copy.
+            for suffix in ("", "-wal", "-shm") if new else ():
+                Path(f"{target}{suffix}").unlink(missing_ok=True)
+            raise
 
     def vacuum(self) -> None:
         """Write the file anew: give back the space of what was removed, and erase every trace of it."""
