@@ -129,8 +129,9 @@ def _slots(connection: sqlite3.Connection, number: int) -> int:
     (last,) = connection.execute(
         "SELECT max(slot) FROM (SELECT max(slot) AS slot FROM memories WHERE namespace = ?1 "
         "UNION ALL SELECT max(slot) FROM records WHERE namespace = ?1 "
-        "UNION ALL SELECT max(slot) FROM changes WHERE namespace = ?1)",
-        (number,),
+        # Changes of names are about no memory.
+        "UNION ALL SELECT max(slot) FROM changes WHERE namespace = ?1 AND slot <> ?2)",
+        (number, entities.NOBODY),
     ).fetchone()
     slots = 0 if last is None else int(last) + 1
     connection.execute("UPDATE namespaces SET slots = ? WHERE number = ?", (slots, number))
