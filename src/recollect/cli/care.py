@@ -108,11 +108,7 @@ def vacuum(session: Session) -> None:
 
 def backup(session: Session, target: Target, force: Force = False) -> None:
     """Copy the whole database to another file, while others go on using it."""
-    from recollect.model.errors import InvalidArgument
-
     with session.memory() as engine:
-        if target.exists() and target.resolve() == session.settings.db.resolve():
-            raise InvalidArgument("FILE", str(target), "another file than the database itself")
         file_to_write(str(target), force=force)
         engine.store.backup(target)
     written = target.stat().st_size

@@ -1,11 +1,10 @@
-import sqlite3
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from recollect.model.errors import InvalidArgument, StoreCorrupt, StoreError
+from recollect.model.errors import InvalidArgument, StoreError
 from recollect.model.memory import Memory
 from recollect.store.conformance import (
     DIMENSION,
@@ -96,25 +95,6 @@ def test_one_namespace_is_kept_however_small_the_budget(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_backup_is_a_whole_database_made_while_others_write(store: SqliteStore, tmp_path: Path) -> None:
-    store.use_embedder(EMBEDDER, DIMENSION)
-    store.add([entry(f"m{n}", "tea", direction(1, n)) for n in range(300)])
-    store.backup(tmp_path / "copy.db")
-    store.add([entry("later", "tea")])
-    copy = SqliteStore(tmp_path / "copy.db", must_exist=True)
-    assert copy.namespaces() == {HERE: 300}
-    assert copy.check(terms_of) == []
-    assert ids(copy) == [f"m{n}" for n in range(100)]
-    copy.close()
-
-
-def test_a_backup_does_not_overwrite_something_else(store: SqliteStore, tmp_path: Path) -> None:
-    (tmp_path / "letter.txt").write_text("Dear Anna, " * 100)
-    with pytest.raises(StoreCorrupt):
-        store.backup(tmp_path / "letter.txt")
-    assert (tmp_path / "letter.txt").read_text().startswith("Dear Anna")
-
-
 def test_a_purge_gives_back_space_and_so_does_vacuum(store: SqliteStore, tmp_path: Path) -> None:
     store.add([entry(f"m{n}", "tea " * 200) for n in range(400)])
     store.vacuum()
@@ -155,29 +135,6 @@ def test_statistics_count_everything(store: SqliteStore) -> None:
         "changes": 304,
         "unfinished_purge": False,
     }
-
-
-@pytest.mark.parametrize("error", [sqlite3.OperationalError, KeyboardInterrupt])
-def test_a_backup_that_fails_leaves_no_file_that_looks_like_one(
-    store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
-) -> None:
-    class Failing:
-        def backup(self, *given: object, **named: object) -> None:
-            raise error
-
-    store.add([entry("a", "tea")])
-    monkeypatch.setattr(store, "_connection", Failing())
-    with pytest.raises((StoreError, KeyboardInterrupt)):
-        store.backup(tmp_path / "copy.db")
-    monkeypatch.undo()
-    assert not list(tmp_path.glob("copy.db*"))
-    store.backup(tmp_path / "copy.db")
-    whole = (tmp_path / "copy.db").read_bytes()
-    monkeypatch.setattr(store, "_connection", Failing())
-    with pytest.raises((StoreError, KeyboardInterrupt)):
-        store.backup(tmp_path / "copy.db")
-    monkeypatch.undo()
-    assert (tmp_path / "copy.db").read_bytes() == whole
 
 
 def test_a_closed_store_says_so(tmp_path: Path) -> None:

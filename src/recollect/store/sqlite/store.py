@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -33,6 +33,7 @@ from recollect.store.sqlite import (
     writing,
 )
 from recollect.store.sqlite.access import AccessStore, erase_replies
+from recollect.store.sqlite.backup import back_up
 from recollect.store.sqlite.connection import connect, expect, reading, translated
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.embedding import EmbeddingStore
@@ -330,15 +331,8 @@ class SqliteStore(
 
     def backup(self, target: str | Path) -> None:
         """Copy the database to `target` while others go on reading and writing."""
-        new = not Path(target).exists()
-        try:
-            with closing(connect(target)) as copy, self._lock, translated(str(target)):
-                self._connection.backup(copy, pages=4096)
-        except BaseException:
-            # What there is by now is a sound file without memories, which might be taken for the copy.
-            for suffix in ("", "-wal", "-shm") if new else ():
-                Path(f"{target}{suffix}").unlink(missing_ok=True)
-            raise
+        with self._lock:
+            back_up(self._connection, self.path, Path(target))
 
     def vacuum(self) -> None:
         """Write the file anew: give back the space of what was removed, and erase every trace of it."""
