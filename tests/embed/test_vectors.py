@@ -30,6 +30,12 @@ def test_doubles_become_singles_after_the_division() -> None:
     assert unit_rows(np.array([[1e150, 0.0]])).tolist() == [[1, 0]]
 
 
+def test_numbers_whose_squares_are_beyond_all_bounds_have_a_direction() -> None:
+    found = unit_rows(np.array([[3e200, -4e200], [0.6, 0.8], [0.0, 0.0]]))
+    assert found == pytest.approx(np.array([[0.6, -0.8], [0.6, 0.8], [0, 0]]))
+    assert unit_rows(np.array([[0.0, -3e30]], dtype=np.float32)).tolist() == [[0, -1]]
+
+
 def test_the_mean_of_opposite_rows_has_no_direction() -> None:
     group = np.array([[1, 0], [-1, 0]], dtype=np.float32)
     assert unit_means([group], 2).tolist() == [[0, 0]]

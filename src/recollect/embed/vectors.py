@@ -20,7 +20,14 @@ def unit_rows(rows: npt.NDArray[np.floating[Any]]) -> Vectors:
     array([[0.6, 0.8],
            [0. , 0. ]], dtype=float32)
     """
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    huge = np.isinf(lengths[:, 0]) & np.isfinite(rows).all(axis=1)
+    if huge.any():
+        # Their squares have no room, while their direction is as good as any.
+        rows = rows.copy()
+        rows[huge] /= np.abs(rows[huge]).max(axis=1, keepdims=True)
+        lengths[huge] = np.linalg.norm(rows[huge], axis=1, keepdims=True)
     unit: npt.NDArray[np.floating[Any]] = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
     return unit.astype(np.float32, copy=False)
 
