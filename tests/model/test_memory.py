@@ -152,6 +152,7 @@ def test_memories_can_be_copied_pickled_and_kept_in_sets(kept: Memory) -> None:
         ({"last_accessed_at": datetime(2026, 5, 7)}, "last_accessed_at"),
         ({"supersedes": "m0"}, "supersedes"),
         ({"supersedes": ["m0", "m1"]}, "supersedes"),
+        ({"supersedes": ["m0", "m0"]}, "supersedes"),
         ({"superseded_by": "m1"}, "superseded_by"),
         ({"superseded_by": ""}, "superseded_by"),
         ({"mentions": 0}, "mentions"),

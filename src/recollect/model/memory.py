@@ -145,6 +145,8 @@ class Memory:
             memory_id("superseded_by", self.superseded_by)
         if self.id in self.supersedes:
             raise InvalidArgument("supersedes", self.id, "other memories than this one")
+        if len(self.supersedes) > len(set(self.supersedes)):
+            raise InvalidArgument("supersedes", self.supersedes, "ids that each stand there once")
         if self.id == self.superseded_by:
             raise InvalidArgument("superseded_by", self.id, "another memory than this one")
 

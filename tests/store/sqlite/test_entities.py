@@ -8,6 +8,7 @@ import pytest
 
 import recollect
 from recollect.model import Memory, Relation
+from recollect.model.errors import StoreCorrupt
 from recollect.store.conformance import HERE, NOW, THERE, entry, words
 from recollect.store.port import Terms
 from recollect.store.sqlite.store import SqliteStore
@@ -31,6 +32,12 @@ def store() -> Iterator[SqliteStore]:
 
 def connection(store: SqliteStore) -> sqlite3.Connection:
     return store._connection
+
+
+def test_an_entity_that_lost_its_names_is_told_of_and_not_stumbled_over(store: SqliteStore) -> None:
+    connection(store).execute("DELETE FROM names WHERE name IN ('Anna', 'Annie')")
+    with pytest.raises(StoreCorrupt, match="has no name"):
+        store.entities(HERE)
 
 
 @pytest.mark.parametrize(

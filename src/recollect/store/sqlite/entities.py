@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from recollect.model.entity import Entity
-from recollect.model.errors import InvalidArgument
+from recollect.model.errors import InvalidArgument, StoreCorrupt
 from recollect.store.naming import EntityRecord, name_key
 from recollect.store.room import SLOTS
 from recollect.store.sqlite.places import place
@@ -41,7 +41,7 @@ def all_of(connection: sqlite3.Connection, number: int, first: int = 0) -> list[
         (rows[0][0], number),
     ):
         names.setdefault(entity, []).append(name)
-    return [_record(connection, row, names[row[0]]) for row in rows]
+    return [_record(connection, row, names.get(row[0], [])) for row in rows]
 
 
 def one(connection: sqlite3.Connection, entity: int) -> EntityRecord:
@@ -338,7 +338,9 @@ def _is_referred(connection: sqlite3.Connection, entity: int, mentioned: set[str
 
 
 def _record(connection: sqlite3.Connection, row: tuple[Any, ...], names: list[str]) -> EntityRecord:
-    _, type_, description, into = row
+    number, type_, description, into = row
+    if not names:
+        raise StoreCorrupt(f"entity {number} has no name; run `recollect check`, or restore a backup")
     merged_into = None if into is None else name_of(connection, into)
     return EntityRecord(Entity(names[0], type_, tuple(names[1:]), description), merged_into)
 
