@@ -209,7 +209,7 @@ def test_when_the_embedder_fails_nothing_is_lost_and_the_answer_says_so(clock: C
         assert answer.embedder == ""
         memory.embedder = LexicalEmbedder()
         assert memory.recall("tea").degraded == (
-            "1 memories have no vector of this embedder yet; words only for those",
+            "1 memory has no vector of this embedder yet; words only for it",
         )
 
 

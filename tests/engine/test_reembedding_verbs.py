@@ -145,9 +145,7 @@ def test_a_memory_whose_embedder_failed_is_stored_and_repaired_later(tmp_path: P
     with recollect.open(tmp_path / "m.db", embedder=embedder) as memory:
         said = memory.remember("Anna prefers green tea")
         assert memory.get(said.id).embedder == ""
-        assert (
-            "1 memories have no vector" in memory.recall("tea", vector=np.zeros(64, np.float32)).degraded[0]
-        )
+        assert "1 memory has no vector" in memory.recall("tea", vector=np.zeros(64, np.float32)).degraded[0]
         with pytest.raises(EmbedderError, match="it is down"):
             memory.embed_pending()
         embedder.broken = False

@@ -163,7 +163,7 @@ def test_a_damaged_vector_is_removed_and_its_memory_found_by_words(path: Path) -
     with recollect.open(path, embedder="lexical") as memory:
         assert CONTENTS[0] in [hit.memory.content for hit in memory.recall(CONTENTS[0])]
         assert memory.recall(CONTENTS[0]).degraded == (
-            "1 memories have no vector of this embedder yet; words only for those",
+            "1 memory has no vector of this embedder yet; words only for it",
         )
         assert memory.check() == []
 

@@ -216,7 +216,8 @@ class Recaller:
         """Return what could not be done as it should, in words."""
         said = [each for each in wrong if each]
         if pending:
-            said.append(f"{pending} memories have no vector of this embedder yet; words only for those")
+            have, those = ("memory has", "it") if pending == 1 else ("memories have", "those")
+            said.append(f"{pending} {have} no vector of this embedder yet; words only for {those}")
         if recipe.rerank_depth and self.reranker is None:
             said.append(f"recipe {recipe.name!r} asks for a re-ranker, and there is none")
         used = self.repairing.analyser.name
