@@ -8,6 +8,7 @@ from recollect.model import errors
 CODES = {
     errors.RecollectError: 2,
     errors.InvalidArgument: 2,
+    errors.AlreadySuperseded: 2,
     errors.NotGiven: 2,
     errors.MissingExtra: 4,
     errors.DatasetError: 2,

@@ -39,7 +39,7 @@ def memories(draw: st.DrawFn) -> Memory:
         valid_from=start,
         valid_to=None if start is None else start + draw(st.timedeltas(timedelta(0), timedelta(9))),
         expires_at=draw(st.none() | TIMES),
-        supersedes=tuple(draw(st.lists(IDS.filter(lambda id_: id_ != "this"), max_size=2))),
+        supersedes=tuple(draw(st.lists(IDS.filter(lambda id_: id_ != "this"), max_size=2, unique=True))),
         superseded_by=draw(st.none() | IDS.filter(lambda id_: id_ != "this")),
         mentions=draw(st.integers(1, 99)),
         access_count=draw(st.integers(0, 99)),

@@ -36,7 +36,7 @@ def memories(draw: st.DrawFn) -> Memory:
         "valid_from": draw(st.none() | st.just(begin)),
         "valid_to": draw(st.none() | st.just(end)),
         "expires_at": draw(st.none() | times),
-        "supersedes": tuple(draw(st.lists(names.map(lambda name: name + "-old"), max_size=2))),
+        "supersedes": tuple(draw(st.lists(names.map(lambda name: name + "-old"), max_size=2, unique=True))),
         "mentions": draw(st.integers(1, 9)),
         "access_count": draw(st.integers(0, 9)),
         "last_accessed_at": draw(st.none() | times),
