@@ -10,6 +10,7 @@ import math
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from struct import Struct
 from typing import Final, Generic, TypeAlias, TypeVar
 
 import numpy as np
@@ -34,6 +35,8 @@ _CACHED_LIST_BYTES: Final = 64 * 1024 * 1024
 """How many bytes of lists may be kept, and as many again of what their postings are worth."""
 _ENTRY_BYTES: Final = 200
 """About what a term costs in a table, besides its list; terms that nobody said are kept there too."""
+_POSTING: Final = Struct("=ii")
+"""A slot of the tail, and how often it has a term."""
 _BESIDE_BYTES: Final = 20
 """What the neighbours and the columns take for each slot, once somebody asked for them."""
 _NUMBER_OF: Final = {field: number for number, field in enumerate(FIELDS)}
@@ -82,7 +85,8 @@ class Partition:
         self._records = Growing(RECORD, ())
         self._lengths = [Growing(np.float32, ()) for _ in FIELDS]
         self._segments: Sequence[Segment] | None = None
-        self._tail: dict[tuple[str, str], tuple[list[int], list[int]]] = {}
+        # Bytes, which the garbage collector does not go through: a server has the tails of many namespaces.
+        self._tail: dict[str, dict[str, bytes]] = {}
         self._lists: _Kept[tuple[str, str], TermList] = _Kept()
         self._saturated: _Kept[tuple[str, str, float, float], Saturated] = _Kept()
         self._passing: _Kept[Hashable, Mask] = _Kept()
@@ -107,7 +111,7 @@ class Partition:
         # Asked at every look, when mostly nothing but what is kept of the last ones has changed.
         if self._sized[0] != self.change:
             lengths = sum(part.nbytes for part in self._lengths)
-            tail = _ENTRY_BYTES * len(self._tail)
+            tail = _ENTRY_BYTES * sum(map(len, self._tail.values()))
             beside = len(self) * _BESIDE_BYTES
             self._sized = self.change, self._records.nbytes + lengths + self.vectors.nbytes + tail + beside
         return self._sized[1] + self._lists.nbytes + self._saturated.nbytes + self._passing.nbytes
@@ -161,11 +165,12 @@ class Partition:
 
     def remember_tail(self, slot: int, fields: Mapping[str, Mapping[str, int]]) -> None:
         """Add the words of a memory that is in no segment yet; slots come in order."""
+        once = _POSTING.pack(slot, 1)
         for field, terms in fields.items():
+            listed = self._tail.setdefault(field, {})
             for term, frequency in terms.items():
-                slots, frequencies = self._tail.setdefault((field, term), ([], []))
-                slots.append(slot)
-                frequencies.append(min(frequency, MOST))
+                posting = once if frequency == 1 else _POSTING.pack(slot, min(frequency, MOST))
+                listed[term] = listed.get(term, b"") + posting
 
     def start_generation(self, generation: int, flushed: int) -> None:
         """Forget lists and tail: the segments were rewritten."""
@@ -219,10 +224,11 @@ class Partition:
 
     def tail_list(self, field: str, term: str) -> TermList:
         """Return the list a term has among the memories in no segment yet."""
-        found = self._tail.get((field, term))
+        found = self._tail.get(field, {}).get(term)
         if found is None:
             return _NO_SLOTS
-        return TermList(np.array(found[0], np.int32), np.array(found[1], np.uint16))
+        postings = np.frombuffer(found, np.int32).reshape(-1, 2)
+        return TermList(postings[:, 0].copy(), postings[:, 1].astype(np.uint16))
 
     def pending(self) -> int:
         """Return how many memories have no vector."""
