@@ -21,7 +21,9 @@ def plotted(path: Path, growth: Sequence[Growth]) -> None:
     recall, writing, starting, room = panels.ravel()
     recall.plot(sizes, [at.keywords * 1e3 for at in growth], "o-", label="few words, median")
     recall.plot(sizes, [at.natural * 1e3 for at in growth], "s-", label="natural question, median")
-    recall.plot(sizes, [at.p99 * 1e3 for at in growth], "^--", color="tab:gray", label="99th percentile, worse kind")
+    recall.plot(
+        sizes, [at.p99 * 1e3 for at in growth], "^--", color="tab:gray", label="99th percentile, worse kind"
+    )
     recall.plot([1e4, 1e5, 1e6], [1, 4, 25], "kx", markersize=10, label="target, median")
     _labelled(recall, "Hybrid recall, vector given", "milliseconds", log=True)
     writing.plot(sizes, [at.rate for at in growth], "o-", label="vectors given, batches of 1,000")
