@@ -156,6 +156,8 @@ class ChangingConformance:
         assert [memory.id for memory in store.export(HERE)] == ["b"]
         assert store.cached_vectors([b"digest of secret tea"]) == {}
         assert all(change.memory_id != "secret-id" for change in store.changes(0, 100))
+        assert store.changes(0, 2**70) == store.changes(0, 100)
+        assert store.changes(2**70, 100) == []
         with store.view(HERE, NOW) as view:
             assert view.document_frequencies(["secret", "tea"]) == (1, {"secret": 0, "tea": 1})
         with pytest.raises(MemoryNotFound):

@@ -41,6 +41,7 @@ class LearningConformance:
         assert store.ids_of("nobody", [2]) == {}
         assert store.recalls(_THERE) == []
         assert [each.id for each in store.recalls(_HERE, limit=1)] == ["r2"]
+        assert [each.id for each in store.recalls(_HERE, limit=2**70)] == ["r2", "r1"]
         assert [each.id for each in store.recalls(_HERE, ids=["r1", "r9"])] == ["r1"]
         assert store.recalls(_HERE, since=_NOW + timedelta(seconds=1)) == []
 

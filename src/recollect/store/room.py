@@ -10,6 +10,8 @@ SLOTS: Final = 2**31
 NAMESPACES: Final = 2**25
 EMBEDDERS: Final = 2**7
 """How many of each there is room for; numbers stay below these."""
+LARGEST: Final = 2**63 - 1
+"""The largest whole number that a database knows; who asks for more asks for all."""
 
 
 def checked_room(what: str, number: int, room: int) -> None:

@@ -16,8 +16,8 @@ from recollect.store.postgres.connection import Server
 from recollect.store.postgres.database import Database
 from recollect.store.postgres.namespaces import EMPTY
 from recollect.store.postgres.rows import OWN, memory
+from recollect.store.room import LARGEST
 
-_LARGEST: Final = 2**63 - 1
 _DIGITS: Final = 18
 """More than any cursor has, and fewer than the largest number."""
 _AT_ONCE: Final = 500
@@ -53,13 +53,13 @@ class ListingStore:
     ) -> Page:
         """Return memories newest first, a page at a time."""
         condition = Condition("TRUE") if filter is None else compiled(filter)
-        before = _LARGEST
+        before = LARGEST
         if cursor is not None:
             if not cursor.isascii() or not cursor.isdigit() or len(cursor) > _DIGITS:
                 raise InvalidArgument("cursor", cursor, "the cursor of a page before")
             before = int(cursor)
         shown = "" if hidden else " AND m.forgotten_at IS NULL AND m.superseded_by IS NULL"
-        wanted = min(limit, _LARGEST - 1) + 1
+        wanted = min(limit, LARGEST - 1) + 1
 
         def read(connection: Server) -> list[tuple[int, Memory]]:
             whose = (namespaces.find(connection, namespace) or EMPTY).number
@@ -131,7 +131,7 @@ class ListingStore:
 
     def changes(self, since: int, limit: int) -> list[Change]:
         """Return the changes after `since`, oldest first."""
-        last = _LARGEST
+        last = LARGEST
         if not self._database.is_writing:
             # Inside a transaction of one's own there is no waiting for the end of all others.
             last = self._database.read(namespaces.settle)
@@ -144,7 +144,7 @@ class ListingStore:
                 "WHERE c.change > %(since)s AND c.change <= %(last)s "
                 "UNION ALL SELECT change, '(purged ' || number || ')', '', 'purge' FROM purges "
                 "WHERE change > %(since)s AND change <= %(last)s ORDER BY 1 LIMIT %(limit)s",
-                {"since": since, "last": last, "limit": min(limit, _LARGEST)},
+                {"since": min(since, LARGEST), "last": last, "limit": min(limit, LARGEST)},
             )
             return [Change(*row) for row in rows]
 

@@ -28,6 +28,7 @@ from recollect.store.recall_packing import (
     unpacked,
     without,
 )
+from recollect.store.room import LARGEST
 
 _ADD: Final = (
     "INSERT INTO recalls (namespace, id, at, query, recipe, embedder, said, candidates, shown, start, bytes) "
@@ -38,7 +39,6 @@ _READ: Final = (
     "SELECT r.id, r.at, r.query, p.data, r.embedder, r.said, r.candidates, r.shown FROM recalls r "
     "JOIN recall_recipes p ON p.namespace = r.namespace AND p.number = r.recipe "
 )
-_LARGEST: Final = 2**63 - 1
 _MEGABYTE: Final = 10**6
 _OVERHEAD: Final = 100
 """About how many bytes a row takes beside what is in it."""
@@ -99,7 +99,7 @@ def read(
             "whose": number,
             "since": microseconds(since),
             "ids": None if ids is None else list(ids),
-            "limit": None if limit is None else min(limit, _LARGEST),
+            "limit": None if limit is None else min(limit, LARGEST),
         },
     ).fetchall()
     return read_back(rows, path, lambda slots: names(connection, number, slots))

@@ -11,6 +11,7 @@ from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
 from recollect.store.instants import instant
 from recollect.store.port import Change, Hidden, Page
+from recollect.store.room import LARGEST
 from recollect.store.sqlite import emptying
 from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.finding import find, find_namespace
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from recollect.store.filters import Filter
 
 _IS_KNOWN: Final = f"SELECT 1 FROM {SOURCE} WHERE n.path = ? AND m.id = ?"
-_LARGEST: Final = 2**63 - 1
 
 
 class ListingStore:
@@ -58,8 +58,8 @@ class ListingStore:
         if not hidden:
             condition += " AND m.forgotten_at IS NULL AND m.superseded_by IS NULL"
         if cursor is not None:
-            digits = cursor.isascii() and cursor.isdigit() and len(cursor) <= len(str(_LARGEST))
-            if not digits or int(cursor) > _LARGEST:
+            digits = cursor.isascii() and cursor.isdigit() and len(cursor) <= len(str(LARGEST))
+            if not digits or int(cursor) > LARGEST:
                 raise InvalidArgument("cursor", cursor, "the cursor of a page before")
             condition += " AND m.number < ?"
             values = [*values, int(cursor)]
@@ -68,7 +68,7 @@ class ListingStore:
             rows = self._connection.execute(
                 f"SELECT m.number, {SELECTED} FROM {SOURCE} "
                 f"WHERE m.number >= ? AND m.number < ? AND {condition} ORDER BY m.number DESC LIMIT ?",
-                (place(whose, 0), place(whose + 1, 0), *values, min(limit, _LARGEST - 1) + 1),
+                (place(whose, 0), place(whose + 1, 0), *values, min(limit, LARGEST - 1) + 1),
             ).fetchall()
         more = len(rows) > limit
         shown = rows[:limit]
@@ -120,7 +120,7 @@ class ListingStore:
                 "FROM changes c JOIN namespaces n ON n.number = c.namespace "
                 "LEFT JOIN memories m ON m.number = (c.namespace << 31) + c.slot "
                 "WHERE c.change > ? ORDER BY c.change LIMIT ?",
-                (since, limit),
+                (min(since, LARGEST), min(limit, LARGEST)),
             ).fetchall()
         return [Change(*row) for row in rows]
 

@@ -27,6 +27,7 @@ from recollect.store.recall_packing import (
     unpacked,
     without,
 )
+from recollect.store.room import LARGEST
 from recollect.store.sqlite.places import place
 from recollect.store.sqlite.segments import Namespace
 
@@ -106,7 +107,8 @@ def read(
         condition += " AND r.id IN (SELECT value FROM json_each(?))"
         values.append(json.dumps(list(ids)))  # type: ignore[arg-type]
     rows = connection.execute(
-        f"{_READ}WHERE {condition} ORDER BY r.number DESC LIMIT ?", (*values, -1 if limit is None else limit)
+        f"{_READ}WHERE {condition} ORDER BY r.number DESC LIMIT ?",
+        (*values, LARGEST if limit is None else min(limit, LARGEST)),
     ).fetchall()
     return read_back(rows, path, lambda slots: names(connection, number, slots))
 
