@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
 from struct import Struct
@@ -79,7 +79,7 @@ def places_of(key: Key) -> tuple[int, int]:
     >>> low < 2**19 <= long < 2**20
     True
     """
-    hashed = _hashed(key)
+    (hashed,) = _hashes([key])
     return hashed % _HALF, _HALF + (hashed >> 13)
 
 
@@ -107,8 +107,7 @@ class Lists:
         short = sizes <= _LONG
         room = 4 * int(sizes[short].sum()) + sum(map(len, self.keys))
         buckets = min(1 << (room // _BLOCK_BYTES).bit_length(), _HALF)
-        terms = [key.partition(_BETWEEN)[2] for key in self.keys]
-        hashes = np.fromiter(map(zlib.crc32, terms), np.int64, len(self.keys))
+        hashes = np.fromiter(_hashes(self.keys), np.int64, len(self.keys))
         place = np.where(short, hashes & (buckets - 1), _HALF + (hashes >> 13))
         kept = np.flatnonzero(sizes)
         order = kept[np.argsort(place[kept], kind="stable")]
@@ -325,8 +324,10 @@ def _opened(blocks: Sequence[bytes]) -> tuple[*Block, list[int]]:
     )
 
 
-def _hashed(key: Key) -> int:
-    return zlib.crc32(key.partition(_BETWEEN)[2])
+def _hashes(keys: Sequence[Key]) -> Iterator[int]:
+    """Return what keys are found by: the checksum of each one's term."""
+    # In two steps: a call of ours for every key of a segment would take longer than its checksum.
+    return map(zlib.crc32, [key.partition(_BETWEEN)[2] for key in keys])
 
 
 def _checked(block: bytes) -> tuple[int, int, int]:
