@@ -83,8 +83,7 @@ class Drafts:
             given["source"] = built("source", Source, given["source"])
         if "place" in given and isinstance(given["place"], Mapping):
             given["place"] = built("place", Place, given["place"])
-        memory = made(given)
-        return without_secrets(memory) if self.redact else memory
+        return self.clean(made(given))
 
     def _unread(self, item: Memory | Mapping[str, Any] | str, namespace: str) -> Memory:
         if isinstance(item, Memory):
