@@ -6,9 +6,9 @@ a block takes as long as reading it.
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Final
 
 import numpy as np
@@ -18,7 +18,9 @@ from recollect.index.partition import Segment
 from recollect.index.postings import PLACES, Frequencies, Slots, found, key_of, places_of
 
 _SEGMENTS: Final = "SELECT number, first, buckets FROM segments WHERE namespace = ? ORDER BY first"
-_BLOCKS: Final = "SELECT number, block FROM postings WHERE number IN (SELECT value FROM json_each(?))"
+_BLOCKS: Final = (
+    "SELECT p.number, p.block FROM json_each(?) AS wanted CROSS JOIN postings p ON p.number = wanted.value"
+)
 _NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
 
@@ -50,7 +52,8 @@ def read_lists(
             for place in (low & (buckets - 1), long)
         ]
     numbers = {number for each in places.values() for _, number in each}
-    blocks = dict(connection.execute(_BLOCKS, (json.dumps(list(numbers)),)).fetchall())
+    # A list of whole numbers is written in JSON as in Python.
+    blocks = dict(connection.execute(_BLOCKS, (str(list(numbers)),)).fetchall())
     lists: dict[tuple[str, str], list[tuple[int, Slots, Frequencies]]] = {key: [] for key in keys}
     for term, each in places.items():
         for first, number in each:
@@ -58,13 +61,27 @@ def read_lists(
                 for field, listed in found(blocks[number], term).items():
                     if (field, term) in lists:
                         lists[field, term].append((first, *listed))
-    return {key: _joined(each) if each else _NO_SLOTS for key, each in lists.items()}
+    return _joined(lists)
 
 
-def _joined(lists: Sequence[tuple[int, Slots, Frequencies]]) -> TermList:
-    """Return the lists of neighbouring segments as one, given the first slot of each."""
-    firsts, relative, frequencies = zip(*lists, strict=True)
-    if len(lists) == 1:
-        return TermList(np.add(relative[0], firsts[0], dtype=np.int32), frequencies[0])
-    start = np.repeat(np.array(firsts, np.int32), [each.size for each in relative])
-    return TermList(np.add(np.concatenate(relative), start, dtype=np.int32), np.concatenate(frequencies))
+def _joined(
+    lists: Mapping[tuple[str, str], Sequence[tuple[int, Slots, Frequencies]]],
+) -> dict[tuple[str, str], TermList]:
+    """Return the lists that each key has in neighbouring segments as one, given the first slot of each."""
+    every = [part for parts in lists.values() for part in parts]
+    if not every:
+        return dict.fromkeys(lists, _NO_SLOTS)
+    # All keys at once: numpy takes longer to begin with a list than to join it.
+    firsts, relative, frequencies = zip(*every, strict=True)
+    sizes = [each.size for each in relative]
+    start = np.repeat(np.array(firsts, np.int32), sizes)
+    slots, times = np.add(np.concatenate(relative), start, dtype=np.int32), np.concatenate(frequencies)
+    ends = [0, *accumulate(sizes)]
+    result, before = {}, 0
+    for key, parts in lists.items():
+        after = before + len(parts)
+        own = slice(ends[before], ends[after])
+        # Copies, so that one list that is kept does not keep the others.
+        result[key] = TermList(slots[own].copy(), times[own].copy()) if parts else _NO_SLOTS
+        before = after
+    return result
