@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from recollect.index.record import GONE, gone
 from recollect.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
 from recollect.model.memory import Memory, Source
 from recollect.store.port import Hidden, Store
@@ -160,6 +161,9 @@ class ChangingConformance:
         assert store.changes(2**70, 100) == []
         with store.view(HERE, NOW) as view:
             assert view.document_frequencies(["secret", "tea"]) == (1, {"secret": 0, "tea": 1})
+            # Who goes through a whole namespace does so by slot, and asks about this one, too.
+            assert view.records(np.arange(2))["state"].tolist() == [GONE, 0]
+            assert view.records(np.arange(1)).tobytes() == gone()
         with pytest.raises(MemoryNotFound):
             store.get(HERE, ["secret-id"])
         store.add([entry("secret-id", "the name is free again")])

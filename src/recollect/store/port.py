@@ -196,7 +196,7 @@ class View(Protocol):
         ...
 
     def records(self, slots: IntArray) -> Records:
-        """Return the records of the given memories."""
+        """Return the records of the given memories; of a purged one, the record that says so."""
         ...
 
     def vectors(self, slots: IntArray) -> Floats:

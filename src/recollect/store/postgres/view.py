@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from recollect.index.lexical import LexicalQuery
-from recollect.index.record import Records, unpacked
+from recollect.index.record import Records, gone, unpacked
 from recollect.model.checks import BoolArray, FloatArray, IntArray
 from recollect.model.memory import Memory
 from recollect.model.period import Period
@@ -31,6 +31,7 @@ from recollect.store.postgres.words import NUMBER_OF, key_of
 
 _CONTENT = NUMBER_OF["content"]
 _MEMORIES: Final = f"SELECT m.slot, {OWN} FROM memories m WHERE m.namespace = %s AND m.slot = ANY (%s::int[])"
+_GONE: Final = gone()
 _KEPT: Final = 64
 """How many of the nearest are kept of each vector that is expected: more than are asked for at first."""
 
@@ -215,6 +216,8 @@ class PostgresView:
                 "SELECT slot, record FROM memories WHERE namespace = %s AND slot = ANY (%s::int[])",
                 (self._number, array(unread)),
             )
+            # Of a purged memory no row is left to hold one.
+            known.update(dict.fromkeys(unread, _GONE))
             known.update(rows)
         return unpacked([known[slot] for slot in wanted])
 
