@@ -79,6 +79,34 @@ class CorrectionsConformance:
         store.purge(HERE, ["a"])
         assert store.get(HERE, ["c"])[0].supersedes == ()
 
+    def test_a_purge_takes_back_the_end_that_the_purged_gave(self, store: Store) -> None:
+        """Check that what is current again holds again, in whatever order its successors are purged."""
+        later, last = NOW + timedelta(hours=1), NOW + timedelta(hours=2)
+        for number, order in enumerate((["b", "c"], ["c", "b"])):
+            a, b, c = (f"{id_}{number}" for id_ in "abc")
+            store.add([entry(a, "tea")])
+            store.add([entry(b, "tea", created_at=later, supersedes=(a,))])
+            store.add([entry(c, "tea", created_at=last, supersedes=(b,))])
+            store.purge(HERE, [f"{order[0]}{number}"])
+            (left,) = store.get(HERE, [a])
+            assert left.valid_to == (last if order[0] == "b" else later)
+            store.purge(HERE, [f"{order[1]}{number}"])
+            (left,) = store.get(HERE, [a])
+            assert (left.superseded_by, left.valid_to) == (None, None)
+        # What had not begun when it was superseded ended as it began.
+        store.add([entry("future", "tea", valid_from=last)])
+        store.add([entry("present", "tea", created_at=later, supersedes=("future",))])
+        assert store.get(HERE, ["future"])[0].valid_to == last
+        store.purge(HERE, ["present"])
+        assert store.get(HERE, ["future"])[0].valid_to is None
+        # An end that it had of its own stays.
+        store.add([entry("own", "tea", valid_to=last)])
+        store.add([entry("other", "tea", created_at=later, supersedes=("own",))])
+        store.purge(HERE, ["other"])
+        assert store.get(HERE, ["own"])[0].valid_to == last
+        with store.view(HERE, NOW, true_at=later) as view:
+            assert view.count == 3
+
     def test_what_has_expired_is_not_recalled(self, store: Store) -> None:
         """Check the moment it expires."""
         store.add(

@@ -21,7 +21,7 @@ from recollect.index.record import changed as changed_record
 from recollect.model.errors import AlreadySuperseded, InvalidArgument, MemoryNotFound, VersionConflict
 from recollect.model.memory import Memory
 from recollect.store.adding import as_added, checked_numbers, checked_passages, records_of
-from recollect.store.instants import instant, microseconds
+from recollect.store.instants import microseconds
 from recollect.store.port import Entry, Hidden, Terms
 from recollect.store.postgres import namespaces
 from recollect.store.postgres.connection import Server
@@ -31,6 +31,7 @@ from recollect.store.postgres.texts import checked_name
 from recollect.store.postgres.vectors import put_vectors, remove_vectors
 from recollect.store.postgres.words import list_words, move_words, relist_words, unlist_words
 from recollect.store.room import SLOTS, checked_room
+from recollect.store.succession import ended_again
 
 _ADD: Final = (
     f"INSERT INTO memories (namespace, slot, added, {', '.join(COLUMNS)}, record, words) "
@@ -330,7 +331,8 @@ def _unlink(connection: Server, namespace: Namespace, removed: Memory) -> None:
     """Take a purged memory out of the chain it was part of.
 
     What it had replaced is current again, unless something newer had replaced it in turn: then that one
-    takes its place in the chain, for nobody asked for the oldest to come back.
+    takes its place in the chain, for nobody asked for the oldest to come back. What it had replaced held
+    until it began, and now until the newer one did.
     """
     ids = [
         id_
@@ -341,19 +343,17 @@ def _unlink(connection: Server, namespace: Namespace, removed: Memory) -> None:
     ]
     replaced = [find(connection, namespace.path, id_) for id_ in ids]
     heir = removed.superseded_by
+    began = None if heir is None else find(connection, namespace.path, heir).memory.event_time
     for kept in replaced:
+        ended = ended_again(kept.memory, removed.event_time, began)
+        until = math.inf if ended is None else ended.timestamp()
         if heir is not None:
-            set_columns(connection, kept, superseded_by=heir)
-            put_record(connection, kept, kept.record.tobytes(), "supersede")
+            set_columns(connection, kept, superseded_by=heir, valid_to=microseconds(ended))
+            put_record(connection, kept, changed_record(kept.record, until=until), "supersede")
         else:
-            (ended,) = connection.execute(
-                "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, "
-                "valid_to = nullif(valid_to, %s), version = version + 1 WHERE namespace = %s AND slot = %s "
-                "RETURNING valid_to",
-                (microseconds(removed.event_time), namespace.number, kept.slot),
-            ).fetchone() or (None,)
-            held = instant(ended)
-            until = math.inf if held is None else held.timestamp()
+            set_columns(
+                connection, kept, superseded_by=None, superseded_at=None, valid_to=microseconds(ended)
+            )
             record = changed_record(kept.record, superseded=math.inf, until=until)
             put_record(connection, kept, record, "reinstate")
     if heir is not None:

@@ -14,11 +14,12 @@ from collections.abc import Sequence
 from recollect.index.record import changed as changed_record
 from recollect.index.record import gone
 from recollect.model.memory import Memory
-from recollect.store.instants import instant, microseconds
+from recollect.store.instants import microseconds
 from recollect.store.sqlite import segments
 from recollect.store.sqlite.finding import find, put_record, record_of
 from recollect.store.sqlite.places import place, vectors_place
 from recollect.store.sqlite.segments import Namespace
+from recollect.store.succession import ended_again
 
 
 def purge(connection: sqlite3.Connection, path: str, ids: Sequence[str]) -> None:
@@ -60,39 +61,41 @@ def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memor
     """Take a purged memory out of the chain it was part of.
 
     What it had replaced is current again, unless something newer had replaced it in turn: then that one
-    takes its place in the chain, for nobody asked for the oldest to come back.
+    takes its place in the chain, for nobody asked for the oldest to come back. What it had replaced held
+    until it began, and now until the newer one did.
     """
-    replaced = connection.execute(
-        "SELECT number, slot, id FROM memories WHERE number >= ? AND number < ? AND superseded_by = ? "
-        "ORDER BY number",
+    ids = connection.execute(
+        "SELECT id FROM memories WHERE number >= ? AND number < ? AND superseded_by = ? ORDER BY number",
         (place(namespace.number, 0), place(namespace.number + 1, 0), removed.id),
     ).fetchall()
+    replaced = [find(connection, namespace.path, id_) for (id_,) in ids]
     heir = removed.superseded_by
-    for number, slot, _ in replaced:
+    began = None if heir is None else find(connection, namespace.path, heir)[3].event_time
+    for _, number, slot, kept in replaced:
         record = record_of(connection, namespace, slot)
+        ended = ended_again(kept, removed.event_time, began)
+        until = math.inf if ended is None else ended.timestamp()
         if heir is not None:
             connection.execute(
-                "UPDATE memories SET superseded_by = ?, version = version + 1 WHERE number = ?",
-                (heir, number),
+                "UPDATE memories SET superseded_by = ?, valid_to = ?, version = version + 1 WHERE number = ?",
+                (heir, microseconds(ended), number),
             )
-            put_record(connection, namespace, slot, record.tobytes(), "supersede")
+            put_record(connection, namespace, slot, changed_record(record, until=until), "supersede")
         else:
-            (ended,) = connection.execute(
-                "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, "
-                "valid_to = nullif(valid_to, ?), version = version + 1 WHERE number = ? RETURNING valid_to",
-                (microseconds(removed.event_time), number),
-            ).fetchone()
-            held = instant(ended)
-            until = math.inf if held is None else held.timestamp()
+            connection.execute(
+                "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, valid_to = ?, "
+                "version = version + 1 WHERE number = ?",
+                (microseconds(ended), number),
+            )
             record_now = changed_record(record, superseded=math.inf, until=until)
             put_record(connection, namespace, slot, record_now, "reinstate")
     if heir is not None:
         _, number, slot, newer = find(connection, namespace.path, heir)
-        kept = [id_ for id_ in newer.supersedes if id_ != removed.id]
+        older = [id_ for id_ in newer.supersedes if id_ != removed.id]
         # What is younger than the heir was said again, and is linked by its own row alone (repeats.py).
-        kept += [id_ for _, earlier, id_ in replaced if earlier < slot]
+        older += [kept.id for _, _, earlier, kept in replaced if earlier < slot]
         connection.execute(
             "UPDATE memories SET supersedes = ?, version = version + 1 WHERE number = ?",
-            (json.dumps(kept, ensure_ascii=False), number),
+            (json.dumps(older, ensure_ascii=False), number),
         )
         put_record(connection, namespace, slot, record_of(connection, namespace, slot).tobytes(), "update")
