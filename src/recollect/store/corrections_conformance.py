@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from recollect.model.errors import InvalidArgument, MemoryNotFound
 from recollect.store.port import Store
-from recollect.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry, pages, recalled
+from recollect.store.samples import (
+    DIMENSION,
+    EMBEDDER,
+    HERE,
+    NOW,
+    THERE,
+    direction,
+    entry,
+    found_ids,
+    pages,
+    query,
+    recalled,
+    words,
+)
 
 
 class CorrectionsConformance:
@@ -106,6 +120,26 @@ class CorrectionsConformance:
         assert store.get(HERE, ["own"])[0].valid_to == last
         with store.view(HERE, NOW, true_at=later) as view:
             assert view.count == 3
+
+    def test_what_was_superseded_held_until_its_successor_is_now_said_to_have_begun(
+        self, store: Store
+    ) -> None:
+        """Check that no two of a chain are true at once after one of them is found to be older."""
+        later = NOW + timedelta(days=9)
+        store.add([entry("a", "tea"), entry("own", "tea", valid_to=later + timedelta(days=9))])
+        store.add([entry("b", "tea", created_at=later, supersedes=("a", "own"))])
+        (read,) = store.get(HERE, ["b"])
+        (own,) = store.get(HERE, ["own"])
+        for began in (NOW + timedelta(days=3), NOW + timedelta(days=5)):
+            moved = replace(read, valid_from=began)
+            read = store.update(moved, read.version, lambda each: {"content": words(each.content)})
+            assert store.get(HERE, ["a"])[0].valid_to == began
+            assert store.get(HERE, ["own"]) == [own]
+            for moment, true in ((began - timedelta(hours=1), "a"), (began, "b")):
+                with store.view(HERE, later, true_at=moment) as view:
+                    assert set(found_ids(view, view.lexical(query("tea"), 10))) == {true, "own"}
+        store.purge(HERE, ["b"])
+        assert store.get(HERE, ["a"])[0].valid_to is None
 
     def test_what_has_expired_is_not_recalled(self, store: Store) -> None:
         """Check the moment it expires."""

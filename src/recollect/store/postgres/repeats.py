@@ -24,6 +24,7 @@ from recollect.store.postgres.namespaces import EMPTY
 from recollect.store.postgres.rows import OWN, memory
 from recollect.store.postgres.writing import Kept, find, put_record, set_columns, update
 from recollect.store.repeats import Repeat, Run, Undone
+from recollect.store.succession import ended_by
 
 _PREFIX: Final = 10
 _PLAIN: Final = "m.superseded_by IS NULL AND (m.speaker = '' OR m.session = '' OR m.position IS NULL)"
@@ -210,8 +211,7 @@ def supersede(
         raise InvalidArgument("memory_id", loser_id, "a memory that is current, and another than the other")
     until = loser.valid_to
     if winner.slot > kept.slot:
-        began = winner.memory.event_time
-        until = loser.valid_to or max(began, loser.valid_from or began)
+        until = loser.valid_to or ended_by(loser, winner.memory.event_time)
         set_columns(connection, winner, supersedes=[*winner.memory.supersedes, loser.id])
         put_record(connection, winner, winner.record.tobytes(), "update")
     set_columns(

@@ -31,7 +31,7 @@ from recollect.store.postgres.texts import checked_name
 from recollect.store.postgres.vectors import put_vectors, remove_vectors
 from recollect.store.postgres.words import list_words, move_words, relist_words, unlist_words
 from recollect.store.room import SLOTS, checked_room
-from recollect.store.succession import ended_again
+from recollect.store.succession import ended_again, ended_by
 
 _ADD: Final = (
     f"INSERT INTO memories (namespace, slot, added, {', '.join(COLUMNS)}, record, words) "
@@ -105,6 +105,8 @@ def update(
         lengths=lengths,
     )
     put_record(connection, kept, record, "update")
+    if following.event_time != current.event_time:
+        _end_again(connection, kept.namespace, current, following.event_time)
     return following
 
 
@@ -313,9 +315,7 @@ def _supersede(connection: Server, namespace: Namespace, old_id: str, new_slot: 
         raise InvalidArgument("supersedes", old_id, "a memory that was added before this one")
     if old.superseded_by is not None:
         raise AlreadySuperseded(old_id, old.superseded_by)
-    ended = old.valid_to or new.event_time
-    if old.valid_from is not None and ended < old.valid_from:
-        ended = old.valid_from
+    ended = old.valid_to or ended_by(old, new.event_time)
     set_columns(
         connection,
         kept,
@@ -334,14 +334,7 @@ def _unlink(connection: Server, namespace: Namespace, removed: Memory) -> None:
     takes its place in the chain, for nobody asked for the oldest to come back. What it had replaced held
     until it began, and now until the newer one did.
     """
-    ids = [
-        id_
-        for (id_,) in connection.execute(
-            "SELECT id FROM memories WHERE namespace = %s AND superseded_by = %s ORDER BY slot",
-            (namespace.number, removed.id),
-        )
-    ]
-    replaced = [find(connection, namespace.path, id_) for id_ in ids]
+    replaced = _replaced_by(connection, namespace, removed)
     heir = removed.superseded_by
     began = None if heir is None else find(connection, namespace.path, heir).memory.event_time
     for kept in replaced:
@@ -363,3 +356,21 @@ def _unlink(connection: Server, namespace: Namespace, removed: Memory) -> None:
         ids += [kept.memory.id for kept in replaced if kept.slot < newer.slot]
         set_columns(connection, newer, supersedes=ids)
         put_record(connection, newer, newer.record.tobytes(), "update")
+
+
+def _end_again(connection: Server, namespace: Namespace, successor: Memory, began: datetime) -> None:
+    """Let what a memory superseded have held until that began, which is now said to be at another time."""
+    for kept in _replaced_by(connection, namespace, successor):
+        ended = ended_again(kept.memory, successor.event_time, began)
+        if ended is not None and ended != kept.memory.valid_to:
+            set_columns(connection, kept, valid_to=microseconds(ended))
+            put_record(connection, kept, changed_record(kept.record, until=ended.timestamp()), "update")
+
+
+def _replaced_by(connection: Server, namespace: Namespace, successor: Memory) -> list[Kept]:
+    """Return the memories that another superseded, in the order in which they were added."""
+    rows = connection.execute(
+        "SELECT id FROM memories WHERE namespace = %s AND superseded_by = %s ORDER BY slot",
+        (namespace.number, successor.id),
+    ).fetchall()
+    return [find(connection, namespace.path, id_) for (id_,) in rows]

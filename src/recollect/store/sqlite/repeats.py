@@ -27,6 +27,7 @@ from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.finding import find, find_namespace, put_record, record_of
 from recollect.store.sqlite.rows import SELECTED, SOURCE, marks, memory
 from recollect.store.sqlite.writing import update
+from recollect.store.succession import ended_by
 
 if TYPE_CHECKING:
     from recollect.store.repeats import Contradiction, Repeat, Run, Undone
@@ -339,7 +340,7 @@ class RepeatStore:
             )
         until = loser.valid_to
         if winner_slot > slot:
-            until = loser.valid_to or max(winner.event_time, loser.valid_from or winner.event_time)
+            until = loser.valid_to or ended_by(loser, winner.event_time)
             self._connection.execute(
                 "UPDATE memories SET supersedes = ?, version = version + 1 WHERE number = ?",
                 (json.dumps([*current.supersedes, loser.id], ensure_ascii=False), winner_number),

@@ -40,6 +40,7 @@ from recollect.store.sqlite.keeping_up import Added, rows_of
 from recollect.store.sqlite.places import vectors_place
 from recollect.store.sqlite.rows import COLUMNS, row
 from recollect.store.sqlite.segments import TAIL, Namespace
+from recollect.store.succession import ended_again, ended_by
 
 _SET_MEMORY: Final = "UPDATE memories SET " + ", ".join(f"{c} = ?" for c in COLUMNS) + " WHERE number = ?"
 _ADD_RECORD: Final = "INSERT INTO records (namespace, slot, record, terms) VALUES (?, ?, ?, ?)"
@@ -151,6 +152,8 @@ def update(
         lengths=lengths,
     )
     put_record(connection, namespace, slot, record, "update")
+    if following.event_time != current.event_time:
+        _end_again(connection, namespace, current, following.event_time)
     return following
 
 
@@ -304,9 +307,7 @@ def _supersede(
         raise InvalidArgument("supersedes", old_id, "a memory that was added before this one")
     if old.superseded_by is not None:
         raise AlreadySuperseded(old_id, old.superseded_by)
-    ended = old.valid_to or new.event_time
-    if old.valid_from is not None and ended < old.valid_from:
-        ended = old.valid_from
+    ended = old.valid_to or ended_by(old, new.event_time)
     connection.execute(
         "UPDATE memories SET superseded_by = ?, superseded_at = ?, valid_to = ?, version = version + 1 "
         "WHERE number = ?",
@@ -318,3 +319,23 @@ def _supersede(
         until=ended.timestamp(),
     )
     return put_record(connection, namespace, slot, record, "supersede")
+
+
+def _end_again(
+    connection: sqlite3.Connection, namespace: Namespace, successor: Memory, began: datetime
+) -> None:
+    """Let what a memory superseded have held until that began, which is now said to be at another time."""
+    replaced = connection.execute(
+        "SELECT id FROM memories WHERE superseded_by = ? AND namespace = ? ORDER BY number",
+        (successor.id, namespace.number),
+    ).fetchall()
+    for (id_,) in replaced:
+        _, number, slot, kept = find(connection, namespace.path, id_)
+        ended = ended_again(kept, successor.event_time, began)
+        if ended is not None and ended != kept.valid_to:
+            connection.execute(
+                "UPDATE memories SET valid_to = ?, version = version + 1 WHERE number = ?",
+                (microseconds(ended), number),
+            )
+            record = changed_record(record_of(connection, namespace, slot), until=ended.timestamp())
+            put_record(connection, namespace, slot, record, "update")
