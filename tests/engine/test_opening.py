@@ -9,8 +9,15 @@ import pytest
 import recollect
 from recollect.embed.catalogue import CATALOGUE
 from recollect.embed.select import Resources
+from recollect.engine.opening import open_store
 from recollect.model import InvalidArgument
-from recollect.model.errors import EmbedderError, ModelNotInstalled, StoreError, StoreUnavailable
+from recollect.model.errors import (
+    EmbedderError,
+    ModelNotInstalled,
+    RecollectError,
+    StoreError,
+    StoreUnavailable,
+)
 
 NO_MODELS = Resources()
 
@@ -51,6 +58,38 @@ def test_a_store_whose_model_is_gone_answers_by_words(tmp_path: Path) -> None:
 def test_an_embedder_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(EmbedderError, match="there is no embedder 'best'"):
         recollect.open(tmp_path / "m.db", embedder="best")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"analyser_name": "klingon"},
+        {"analyser_name": 7},
+        {"language": "klingon"},
+        {"language": ""},
+        {"embedder": "best"},
+        {"embedder": 7},
+        {"reranker": "best"},
+        {"anchors": "guessed"},
+        {"extract_entities": "yes"},
+        {"read_dates": "yes"},
+        {"redact": 1},
+    ],
+)
+def test_a_wrong_setting_makes_no_file(wrong: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with pytest.raises(RecollectError):
+        recollect.open(path, **{"embedder": "lexical", **wrong})
+    assert not path.exists()
+
+
+def test_a_wrong_setting_is_not_recorded(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    open_store(path).close()
+    with pytest.raises(InvalidArgument, match="language must be one of"):
+        recollect.open(path, embedder="lexical", analyser_name="plain", language="klingon")
+    with recollect.open(path, embedder="lexical") as memory:
+        assert memory.analyser.name == "snowball"
 
 
 class Lengths:

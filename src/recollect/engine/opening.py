@@ -35,10 +35,12 @@ from recollect.text.dates import AnchorExtractor
 from recollect.text.mentions import EntityExtractor
 
 if TYPE_CHECKING:
-    from recollect.embed.select import Resources
+    from recollect.embed.select import Choice, Resources
 
+_AUTO = "auto"
 _ANALYSER = "analyser"
 _LANGUAGE = "language"
+_READING, _SPEAKING = "snowball", "detect"
 
 
 def open(
@@ -133,6 +135,18 @@ def open(
     >>> memory.close()
     """
     backup = checks.flag("migration_backup", migration_backup)
+    # What is wrong whatever the store holds is said before there is a file, and never recorded in it.
+    _reading(analyser_name, language)
+    chosen = _asked_for(embedder, resources)
+    options: dict[str, Any] = {
+        "reranker": _reranker(reranker, resources),
+        "extractor": _extractor(extract_entities),
+        "anchors": _anchors(anchors),
+        "read_dates": checks.flag("read_dates", read_dates),
+        "redact": checks.flag("redact", redact),
+    }
+    if clock is not None:
+        options["clock"] = clock
     store = open_store(
         path,
         durable=durable,
@@ -143,19 +157,13 @@ def open(
     )
     try:
         reader = _analyser(store, analyser_name, language)
-        measure, specification, notes = _embedder(store, embedder, resources)
-        options: dict[str, Any] = {} if clock is None else {"clock": clock}
+        measure, specification, notes = _embedder(store, embedder, chosen, resources)
         return Engine(
             store,
             measure,
             reader,
             recipe=recipe,
             namespace=namespace,
-            reranker=_reranker(reranker, resources),
-            extractor=_extractor(extract_entities),
-            anchors=_anchors(anchors),
-            read_dates=checks.flag("read_dates", read_dates),
-            redact=checks.flag("redact", redact),
             duplicates=duplicates,
             life=life,
             notes=[*_migrated(store), *notes],
@@ -215,46 +223,60 @@ def _migrated(store: Store) -> list[str]:
 
 
 def _analyser(store: Store, name: str | None, language: str | None) -> Analyser:
-    for setting, given, default in ((_ANALYSER, name, "snowball"), (_LANGUAGE, language, "detect")):
+    for setting, given, default in ((_ANALYSER, name, _READING), (_LANGUAGE, language, _SPEAKING)):
         recorded = store.setting(setting)
         if recorded is None:
-            store.remember_setting(setting, default if given is None else checks.text(setting, given))
+            store.remember_setting(setting, default if given is None else given)
         elif given is not None and given != recorded:
             raise InvalidArgument(
                 setting,
                 given,
                 f"{recorded!r}, as the words of this store were read; make a new store to change it",
             )
-    chosen, spoken = store.setting(_ANALYSER), store.setting(_LANGUAGE)
-    return analyser(checks.one_of(_ANALYSER, chosen, tuple(ANALYSERS)), language=spoken)
+    return _reading(store.setting(_ANALYSER), store.setting(_LANGUAGE))
 
 
-def _embedder(
-    store: Store, wanted: Embedder | str | None, resources: Resources | None
-) -> tuple[Embedder | None, str | None, list[str]]:
-    """Return what measures meaning, what opens it another day, and what a person should know of it."""
-    if wanted is None:
-        return None, None, []
+def _reading(name: str | None, language: str | None) -> Analyser:
+    """Return what reads words, or raise if there is none such."""
+    return analyser(
+        checks.one_of(_ANALYSER, _READING if name is None else name, tuple(ANALYSERS)),
+        language=_SPEAKING if language is None else language,
+    )
+
+
+def _asked_for(wanted: Embedder | str | None, resources: Resources | None) -> Choice | None:
+    """Return the embedder that is asked for by its name; None where the store has a say, or there is one."""
     if not isinstance(wanted, str):
         # Not by the whole protocol: to look for its properties is to ask a service for them.
-        if not callable(getattr(wanted, "embed_query", None)):
+        if wanted is not None and not callable(getattr(wanted, "embed_query", None)):
             raise InvalidArgument("embedder", wanted, "an embedder, the name of one, or None")
-        return wanted, None, []
+        return None
+    return None if wanted == _AUTO else _choose(wanted, resources)
+
+
+def _choose(specification: str, resources: Resources | None) -> Choice:
     # Not before it is needed: it knows every kind of embedder.
     from recollect.embed.select import choose
 
+    return choose(specification, resources or _usual_resources())
+
+
+def _embedder(
+    store: Store, wanted: Embedder | str | None, chosen: Choice | None, resources: Resources | None
+) -> tuple[Embedder | None, str | None, list[str]]:
+    """Return what measures meaning, what opens it another day, and what a person should know of it."""
+    if not isinstance(wanted, str):
+        return wanted, None, []
     recorded = store.setting(EMBEDDER_SETTING)
-    specification = recorded if wanted == "auto" and recorded is not None else wanted
-    try:
-        choice = choose(specification, resources or _usual_resources())
-    except (EmbedderError, MissingExtra) as error:
-        if wanted != "auto":
-            raise
-        # A store whose model is not on this machine still answers by words; its vectors wait.
-        return None, None, [f"the store's embedder cannot be used, words only: {error}"]
+    if chosen is None:
+        try:
+            chosen = _choose(_AUTO if recorded is None else recorded, resources)
+        except (EmbedderError, MissingExtra) as error:
+            # A store whose model is not on this machine still answers by words; its vectors wait.
+            return None, None, [f"the store's embedder cannot be used, words only: {error}"]
     if recorded is None:
-        store.remember_setting(EMBEDDER_SETTING, choice.specification)
-    return choice.embedder, choice.specification, [choice.note] if choice.note else []
+        store.remember_setting(EMBEDDER_SETTING, chosen.specification)
+    return chosen.embedder, chosen.specification, [chosen.note] if chosen.note else []
 
 
 def _reranker(wanted: Reranker | str | None, resources: Resources | None) -> Reranker | None:
