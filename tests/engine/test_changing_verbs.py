@@ -144,3 +144,11 @@ def test_only_saying_so_counts_as_a_use(memory: Engine) -> None:
     with pytest.raises(MemoryNotFound):
         memory.used("nobody")
     assert memory.check() == []
+
+
+def test_a_memory_that_is_named_twice_is_confirmed_twice(memory: Engine) -> None:
+    said = memory.remember("Green tea, please.", confidence=0.5, created_at=NOW - timedelta(days=3))
+    memory.confirm(said.id, said.id)
+    confirmed = memory.get(said.id)
+    # Its confidence grows once a day.
+    assert (confirmed.mentions, round(confirmed.confidence, 6)) == (3, 0.55)

@@ -115,7 +115,8 @@ class ChangingVerbs(ABC):
         """
         path, wanted, now = self._namespace(namespace), [memory_id("id", each) for each in ids], self._clock()
         with self.store.together():
-            for memory in self.store.get(path, wanted):
+            for id_ in wanted:
+                (memory,) = self.store.get(path, [id_])
                 last = memory.supported_at or memory.created_at
                 grown = corroborated(self.life.confidence(memory, now), last, now)
                 counts = now - last >= _DAY
