@@ -76,11 +76,48 @@ def test_a_merge_is_a_new_memory_and_undoing_forgets_it(memory: Engine) -> None:
     memory.supersede_duplicates(found.groups, strategy="merge")
     (merged,) = memory.list().memories
     assert merged.content == f"{one.content}\n{two.content}"
-    assert (merged.mentions, set(merged.supersedes)) == (3, {one.id, two.id})
+    # Each of the two was said once.
+    assert (merged.mentions, set(merged.supersedes)) == (2, {one.id, two.id})
     assert [hit.memory.id for hit in memory.recall("green tea")] == [merged.id]
     memory.undo_duplicates()
     assert {each.id for each in memory.list().memories} == {one.id, two.id}
     assert memory.check() == []
+
+
+def test_a_merged_memory_is_found_by_whatever_those_it_joins_were_found_by(memory: Engine) -> None:
+    here = {"lat": 35.7, "lon": 139.7}
+    memory.remember(JAPAN[0], tags=["drinks", "tea"], confidence=0.9, mentions=3)
+    memory.remember(JAPAN[1], tags=["tea", "trips"], entities=["Uji"], place=here)
+    memory.supersede_duplicates(memory.find_duplicates(strategy="merge").groups, strategy="merge")
+    (merged,) = memory.list().memories
+    assert (merged.mentions, merged.confidence) == (4, 1.0)
+    assert set(merged.tags) == {"drinks", "tea", "trips"}
+    assert {"Anna", "Uji"} <= set(merged.entities)
+    assert merged.place == recollect.Place(35.7, 139.7)
+
+
+def test_a_merge_that_was_corrected_since_is_not_forgotten_when_its_run_is_undone() -> None:
+    today = START
+    with recollect.open(":memory:", embedder="lexical", duplicates="off", clock=lambda: today) as memory:
+        memory.remember_many(JAPAN[:2])
+        memory.supersede_duplicates(memory.find_duplicates(strategy="merge").groups, strategy="merge")
+        (merged,) = memory.list().memories
+        today = START + timedelta(days=2)
+        memory.correct(merged.id, "Anna likes black tea from Ceylon.")
+        assert memory.undo_duplicates().reinstated == ()
+        # What was believed before the correction is what it was.
+        before = memory.recall("green tea", as_of=START + timedelta(days=1)).hits
+        assert [hit.memory.id for hit in before] == [merged.id]
+
+
+def test_nothing_is_merged_with_what_was_pinned_after_it_was_found(memory: Engine) -> None:
+    memory.remember_many(JAPAN[:2])
+    (group,) = memory.find_duplicates(strategy="merge").groups
+    for pinned in (group.keep.id, group.repeats[0].id):
+        memory.pin(pinned)
+        assert memory.supersede_duplicates([group], strategy="merge").repeats == 0
+        memory.unpin(pinned)
+    assert memory.supersede_duplicates([group], strategy="merge").repeats == 2
 
 
 def test_a_merged_memory_is_purged_with_any_of_those_it_joins(memory: Engine) -> None:

@@ -189,6 +189,8 @@ class DuplicateVerbs(ABC):
             with self.store.together():
                 merged = {note.of for note in self.store.repeats(path, run=number) if note.kind == _MERGED}
                 undone = self.store.undo_run(path, number, now)
+                # What was corrected since was believed until then, and is in the place of its sources.
+                merged -= {str(each.superseded_by) for each in undone.left}
                 self.store.forget(path, sorted(merged), now)
             return undone
 
@@ -226,12 +228,12 @@ class DuplicateVerbs(ABC):
             return
         now, kind, losers = self._clock(), group.kind, repeats
         if group.content != keep.content:
-            if len(current) < len(wanted):
-                # What was joined holds the words of one that is gone or hidden by now.
+            if len(repeats) < len(group.repeats) or keep.pinned:
+                # What was joined holds the words of one that is gone, hidden or pinned by now.
                 return
-            merged = self._drafts.draft(group.content, path, _taken_over(keep, wanted))
-            self.store.add(self._entries([merged]))
-            kind, losers, keep = _MERGED, [keep, *repeats], replace(merged, mentions=1)
+            kind, losers = _MERGED, [keep, *repeats]
+            keep = self._drafts.draft(group.content, path, _taken_over(losers))
+            self.store.add(self._entries([keep]))
         self.store.repeat(path, _notes(keep, losers, kind, group, now, run))
         hidden.update(each.id for each in losers)
 
@@ -244,7 +246,7 @@ def _notes(
     from recollect.store.repeats import Repeat
 
     reasons = {each.id: reason for each, reason in zip(group.repeats, group.reasons, strict=True)}
-    correction = kind == "correction"
+    correction, merged = kind == "correction", kind == _MERGED
     sure = keep.confidence if correction else max(keep.confidence, *(each.confidence for each in losers))
     said = sorted(losers, key=lambda memory: memory.created_at)
     latest = min(keep.created_at, said[0].created_at)
@@ -256,23 +258,20 @@ def _notes(
             sure, latest = corroborated(sure, latest, each.created_at), each.created_at
             support = latest
         reason = reasons.get(each.id, "It was merged with what says the same.")
-        mentions = 0 if correction else each.mentions
+        # What was merged has the mentions of all of them from the start.
+        mentions = 0 if correction or merged else each.mentions
         notes.append(Repeat(each.id, keep.id, kind, reason, now, mentions, sure, support, run))
     return notes
 
 
-def _taken_over(keep: Memory, sources: Sequence[str]) -> dict[str, object]:
-    """Return what a merged memory has from the surest of those it was merged from, and which those are."""
-    names = (
-        "category",
-        "tier",
-        "confidence",
-        "importance",
-        "tags",
-        "entities",
-        "place",
-        "source",
-        "valid_from",
-    )
-    metadata = {**keep.metadata, MERGED_FROM: list(sources)}
-    return {name: getattr(keep, name) for name in names} | {"metadata": metadata}
+def _taken_over(sources: Sequence[Memory]) -> dict[str, object]:
+    """Return what a merged memory has from those it joins, the surest first, and which those are."""
+    keep = sources[0]
+    names = ("category", "tier", "confidence", "importance", "source", "valid_from")
+    return {name: getattr(keep, name) for name in names} | {
+        "tags": tuple(dict.fromkeys(tag for each in sources for tag in each.tags)),
+        "entities": tuple(dict.fromkeys(name for each in sources for name in each.entities)),
+        "place": next((each.place for each in sources if each.place is not None), None),
+        "mentions": sum(each.mentions for each in sources),
+        "metadata": {**keep.metadata, MERGED_FROM: [each.id for each in sources]},
+    }
