@@ -135,6 +135,25 @@ def test_a_correction_takes_the_place_and_the_old_stays_readable(memory: Engine,
     assert contents(memory, "where does Anna live?", as_of=START + timedelta(days=5)) == [old.content]
 
 
+def test_a_correction_is_dated_by_its_own_words(memory: Engine) -> None:
+    old = memory.remember("We sailed yesterday.", metadata={"boat": "Ada"})
+    assert old.valid_from is not None
+    new = memory.correct(old.id, "We sailed on 3 March 2024.")
+    assert (new.valid_from, dict(new.metadata)) == (
+        datetime(2024, 3, 3, tzinfo=UTC),
+        {"boat": "Ada", "time_phrase": "3 March 2024"},
+    )
+    undated = memory.correct(new.id, "We never sailed.")
+    assert (undated.valid_from, dict(undated.metadata)) == (None, {"boat": "Ada"})
+    given = memory.correct(undated.id, "We rowed yesterday.", metadata={"time_phrase": "once"})
+    assert (given.valid_from, dict(given.metadata)) == (None, {"time_phrase": "once"})
+
+
+def test_a_correction_of_what_is_pinned_is_pinned(memory: Engine) -> None:
+    old = memory.remember("Anna must not eat nuts.", pinned=True)
+    assert memory.correct(old.id, "Anna must not eat peanuts.").pinned
+
+
 def test_a_memory_can_be_corrected_once(memory: Engine) -> None:
     old = memory.remember("It is Monday.")
     new = memory.correct(old.id, "It is Tuesday.")

@@ -35,7 +35,7 @@ from recollect.engine.recipe_verbs import RecipeVerbs, SavedRecipes
 from recollect.engine.reembedding_verbs import ReembeddingVerbs
 from recollect.engine.repairing import Repairing
 from recollect.engine.resting import collector_resting
-from recollect.engine.times import dated
+from recollect.engine.times import PHRASE, dated
 from recollect.engine.words import embedded_text, words_of
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
@@ -262,15 +262,15 @@ class Engine(
     def correct(self, /, id: str, content: str, *, namespace: str | None = None, **details: Any) -> Memory:  # noqa: ANN401
         """Say something new in place of a memory; the old one stays readable in `history` and `as_of`.
 
-        What is not given in `details` is taken over from the old memory; of its names, those that its text
-        does not mention.
+        What is not given in `details` is taken over from the old memory: its category, tier, importance,
+        tags, metadata, place, and whether it is pinned; of its names, those that its text does not mention.
         """
         old = self.get(id, namespace=namespace)
         kept = {
-            name: getattr(old, name)
-            for name in ("category", "tier", "importance", "tags", "entities", "place")
+            name: getattr(old, name) for name in ("category", "tier", "importance", "pinned", "tags", "place")
         }
-        kept["metadata"] = dict(old.metadata)
+        # The words that its time was read from are not those of the new text.
+        kept["metadata"] = {name: value for name, value in old.metadata.items() if name != PHRASE}
         read = {folded(name) for name in self._names.mentioned(old.content, old.namespace)}
         kept["entities"] = tuple(name for name in old.entities if folded(name) not in read)
         return self.remember(content, namespace=old.namespace, supersedes=(old.id,), **(kept | details))
