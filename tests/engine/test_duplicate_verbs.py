@@ -8,7 +8,7 @@ import pytest
 
 import recollect
 from recollect.engine import Engine
-from recollect.model.errors import InvalidArgument
+from recollect.model.errors import InvalidArgument, MemoryNotFound
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 JAPAN = (
@@ -191,6 +191,14 @@ def test_bad_arguments_are_refused(memory: Engine) -> None:
     ):
         with pytest.raises(InvalidArgument):
             call()
+
+
+def test_repeats_of_what_nobody_said_are_not_simply_none(memory: Engine) -> None:
+    tea = memory.remember("tea")
+    assert memory.repeats(tea.id) == ()
+    for id_, namespace in (("nobody", None), (tea.id, "elsewhere")):
+        with pytest.raises(MemoryNotFound):
+            memory.repeats(id_, namespace=namespace)
 
 
 def test_an_export_comes_back_as_it_was(tmp_path: Path) -> None:

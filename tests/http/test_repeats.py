@@ -11,6 +11,8 @@ def test_what_is_said_again_counts_and_is_noted(client: TestClient, tea: str) ->
     (note,) = client.get("/v1/repeats", params={"id": again["id"]}).json()["repeats"]
     assert (note["of"], note["kind"]) == (again["id"], "exact")
     assert client.get("/v1/repeats", params={"id": "a b"}).status_code == 422
+    unknown = client.get("/v1/repeats", params={"id": "nobody"})
+    assert (unknown.status_code, unknown.json()["type"]) == (404, "recollect:not-found")
 
 
 def test_a_run_is_listed_and_undone(client: TestClient, engine: Engine) -> None:

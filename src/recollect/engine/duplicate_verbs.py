@@ -58,8 +58,16 @@ class DuplicateVerbs(ABC):
         """Return drafts with everything that is derived from them."""
 
     def repeats(self, id: str, *, namespace: str | None = None) -> tuple[Repeat, ...]:
-        """Return how often a memory was said again: a note for each memory that was superseded for that."""
-        return tuple(self.store.repeats(self._namespace(namespace), of=[memory_id("id", id)]))
+        """Return how often a memory was said again: a note for each memory that was superseded for that.
+
+        Raises
+        ------
+        MemoryNotFound
+            If no memory has that id.
+        """
+        path = self._namespace(namespace)
+        self.store.get(path, [memory_id("id", id)])
+        return tuple(self.store.repeats(path, of=[id]))
 
     def find_duplicates(
         self,
