@@ -122,6 +122,33 @@ def test_a_refusal_is_not_repeated(service: Any, reply: Callable[..., Any], stat
     assert len(service.asked) == 1
 
 
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize(
+    ("location", "points_to"),
+    [("https://x.example/v2/e", "https://x.example/v2/e"), ("/v2/e", "{address}/v2/e")],
+)
+def test_a_redirect_is_not_followed_and_says_where_it_leads(
+    service: Any, reply: Callable[..., Any], status: int, location: str, points_to: str
+) -> None:
+    service.says(reply(b"moved", status=status, headers={"Location": location}))
+    with pytest.raises(ServiceRefused) as caught:
+        post_json(service.address + "/v1/e", {}, {}, Waiting().patience)
+    there = points_to.format(address=service.address)
+    assert f"and points to '{there}'; give that address, if it is right" in str(caught.value)
+    assert (caught.value.status, len(service.asked)) == (status, 1)
+
+
+@pytest.mark.parametrize(
+    ("status", "headers"), [(302, {}), (302, {"Location": "http://[::1"}), (403, {"Location": "/elsewhere"})]
+)
+def test_where_nothing_leads_is_a_refusal_like_any_other(
+    service: Any, reply: Callable[..., Any], status: int, headers: dict[str, str]
+) -> None:
+    service.says(reply(b"moved", status=status, headers=headers))
+    with pytest.raises(ServiceRefused, match=f"answered {status} "):
+        post_json(service.address, {}, {}, Waiting().patience)
+
+
 def test_a_slow_service_is_not_waited_for(service: Any, reply: Callable[..., Any]) -> None:
     service.says(reply({}, delay=0.5), reply({"ok": 1}))
     waiting = Waiting(timeout=0.1)

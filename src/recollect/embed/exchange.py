@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from recollect.model.checks import above, at_least, whole
 from recollect.model.errors import (
@@ -31,6 +31,8 @@ from recollect.model.errors import (
 )
 
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
+_ELSEWHERE = frozenset({301, 302, 303, 307, 308})
+_LONGEST_ADDRESS = 300
 _BLOCK = 1 << 16
 _MOST = 1 << 28
 """How many bytes an answer may have: a thousand vectors of ten thousand dimensions, written out."""
@@ -186,7 +188,9 @@ def _attempt(address: str, payload: bytes, headers: Mapping[str, str], patience:
             _retry_after(answer.headers.get("Retry-After"), patience),
         )
     if answer.status != 200:
-        raise ServiceRefused(_refusal(address, answer.status, answer.reason, content), answer.status)
+        elsewhere = answer.headers.get("Location") if answer.status in _ELSEWHERE else None
+        refusal = _refusal(address, answer.status, answer.reason, content, elsewhere)
+        raise ServiceRefused(refusal, answer.status)
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -256,7 +260,18 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit()
 
 
-def _refusal(address: str, status: int, reason: str, content: bytes) -> str:
+def _refusal(address: str, status: int, reason: str, content: bytes, elsewhere: str | None) -> str:
+    if elsewhere is not None:
+        # Not followed: texts and the key go to the address that was given, and to no other.
+        try:
+            there = urljoin(address, elsewhere)
+        except ValueError:
+            # No address at all, but the one who reads this may know what was meant.
+            there = elsewhere
+        there = repr(there[:_LONGEST_ADDRESS])
+        return (
+            f"{address} answered {status} {reason} and points to {there}; give that address, if it is right"
+        )
     advice = {
         401: "the API key is missing or wrong",
         403: "the API key may not do this",
