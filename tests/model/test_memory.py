@@ -4,6 +4,7 @@ from dataclasses import FrozenInstanceError, fields, replace
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
+import numpy as np
 import pytest
 
 from recollect.model import InvalidArgument, Memory, Place, Source, Tier
@@ -56,6 +57,15 @@ def test_everything_given_is_brought_to_its_form() -> None:
         assert moment is not None
         assert moment.tzinfo is UTC
     assert FULL.valid_from == DAY
+
+
+def test_whole_numbers_and_flags_of_numpy_become_plain_ones() -> None:
+    counts: dict[str, Any] = {"mentions": np.int64(3), "access_count": np.uint8(2), "version": np.int32(4)}
+    counted = memory(**counts, pinned=np.bool_(True), source=Source(position=np.int16(7)))  # type: ignore[arg-type]
+    given = (counted.mentions, counted.access_count, counted.version, counted.source.position)
+    assert given == (3, 2, 4, 7)
+    assert {type(number) for number in given} == {int}
+    assert counted.pinned is True
 
 
 def test_the_event_is_when_it_holds_or_else_when_it_was_learnt() -> None:

@@ -43,7 +43,8 @@ class Source:
         for argument in ("speaker", "session", "link"):
             checks.writable(argument, getattr(self, argument))
         if self.position is not None:
-            checks.whole("position", self.position)
+            # Not as it came: a database writes a number of numpy's as bytes, which nobody can read again.
+            object.__setattr__(self, "position", checks.whole("position", self.position))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,13 +114,13 @@ class Memory:
         if self.place is not None and not isinstance(self.place, Place):
             raise InvalidArgument("place", self.place, "a Place or None")
         if self.pinned is not False:
-            checks.flag("pinned", self.pinned)
+            put(self, "pinned", checks.flag("pinned", self.pinned))
         if type(self.mentions) is not int or self.mentions != 1:
-            checks.whole("mentions", self.mentions, 1)
+            put(self, "mentions", checks.whole("mentions", self.mentions, 1))
         if type(self.access_count) is not int or self.access_count:
-            checks.whole("access_count", self.access_count)
+            put(self, "access_count", checks.whole("access_count", self.access_count))
         if type(self.version) is not int or self.version != 1:
-            checks.whole("version", self.version, 1)
+            put(self, "version", checks.whole("version", self.version, 1))
         if type(self.confidence) is not float or not 0.0 <= self.confidence <= 1.0:
             put(self, "confidence", checks.probability("confidence", self.confidence))
         if type(self.importance) is not float or not 0.0 <= self.importance <= 1.0:
