@@ -114,21 +114,25 @@ class ChangingVerbs(ABC):
         A confidence grows at most once a day, from what it is by now (:meth:`confidence_of`).
         """
         path, wanted, now = self._namespace(namespace), [memory_id("id", each) for each in ids], self._clock()
-        with self.store.together():
-            for id_ in wanted:
-                (memory,) = self.store.get(path, [id_])
-                last = memory.supported_at or memory.created_at
-                grown = corroborated(self.life.confidence(memory, now), last, now)
-                counts = now - last >= _DAY
-                self.store.update(
-                    replace(
-                        memory,
-                        mentions=memory.mentions + 1,
-                        confidence=grown if counts else memory.confidence,
-                        supported_at=now if counts else memory.supported_at,
-                    ),
-                    memory.version,
-                )
+
+        def grow() -> None:
+            with self.store.together():
+                for id_ in wanted:
+                    (memory,) = self.store.get(path, [id_])
+                    last = memory.supported_at or memory.created_at
+                    grown = corroborated(self.life.confidence(memory, now), last, now)
+                    counts = now - last >= _DAY
+                    self.store.update(
+                        replace(
+                            memory,
+                            mentions=memory.mentions + 1,
+                            confidence=grown if counts else memory.confidence,
+                            supported_at=now if counts else memory.supported_at,
+                        ),
+                        memory.version,
+                    )
+
+        self._repairing.run([path], grow)
 
     def confidence_of(self, memory: Memory, *, now: datetime | None = None) -> float:
         """Return how sure a memory is by now, as every recall counts it; `memory.confidence` is as written.
@@ -140,9 +144,12 @@ class ChangingVerbs(ABC):
         return self.life.confidence(memory, self._clock() if now is None else checks.instant("now", now))
 
     def _all_or_none(self, ids: Sequence[str], namespace: str | None, **fields: Any) -> None:  # noqa: ANN401
-        with self.store.together():
-            for id_ in ids:
-                self.change(id_, namespace=namespace, **fields)
+        def change() -> None:
+            with self.store.together():
+                for id_ in ids:
+                    self.change(id_, namespace=namespace, **fields)
+
+        self._repairing.run([self._namespace(namespace)], change)
 
     def _written(self, changed: Memory, version: int) -> Memory:
         return self.store.update(changed, version, self._repairing.words_of)

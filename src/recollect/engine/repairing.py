@@ -29,11 +29,15 @@ class Repairing:
         return words_of(memory, self.analyser)
 
     def run(self, paths: Sequence[str], action: Callable[[], _Result]) -> _Result:
-        """Do something; if derived data of these namespaces does not check, rebuild it and do it again."""
+        """Do something; if derived data of these namespaces does not check, rebuild it and do it again.
+
+        It is also done again where a server gave way in the middle of it (:meth:`Store.tried`), so it writes
+        in one transaction.
+        """
         try:
-            return action()
+            return self.store.tried(action)
         except IndexCorrupt as error:
             _LOG.warning("rebuilding what is derived from the memories of %s: %s", ", ".join(paths), error)
             for path in paths:
                 self.store.rebuild(path, self.words_of)
-            return action()
+            return self.store.tried(action)

@@ -111,3 +111,20 @@ class AccessConformance:
         assert store.relaxed(lambda: store.setting("x"), fresh=True) == ("2", "")
         with pytest.raises(InvalidArgument):
             store.relaxed(lambda: store.page(_HERE, None, 1, "no cursor", hidden=False))
+
+    def test_work_that_nothing_disturbs_is_done_once(self, store: Store) -> None:
+        """Check what it returns and raises, alone and inside another write."""
+        done: list[str] = []
+
+        def work() -> str:
+            done.append("done")
+            with store.together():
+                store.remember_setting("x", str(len(done)))
+            return "answer"
+
+        assert store.tried(work) == "answer"
+        with store.together():
+            assert store.tried(work) == "answer"
+        assert (len(done), store.setting("x")) == (2, "2")
+        with pytest.raises(InvalidArgument):
+            store.tried(lambda: store.page(_HERE, None, 1, "no cursor", hidden=False))

@@ -16,7 +16,7 @@ from recollect.store.postgres import database as module
 from recollect.store.postgres import namespaces
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.database import Database
-from recollect.store.postgres.failing import CommitUnsure
+from recollect.store.postgres.failing import CommitUnsure, ConnectionLost
 from recollect.store.postgres.store import PostgresStore
 
 
@@ -170,6 +170,88 @@ def test_a_transaction_that_does_not_end_is_not_waited_for_for_ever(
     lose_the_answer(monkeypatch)
     with pytest.raises(CommitUnsure, match="look, and write it again if not"):
         database.write(lambda connection: put(connection, "a"))
+
+
+def test_of_a_block_whose_answer_is_lost_the_server_is_asked(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A block cannot be run again: it is done, or who ran it is told that nothing of it was written."""
+    lose_the_answer(monkeypatch)
+    with database.together() as connection:
+        put(connection, "a")
+    monkeypatch.undo()
+    assert settings_of(database) == ["a"]
+    execute: Any = Server.execute
+
+    def losing(self: Server, query: str, *given: object, **options: object) -> object:
+        if query.endswith("COMMIT") and "writers" in query:
+            self.pgconn.finish()
+            raise psycopg.OperationalError("the connection is lost")
+        return execute(self, query, *given, **options)
+
+    monkeypatch.setattr(Server, "execute", losing)
+    with pytest.raises(ConnectionLost, match="and nothing of it was; try again"), database.together() as one:
+        put(one, "b")
+    monkeypatch.undo()
+    assert settings_of(database) == ["a"]
+
+
+def test_what_another_database_is_unsure_of_is_not_asked_here(database: Database) -> None:
+    with pytest.raises(CommitUnsure, match="elsewhere"), database.together():
+        raise CommitUnsure("elsewhere", "7", 1, 1)
+
+
+def test_work_of_several_steps_is_done_again_when_its_connection_is_lost(
+    database: Database, used: str
+) -> None:
+    tries: list[Server] = []
+
+    def work() -> str:
+        with database.reading() as connection:
+            connection.execute("SELECT 1")
+        with database.together() as connection:
+            tries.append(connection)
+            put(connection, "a")
+            if len(tries) == 1:
+                end(used, connection)
+            database.write(lambda same: put(same, "b"))
+        return "done"
+
+    assert database.tried(work) == "done"
+    assert (len(tries), settings_of(database)) == (2, ["a", "b"])
+
+
+def test_work_inside_a_transaction_is_not_done_again_without_it(database: Database, used: str) -> None:
+    tries: list[Server] = []
+
+    def work(connection: Server) -> None:
+        tries.append(connection)
+        end(used, connection)
+        put(connection, "b")
+
+    def both() -> None:
+        with database.together() as connection:
+            put(connection, "a")
+            database.tried(lambda: work(connection))
+
+    with pytest.raises(ConnectionLost):
+        both()
+    assert (len(tries), settings_of(database)) == (1, [])
+
+
+def test_what_is_tried_inside_of_what_is_tried_is_not_tried_as_often_again(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_PAUSE", 0.0)
+    tries = []
+
+    def work(connection: Server) -> None:
+        tries.append(connection)
+        connection.execute("DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '40001'; END $$")
+
+    with pytest.raises(StoreUnavailable, match="others kept writing to the same memories"):
+        database.tried(lambda: database.tried(lambda: database.write(work)))
+    assert len(tries) == 6
 
 
 def writers_of(used: str) -> list[tuple[int, int]]:

@@ -1,7 +1,7 @@
 """The engine on a server: every recipe recalls what it recalls from a file, and every door opens there."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -174,3 +174,39 @@ def test_a_recall_takes_few_statements(
     monkeypatch.setattr(psycopg.Cursor, "execute", noted)
     engine.recall(question)
     assert len(asked) <= most, asked
+
+
+@pytest.mark.parametrize("verb", ["remember", "recall", "confirm", "pin", "correct", "timeline"])
+def test_a_verb_whose_connection_ends_in_the_middle_is_done_all_the_same(
+    both: tuple[Engine, Engine], base: str, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    """Whichever statement it is that meets no server: a failover is not the caller's business."""
+    verbs: dict[str, Callable[[Engine], Any]] = {
+        "remember": lambda engine: engine.remember("Anna is allergic to walnuts and to hazelnuts.").mentions,
+        "recall": lambda engine: contents(engine.recall(QUESTIONS[0])),
+        "confirm": lambda engine: engine.confirm("f1"),
+        "pin": lambda engine: engine.pin("f1", "f3"),
+        "correct": lambda engine: engine.correct("f3", "Zoë sold the red bicycle.").supersedes,
+        "timeline": lambda engine: [each.content for each in engine.timeline("Tom")],
+    }
+    file, server = both
+    wanted = verbs[verb](file)
+    execute = psycopg.Cursor.execute
+    # Beyond the first that a verb begins with, and not so far that it ends before.
+    left = iter([*[False] * 4, True])
+
+    def ending(self: Any, query: Any, *args: Any, **options: Any) -> Any:
+        if next(left, False):
+            with psycopg.connect(base, autocommit=True) as other:
+                pid = self.connection.info.backend_pid
+                execute(other.cursor(), "SELECT pg_terminate_backend(%s, 5000)", (pid,))
+        return execute(self, query, *args, **options)
+
+    monkeypatch.setattr(psycopg.Cursor, "execute", ending)
+    assert verbs[verb](server) == wanted
+    assert next(left, None) is None
+    monkeypatch.undo()
+    assert [each.content for each in server.list(hidden=True, limit=50).memories] == [
+        each.content for each in file.list(hidden=True, limit=50).memories
+    ]
+    assert server.get("f1").mentions == file.get("f1").mentions

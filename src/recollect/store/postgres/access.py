@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from recollect.model.errors import InvalidArgument
 from recollect.store.access import ApiKey, Reply
 from recollect.store.instants import instant, microseconds, moment
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.database import Database
+
+_Result = TypeVar("_Result")
 
 _KEY: Final = "id, name, digest, namespaces, scopes, created_at, expires_at, revoked_at"
 _REPLY: Final = "caller, key, about, request, status, body, created_at"
@@ -86,12 +88,16 @@ class AccessStore:
     def together(self) -> Iterator[None]:
         """Make everything that this thread writes in the block one transaction: all of it, or nothing."""
         try:
-            with self._database.writing():
+            with self._database.together():
                 yield
         except BaseException:
             # What was read inside the block may be of changes that never came to be.
             self.rollbacks += 1
             raise
+
+    def tried(self, work: Callable[[], _Result]) -> _Result:
+        """Return what `work` returns, which is done again where the server gave way in the middle of it."""
+        return self._database.tried(work)
 
     def reply(self, caller: str, key: str) -> Reply | None:
         """Return what a caller's request of that name was answered with, if it was.

@@ -16,7 +16,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import count
 from time import monotonic, sleep
 from typing import Final, TypeVar
 
@@ -136,30 +135,20 @@ class Database:
         if self.is_writing:
             with self.writing() as connection:
                 return work(connection)
-        result: _Result
-        lost = False
-        for attempt in count(1):
-            try:
-                with self.writing() as connection:
-                    result = work(connection)
-            except Contended:
-                if attempt == _ATTEMPTS:
-                    raise
-                sleep(_PAUSE * 2**attempt)
-                continue
-            except CommitUnsure as unsure:
-                if not self._happened(unsure):
-                    if lost:
-                        raise
-                    lost = True
-                    continue
-            except ConnectionLost:
-                if lost:
-                    raise
-                lost = True
-                continue
-            break
-        return result
+
+        def written() -> _Result:
+            with self.together() as connection:
+                return work(connection)
+
+        return written() if self._is_trying else self._persisted(written)
+
+    def tried(self, work: Callable[[], _Result]) -> _Result:
+        """Return what `work` returns, which is done again if it was undone, or the connection was lost.
+
+        It may read as often as it likes, and write in one transaction. Inside a transaction of this thread
+        it is done once: what came before it is undone as well.
+        """
+        return work() if self.is_inside or self._is_trying else self._persisted(work)
 
     # --- transactions ---------------------------------------------------------------------------------
 
@@ -222,6 +211,25 @@ class Database:
             self._commit(connection, transaction)
 
     @contextmanager
+    def together(self) -> Iterator[Server]:
+        """Run the block as :meth:`writing` does; if nobody says whether it was committed, ask."""
+        unsure: CommitUnsure | None = None
+        try:
+            with self.writing() as connection:
+                yield connection
+        except CommitUnsure as error:
+            # One of another database is for those to ask about who wrote there.
+            if error.number not in self._mine:
+                raise
+            unsure = error
+        # The connection is given back by now: there may be no other to ask by.
+        if unsure is not None and not self._happened(unsure):
+            raise ConnectionLost(
+                f"the connection to {self.name} was lost while something was being written, and nothing of "
+                "it was; try again, and look at the server if it happens again"
+            ) from unsure
+
+    @contextmanager
     def elsewhere(self, source: Callable[[], AbstractContextManager[Server]]) -> Iterator[None]:
         """Let this thread read in the block from where `source` says; what it writes is written here."""
         before = getattr(self._here, "elsewhere", None)
@@ -259,6 +267,30 @@ class Database:
         return self._asked(sql, values)
 
     # --- inside ---------------------------------------------------------------------------------------
+
+    @property
+    def _is_trying(self) -> bool:
+        """Whether this thread does again what is undone, so that nothing inside of it has to."""
+        return bool(getattr(self._here, "trying", False))
+
+    def _persisted(self, work: Callable[[], _Result]) -> _Result:
+        attempt, lost = 0, False
+        self._here.trying = True
+        try:
+            while True:
+                attempt += 1
+                try:
+                    return work()
+                except Contended:
+                    if attempt == _ATTEMPTS:
+                        raise
+                    sleep(_PAUSE * 2**attempt)
+                except ConnectionLost:
+                    if lost:
+                        raise
+                    lost = True
+        finally:
+            self._here.trying = False
 
     @contextmanager
     def _held(self, connection: Server, *, writing: bool) -> Iterator[None]:

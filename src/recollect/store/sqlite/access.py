@@ -98,6 +98,10 @@ class AccessStore:
                     self._forget_partitions()
                 raise
 
+    def tried(self, work: Callable[[], _Result]) -> _Result:
+        """Return what `work` returns: between a process and its file nothing is lost."""
+        return work()
+
     def relaxed(self, work: Callable[[], _Result], *, fresh: bool = False) -> tuple[_Result, str]:
         """Return what `work` reads; a file has no replica, so it is always as new as can be."""
         return work(), ""
