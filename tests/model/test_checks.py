@@ -54,6 +54,8 @@ HUGE = 10**400
         (lambda: checks.texts("tags", 5), "tags"),
         (lambda: checks.texts("tags", ["a", 5]), "tags[1]"),
         (lambda: checks.texts("tags", b"ab"), "tags[0]"),
+        (lambda: checks.texts("tags", np.array([1, 2])), "tags[0]"),
+        (lambda: checks.texts("tags", np.array("a")), "tags"),
         (lambda: checks.numbers("scores", [1, NAN]), "scores[1]"),
         (lambda: checks.numbers("scores", [1, INF, -INF]), "scores[1]"),
         (lambda: checks.numbers("scores", [1, HUGE]), "scores"),
@@ -115,6 +117,11 @@ def test_plain_values_come_back() -> None:
     assert checks.text("name", "") == ""
     assert checks.one_of("form", "a", ["a", "b"]) == "a"
     assert checks.texts("tags", iter(["b", "a"])) == ("b", "a")
+
+
+@pytest.mark.parametrize("words", [(), ("a",), ("b", "a")])
+def test_texts_may_come_in_an_array(words: tuple[str, ...]) -> None:
+    assert checks.texts("tags", np.array(words, np.str_)) == words
     assert checks.flags("transient", []).tolist() == []
     assert checks.flags("transient", np.array([True])).tolist() == [True]
     assert checks.same_length(a=[1, 2], b=(3, 4)) == 2

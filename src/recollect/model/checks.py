@@ -223,11 +223,15 @@ def texts(argument: str, values: object) -> tuple[str, ...]:
     ...
     recollect.model.errors.InvalidArgument: tags must be a list of strings, got 'work'
     """
-    if values == ():
+    # Not by comparing: an array compares its elements.
+    if type(values) is tuple and not values:
         return ()
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InvalidArgument(argument, values, "a list of strings")
-    given = tuple(values)
+    try:
+        given = tuple(values)
+    except TypeError as error:  # an array without a dimension says it can be gone through, and cannot
+        raise InvalidArgument(argument, values, "a list of strings") from error
     # The usual case first: a name for each place takes longer than a look at all of them.
     if set(map(type, given)) == {str}:
         return given
