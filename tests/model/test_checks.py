@@ -117,15 +117,15 @@ def test_plain_values_come_back() -> None:
     assert checks.text("name", "") == ""
     assert checks.one_of("form", "a", ["a", "b"]) == "a"
     assert checks.texts("tags", iter(["b", "a"])) == ("b", "a")
+    assert checks.flags("transient", []).tolist() == []
+    assert checks.flags("transient", np.array([True])).tolist() == [True]
+    assert checks.same_length(a=[1, 2], b=(3, 4)) == 2
+    assert checks.weights("weights", [], 0).tolist() == []
 
 
 @pytest.mark.parametrize("words", [(), ("a",), ("b", "a")])
 def test_texts_may_come_in_an_array(words: tuple[str, ...]) -> None:
     assert checks.texts("tags", np.array(words, np.str_)) == words
-    assert checks.flags("transient", []).tolist() == []
-    assert checks.flags("transient", np.array([True])).tolist() == [True]
-    assert checks.same_length(a=[1, 2], b=(3, 4)) == 2
-    assert checks.weights("weights", [], 0).tolist() == []
 
 
 def test_instants_become_utc() -> None:
