@@ -157,21 +157,24 @@ def read_question(text: str, analyser: Analyser) -> Question:
     if not _MARKED.search(text):
         cleaned = " ".join(text.split())
         return Question(cleaned, counted(analyser.tokens(cleaned)), (), (), counted(roots(cleaned)))
-    phrases = tuple(
-        phrase for match in _PHRASE.finditer(text) for phrase in match.groups() if phrase and phrase.strip()
-    )
-    unquoted = _PHRASE.sub(lambda match: f" {next(filter(None, match.groups()))} ", text)
-    # Inside quotation marks a minus is a minus.
-    outside = _PHRASE.sub(" ", text)
-    excluded = _EXCLUDED.findall(outside)
-    for word in excluded:
-        unquoted = re.sub(rf"(?<!\S)-{re.escape(word)}", " ", unquoted)
-    cleaned = " ".join(unquoted.split())
-    without = tuple(dict.fromkeys(term for word in excluded for term in analyser.tokens(word)))
+    said: list[str] = []
+    phrases: list[str] = []
+    marked: list[str] = []
+    # A cut at every phrase: what is outside, then a place for each kind of quotation mark. Inside them a
+    # minus is a minus.
+    for place, piece in enumerate(_PHRASE.split(text)):
+        if place % (_PHRASE.groups + 1) == 0:
+            marked += _EXCLUDED.findall(piece)
+            said.append(_EXCLUDED.sub(" ", piece))
+        elif piece is not None:
+            said.append(piece)
+            phrases += [piece] if piece.strip() else []
+    cleaned = " ".join(" ".join(said).split())
+    without = tuple(dict.fromkeys(term for word in marked for term in analyser.tokens(word)))
     terms = Counter(analyser.tokens(cleaned))
     for term in without:
         terms.pop(term, None)
-    return Question(cleaned, dict(terms), phrases, without, counted(roots(cleaned)))
+    return Question(cleaned, dict(terms), tuple(phrases), without, counted(roots(cleaned)))
 
 
 # Not strftime's names: those change with the locale of the process.
