@@ -82,6 +82,20 @@ def test_an_excluded_word_is_not_looked_for() -> None:
     assert question.terms == {"tea": 1}
 
 
+@pytest.mark.parametrize(
+    ("asked", "memory", "term"),
+    [
+        ("Was trinkt Anna gern, ohne -Katzen", "Die Katzen trinken gern Milch.", "katz"),
+        ("¿Qué le gusta a Ana, pero no las -flores?", "A Ana le gustan las flores.", "flor"),
+        ("Są też żółte -kwiaty", "Są już kwiaty, żółte i różne.", "kwiaty"),
+        ("Что любит Анна -котами", "Анна пришла с котами.", "кот"),
+    ],
+)
+def test_an_excluded_word_is_read_in_the_language_of_the_question(asked: str, memory: str, term: str) -> None:
+    assert term in words_of(Memory(id="m1", content=memory, created_at=SUNDAY), SNOWBALL)["content"]
+    assert term in read_question(asked, SNOWBALL).excluded
+
+
 def test_repeated_words_count_and_stop_words_do_not() -> None:
     question = read_question("What is the tea, the tea?", SNOWBALL)
     assert question.terms == {"tea": 2}

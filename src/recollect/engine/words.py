@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache
 from typing import Final
@@ -15,6 +15,7 @@ from recollect.model.memory import Memory
 from recollect.text.analysers import Analyser
 from recollect.text.date_terms import date_terms
 from recollect.text.folding import folded
+from recollect.text.language import detect
 from recollect.text.roots import roots
 
 _PHRASE: Final = re.compile(r'"([^"]+)"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]')
@@ -170,11 +171,24 @@ def read_question(text: str, analyser: Analyser) -> Question:
             said.append(piece)
             phrases += [piece] if piece.strip() else []
     cleaned = " ".join(" ".join(said).split())
-    without = tuple(dict.fromkeys(term for word in marked for term in analyser.tokens(word)))
+    without = _excluded(marked, cleaned, analyser)
     terms = Counter(analyser.tokens(cleaned))
     for term in without:
         terms.pop(term, None)
     return Question(cleaned, dict(terms), tuple(phrases), without, counted(roots(cleaned)))
+
+
+def _excluded(words: Sequence[str], question: str, analyser: Analyser) -> tuple[str, ...]:
+    """Return the terms of excluded words, each as it is read alone and in the language of the question.
+
+    A word alone seldom shows its language, and „Katzen" is one term in German and another in English.
+    """
+    if not words:
+        return ()
+    readers = [analyser]
+    if analyser.language == "detect":
+        readers.append(replace(analyser, language=detect(" ".join([question, *words]))))
+    return tuple(dict.fromkeys(term for word in words for reader in readers for term in reader.tokens(word)))
 
 
 # Not strftime's names: those change with the locale of the process.
