@@ -70,6 +70,31 @@ def test_cls_pooling_is_seen(folder: Path) -> None:
     assert describe_hub_folder(folder).pooling == "cls"
 
 
+@pytest.mark.parametrize(
+    ("said", "pooling"), [("cls", "cls"), ("mean", "mean"), (["cls"], "cls"), ([], "mean")]
+)
+def test_pooling_may_be_one_word(folder: Path, said: Any, pooling: str) -> None:
+    # As sentence-transformers 6 writes it, with the flags of before gone.
+    config = {"embedding_dimension": 24, "pooling_mode": said, "include_prompt": True}
+    write(folder, "1_Pooling/config.json", config)
+    assert describe_hub_folder(folder).pooling == pooling
+
+
+def test_distilbert_calls_its_width_otherwise(folder: Path) -> None:
+    write(folder, "config.json", {"dim": 24, "max_position_embeddings": 512, "model_type": "distilbert"})
+    assert describe_hub_folder(folder).dimension == 24
+
+
+def test_steps_that_change_nothing_are_passed_over(folder: Path) -> None:
+    types = [
+        "sentence_transformers.models.Transformer",
+        "sentence_transformers.sentence_transformer.modules.pooling.Pooling",
+        "sentence_transformers.base.modules.normalize.Normalize",
+    ]
+    write(folder, "modules.json", [{"idx": place, "type": type_} for place, type_ in enumerate(types)])
+    assert describe_hub_folder(folder).pooling == "mean"
+
+
 def test_settings_that_are_not_there_have_their_usual_values(folder: Path) -> None:
     for name in ("sentence_bert_config.json", "1_Pooling/config.json", "config_sentence_transformers.json"):
         (folder / name).unlink()
@@ -86,6 +111,27 @@ def test_roberta_reads_two_tokens_fewer_than_it_has_positions(folder: Path) -> N
 def test_prompts_for_passages_are_prompts_for_documents(folder: Path) -> None:
     write(folder, "config_sentence_transformers.json", {"prompts": {"query": "q: ", "passage": "p: "}})
     assert describe_hub_folder(folder).prompts == Prompts("q: ", "p: ")
+
+
+@pytest.mark.parametrize(
+    ("config", "prompts"),
+    [
+        ({"prompts": {"query": "q: ", "corpus": "c: "}}, Prompts("q: ", "c: ")),
+        ({"prompts": {"about": "a: "}, "default_prompt_name": "about"}, Prompts("a: ", "a: ")),
+        (
+            {"prompts": {"query": "q: ", "about": "a: "}, "default_prompt_name": "about"},
+            Prompts("q: ", "a: "),
+        ),
+        ({"prompts": {"query": "", "about": "a: "}, "default_prompt_name": "about"}, Prompts("", "a: ")),
+        ({"prompts": {"query": None, "about": "a: "}, "default_prompt_name": None}, Prompts()),
+        ({"prompts": None}, Prompts()),
+    ],
+)
+def test_prompts_are_chosen_as_sentence_transformers_does(
+    folder: Path, config: dict[str, Any], prompts: Prompts
+) -> None:
+    write(folder, "config_sentence_transformers.json", config)
+    assert describe_hub_folder(folder).prompts == prompts
 
 
 def test_the_graph_may_lie_at_the_top(folder: Path) -> None:
@@ -112,7 +158,21 @@ def test_a_missing_file_is_named(folder: Path, name: str) -> None:
         ),
         ("config.json", {"max_position_embeddings": 512}, "hidden_size"),
         ("config.json", {"hidden_size": 0, "max_position_embeddings": 512}, "dimension must be"),
+        ("config.json", {"hidden_size": 24, "max_position_embeddings": "many"}, "sentence encoder"),
+        ("config.json", {"hidden_size": 24, "max_position_embeddings": None}, "sentence encoder"),
+        ("config.json", ["hidden_size"], "should hold a JSON object"),
         ("modules.json", [{"type": "sentence_transformers.models.Dense"}], "dense layer"),
+        ("modules.json", [{"type": "sentence_transformers.base.modules.dense.Dense"}], "dense layer"),
+        ("modules.json", [{"type": "sentence_transformers.models.LSTM"}], "a step 'LSTM'"),
+        ("modules.json", [{"idx": 0}], "a step ''"),
+        ("modules.json", {}, "should hold a JSON array"),
+        ("sentence_bert_config.json", 128, "should hold a JSON object"),
+        ("1_Pooling/config.json", {"pooling_mode": "lasttoken"}, "lasttoken is not supported"),
+        ("1_Pooling/config.json", {"pooling_mode": ["cls", "mean"]}, "cls and mean is not supported"),
+        ("1_Pooling/config.json", {"pooling_mode": {"cls": 1}}, "told by words"),
+        ("1_Pooling/config.json", {"pooling_mode": "mean", "include_prompt": False}, "out of the mean"),
+        ("config_sentence_transformers.json", {"prompts": ["query: "]}, "prompts have names"),
+        ("config_sentence_transformers.json", {"prompts": {"query": 1}}, "prompts.query must be"),
     ],
 )
 def test_what_is_not_supported_is_said(folder: Path, name: str, content: Any, says: str) -> None:
@@ -124,6 +184,12 @@ def test_what_is_not_supported_is_said(folder: Path, name: str, content: Any, sa
 def test_a_file_that_is_not_json_is_corrupt(folder: Path) -> None:
     (folder / "config.json").write_text("{")
     with pytest.raises(ModelCorrupt, match="not JSON"):
+        describe_hub_folder(folder)
+
+
+def test_a_file_that_cannot_be_read_is_corrupt(folder: Path) -> None:
+    (folder / "modules.json").mkdir()
+    with pytest.raises(ModelCorrupt, match=r"modules\.json cannot be read"):
         describe_hub_folder(folder)
 
 
@@ -200,6 +266,7 @@ def test_a_re_ranker_s_score_follows_from_its_labels(
         (RERANKER | {"architectures": ["BertModel"]}, "no re-ranker but a BertModel"),
         ({"num_labels": 1}, "says nothing about 'max_position_embeddings'"),
         (RERANKER | {"max_position_embeddings": 8}, "do not describe a re-ranker"),
+        (RERANKER | {"num_labels": 1, "max_position_embeddings": "many"}, "do not describe a re-ranker"),
     ],
 )
 def test_what_is_no_re_ranker_is_refused(folder: Path, config: dict[str, Any], says: str) -> None:

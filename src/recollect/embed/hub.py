@@ -19,6 +19,8 @@ from recollect.embed.reranker_description import OUTPUTS, RerankerDescription
 from recollect.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
 
 _WEIGHTS = ("onnx/model.onnx", "model.onnx")
+_STEPS = ("Transformer", "Pooling", "Normalize", "Dropout")
+"""What a sentence encoder consists of that can be run here; dropping out is a matter of training."""
 _ROBERTA_LIKE = ("roberta", "xlm-roberta", "camembert", "mpnet")
 """Architectures that count positions from 2, and so read two tokens fewer than they have positions."""
 
@@ -57,28 +59,27 @@ def describe_hub_folder(folder: Path, *, model_id: str | None = None, revision: 
         A file cannot be read, or asks for something a plain mean or CLS encoder does not do.
     """
     names, config = _files(folder), _json(folder / "config.json", required=True)
-    modules = _json(folder / "modules.json", required=False)
-    if "sentence_transformers.models.Dense" in json.dumps(modules):
-        raise ModelCorrupt(f"{folder} ends in a dense layer, which its ONNX graph does not contain")
+    _check_steps(folder)
     sentence = _json(folder / "sentence_bert_config.json", required=False)
-    prompts = _json(folder / "config_sentence_transformers.json", required=False).get("prompts") or {}
+    pooling = _json(folder / "1_Pooling" / "config.json", required=False)
+    prompts = _prompts(_json(folder / "config_sentence_transformers.json", required=False))
+    if pooling.get("include_prompt") is False and prompts != Prompts() and _pooling(pooling) == "mean":
+        raise ModelCorrupt(f"{folder} leaves its prompts out of the mean, which is not supported")
     files = {} if revision else {name: _sha256(folder / name) for name in names}
     try:
         return ModelDescription(
             id=model_id or folder.name,
             kind="onnx",
-            dimension=config["hidden_size"],
+            dimension=config["dim" if config.get("model_type") == "distilbert" else "hidden_size"],
             max_tokens=_longest(config, sentence),
-            pooling=_pooling(_json(folder / "1_Pooling" / "config.json", required=False)),
-            prompts=Prompts(
-                query=prompts.get("query", ""), document=prompts.get("document", prompts.get("passage", ""))
-            ),
+            pooling=_pooling(pooling),
+            prompts=prompts,
             revision=revision,
             files=files,
         )
     except KeyError as error:
         raise ModelCorrupt(f"{folder / 'config.json'} says nothing about {error}") from error
-    except InvalidArgument as error:
+    except (InvalidArgument, TypeError, ValueError) as error:
         raise ModelCorrupt(f"the files in {folder} do not describe a sentence encoder: {error}") from error
 
 
@@ -120,7 +121,7 @@ def describe_hub_reranker(folder: Path, *, model_id: str | None = None) -> Reran
         )
     except KeyError as error:
         raise ModelCorrupt(f"{folder / 'config.json'} says nothing about {error}") from error
-    except InvalidArgument as error:
+    except (InvalidArgument, TypeError, ValueError) as error:
         raise ModelCorrupt(f"the files in {folder} do not describe a re-ranker: {error}") from error
 
 
@@ -189,32 +190,68 @@ def _longest(config: Mapping[str, Any], sentence: Mapping[str, Any]) -> int:
     return min(positions, int(sentence.get("max_seq_length") or positions))
 
 
+def _check_steps(folder: Path) -> None:
+    """Refuse a model that does more with its tokens than to pool them."""
+    steps = _json(folder / "modules.json", required=False, kind=list)
+    for step in steps:
+        # The name of the class; where its library keeps it has changed over the years.
+        name = str(step.get("type", "") if isinstance(step, dict) else step).rpartition(".")[2]
+        if name not in _STEPS:
+            what = "ends in a dense layer" if name == "Dense" else f"has a step {name!r}"
+            raise ModelCorrupt(f"{folder} {what}, which its ONNX graph does not contain")
+
+
+def _prompts(config: Mapping[str, Any]) -> Prompts:
+    """Return the prompts as sentence-transformers chooses them, for a question and for a document."""
+    known = config.get("prompts") or {}
+    if not isinstance(known, dict):
+        raise ModelCorrupt(f"prompts have names and texts, and not the form {known!r}")
+    usual = config.get("default_prompt_name")
+    chosen = (
+        next((name for name in names if name in known), usual)
+        for names in (("query",), ("document", "passage", "corpus"))
+    )
+    query, document = (known.get(name) or "" for name in chosen)
+    return Prompts(query, document)
+
+
 def _pooling(config: Mapping[str, Any]) -> str:
-    chosen = [
-        key.removeprefix("pooling_mode_")
-        for key, on in config.items()
-        if key.startswith("pooling_mode_") and on
-    ]
+    # One word or a list of them; in folders written some years ago a flag for every way there is.
+    said = config.get("pooling_mode")
+    chosen = [said] if isinstance(said, str) else said
+    if chosen is None:
+        chosen = [
+            key.removeprefix("pooling_mode_")
+            for key, on in config.items()
+            if key.startswith("pooling_mode_") and on
+        ]
+    if not isinstance(chosen, list):
+        raise ModelCorrupt(f"pooling is told by words, and not by {chosen!r}")
     # A folder without pooling settings is read as sentence-transformers reads it: with the mean.
-    known = {"cls_token": "cls", "mean_tokens": "mean"}
     if not chosen:
         return "mean"
+    known = {"cls_token": "cls", "mean_tokens": "mean", "cls": "cls", "mean": "mean"}
     if len(chosen) > 1 or chosen[0] not in known:
         raise ModelCorrupt(
-            f"pooling by {' and '.join(chosen)} is not supported; cls_token and mean_tokens are"
+            f"pooling by {' and '.join(map(str, chosen))} is not supported; cls_token and mean_tokens are"
         )
     return known[chosen[0]]
 
 
-def _json(path: Path, *, required: bool) -> Any:  # noqa: ANN401 - whatever the file holds
+def _json(path: Path, *, required: bool, kind: type = dict) -> Any:  # noqa: ANN401 - whatever the file holds
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         if required:
             raise ModelNotInstalled(f"{path} is missing") from error
-        return {}
-    except ValueError as error:
+        return kind()
+    except OSError as error:
+        raise ModelCorrupt(f"{path} cannot be read: {error}") from error
+    except (ValueError, RecursionError) as error:
         raise ModelCorrupt(f"{path} is not JSON: {error}") from error
+    if not isinstance(found, kind):
+        raise ModelCorrupt(f"{path} should hold a JSON {'object' if kind is dict else 'array'}")
+    return found
 
 
 def _sha256(path: Path) -> str:
