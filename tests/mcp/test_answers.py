@@ -16,7 +16,7 @@ WHEN = datetime(2026, 5, 7, 18, 30, tzinfo=UTC)
 
 def rows(*sizes: int, id_: str = "m") -> list[Row]:
     ids = [f"{id_}{number}" for number in range(len(sizes))]
-    return [Row(row({"id": id, "text": "x" * size}), id) for id, size in zip(ids, sizes, strict=True)]
+    return [Row(row({"id": id, "content": "x" * size}), id) for id, size in zip(ids, sizes, strict=True)]
 
 
 @given(st.lists(st.integers(0, 3_000), max_size=60), st.integers(LEAST_BUDGET, 5_000), st.integers(1, 120))
@@ -37,7 +37,7 @@ def test_an_answer_stays_within_its_budget_and_counts_everything(
 def test_a_long_memory_does_not_hide_the_short_ones_and_is_named() -> None:
     said = told("3 memories.", rows(9_000, 3, 4), 400).text.splitlines()
     assert said[1] == "1 was left out to stay within 400 tokens: ask with a larger budget, or more narrowly."
-    assert json.loads(said[4]) == {"id": "m1", "text": "xxx"}
+    assert json.loads(said[4]) == {"id": "m1", "content": "xxx"}
     assert json.loads(said[-2])["left_out"][0]["id"] == "m0"
 
 
@@ -60,7 +60,7 @@ def test_a_memory_is_told_with_what_is_known_of_it() -> None:
     )
     assert json.loads(memory_row(memory, 0.123456).text) == {
         "id": "m1",
-        "text": "Anna likes tea",
+        "content": "Anna likes tea",
         "when": "2026-05-07T18:30+00:00",
         "category": "fact",
         "tags": ["drinks"],
@@ -71,5 +71,5 @@ def test_a_memory_is_told_with_what_is_known_of_it() -> None:
 
 
 def test_the_least_budget_has_room_for_a_sentence() -> None:
-    tea = Row(row({"id": "0" * 36, "text": "Anna prefers green tea"}))
+    tea = Row(row({"id": "0" * 36, "content": "Anna prefers green tea"}))
     assert "green tea" in told("1 memory.", [tea], LEAST_BUDGET).text

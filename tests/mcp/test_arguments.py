@@ -57,9 +57,9 @@ def test_every_argument_says_what_it_means(name: str) -> None:
         (Recall, '{"question": "x", "budget": 100000}'),
         (Recall, '{"question": "x", "as_of": "2026-05-07T12:00:00"}'),
         (Recall, '{"question": "x", "namespace": "other"}'),
-        (Remember, '{"text": "x", "importance": 1.5}'),
-        (Remember, '{"text": "x", "importance": NaN}'),
-        (Remember, '{"text": "' + "x" * 100_001 + '"}'),
+        (Remember, '{"content": "x", "importance": 1.5}'),
+        (Remember, '{"content": "x", "importance": NaN}'),
+        (Remember, '{"content": "' + "x" * 100_001 + '"}'),
     ],
 )
 def test_bad_values_are_refused(arguments: type[Arguments], given: str) -> None:

@@ -32,7 +32,7 @@ def test_each_error_has_its_words(error: Exception, words: str) -> None:
 
 def test_an_argument_is_called_what_the_tool_calls_it() -> None:
     blank = InvalidArgument("content", " ", "text that is not blank")
-    said = "text must be text that is not blank, got ' '. Change that and call remember again."
+    said = "content must be text that is not blank, got ' '. Change that and call remember again."
     assert explained(blank, "remember").text == said
     own = InvalidArgument("type", "next", "a word of your own")
     assert explained(own, "relate").text.startswith("relation must be a word of your own, got 'next'")

@@ -52,7 +52,7 @@ def test_arguments_that_do_not_fit_are_an_answer_that_the_model_reads(call: Call
 
 def test_many_calls_at_once_are_all_answered(engine: Engine, talk: Talk) -> None:
     async def conversation(client: Client) -> list[str]:
-        writes = [client.call_tool("remember", {"text": f"Fact number {n} about tea."}) for n in range(24)]
+        writes = [client.call_tool("remember", {"content": f"Fact number {n} about tea."}) for n in range(24)]
         reads = [client.call_tool("recall", {"question": "tea"}) for _ in range(24)]
         results = await asyncio.gather(*writes, *reads)
         assert not any(result.is_error for result in results)
@@ -79,6 +79,6 @@ def test_a_fault_inside_becomes_an_error_of_its_call_only(
         assert "recall failed inside Recollect (RuntimeError)" in failed.content[0].text  # type: ignore[union-attr]
         with pytest.raises(MCPError, match="failed inside Recollect"):
             await client.read_resource("memories://acme/alice/recent")
-        assert not (await client.call_tool("remember", {"text": "Anna likes tea."})).is_error
+        assert not (await client.call_tool("remember", {"content": "Anna likes tea."})).is_error
 
     talk(conversation)

@@ -53,13 +53,24 @@ def test_a_call_that_does_not_fit_is_told_what_would() -> None:
 
 def test_a_fault_does_not_repeat_what_was_given() -> None:
     with pytest.raises(BadArguments) as caught:
-        TOOLS["remember"].checked({"text": 7, "secret": "hunter2"})
+        TOOLS["remember"].checked({"content": 7, "secret": "hunter2"})
     assert "hunter2" not in str(caught.value)
+
+
+def test_what_was_called_text_is_content_as_everywhere_and_both_at_once_are_refused() -> None:
+    for tool, given in (("remember", {}), ("correct", {"id": "m1"})):
+        by_now = TOOLS[tool].checked({**given, "content": "Anna likes tea."})
+        assert TOOLS[tool].checked({**given, "text": "Anna likes tea."}) == by_now
+        assert "text" not in TOOLS[tool].listed().input_schema["properties"]
+        with pytest.raises(BadArguments, match="text is the name that content had before: leave it out"):
+            TOOLS[tool].checked({**given, "content": "Anna likes tea.", "text": "Anna likes tea."})
+    with pytest.raises(BadArguments, match="text: there is no such argument"):
+        TOOLS["recall"].checked({"question": "tea", "text": "tea"})
 
 
 def test_half_a_surrogate_pair_is_refused() -> None:
     with pytest.raises(BadArguments):
-        TOOLS["remember"].checked({"text": "\ud800"})
+        TOOLS["remember"].checked({"content": "\ud800"})
 
 
 def test_a_misspelt_argument_is_told_of_with_the_one_that_may_be_meant() -> None:

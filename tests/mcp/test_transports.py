@@ -93,7 +93,7 @@ def test_a_whole_conversation(connect: Connect) -> None:
             assert client.server_info is not None
             assert client.server_info.name == "recollect"
             assert "recall" in [tool.name for tool in (await client.list_tools()).tools]
-            said = text_of(await client.call_tool("remember", {"text": "Anna Keller prefers green tea."}))
+            said = text_of(await client.call_tool("remember", {"content": "Anna Keller prefers green tea."}))
             id_ = said.removeprefix("Remembered, with the id ").removesuffix(".")
             found = text_of(await client.call_tool("recall", {"question": "what tea does Anna like?"}))
             assert json.loads(found.splitlines()[3])["id"] == id_
@@ -110,9 +110,9 @@ def test_calls_at_once_and_calls_that_are_cancelled(connect: Connect) -> None:
     async def conversation() -> None:
         async with connect(mode="auto") as client:
             texts = [f"Fact number {number} about tea." for number in range(16)]
-            calls = [asyncio.create_task(client.call_tool("remember", {"text": text})) for text in texts]
+            calls = [asyncio.create_task(client.call_tool("remember", {"content": text})) for text in texts]
             gone = [
-                asyncio.create_task(client.call_tool("remember", {"text": f"Cancelled {number}. " * 200}))
+                asyncio.create_task(client.call_tool("remember", {"content": f"Cancelled {number}. " * 200}))
                 for number in range(8)
             ]
             await asyncio.sleep(0)
@@ -124,7 +124,7 @@ def test_calls_at_once_and_calls_that_are_cancelled(connect: Connect) -> None:
                 assert text_of(result).startswith("Remembered")
             asked = {"question": "fact about tea", "limit": 50, "budget": 20_000}
             rows = text_of(await client.call_tool("recall", asked)).splitlines()[3:-1]
-            told = {json.loads(row)["text"] for row in rows}
+            told = {json.loads(row)["content"] for row in rows}
             assert set(texts) <= told
             # One that had begun is whole; of one that had not there is nothing.
             assert all(text in texts or text.count("Cancelled") == 200 for text in told)

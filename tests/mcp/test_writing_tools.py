@@ -20,7 +20,7 @@ def id_in(text: str) -> str:
 def test_what_is_remembered_is_kept_with_everything_that_was_said(engine: Engine, say: Say) -> None:
     said = say(
         "remember",
-        text="Anna Keller prefers green tea.",
+        content="Anna Keller prefers green tea.",
         category="preference",
         tags=["drinks"],
         about=["tea house"],
@@ -41,19 +41,19 @@ def test_what_is_remembered_is_kept_with_everything_that_was_said(engine: Engine
 
 
 def test_a_text_alone_is_enough(engine: Engine, say: Say) -> None:
-    memory = engine.get(id_in(say("remember", text="The door code changed.")))
+    memory = engine.get(id_in(say("remember", content="The door code changed.")))
     assert (memory.category, memory.importance, memory.tags) == ("fact", 0.5, ())
 
 
 def test_what_is_said_again_is_told_to_be_known(engine: Engine, say: Say) -> None:
-    first = id_in(say("remember", text="The door code changed."))
-    again = say("remember", text="the door code changed")
+    first = id_in(say("remember", content="The door code changed."))
+    again = say("remember", content="the door code changed")
     assert again == f"That was known already, with the id {first}. It counts as said 2 times."
 
 
 def test_what_may_be_contradicted_is_shown_as_data(engine: Engine, say: Say) -> None:
     old = engine.remember("The rent is 900 euros.")
-    said = say("remember", text="The rent is 950 euros.").splitlines()
+    said = say("remember", content="The rent is 950 euros.").splitlines()
     assert said[0].endswith("It may contradict what follows: if that is no longer true, forget it.")
     assert said[2] == said[4]
     assert json.loads(said[3])["id"] == old.id
@@ -61,7 +61,7 @@ def test_what_may_be_contradicted_is_shown_as_data(engine: Engine, say: Say) -> 
 
 def test_a_correction_takes_the_place_of_what_it_corrects(engine: Engine, say: Say) -> None:
     old = engine.remember("Anna lives in Lisbon.", tags=("home",))
-    new = engine.get(id_in(say("correct", id=old.id, text="Anna lives in Porto.")))
+    new = engine.get(id_in(say("correct", id=old.id, content="Anna lives in Porto.")))
     assert (new.supersedes, new.tags) == ((old.id,), ("home",))
     assert engine.get(old.id).superseded_by == new.id
 
@@ -79,7 +79,7 @@ def test_one_id_that_nobody_has_and_nothing_is_forgotten(engine: Engine, fail: S
     tea = engine.remember("Anna likes tea.")
     assert "no memory with the id 'm7'" in fail("forget", ids=[tea.id, "m7"])
     assert len(engine.list().memories) == 1
-    assert "no memory with the id 'm7'" in fail("correct", id="m7", text="x")
+    assert "no memory with the id 'm7'" in fail("correct", id="m7", content="x")
 
 
 def test_a_relation_is_noted_once_and_said_again_changes_nothing(engine: Engine, say: Say) -> None:

@@ -54,13 +54,13 @@ def told(intro: str, rows: Sequence[Row], budget: int) -> Answer:
 
     Examples
     --------
-    >>> long, short = Row('{"text": "' + "x" * 9_000 + '"}', "m1"), Row('{"text": "tea"}')
+    >>> long, short = Row('{"content": "' + "x" * 9_000 + '"}', "m1"), Row('{"content": "tea"}')
     >>> said = told("2 memories.", [long, short], 300)
     >>> lines = said.text.splitlines()
     >>> lines[1]
     '1 was left out to stay within 300 tokens: ask with a larger budget, or more narrowly.'
     >>> lines[4:6]
-    ['{"text": "tea"}', '{"left_out": [{"id": "m1", "tokens": 2254}]}']
+    ['{"content": "tea"}', '{"left_out": [{"id": "m1", "tokens": 2254}]}']
     """
     from recollect.engine.budget import tokens
 
@@ -100,7 +100,7 @@ def memory_row(memory: Memory, score: float | None = None) -> Row:
     """Return a memory as a row of data: its id, its text, and what else is known of it."""
     said = {
         "id": memory.id,
-        "text": memory.content,
+        "content": memory.content,
         "when": memory.event_time.isoformat(timespec="minutes"),
         "until": None if memory.valid_to is None else memory.valid_to.isoformat(timespec="minutes"),
         "category": memory.category,

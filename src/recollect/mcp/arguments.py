@@ -6,9 +6,9 @@ Values are taken as they are: a number that comes as text is refused, and so is 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from recollect.mcp.answers import DEFAULT_BUDGET, LARGEST_BUDGET, LEAST_BUDGET
 
@@ -53,6 +53,19 @@ class Arguments(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
+    formerly: ClassVar[dict[str, str]] = {}
+    """Names that arguments had before, and which they have now. They are still understood, but not listed."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_present_names(cls, given: Any) -> Any:  # noqa: ANN401 - whatever came
+        if not isinstance(given, dict) or not cls.formerly.keys() & given.keys():
+            return given
+        for old, new in cls.formerly.items():
+            if old in given and new in given:
+                raise ValueError(f"{old} is the name that {new} had before: leave it out")
+        return {cls.formerly.get(name, name): value for name, value in given.items()}
+
     @classmethod
     def schema_for_clients(cls) -> dict[str, Any]:
         """Return the JSON Schema that clients see: without the titles that pydantic derives from names."""
@@ -65,7 +78,9 @@ class Arguments(BaseModel):
 class Remember(Arguments):
     """What to remember."""
 
-    text: Text = Field(
+    formerly = {"text": "content"}
+
+    content: Text = Field(
         description="One fact, preference, decision or event, complete in itself: names, not 'he' or 'it'."
     )
     category: Word = Field(
@@ -104,8 +119,10 @@ class Recall(Arguments):
 class Correct(Arguments):
     """What to say instead of what."""
 
+    formerly = {"text": "content"}
+
     id: Id = Field(description="The memory that is wrong or out of date, as recall showed it.")
-    text: Text = Field(description="What is right, complete in itself.")
+    content: Text = Field(description="What is right, complete in itself.")
 
 
 class Forget(Arguments):

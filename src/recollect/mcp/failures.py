@@ -12,8 +12,6 @@ from recollect.mcp.tool import BadArguments
 _LOG: Final = logging.getLogger(__name__)
 _BUDGET: Final = 500
 _NAMES: Final = {
-    ("remember", "content"): "text",
-    ("correct", "content"): "text",
     ("relate", "type"): "relation",
 }
 """What a tool calls what the engine calls otherwise."""

@@ -27,7 +27,7 @@ def remember(engine: Engine, given: Remember) -> Answer:
         "expires_at": given.expires_at,
     }
     known = {name: value for name, value in details.items() if value is not None}
-    memory = engine.remember(given.text, **known)
+    memory = engine.remember(given.content, **known)
     if memory.mentions > 1:
         said = f"That was known already, with the id {memory.id}. It counts as said {memory.mentions} times."
     else:
@@ -43,7 +43,7 @@ def remember(engine: Engine, given: Remember) -> Answer:
 
 def correct(engine: Engine, given: Correct) -> Answer:
     """Put a new memory in the place of an old one."""
-    memory = engine.correct(given.id, given.text)
+    memory = engine.correct(given.id, given.content)
     return plain(
         f"Corrected. The new memory has the id {memory.id}; the old one answers no more, but is kept."
     )
