@@ -1,6 +1,7 @@
 """Transactions, and what is done when one of them fails."""
 
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
@@ -198,7 +199,7 @@ def test_of_a_block_whose_answer_is_lost_the_server_is_asked(
 
 def test_what_another_database_is_unsure_of_is_not_asked_here(database: Database) -> None:
     with pytest.raises(CommitUnsure, match="elsewhere"), database.together():
-        raise CommitUnsure("elsewhere", "7", 1, 1)
+        raise CommitUnsure("elsewhere", "7", 1, 1, 0.0)
 
 
 def test_work_of_several_steps_is_done_again_when_its_connection_is_lost(
@@ -294,6 +295,75 @@ def test_what_was_written_is_counted_on_after_the_writers_have_ended(store: Post
         assert store.written() == noticed
     assert noticed == before + 3
     assert writers_of(used) == [(-1, 3)]
+
+
+def silenced(used: str, days: int) -> None:
+    """Let it be so long since anybody has written."""
+    with psycopg.connect(used, autocommit=True) as other:
+        other.execute("UPDATE writers SET heard = heard - make_interval(days => %s)", (days,))
+
+
+def test_the_rows_of_those_who_were_killed_are_counted_together_in_the_end(
+    store: PostgresStore, used: str
+) -> None:
+    """By whoever begins to write when nothing was heard of them for a week; not a day sooner."""
+    killed = [Database(used, patience=10) for _ in range(3)]
+    for number, each in enumerate(killed):
+        each.open()
+        each.write(partial(put, value=f"{number}"))
+        # As a process that ends without a word.
+        each.pool.close()
+    noticed = store.written()
+    silenced(used, 6)
+    with closing(PostgresStore(used)) as other:
+        other.remember_setting("x", "1")
+        assert len(writers_of(used)) == 4
+    assert writers_of(used)[0] == (-1, 1)
+    silenced(used, 2)
+    with closing(PostgresStore(used)) as other:
+        other.remember_setting("x", "2")
+        assert [row[1] for row in writers_of(used)] == [4, 1]
+    assert writers_of(used) == [(-1, 5)]
+    assert store.written() == noticed + 2
+
+
+def test_who_was_only_silent_for_long_is_noticed_and_counts_on(
+    database: Database, store: PostgresStore, used: str
+) -> None:
+    database.write(lambda connection: put(connection, "a"))
+    silenced(used, 8)
+    with closing(PostgresStore(used)) as other:
+        other.remember_setting("x", "1")
+    before = store.written()
+    assert [number for number, _ in writers_of(used)] == [-1]
+    database.write(lambda connection: put(connection, "b"))
+    assert store.written() > before
+    assert settings_of(database) == ["a", "b", "x"]
+
+
+def test_who_is_writing_at_the_moment_is_not_silent(database: Database, used: str) -> None:
+    database.write(lambda connection: put(connection, "a"))
+    silenced(used, 8)
+    (mine,) = writers_of(used)
+    with psycopg.connect(used) as other:
+        other.execute("SELECT 1 FROM writers FOR UPDATE")
+        with closing(PostgresStore(used, patience=2)) as third:
+            third.remember_setting("x", "1")
+    assert mine in writers_of(used)
+
+
+@pytest.mark.parametrize("late", [True, False])
+def test_who_asks_too_late_is_not_told_that_nothing_was_written(
+    database: Database, used: str, monkeypatch: pytest.MonkeyPatch, late: bool
+) -> None:
+    """Its row may have been counted with others by then."""
+    monkeypatch.setattr(Database, "_status", lambda self, transaction: "committed")
+    unsure = CommitUnsure("nobody knows", "7", 1, 1, time.time() - (86_500 if late else 80_000))
+    if late:
+        with pytest.raises(CommitUnsure):
+            database._happened(unsure)
+    else:
+        assert not database._happened(unsure)
 
 
 def test_to_let_go_of_a_server_that_is_away_is_no_error(

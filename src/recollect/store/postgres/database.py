@@ -5,17 +5,15 @@ each other's way is done again; so is one whose connection was lost before it wa
 while it was being committed, the server is asked what became of it, so that no write is ever done twice and
 none is reported lost that was not, or done that was not. ``pg_xact_status`` alone cannot tell: a server that
 crashed may give the number of a transaction that nobody heard of any more to another one. So writes are
-counted in the same transaction, in a row that nobody else writes to meanwhile: there are as many of them as
-threads that write at once, and what they have counted is added up when they are needed no more.
+counted in the same transaction, in a row that nobody else writes to meanwhile (:mod:`.writers`): there are as
+many of them as threads that write at once.
 """
 
 from __future__ import annotations
 
-import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field
 from time import monotonic, sleep
 from typing import Final, TypeVar
 
@@ -28,6 +26,7 @@ from recollect.store.postgres.arrays import array
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.failing import CommitUnsure, ConnectionLost, Contended
 from recollect.store.postgres.pool import Pool
+from recollect.store.postgres.writers import BY_OTHERS, WRITTEN, Writer, adding_up, adding_up_the_silent
 
 _Result = TypeVar("_Result")
 
@@ -38,21 +37,11 @@ _PAUSE: Final = 0.01
 _READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE: Final = (
     "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL enable_seqscan = on; "
-    f"SELECT pg_advisory_xact_lock_shared({FEED}), pg_current_xact_id()::text"
+    f"SELECT pg_advisory_xact_lock_shared({FEED}), pg_current_xact_id()::text, "
+    "extract(epoch FROM now())::float8"
 )
-_FORMER: Final = -1
-"""The row in which the writes of those who have ended are counted."""
 _ENDINGS: Final = 11
 """So many times `patience` a transaction is waited for; after 10, the server ends one that idles."""
-
-
-@dataclass(slots=True)
-class _Writer:
-    """Under which number writes are counted, and how many they are."""
-
-    # Not from a sequence, which may repeat itself after a crash.
-    number: int = field(default_factory=lambda: secrets.randbits(62))
-    writes: int = 0
 
 
 class Database:
@@ -93,7 +82,7 @@ class Database:
         self._patience = patience
         self._here = threading.local()
         self._mine: set[int] = set()
-        self._idle: list[_Writer] = []
+        self._idle: list[Writer] = []
 
     def open(self) -> None:
         """Begin to keep connections."""
@@ -203,12 +192,13 @@ class Database:
         with self.pool.begun(_WRITE) as (connection, begun), self.pool.translated(connection):
             while begun.nextset():
                 pass
-            transaction = str((begun.fetchone() or ("", ""))[1])
+            row = begun.fetchone()
+            assert row is not None  # a SELECT without a table gives one
             with self._held(connection, writing=True):
                 for guard in getattr(self._here, "guards", ()):
                     guard(connection)
                 yield connection
-            self._commit(connection, transaction)
+            self._commit(connection, *row[1:])
 
     @contextmanager
     def together(self) -> Iterator[Server]:
@@ -254,10 +244,7 @@ class Database:
 
     def others_wrote(self) -> int:
         """Return how often others than the threads of this process have written."""
-        found = self.glance(
-            "SELECT coalesce(sum(writes), 0)::bigint FROM writers WHERE number <> ALL (%s::bigint[])",
-            (array(self._mine),),
-        )
+        found = self.glance(BY_OTHERS, (array(self._mine),))
         return int((found or (0,))[0])
 
     def glance(self, sql: str, values: Sequence[object]) -> TupleRow | None:
@@ -301,20 +288,15 @@ class Database:
         finally:
             self._here.connection, self._here.writing = before
 
-    def _commit(self, connection: Server, transaction: str) -> None:
+    def _commit(self, connection: Server, transaction: str, begun: float) -> None:
         """Count a write and commit it; raise :class:`CommitUnsure` if nobody says whether it was."""
         try:
             writer = self._idle.pop()
         except IndexError:
-            writer = _Writer()
+            writer = Writer()
             self._mine.add(writer.number)
         try:
-            # Not one more than there were: a crash may have lost some that need not survive one.
-            connection.execute(
-                f"INSERT INTO writers (number, writes) VALUES ({writer.number}, {writer.writes + 1}) "
-                "ON CONFLICT (number) DO UPDATE SET writes = excluded.writes; COMMIT",
-                prepare=False,
-            )
+            connection.execute(f"{writer.counting()}; COMMIT", prepare=False)
         except psycopg.Error as error:
             # Else its row says something about this write, and must not be counted in any more.
             if not connection.broken:
@@ -326,21 +308,20 @@ class Database:
                 transaction,
                 writer.number,
                 writer.writes + 1,
+                begun,
             ) from error
         writer.writes += 1
         self._idle.append(writer)
+        if writer.writes == 1:
+            # What was written is written, and the next who begins to write does this as well.
+            with suppress(psycopg.Error):
+                connection.execute(adding_up_the_silent(), prepare=False)
 
     def _add_up(self) -> None:
         """Count the writes of those who write no more in one row, so that there are not ever more of them."""
         ended = [self._idle.pop() for _ in range(len(self._idle))]
-        numbers = array(writer.number for writer in ended)
-        sql = (
-            "BEGIN; SET LOCAL synchronous_commit = off; WITH ended AS "
-            f"(DELETE FROM writers WHERE number = ANY ('{numbers}'::bigint[]) RETURNING writes) "
-            f"INSERT INTO writers (number, writes) SELECT {_FORMER}, sum(writes) FROM ended "
-            "HAVING count(*) > 0 "
-            "ON CONFLICT (number) DO UPDATE SET writes = writers.writes + excluded.writes; COMMIT"
-        )
+        counted = adding_up(writer.number for writer in ended)
+        sql = f"BEGIN; SET LOCAL synchronous_commit = off; {counted}; COMMIT"
         with self.pool.begun(sql):
             pass
 
@@ -355,8 +336,12 @@ class Database:
         if status == "aborted":
             return False
         # In a view of its own, which began after the transaction had ended.
-        row = self._asked("SELECT writes FROM writers WHERE number = %s", (unsure.number,))
-        return row is not None and bool(row[0] >= unsure.writes)
+        row = self._asked(WRITTEN, (unsure.number, unsure.begun))
+        assert row is not None  # a SELECT without a table gives one
+        writes, is_late = row
+        if writes is None and is_late:
+            raise unsure
+        return writes is not None and bool(writes >= unsure.writes)
 
     def _status(self, transaction: str) -> str:
         """Return what became of the last transaction of that number: committed, aborted, or in progress."""

@@ -18,18 +18,20 @@ class ConnectionLost(StoreUnavailable):
 class CommitUnsure(StoreUnavailable):
     """The connection ended while the work was being committed.
 
-    `transaction` can be asked about; it would have been the write number `writes` of the writer `number`.
+    `transaction` can be asked about, which was `begun` then by the server's clock, in POSIX seconds; it would
+    have been the write number `writes` of the writer `number`.
     """
 
-    def __init__(self, message: str, transaction: str, number: int, writes: int) -> None:
+    def __init__(self, message: str, transaction: str, number: int, writes: int, begun: float) -> None:
         self.transaction = transaction
         self.number = number
         self.writes = writes
+        self.begun = begun
         super().__init__(message)
 
-    def __reduce__(self) -> tuple[type[CommitUnsure], tuple[str, str, int, int]]:
+    def __reduce__(self) -> tuple[type[CommitUnsure], tuple[str, str, int, int, float]]:
         """Pickle by the constructor's arguments."""
-        return type(self), (str(self), self.transaction, self.number, self.writes)
+        return type(self), (str(self), self.transaction, self.number, self.writes, self.begun)
 
 
 class Contended(StoreUnavailable):

@@ -189,11 +189,9 @@ def link_repeats(connection: Server, entries: Sequence[Entry]) -> int:
             continue
         path, wanted = entry.memory.namespace, entry.memory.superseded_by
         added = find(connection, path, entry.memory.id)
-        there = connection.execute(
-            "SELECT slot FROM memories WHERE namespace = %s AND id = %s AND superseded_by IS NULL",
-            (added.namespace.number, wanted),
-        ).fetchone()
-        if added.memory.superseded_by is None and there is not None and there[0] < added.slot:
+        way = _led_to(connection, added.namespace.number, wanted)
+        # What it repeats may have been superseded since, by anything but what leads here.
+        if added.memory.superseded_by is None and added.slot not in way and way and way[0] < added.slot:
             winner = find(connection, path, wanted)
             at = max(winner.memory.created_at, added.memory.created_at)
             supersede(connection, path, added.memory.id, winner, at)
@@ -226,6 +224,18 @@ def supersede(
     )
     put_record(connection, kept, record, "supersede")
     return kept.slot, loser.valid_to
+
+
+def _led_to(connection: Server, number: int, id_: str) -> list[int]:
+    """Return the slots of a memory, of what superseded it, and so on; none if it is not there."""
+    rows = connection.execute(
+        "WITH RECURSIVE way (slot, next, step) AS ("
+        "SELECT slot, superseded_by, 0 FROM memories WHERE namespace = %(whose)s AND id = %(id)s UNION ALL "
+        "SELECT m.slot, m.superseded_by, way.step + 1 FROM way "
+        "JOIN memories m ON m.namespace = %(whose)s AND m.id = way.next) SELECT slot FROM way ORDER BY step",
+        {"whose": number, "id": id_},
+    )
+    return [slot for (slot,) in rows]
 
 
 def _repeat(connection: Server, namespace: str, each: Repeat) -> None:

@@ -142,5 +142,9 @@ MIGRATIONS: Final[tuple[str, ...]] = (
         FROM postings_in_blocks ORDER BY namespace, hidden, field, term, first;
     DROP TABLE postings_in_blocks;
     """,
+    """
+    -- When each last counted a write, by the server's clock: who was killed takes no row away (writers.py).
+    ALTER TABLE writers ADD COLUMN heard TIMESTAMPTZ NOT NULL DEFAULT now();
+    """,
 )
 """What each of them does, in SQL; the number of a migration is its place here, from 1."""
