@@ -34,6 +34,19 @@ def test_a_copy_answers_as_what_it_was_made_from(source: Engine, tmp_path: Path)
         assert copied.store.hidden("default") == source.store.hidden("default")
 
 
+def test_what_was_said_again_and_then_corrected_is_copied_as_it_is() -> None:
+    target = SqliteStore(":memory:")
+    with recollect.open(":memory:", embedder="lexical") as engine:
+        engine.remember("Anna lives in Rome.", id="rome")
+        engine.remember("Anna lives in Paris.", id="paris")
+        engine.remember("Anna lives in Rome.", id="again")
+        assert engine.get("again").superseded_by == "rome"
+        engine.settle_contradiction("paris", "rome", contradicts=True, because="She moved.")
+        assert copy(engine, target).differing == ()
+    assert [each.id for each in target.page("default", None, 9, None, hidden=False).memories] == ["paris"]
+    target.close()
+
+
 def test_what_is_only_in_the_target_stays(source: Engine) -> None:
     target = SqliteStore(":memory:")
     copy(source, target)

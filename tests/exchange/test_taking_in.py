@@ -91,6 +91,49 @@ def test_a_chain_comes_in_with_its_times(engine: recollect.Engine) -> None:
     assert (hidden["a"].superseded_at, hidden["b"].forgotten_at) == (replaced, forgotten)
 
 
+def test_what_was_said_again_does_not_come_back_because_it_was_corrected(engine: recollect.Engine) -> None:
+    heard, settled = datetime(2026, 5, 9, tzinfo=UTC), datetime(2026, 5, 11, tzinfo=UTC)
+    things = [
+        said("rome", "Anna lives in Rome", created_at=AT, superseded_by="paris", superseded_at=settled),
+        said("paris", "Anna lives in Paris", created_at=AT, supersedes=["rome"]),
+        said("again", "Anna lives in Rome", created_at=AT, superseded_by="rome", superseded_at=heard),
+    ]
+    for some in (things, things[:2], things[2:]):
+        assert Intake(engine, f"n{len(some)}").take(some) == {}
+    assert Intake(engine, "n2").take(things[2:]) == {}
+    for namespace in ("n3", "n2"):
+        assert [each.id for each in engine.list(namespace=namespace).memories] == ["paris"]
+        assert engine.get("again", namespace=namespace).superseded_by == "rome"
+        ended = {each.memory_id: each.superseded_at for each in engine.store.hidden(namespace)}
+        assert ended == {"rome": settled, "again": heard}
+    # Without what it repeats it is all there is.
+    assert [each.id for each in engine.list(namespace="n1").memories] == ["again"]
+
+
+def test_a_circle_is_not_taken_in(engine: recollect.Engine) -> None:
+    things = [
+        said("a", "tea", created_at=AT, superseded_by="b", superseded_at=AT),
+        said("b", "green tea", created_at=AT, supersedes=["a"], superseded_by="c", superseded_at=AT),
+        said("c", "black tea", created_at=AT, supersedes=["b"], superseded_by="a", superseded_at=AT),
+        said("d", "tea", created_at=AT, superseded_by="a", superseded_at=AT),
+        said("e", "milk", created_at=AT, supersedes=["d"]),
+    ]
+    problems = Intake(engine).take(things)
+    assert {place: type(error) for place, error in problems.items()} == {4: AlreadySuperseded}
+    assert [each.id for each in engine.list().memories] == ["c"]
+    # What is there already may be told otherwise, and stays as it is.
+    again = [
+        said("c", "black tea", created_at=AT, superseded_by="b", superseded_at=AT),
+        said("b", "green tea", created_at=AT, supersedes=["c"]),
+        said("f", "tea", created_at=AT, superseded_by="b", superseded_at=AT),
+    ]
+    assert Intake(engine).take(again) == {}
+    assert engine.get("c").superseded_by is None
+    assert engine.check() == []
+    (problem,) = Intake(engine).take([said("g", "tea", supersedes=[["c"]], superseded_by="c")]).values()
+    assert "supersedes[0]" in str(problem)
+
+
 def test_what_is_there_is_left_as_it_is(engine: recollect.Engine) -> None:
     engine.remember("mine", id="a", namespace="acme")
     engine.describe_entity("Anna", type="person", namespace="acme")

@@ -133,7 +133,7 @@ class Intake:
             if isinstance(fields.get("version"), int):
                 # The store marks it again, and counts that as a change, when what supersedes it comes in.
                 fields["version"] = max(1, fields["version"] - 1)
-            if self._repeats(winner, fields.get("namespace", self._engine.namespace)):
+            if self._repeats(winner, fields):
                 fields["superseded_by"] = winner
         memory = self._engine.draft(**fields)
         # What was exported had been read already, whatever was found in it, and comes back as it was.
@@ -149,6 +149,8 @@ class Intake:
                 raise AlreadySuperseded(older, newer)
         self._seen.add(key)
         self._newer |= {(memory.namespace, older): memory.id for older in memory.supersedes}
+        if memory.superseded_by is not None:
+            self._newer[key] = memory.superseded_by
         if said.superseded_at is not None:
             self._superseded[key] = said.superseded_at
         return _Draft(memory, said, bool(fields.get("fingerprint")))
@@ -185,11 +187,26 @@ class Intake:
                 hidden.append(Hidden(older, None, ended))
         return hidden
 
-    def _repeats(self, winner: object, namespace: object) -> bool:
-        """Return whether what supersedes a memory is older than it, as with one that was said again."""
+    def _repeats(self, winner: object, fields: Mapping[str, Any]) -> bool:
+        """Return whether what supersedes a memory is older than it, as with one that was said again.
+
+        That may have been superseded since, but not by this memory, nor by what that supersedes.
+        """
+        namespace = fields.get("namespace", self._engine.namespace)
         if not isinstance(winner, str) or not isinstance(namespace, str):
             return False
-        return self._is_there(winner, namespace) and self._replaced_by(winner, namespace) is None
+        if not self._is_there(winner, namespace):
+            return False
+        given = fields.get("supersedes", ())
+        own = (fields.get("id"), *(given if isinstance(given, list | tuple) else ()))
+        way = {each for each in own if isinstance(each, str)}
+        at: str | None = winner
+        while at is not None:
+            if at in way:
+                return False
+            way.add(at)
+            at = self._replaced_by(at, namespace)
+        return True
 
     def _replaced_by(self, id_: str, namespace: str) -> str | None:
         """Return what has taken the place of a memory, here or among what comes in."""

@@ -103,6 +103,33 @@ class RepeatsConformance:
         store.repeat(_HERE, [_repeat("a", "c")])
         assert [memory.superseded_by for memory in store.get(_HERE, ["a", "b", "c"])] == ["c", "a", None]
 
+    def test_what_repeats_a_superseded_memory_comes_in_as_it_was(self, store: Store) -> None:
+        """Check an import: what was said again does not come back because what it repeats was corrected."""
+        store.add(
+            [
+                _entry("rome", "rome", superseded_by="paris"),
+                _entry("paris", "paris", supersedes=("rome",)),
+                _entry("again", "rome", superseded_by="rome"),
+            ]
+        )
+        store.add([_entry("third", "rome", superseded_by="rome")])
+        store.add([_entry("fourth", "rome", superseded_by="again")])
+        found = store.get(_HERE, ["rome", "paris", "again", "third", "fourth"])
+        assert [each.superseded_by for each in found] == ["paris", None, "rome", "rome", "again"]
+        assert _seen(store, _LATER) == 1
+
+    def test_what_comes_in_makes_no_circle(self, store: Store) -> None:
+        """Check memories that say they supersede what leads to them."""
+        store.add(
+            [
+                _entry("a", "tea", superseded_by="b"),
+                _entry("b", "tea", supersedes=("a",)),
+                _entry("c", "tea", supersedes=("b",), superseded_by="a"),
+            ]
+        )
+        found = store.get(_HERE, ["a", "b", "c"])
+        assert [each.superseded_by for each in found] == ["b", "c", None]
+
     def test_a_run_is_gone_on_with_and_taken_back(self, store: Store) -> None:
         """Check that everything is as it was, but for what happened since."""
         with pytest.raises(InvalidArgument):

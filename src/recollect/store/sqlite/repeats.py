@@ -3,7 +3,8 @@
 A memory is superseded by its own row (``superseded_by``); what supersedes an older one also lists it in
 ``supersedes``, as corrections do. One that is superseded by an *older* one, because it only repeats it, is
 linked by its own row alone. Both ends of every new link are current memories, so a link leads from the root
-of one tree of ``superseded_by`` to the root of another: there can be no cycle.
+of one tree of ``superseded_by`` to the root of another: there can be no cycle. Only what comes from elsewhere
+is linked to what is superseded by now, and not if that leads back to it.
 """
 
 from __future__ import annotations
@@ -296,17 +297,26 @@ class RepeatStore:
                 continue
             path, wanted = entry.memory.namespace, entry.memory.superseded_by
             added = find(self._connection, path, entry.memory.id)
-            there = self._connection.execute(
-                "SELECT slot FROM memories WHERE namespace = ? AND id = ? AND superseded_by IS NULL",
-                (added[0].number, wanted),
-            ).fetchone()
-            if added[3].superseded_by is None and there is not None and there[0] < added[2]:
+            way = self._led_to(added[0].number, wanted)
+            # What it repeats may have been superseded since, by anything but what leads here.
+            if added[3].superseded_by is None and added[2] not in way and way and way[0] < added[2]:
                 winner = find(self._connection, path, wanted)[3]
                 self._supersede(path, added[3].id, winner, max(winner.created_at, added[3].created_at))
                 linked = True
         if not linked:
             return 0
         return int(self._connection.execute("SELECT max(change) FROM changes").fetchone()[0])
+
+    def _led_to(self, number: int, id_: str) -> list[int]:
+        """Return the slots of a memory, of what superseded it, and so on; none if it is not there."""
+        rows = self._connection.execute(
+            "WITH RECURSIVE way (slot, next) AS ("
+            "SELECT slot, superseded_by FROM memories WHERE namespace = ?1 AND id = ?2 UNION ALL "
+            "SELECT m.slot, m.superseded_by FROM way JOIN memories m ON m.namespace = ?1 AND m.id = way.next"
+            ") SELECT slot FROM way",
+            (number, id_),
+        )
+        return [slot for (slot,) in rows]
 
     def _repeat(self, namespace: str, each: Repeat) -> None:
         whose, winner_number, _, winner = find(self._connection, namespace, each.of)
