@@ -104,6 +104,31 @@ def test_the_roots_of_a_name_are_not_looked_for_either(talking: Callable[..., re
     assert len(question.roots) - len(found.roots) == 1
 
 
+@pytest.mark.parametrize(
+    ("asked", "speaker", "terms"),
+    [
+        ("¿Qué le gusta pintar a Carmen?", "Carmen", {"gust": 1, "pint": 1, "carmen": 1}),
+        ("Was malt Günther denn gern?", "Günther", {"malt": 1, "gern": 1, "günther": 1}),
+        ("Pourquoi est-ce que Marie veut peindre ?", "Marie", {"veut": 1, "peindr": 1, "mari": 1}),
+    ],
+)
+def test_a_speaker_is_looked_for_as_speakers_are_read_whatever_the_language_of_the_question(
+    talking: Callable[..., recollect.Engine], asked: str, speaker: str, terms: dict[str, int]
+) -> None:
+    with talking([(speaker, "Mmm."), ("Ben", "Aha.")]).store.view("default", NOW) as view:
+        found = named(asked, view)
+    assert found.terms == terms
+    assert found.speakers == tuple(SNOWBALL.tokens(speaker))
+
+
+def test_a_name_that_is_not_looked_for_stays_in_what_is_embedded(
+    talking: Callable[..., recollect.Engine],
+) -> None:
+    with talking(TALK).store.view("default", NOW) as view:
+        found = named("What does Anna paint, but not -anna", view)
+    assert (found.speakers, found.topic) == ((), "")
+
+
 def test_what_only_names_her_is_not_found_by_her_name(talking: Callable[..., recollect.Engine]) -> None:
     memory, asked = talking(TALK), "What did Anna paint?"
     apart = memory.recall(asked, recipe="bm25", changes={"speakers_apart": True}).hits

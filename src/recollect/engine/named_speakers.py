@@ -20,6 +20,7 @@ from typing import Final, TypeAlias
 from recollect.engine.words import Question, counted
 from recollect.store.port import View
 from recollect.text.analysers import Analyser
+from recollect.text.language import detect
 from recollect.text.roots import roots
 
 _WORD: Final = re.compile(r"[^\W\d_]\w*")
@@ -79,16 +80,36 @@ def with_speakers(question: Question, names: Names, view: View, analyser: Analys
     asked = tuple(dict.fromkeys(term for terms in names.values() for term in terms))
     count, said = view.document_frequencies(asked, field="speaker")
     known = {word: terms for word, terms in names.items() if all(said[term] for term in terms)}
+    asking = _as_names(question, known, analyser)
+    known = {word: terms for word, terms in known.items() if asking.keys() >= set(terms)}
     speakers = {term for terms in known.values() for term in terms}
-    if not speakers or speakers >= question.terms.keys():
+    if not speakers or speakers >= asking.keys():
         return question
     common = {word for word, terms in known.items() if min(said[term] for term in terms) >= share * count}
     return replace(
         question,
-        speakers=tuple(term for term in question.terms if term in speakers),
+        terms=asking,
+        speakers=tuple(term for term in asking if term in speakers),
         topic=_without(question.text, common),
         roots=counted(roots(_without(question.text, set(known)))),
     )
+
+
+def _as_names(question: Question, known: Names, analyser: Analyser) -> dict[str, int]:
+    """Return the terms of a question, names being read as those of who speaks are: by themselves.
+
+    A question is read in its language, in which "Carmen" may be another term: in Spanish it is "carm".
+    """
+    terms = dict(question.terms)
+    differing = {word: alone for word, alone in known.items() if not terms.keys() >= set(alone)}
+    if differing and analyser.language == "detect":
+        reader = replace(analyser, language=detect(question.text))
+        for word, alone in differing.items():
+            inside = reader.tokens(word)
+            if inside and terms.keys() >= set(inside):
+                times = max(terms.pop(term) for term in set(inside))
+                terms |= dict.fromkeys(alone, times)
+    return terms
 
 
 def _without(text: str, names: set[str]) -> str:
