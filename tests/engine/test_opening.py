@@ -8,6 +8,7 @@ import pytest
 
 import recollect
 from recollect.embed.catalogue import CATALOGUE
+from recollect.embed.exchange import Patience
 from recollect.embed.select import Resources
 from recollect.engine.opening import open_store
 from recollect.model import InvalidArgument
@@ -15,6 +16,7 @@ from recollect.model.errors import (
     EmbedderError,
     ModelNotInstalled,
     RecollectError,
+    ServiceUnreachable,
     StoreError,
     StoreUnavailable,
 )
@@ -55,6 +57,36 @@ def test_a_store_whose_model_is_gone_answers_by_words(tmp_path: Path) -> None:
         assert answer.degraded
 
 
+AWAY = "ollama:some-model@http://127.0.0.1:1"
+HURRIED = Resources(patience=Patience(attempts=1, timeout=1))
+
+
+@pytest.mark.parametrize("embedder", ["auto", AWAY])
+def test_a_store_whose_service_is_away_answers_by_words(embedder: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with recollect.open(path, embedder="lexical") as memory:
+        memory.remember("Anna likes tea.")
+        memory.store.remember_setting("embedder", AWAY)
+    with recollect.open(path, embedder=embedder, resources=HURRIED) as memory:
+        assert "words only" in memory.notes[0]
+        assert "refused the connection" in memory.notes[0]
+        assert memory.recall("tea").degraded
+        memory.remember("Ben likes coffee.")
+        assert len(memory.recall("coffee")) == 1
+        assert memory.store.setting("embedder") == AWAY
+
+
+def test_a_service_that_the_store_does_not_know_has_to_be_there(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with pytest.raises(ServiceUnreachable):
+        recollect.open(path, embedder=AWAY, resources=HURRIED)
+    assert not path.exists()
+    with recollect.open(path, embedder="lexical") as memory:
+        memory.remember("Anna likes tea.")
+    with pytest.raises(ServiceUnreachable):
+        recollect.open(path, embedder=AWAY, resources=HURRIED)
+
+
 def test_an_embedder_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(EmbedderError, match="there is no embedder 'best'"):
         recollect.open(tmp_path / "m.db", embedder="best")
@@ -90,6 +122,16 @@ def test_a_wrong_setting_is_not_recorded(tmp_path: Path) -> None:
         recollect.open(path, embedder="lexical", analyser_name="plain", language="klingon")
     with recollect.open(path, embedder="lexical") as memory:
         assert memory.analyser.name == "snowball"
+
+
+def test_what_could_not_be_opened_decides_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with pytest.raises(InvalidArgument, match="recipe must be one of"):
+        recollect.open(path, embedder="lexical", analyser_name="plain", language="german", recipe="best")
+    with recollect.open(path, embedder="builtin", analyser_name="snowball", language="english") as memory:
+        assert memory.store.setting("embedder") == "builtin"
+        assert memory.store.setting("analyser") == "snowball"
+        assert memory.store.setting("language") == "english"
 
 
 class Lengths:

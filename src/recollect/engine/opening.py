@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _AUTO = "auto"
 _ANALYSER = "analyser"
 _LANGUAGE = "language"
-_READING, _SPEAKING = "snowball", "detect"
+_USUAL = {_ANALYSER: "snowball", _LANGUAGE: "detect"}
 
 
 def open(
@@ -138,6 +138,9 @@ def open(
     # What is wrong whatever the store holds is said before there is a file, and never recorded in it.
     _reading(analyser_name, language)
     chosen = _asked_for(embedder, resources)
+    if chosen is not None and _is_new(path):
+        # A service is asked, and may be away, or not know the model.
+        _ = chosen.embedder.dimension
     options: dict[str, Any] = {
         "reranker": _reranker(reranker, resources),
         "extractor": _extractor(extract_entities),
@@ -156,9 +159,11 @@ def open(
         approximate_from=approximate_from,
     )
     try:
-        reader = _analyser(store, analyser_name, language)
-        measure, specification, notes = _embedder(store, embedder, chosen, resources)
-        return Engine(
+        recorded = {setting: store.setting(setting) for setting in (_ANALYSER, _LANGUAGE, EMBEDDER_SETTING)}
+        asked = {_ANALYSER: analyser_name, _LANGUAGE: language}
+        reader = _analyser(recorded, asked)
+        measure, specification, notes = _embedder(recorded[EMBEDDER_SETTING], embedder, chosen, resources)
+        engine = Engine(
             store,
             measure,
             reader,
@@ -172,6 +177,11 @@ def open(
             lease_seconds=lease_seconds,
             **options,
         )
+        # Not before all is well: what is recorded holds for whoever opens the store next.
+        for setting, value in (*(_USUAL | _given(asked)).items(), (EMBEDDER_SETTING, specification)):
+            if recorded[setting] is None and value is not None:
+                store.remember_setting(setting, value)
+        return engine
     except BaseException:
         store.close()
         raise
@@ -222,25 +232,27 @@ def _migrated(store: Store) -> list[str]:
     return [f"the file was brought from schema {done.found} to {done.reached}; {kept}"]
 
 
-def _analyser(store: Store, name: str | None, language: str | None) -> Analyser:
-    for setting, given, default in ((_ANALYSER, name, _READING), (_LANGUAGE, language, _SPEAKING)):
-        recorded = store.setting(setting)
-        if recorded is None:
-            store.remember_setting(setting, default if given is None else given)
-        elif given is not None and given != recorded:
+def _given(asked: Mapping[str, str | None]) -> dict[str, str]:
+    return {setting: value for setting, value in asked.items() if value is not None}
+
+
+def _analyser(recorded: Mapping[str, str | None], asked: Mapping[str, str | None]) -> Analyser:
+    for setting, given in _given(asked).items():
+        if recorded[setting] not in (None, given):
             raise InvalidArgument(
                 setting,
                 given,
-                f"{recorded!r}, as the words of this store were read; make a new store to change it",
+                f"{recorded[setting]!r}, as the words of this store were read; make a new store to change it",
             )
-    return _reading(store.setting(_ANALYSER), store.setting(_LANGUAGE))
+    known = {**asked, **_given(recorded)}
+    return _reading(known[_ANALYSER], known[_LANGUAGE])
 
 
 def _reading(name: str | None, language: str | None) -> Analyser:
     """Return what reads words, or raise if there is none such."""
     return analyser(
-        checks.one_of(_ANALYSER, _READING if name is None else name, tuple(ANALYSERS)),
-        language=_SPEAKING if language is None else language,
+        checks.one_of(_ANALYSER, _USUAL[_ANALYSER] if name is None else name, tuple(ANALYSERS)),
+        language=_USUAL[_LANGUAGE] if language is None else language,
     )
 
 
@@ -254,6 +266,12 @@ def _asked_for(wanted: Embedder | str | None, resources: Resources | None) -> Ch
     return None if wanted == _AUTO else _choose(wanted, resources)
 
 
+def _is_new(path: str | Path | ServerAddress) -> bool:
+    """Return whether a file would be made."""
+    in_a_file = isinstance(path, str | os.PathLike) and address_of(path) is None
+    return in_a_file and str(path) != ":memory:" and not Path(str(path)).exists()
+
+
 def _choose(specification: str, resources: Resources | None) -> Choice:
     # Not before it is needed: it knows every kind of embedder.
     from recollect.embed.select import choose
@@ -262,20 +280,21 @@ def _choose(specification: str, resources: Resources | None) -> Choice:
 
 
 def _embedder(
-    store: Store, wanted: Embedder | str | None, chosen: Choice | None, resources: Resources | None
+    recorded: str | None, wanted: Embedder | str | None, chosen: Choice | None, resources: Resources | None
 ) -> tuple[Embedder | None, str | None, list[str]]:
     """Return what measures meaning, what opens it another day, and what a person should know of it."""
     if not isinstance(wanted, str):
         return wanted, None, []
-    recorded = store.setting(EMBEDDER_SETTING)
-    if chosen is None:
-        try:
+    try:
+        if chosen is None:
             chosen = _choose(_AUTO if recorded is None else recorded, resources)
-        except (EmbedderError, MissingExtra) as error:
-            # A store whose model is not on this machine still answers by words; its vectors wait.
-            return None, None, [f"the store's embedder cannot be used, words only: {error}"]
-    if recorded is None:
-        store.remember_setting(EMBEDDER_SETTING, chosen.specification)
+        # Asked for here, and not first by the engine: a service has to be reached for it.
+        _ = chosen.embedder.dimension
+    except (EmbedderError, MissingExtra) as error:
+        if chosen is not None and wanted != _AUTO and chosen.specification != recorded:
+            raise
+        # A store whose model cannot be had just now still answers by words; its vectors wait.
+        return None, None, [f"the store's embedder cannot be used, words only: {error}"]
     return chosen.embedder, chosen.specification, [chosen.note] if chosen.note else []
 
 
