@@ -10,13 +10,13 @@ VARIANTS = [{"name": "a", "weight": 0.5}, {"name": "b", "weight": 0.5, "settings
 
 def test_feedback_is_about_a_hit_of_a_recall(client: TestClient, tea: str) -> None:
     recall = client.post("/v1/recall", json={"question": "what tea does Anna like?"}).json()
-    assert recall["id"]
+    assert recall["recall_id"] == recall["id"] != ""
     for kind, value, signal in (
         ("thumbs", "down", "thumbs_down"),
         ("rating", 4, "rating"),
         ("click", None, "click"),
     ):
-        body = {"recall_id": recall["id"], "memory_id": tea, "kind": kind, "value": value}
+        body = {"recall_id": recall["recall_id"], "memory_id": tea, "kind": kind, "value": value}
         said = client.post("/v1/feedback", json=body)
         assert (said.status_code, said.json()["signal"]) == (201, signal)
     found = client.get("/v1/feedback", params={"limit": 2}).json()
@@ -25,8 +25,9 @@ def test_feedback_is_about_a_hit_of_a_recall(client: TestClient, tea: str) -> No
         True,
     )
     (logged,) = client.get("/v1/recalls").json()["recalls"]
-    assert (logged["id"], logged["query"], logged["shown"][0]) == (
-        recall["id"],
+    assert logged["recall_id"] == logged["id"]
+    assert (logged["recall_id"], logged["query"], logged["shown"][0]) == (
+        recall["recall_id"],
         "what tea does Anna like?",
         tea,
     )

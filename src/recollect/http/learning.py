@@ -55,7 +55,8 @@ class FeedbacksShown(BaseModel):
 class LoggedShown(BaseModel):
     """A recall, as it was logged: what was asked, and the ids of what was shown, best first."""
 
-    id: str
+    recall_id: str
+    id: str = Field(description="The same, under the name that it had before.")
     at: datetime
     query: str | None
     recipe: str
@@ -157,6 +158,7 @@ async def recalls(
         found = asked.engine.recalls(namespace=asked.namespace, since=since, limit=limit)
         rows = [
             {
+                "recall_id": each.id,
                 "id": each.id,
                 "at": each.at.isoformat(),
                 "query": each.query,

@@ -118,7 +118,10 @@ class RejectedShown(BaseModel):
 class RecallShown(BaseModel):
     """The answer to a question."""
 
-    id: str = Field(description="What feedback about a hit refers to; empty where recalls are not logged.")
+    recall_id: str = Field(
+        description="What feedback about a hit refers to; empty where recalls are not logged."
+    )
+    id: str = Field(description="The same, under the name that it had before.")
     hits: list[HitShown]
     sessions: list[SessionShown]
     degraded: list[str] = Field(description="What could not be done as it should.")
@@ -150,6 +153,7 @@ async def recall(asked: Reading, question: Question) -> Response:
 def recall_json(found: Recall, *, explain: bool = False) -> dict[str, Any]:
     """Return the answer to a question as plain data."""
     return {
+        "recall_id": found.id,
         "id": found.id,
         "hits": [_hit_json(hit, explain=explain) for hit in found.hits],
         "sessions": [
