@@ -85,6 +85,17 @@ def test_what_the_calendar_cannot_hold_is_left_out() -> None:
     assert read("two weeks before early", early=early) == []
 
 
+def test_a_pair_that_the_calendar_cannot_hold_is_none() -> None:
+    monday = Reading("weekday", calendar.one_day(date(1, 1, 1)))
+    friday = Reading("weekday", calendar.one_day(date(1, 1, 5)))
+    first = Reading("day", calendar.one_day(date(1, 1, 1)))
+    assert [one.days for one in read("from friday to monday", friday=friday, monday=monday)] == [
+        friday.days,
+        monday.days,
+    ]
+    assert read("the monday before first", monday=monday, first=first)[0].days == monday.days
+
+
 def test_far_words_join_nothing() -> None:
     assert len(read("from june, and much later to august", june=JUNE, august=AUGUST)) == 2
 

@@ -51,9 +51,7 @@ def joined(atoms: list[Atom], lower: str, tongue: Tongue, today: date) -> list[F
         before = prepositions.before.search(lower, max(0, atom.start - _BEFORE), atom.start)
         assert before is not None  # it matches nothing at all, too
         after = atoms[position + 1] if position + 1 < len(atoms) else None
-        pair = None if after is None else _range(atom, after, lower, prepositions, before["preposition"])
-        if after is not None and pair is None:
-            pair = _beside(atom, after, lower, prepositions)
+        pair = None if after is None else _pair(atom, after, lower, prepositions, before["preposition"])
         if after is not None and pair is not None:
             opened = before["preposition"] in prepositions.ranges and pair.kind == "range"
             found.append(Found(before.start("preposition") if opened else atom.start, after.end, pair.days))
@@ -68,6 +66,16 @@ def joined(atoms: list[Atom], lower: str, tongue: Tongue, today: date) -> list[F
             found.append(single)
         position += 1
     return found
+
+
+def _pair(
+    first: Atom, last: Atom, lower: str, prepositions: Prepositions, opener: str | None
+) -> Reading | None:
+    """Return what two phrases mean together; None where they have nothing to do with each other."""
+    try:
+        return _range(first, last, lower, prepositions, opener) or _beside(first, last, lower, prepositions)
+    except (ValueError, OverflowError):  # 29 February of a year that has none, the week before the year 1
+        return None
 
 
 def _range(
@@ -88,12 +96,9 @@ def _range(
         return None
     start, end = first.reading.days, last.reading.days
     if first.reading.every_year is not None:
-        try:
-            start = first.reading.every_year(end.first.year)
-            if start.first > end.first:
-                start = first.reading.every_year(end.first.year - 1)
-        except ValueError:  # 29 February of a year that has none
-            return None
+        start = first.reading.every_year(end.first.year)
+        if start.first > end.first:
+            start = first.reading.every_year(end.first.year - 1)
     elif first.reading.kind == "weekday" and start.first > end.first:
         start = Days(start.first - 7 * _DAY, start.after - 7 * _DAY)
     if start.first > end.first:
