@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from recollect.embed import exchange
 from recollect.embed.exchange import Patience, authorised, checked_address, post_json
 from recollect.model.errors import (
+    EmbeddingServiceError,
     InvalidArgument,
     ServiceAnswerInvalid,
     ServiceRefused,
@@ -195,6 +196,28 @@ def test_an_answer_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> N
         post_json(address, {}, {}, Waiting(attempts=1).patience)
 
 
+@pytest.mark.parametrize(
+    "date", ["Fri, 31 Dec 99999999999 23:59:59 GMT", "Fri, 31 Dec 2026 23:59:59 +999999999999999", "soon"]
+)
+def test_a_date_that_no_calendar_has_is_passed_over(
+    service: Any, reply: Callable[..., Any], date: str
+) -> None:
+    service.says(reply(status=429, headers={"Retry-After": date}), reply({"ok": 1}))
+    waiting = Waiting()
+    assert post_json(service.address, {}, {}, waiting.patience) == {"ok": 1}
+    assert waiting.pauses == [1.0]
+
+
+@pytest.mark.parametrize("status", [200, 401, 503])
+def test_a_key_that_the_service_repeats_is_not_shown(
+    service: Any, reply: Callable[..., Any], status: int
+) -> None:
+    service.says(reply(b"<p>Unknown key: sk-secret</p>", status=status))
+    with pytest.raises(EmbeddingServiceError, match=r"Unknown key: \*\*\*") as raised:
+        post_json(service.address, {}, authorised("sk-secret"), Waiting(attempts=1).patience)
+    assert "secret" not in str(raised.value)
+
+
 @pytest.mark.parametrize("header", [b"Content-Length: \xb2", b"Retry-After: \xb2"])
 def test_digits_that_are_no_numbers_are_passed_over(header: bytes) -> None:
     status = b"429 Later" if header.startswith(b"Retry") else b"200 OK"
@@ -258,10 +281,48 @@ def test_patience_is_positive(settings: dict[str, Any]) -> None:
         Patience(**settings)
 
 
-@pytest.mark.parametrize("address", ["", "ftp://x", "http://", "localhost:11434", "http://x:999999", None])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "ftp://x",
+        "http://",
+        "localhost:11434",
+        "http://x:999999",
+        None,
+        "http://[::1",
+        "http://a..b",
+        f"http://{'x' * 64}.example",
+        "http://ho st",
+        "http://x/v\n1",
+        "http://x/v 1",
+        "http://x/vü",
+    ],
+)
 def test_an_address_is_an_address(address: Any) -> None:
     with pytest.raises(InvalidArgument, match="address"):
         checked_address("address", address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://anna:secret@x",
+        "http://secret@x/v1",
+        "ftp://anna:secret@x",
+        "http://x/v1?key=secret",
+        "http://x/v1#secret",
+    ],
+)
+def test_an_address_with_a_secret_in_it_is_refused_and_not_shown(address: str) -> None:
+    with pytest.raises(InvalidArgument, match=r"address must be .* without @") as caught:
+        checked_address("address", address)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["http://bücher.example/v1", "https://[::1]:8080", "http://x/a%20b"])
+def test_other_addresses_are_taken_as_they_are(address: str) -> None:
+    assert checked_address("address", address) == address
 
 
 @pytest.mark.parametrize("key", ["sk-secret\n", "sk-secret ", "schlüssel-secret", 7])

@@ -196,6 +196,17 @@ def test_openai_answers_that_are_not_the_vector_asked_for(
         OpenAIEmbedder("m", service.address, dimension=3).embed_query("a")
 
 
+@pytest.mark.parametrize("answer", [{"error": "unknown key sk-secret"}, "unknown key sk-secret"])
+def test_a_key_that_is_repeated_in_an_answer_is_not_shown(
+    service: Any, reply: Callable[..., Any], answer: object
+) -> None:
+    service.says(reply(answer))
+    embedder = OpenAIEmbedder("m", service.address, api_key="sk-secret", dimension=3)
+    with pytest.raises(ServiceAnswerInvalid, match=r"unknown key \*\*\*") as caught:
+        embedder.embed_query("a")
+    assert "secret" not in str(caught.value)
+
+
 def test_failures_keep_their_type(service: Any, reply: Callable[..., Any]) -> None:
     embedder = OllamaEmbedder("m", service.address, patience=HASTY)
     service.says(reply({"error": 'model "m" not found, try pulling it first'}, status=404))

@@ -33,6 +33,7 @@ from recollect.model.errors import (
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 _ELSEWHERE = frozenset({301, 302, 303, 307, 308})
 _LONGEST_ADDRESS = 300
+_AN_ADDRESS = "an address such as http://127.0.0.1:11434"
 _BLOCK = 1 << 16
 _MOST = 1 << 28
 """How many bytes an answer may have: a thousand vectors of ten thousand dimensions, written out."""
@@ -125,18 +126,30 @@ def post_json(address: str, body: object, headers: Mapping[str, str], patience: 
 def checked_address(argument: str, address: str) -> str:
     """Return an ``http`` or ``https`` address without a slash at its end.
 
+    A path is to follow it, and it is shown, and recorded, wherever the service is named: so it has neither a
+    query nor a user's name and password.
+
     Examples
     --------
     >>> checked_address("address", "http://127.0.0.1:11434/")
     'http://127.0.0.1:11434'
     """
-    parts = urlsplit(address) if isinstance(address, str) else None
+    if not isinstance(address, str):
+        raise InvalidArgument(argument, address, _AN_ADDRESS)
+    if "@" in address or "?" in address or "#" in address:
+        raise InvalidArgument(
+            argument,
+            "one that is not shown",
+            f"{_AN_ADDRESS}, without @, ? and #; a key or a password is given apart from it, as the API key",
+        )
     try:
-        good = parts is not None and parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        parts = urlsplit(address)
+        host = (parts.hostname or "").encode("idna")
+        good = parts.scheme in ("http", "https") and host and parts.port != 0 and parts.path.isascii()
     except ValueError:
         good = False
-    if not good:
-        raise InvalidArgument(argument, address, "an address such as http://127.0.0.1:11434")
+    if not good or any(each.isspace() or not each.isprintable() for each in address):
+        raise InvalidArgument(argument, address, _AN_ADDRESS)
     return address.rstrip("/")
 
 
@@ -154,6 +167,18 @@ def authorised(api_key: str | None) -> dict[str, str]:
         # Not shown: but for the end of a line, say, it may be the key.
         raise InvalidArgument("api_key", "one that is not shown", "ASCII without white space")
     return {"Authorization": f"Bearer {api_key}"}
+
+
+def without_key(text: str, headers: Mapping[str, str]) -> str:
+    """Return what a service said without the key it was asked with, which some repeat when they complain.
+
+    Examples
+    --------
+    >>> without_key("no such key: sk-1", authorised("sk-1"))
+    'no such key: ***'
+    """
+    key = headers.get("Authorization", "").removeprefix("Bearer ")
+    return text.replace(key, "***") if key else text
 
 
 def _attempt(address: str, payload: bytes, headers: Mapping[str, str], patience: Patience) -> Any:  # noqa: ANN401
@@ -184,19 +209,22 @@ def _attempt(address: str, payload: bytes, headers: Mapping[str, str], patience:
         connection.close()
     if answer.status in _PASSING:
         raise _PassingError(
-            f"answered {answer.status} {answer.reason}: {_excerpt(content)}",
+            f"answered {answer.status} {answer.reason}: {_excerpt(content, headers)}",
             _retry_after(answer.headers.get("Retry-After"), patience),
         )
     if answer.status != 200:
         elsewhere = answer.headers.get("Location") if answer.status in _ELSEWHERE else None
-        refusal = _refusal(address, answer.status, answer.reason, content, elsewhere)
+        said = _excerpt(content, headers)
+        refusal = _refusal(address, answer.status, answer.reason, said, elsewhere)
         raise ServiceRefused(refusal, answer.status)
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
         page = content.lstrip()[:1] == b"<"
         what = "a web page: is this the address of the service itself?" if page else "not JSON"
-        raise ServiceAnswerInvalid(f"{address} answered with {what} ({_excerpt(content)})") from error
+        raise ServiceAnswerInvalid(
+            f"{address} answered with {what} ({_excerpt(content, headers)})"
+        ) from error
 
 
 class _Within(io.RawIOBase):
@@ -250,7 +278,7 @@ def _retry_after(value: str | None, patience: Patience) -> float | None:
         return float(value)
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - patience.wall_clock())
-    except ValueError:
+    except (ValueError, OverflowError):
         # A date nobody can read is as good as none: the usual pause applies.
         return None
 
@@ -260,7 +288,7 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit()
 
 
-def _refusal(address: str, status: int, reason: str, content: bytes, elsewhere: str | None) -> str:
+def _refusal(address: str, status: int, reason: str, said: str, elsewhere: str | None) -> str:
     if elsewhere is not None:
         # Not followed: texts and the key go to the address that was given, and to no other.
         try:
@@ -278,8 +306,8 @@ def _refusal(address: str, status: int, reason: str, content: bytes, elsewhere: 
         404: "the model or the address is unknown to the service",
         413: "the texts are too long for the service",
     }.get(status, "the service will not do this")
-    return f"{address} answered {status} {reason}: {advice} ({_excerpt(content)})"
+    return f"{address} answered {status} {reason}: {advice} ({said})"
 
 
-def _excerpt(content: bytes) -> str:
-    return shown(content.decode("utf-8", "replace").strip())
+def _excerpt(content: bytes, headers: Mapping[str, str]) -> str:
+    return shown(without_key(content.decode("utf-8", "replace").strip(), headers))

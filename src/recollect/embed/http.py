@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from recollect.embed.exchange import Patience, authorised, checked_address, post_json
+from recollect.embed.exchange import Patience, authorised, checked_address, post_json, without_key
 from recollect.embed.port import Prompts, Vectors
 from recollect.embed.texts import checked_text, checked_texts
 from recollect.embed.vectors import unit_means, unit_rows
@@ -184,9 +184,12 @@ class ServiceEmbedder(ABC):
         answer = post_json(self._address + path, body, self._headers, self._patience)
         if not isinstance(answer, dict):
             raise ServiceAnswerInvalid(
-                f"{self._address} answered with {shown(answer)}, not with a JSON object"
+                f"{self._address} answered with {self._quoted(answer)}, not with a JSON object"
             )
         return answer
+
+    def _quoted(self, answer: object) -> str:
+        return shown(without_key(str(answer), self._headers))
 
 
 class OpenAIEmbedder(ServiceEmbedder):
@@ -210,7 +213,7 @@ class OpenAIEmbedder(ServiceEmbedder):
             return [item["embedding"] for item in ordered]
         except (TypeError, KeyError) as error:
             raise ServiceAnswerInvalid(
-                f"{self._address} answered without vectors: {shown(answer)}"
+                f"{self._address} answered without vectors: {self._quoted(answer)}"
             ) from error
 
 
