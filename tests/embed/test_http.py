@@ -115,6 +115,16 @@ def test_texts_go_in_batches(service: Any) -> None:
         assert row == pytest.approx(np.array(vector_of(text)) / np.linalg.norm(vector_of(text)), abs=1e-6)
 
 
+def test_a_long_question_goes_in_batches_too(service: Any) -> None:
+    service.answer = ollama_answer
+    embedder = OllamaEmbedder("m", service.address, dimension=3, batch=2, passage_characters=100)
+    question = "seven words in each of these sentences. " * 10
+    vector = embedder.embed_query(question)
+    assert all(len(request["input"]) <= 2 for request in service.asked)
+    assert sum(len(request["input"]) for request in service.asked) == len(embedder.passages(question)) > 4
+    assert np.array_equal(vector, embedder.embed_documents([question])[0])
+
+
 def test_blank_texts_are_not_sent(service: Any, ollama: OllamaEmbedder) -> None:
     rows = ollama.embed_documents(["", "red", " \n"])
     assert service.asked == [{"model": "m", "input": ["red"], "truncate": False}]

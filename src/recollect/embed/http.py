@@ -139,7 +139,7 @@ class ServiceEmbedder(ABC):
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of a question."""
         passages = self.passages(text)
-        rows = self._vectors([self._prompts.query + passage for passage in passages], self.dimension)
+        rows = self._batched([self._prompts.query + passage for passage in passages])
         vector: Vectors = unit_means([rows], self.dimension)[0]
         return vector
 
@@ -153,9 +153,11 @@ class ServiceEmbedder(ABC):
         if not cut:
             return []
         flat = [self._prompts.document + passage for passages in cut for passage in passages]
-        parts = [flat[start : start + self._batch] for start in range(0, len(flat), self._batch)]
-        rows = np.concatenate([self._vectors(part, self.dimension) for part in parts])
-        return np.split(rows, np.cumsum([len(passages) for passages in cut])[:-1])
+        return np.split(self._batched(flat), np.cumsum([len(passages) for passages in cut])[:-1])
+
+    def _batched(self, texts: list[str]) -> Vectors:
+        parts = [texts[start : start + self._batch] for start in range(0, len(texts), self._batch)]
+        return np.concatenate([self._vectors(part, self.dimension) for part in parts])
 
     def _vectors(self, texts: list[str], dimension: int | None) -> Vectors:
         spoken = [index for index, text in enumerate(texts) if text.strip()]
