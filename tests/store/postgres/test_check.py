@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import psycopg
 import pytest
 
-from recollect.model.errors import NotSupportedHere
+from recollect.model.errors import NotSupportedHere, StoreCorrupt
 from recollect.model.memory import Memory, Source
 from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
 from recollect.store.postgres.store import PostgresStore
@@ -111,3 +111,23 @@ def test_statistics_count_everything(full: PostgresStore) -> None:
         "vectors": {EMBEDDER: 2},
         "unfinished_purge": False,
     }
+
+
+def test_rows_that_cannot_be_read_are_named_and_nothing_else_is_held_up(
+    full: PostgresStore, used: str
+) -> None:
+    with psycopg.connect(used, autocommit=True) as other:
+        other.execute("UPDATE memories SET tier = 'nonsense' WHERE id = 'a'")
+        other.execute("UPDATE memories SET metadata = '{' WHERE id = 'b'")
+        other.execute("UPDATE memories SET created_at = 9e18 WHERE id = 'c'")
+        other.execute("DELETE FROM postings WHERE term = 'cup' AND NOT hidden")
+    for id_ in "abc":
+        with pytest.raises(StoreCorrupt, match=f"the row of memory {id_} cannot be read .* from a backup"):
+            full.get(HERE, [id_])
+    found = full.check(terms_of, repair=True)
+    assert [text.partition(" (")[0] for text in found[:3]] == [
+        f"{HERE}: the row of memory {id_} cannot be read" for id_ in "abc"
+    ]
+    assert (len(found), found[3].startswith(f"{THERE}: ")) == (4, True)
+    # What can be mended is.
+    assert len(full.check(terms_of)) == 3

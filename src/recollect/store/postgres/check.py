@@ -16,7 +16,7 @@ from recollect.duplicates.fingerprint import fingerprint
 from recollect.index import tail
 from recollect.index.postings import MOST
 from recollect.index.record import FORGOTTEN, packed, unpacked
-from recollect.model.errors import IndexCorrupt
+from recollect.model.errors import IndexCorrupt, StoreCorrupt
 from recollect.model.memory import Memory
 from recollect.store.port import Terms
 from recollect.store.postgres import namespaces
@@ -47,10 +47,14 @@ _COUNTED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong with the derived data of a namespace."""
+    """Something wrong with the derived data of a namespace.
+
+    One that is not mendable is wrong with what was said, from which nothing can be derived then.
+    """
 
     namespace: str
     text: str
+    mendable: bool = True
 
 
 def problems(connection: Server, terms_of: Words) -> list[Problem]:
@@ -59,9 +63,16 @@ def problems(connection: Server, terms_of: Words) -> list[Problem]:
     found = []
     for (path,) in paths:
         namespace = namespaces.find(connection, path)
-        if namespace is not None:
-            texts = _namespace_problems(connection, namespace, terms_of)
+        if namespace is None:
+            continue
+        try:
+            texts = list(_namespace_problems(connection, namespace, terms_of))
             found += [Problem(path, f"{path}: {text}") for text in texts]
+        except StoreCorrupt:
+            found += [
+                Problem(path, f"{path}: {text}", mendable=False)
+                for text in _unreadable(connection, namespace)
+            ]
     return found
 
 
@@ -106,6 +117,15 @@ def rebuild(connection: Server, path: str, terms_of: Words, embedder: tuple[int,
             "passages = excluded.passages",
             (number, whose, memories, rows),
         )
+
+
+def _unreadable(connection: Server, namespace: Namespace) -> Iterator[str]:
+    """Yield why memories of a namespace cannot be read."""
+    for _, _, _, _, _, *row in connection.execute(_EACH, (namespace.number,)).fetchall():
+        try:
+            memory(row, namespace.path)
+        except StoreCorrupt as error:
+            yield str(error)
 
 
 def _namespace_problems(connection: Server, namespace: Namespace, terms_of: Words) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
+from recollect.model.errors import InvalidArgument, StoreCorrupt
 from recollect.model.memory import Memory, Source, Tier, trusted
 from recollect.model.place import Place
 from recollect.store.instants import instant, microseconds
@@ -68,44 +69,55 @@ def row(memory: Memory) -> tuple[Any, ...]:
 
 
 def memory(values: Sequence[Any], namespace: str) -> Memory:
-    """Return the memory of a row selected as `OWN`; its fields are not checked again."""
+    """Return the memory of a row selected as `OWN`; its fields are not checked again.
+
+    Raises
+    ------
+    StoreCorrupt
+        If the row is none that was written.
+    """
     (
         id_, content, category, tier, confidence, importance, tags, metadata, speaker, session, position,
         link, entities, lat, lon, place, created_at, valid_from, valid_to, expires_at, supersedes,
         superseded_by, mentions, access_count, last_accessed_at, version, fingerprint, embedder, pinned,
         supported_at,
     ) = values  # fmt: skip
-    plain = position is None and not speaker and not session and not link
-    return trusted(
-        (
-            id_,
-            content,
-            instant(created_at),
-            namespace,
-            category,
-            _TIERS[tier],
-            confidence,
-            importance,
-            pinned,
-            tuple(tags),
-            _NOTHING if metadata == "{}" else MappingProxyType(json.loads(metadata)),
-            _NO_SOURCE if plain else Source(speaker, session, position, link),
-            tuple(entities),
-            None if lat is None else Place(lat, lon, place),
-            None if valid_from is None else instant(valid_from),
-            None if valid_to is None else instant(valid_to),
-            None if expires_at is None else instant(expires_at),
-            tuple(supersedes),
-            superseded_by,
-            mentions,
-            None if supported_at is None else instant(supported_at),
-            access_count,
-            None if last_accessed_at is None else instant(last_accessed_at),
-            version,
-            fingerprint,
-            embedder,
+    try:
+        plain = position is None and not speaker and not session and not link
+        return trusted(
+            (
+                id_,
+                content,
+                instant(created_at),
+                namespace,
+                category,
+                _TIERS[tier],
+                confidence,
+                importance,
+                pinned,
+                tuple(tags),
+                _NOTHING if metadata == "{}" else MappingProxyType(json.loads(metadata)),
+                _NO_SOURCE if plain else Source(speaker, session, position, link),
+                tuple(entities),
+                None if lat is None else Place(lat, lon, place),
+                None if valid_from is None else instant(valid_from),
+                None if valid_to is None else instant(valid_to),
+                None if expires_at is None else instant(expires_at),
+                tuple(supersedes),
+                superseded_by,
+                mentions,
+                None if supported_at is None else instant(supported_at),
+                access_count,
+                None if last_accessed_at is None else instant(last_accessed_at),
+                version,
+                fingerprint,
+                embedder,
+            )
         )
-    )
+    except (KeyError, TypeError, ValueError, OverflowError, InvalidArgument) as error:
+        raise StoreCorrupt(
+            f"the row of memory {id_} cannot be read ({error}); restore it from a backup"
+        ) from error
 
 
 def facets(value: object) -> object:

@@ -273,7 +273,7 @@ class PostgresStore(
     def check(self, terms_of: Callable[[Memory], Terms], *, repair: bool = False) -> list[str]:
         """Return what is wrong, in words; with `repair`, write derived data that is wrong anew."""
         found = self._database.read(lambda connection: check.problems(connection, terms_of))
-        for namespace in sorted({problem.namespace for problem in found}) if repair else ():
+        for namespace in sorted({each.namespace for each in found if each.mendable}) if repair else ():
             self.rebuild(namespace, terms_of)
         return [problem.text for problem in found]
 
