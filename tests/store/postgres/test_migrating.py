@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import quote
 from uuid import uuid4
 
 import psycopg
@@ -215,3 +216,50 @@ def test_tables_that_are_gone_are_said(url: str) -> None:
     with pytest.raises(StoreCorrupt, match="lacks tables that its migrations say it has"):
         store.setting("x")
     store.close()
+
+
+@pytest.mark.parametrize("path", ["", "nowhere"])
+def test_a_search_path_without_a_schema_is_said(base: str, path: str) -> None:
+    address = f"{base}{'&' if '?' in base else '?'}options={quote(f'-csearch_path={path}')}"
+    with pytest.raises(ServerUnsuitable, match=r"there is none that this user may use .* CREATE SCHEMA"):
+        made_ready(address)
+
+
+def test_who_migrates_without_an_end_is_not_waited_for_without_an_end(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrating, "_PATIENCE", 1)
+    with psycopg.connect(url) as other:
+        other.execute("SELECT pg_advisory_xact_lock(%s)", (migrating._LOCK,))
+        with pytest.raises(StoreUnavailable, match=r"has not ended for 1 s; nothing was changed; try again"):
+            made_ready(url)
+    assert made_ready(url) == (0, len(MIGRATIONS))
+
+
+def test_a_limit_of_the_users_does_not_end_a_migration(url: str) -> None:
+    hasty = url.replace("options=", f"options={quote('-cstatement_timeout=300 ')}")
+    slow = (*MIGRATIONS, "SELECT pg_sleep(0.5)")
+    assert made_ready(hasty, scripts=slow) == (0, len(slow))
+
+
+def test_a_user_who_may_only_read_reads_and_is_told_why_not_more(url: str) -> None:
+    PostgresStore(url).close()
+    store = PostgresStore(url.replace("options=", f"options={quote('-cdefault_transaction_read_only=on ')}"))
+    assert store.setting("x") is None
+    with pytest.raises(StoreUnavailable, match=r"can only be read .* default_transaction_read_only is on"):
+        store.remember_setting("x", "1")
+    store.close()
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_that_cannot_hold_every_text_is_said(base: str, encoding: str) -> None:
+    name = f"other_{uuid4().hex}"
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute(
+            f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C'"
+        )
+        try:
+            with pytest.raises(ServerUnsuitable, match=f"holds texts as {encoding}, .* ENCODING 'UTF8'"):
+                made_ready(as_user(base, "postgres", name))
+        finally:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")

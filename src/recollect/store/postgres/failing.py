@@ -83,7 +83,8 @@ def ours(error: psycopg.Error, url: str, *, broken: bool) -> StoreError:
             )
         case errors.ReadOnlySqlTransaction():
             return StoreUnavailable(
-                f"{name} can only be read ({said}); it may be a replica: name the primary"
+                f"{name} can only be read ({said}); if it is a replica, name the primary; if not, "
+                "default_transaction_read_only is on for this user or database: ALTER ROLE … SET it off"
             )
         case errors.UndefinedTable() | errors.UndefinedColumn():
             return StoreCorrupt(

@@ -24,6 +24,8 @@ OLDEST_PGVECTOR: Final = (0, 8)
 _EXTENSION: Final = "vector"
 _LOCK: Final = 0x52434C54_0000
 _SECONDS: Final = 10
+_PATIENCE: Final = 60
+"""For how many seconds locks of others are waited for: whoever waits for one holds up all who come after."""
 
 
 def made_ready(
@@ -62,8 +64,17 @@ def made_ready(
                 )
             _check(connection, url)
             with connection.transaction():
+                # However long it takes, and whatever limit the user has.
+                connection.execute(
+                    f"SET LOCAL lock_timeout = '{_PATIENCE}s'; SET LOCAL statement_timeout = 0", prepare=False
+                )
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
                 return _migrate(connection, url, scripts)
+        except errors.LockNotAvailable as error:
+            raise StoreUnavailable(
+                f"{shown(url)}: another process makes the tables, brings them up to date or keeps them "
+                f"locked, and has not ended for {_PATIENCE} s; nothing was changed; try again when it has"
+            ) from error
         except psycopg.Error as error:
             raise ours(error, url, broken=connection.broken) from error
 
@@ -143,7 +154,13 @@ def _migrate(connection: Connection[TupleRow], url: str, scripts: tuple[str, ...
         for number, script in enumerate(scripts[found:], found + 1):
             connection.execute(script, prepare=False)
             connection.execute("INSERT INTO recollect_schema (number) VALUES (%s)", (number,))
-    except (errors.InsufficientPrivilege, errors.InvalidSchemaName) as error:
+    except errors.InvalidSchemaName as error:
+        raise ServerUnsuitable(
+            f"{shown(url)}: of the schemas in the search path there is none that this user may use "
+            f"({said_by(error, url)}); let the owner run CREATE SCHEMA … or GRANT CREATE, USAGE ON SCHEMA … "
+            "TO …, or name another with ?options=-csearch_path%3D…"
+        ) from error
+    except errors.InsufficientPrivilege as error:
         raise ServerUnsuitable(
             f"{shown(url)}: this user may not make tables ({said_by(error, url)}); let the owner run "
             "GRANT CREATE, USAGE ON SCHEMA … TO …, or open it once as a user who may"
