@@ -257,6 +257,8 @@ def test_names_tell_models_and_prompts_apart() -> None:
         {"passage_characters": 3},
         {"similarity_threshold": 2.0},
         {"address": "x"},
+        {"model": ""},
+        {"model": " "},
     ],
 )
 def test_settings_are_checked(settings: dict[str, Any]) -> None:

@@ -69,6 +69,23 @@ def test_folders_are_opened_by_their_path(tiny_folder: Callable[..., Path], mode
     assert open_embedder(f"static:{models / 'potion-base-8M'}").dimension == 256
 
 
+def test_a_folder_is_found_from_another_one_tomorrow(
+    tiny_folder: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tiny_folder()
+    monkeypatch.chdir(folder.parent)
+    monkeypatch.setenv("HOME", str(folder.parent))
+    monkeypatch.setenv("USERPROFILE", str(folder.parent))
+    for named in (folder.name, f"./{folder.name}", f"~/{folder.name}", str(folder)):
+        assert choose(f"onnx:{named}").specification == f"onnx:{folder}"
+    assert choose(f"onnx:{folder.name}#none").specification == f"onnx:{folder}#none"
+
+
+def test_a_home_that_nobody_has_is_a_folder_like_any_other() -> None:
+    with pytest.raises(ModelNotInstalled, match=r"no ONNX model in .*~nobody-of-that-name"):
+        choose("onnx:~nobody-of-that-name/model")
+
+
 def test_a_cached_hub_model_is_opened_by_its_name(
     tmp_path: Path, tiny_graph: Callable[..., bytes], tiny_tokenizer: bytes
 ) -> None:
@@ -109,6 +126,20 @@ def test_an_unknown_specification_lists_what_there_is(name: str) -> None:
     assert all(known in str(caught.value) for known in (*NAMES, *FORMS))
 
 
+def test_a_model_may_have_an_at_in_its_name() -> None:
+    embedder = open_embedder("openai:@cf/baai/bge-m3@https://example.org/v1")
+    assert isinstance(embedder, OpenAIEmbedder)
+    assert embedder.name.startswith("openai:@cf/baai/bge-m3@")
+    assert embedder.address == "https://example.org/v1"
+
+
+def test_what_embedders_draw_on_is_checked_and_keeps_its_secret() -> None:
+    for wrong in ({"threads": 0}, {"threads": 1.5}, {"dimension": 0}, {"dimension": True}):
+        with pytest.raises(InvalidArgument, match="must be a whole number of at least 1"):
+            Resources(**wrong)
+    assert "sk-secret" not in repr(Resources(api_key="sk-secret"))
+
+
 def test_unknown_prompts_list_those_there_are() -> None:
     with pytest.raises(
         EmbedderError, match=r"no prompts 'poetry' for lexical; there are none, similarity, .*custom:"
@@ -118,7 +149,7 @@ def test_unknown_prompts_list_those_there_are() -> None:
 
 def test_a_specification_is_text() -> None:
     with pytest.raises(InvalidArgument, match="specification"):
-        open_embedder(None)  # type: ignore[arg-type]
+        open_embedder(None)
 
 
 @pytest.mark.parametrize("name", ["builtin", "arctic-embed-s", "onnx:x", "hub:a/b"])

@@ -76,6 +76,8 @@ class ServiceEmbedder(ABC):
         patience: Patience | None = None,
     ) -> None:
         self._model = checked_string("model", model)
+        if not model.strip():
+            raise InvalidArgument("model", model, "what the service calls a model")
         self._address = checked_address("address", address)
         self._headers = authorised(api_key)
         self._dimension = dimension if dimension is None else whole("dimension", dimension, 1)

@@ -19,7 +19,7 @@ Any of them but `lexical` may be followed by the prompts to use, such as ``built
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,7 @@ from recollect.embed.folder import installed
 from recollect.embed.onnx import OnnxEmbedder
 from recollect.embed.port import Embedder
 from recollect.embed.prompting import PRESETS, split, with_prompts
-from recollect.model.checks import text
+from recollect.model.checks import text, whole
 from recollect.model.errors import EmbedderError, MissingExtra, ModelNotInstalled
 from recollect.model.nearest import nearest
 
@@ -71,10 +71,16 @@ class Resources:
     models: Path | None = None
     hub_cache: Path | None = None
     threads: int | None = None
-    api_key: str | None = None
+    api_key: str | None = field(default=None, repr=False)
     dimension: int | None = None
     patience: Patience | None = None
     statistics: Statistics | None = None
+
+    def __post_init__(self) -> None:
+        # Now, and not when a model is first used: by then there is a store that was made with it.
+        for name, value in (("threads", self.threads), ("dimension", self.dimension)):
+            if value is not None:
+                whole(name, value, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +148,8 @@ def choose(specification: str, resources: Resources | None = None) -> Choice:
         return Choice(_installed(specification, given), specification)
     if colon and rest and form in ("onnx", "static", "hub"):
         need_runtime()
-        return Choice(_from_folder(form, rest, given), specification)
+        where = rest if form == "hub" else str(folder_named(rest))
+        return Choice(_from_folder(form, where, given), f"{form}:{where}")
     if colon and rest and form in ("openai", "ollama"):
         return Choice(_service(form, rest, given), specification)
     model, _, said = specification.rpartition("#")
@@ -189,6 +196,15 @@ def _installed(name: str, given: Resources) -> Embedder:
     return OnnxEmbedder(folder, threads=given.threads, description=known)
 
 
+def folder_named(rest: str) -> Path:
+    """Return the folder that a specification names, so that it can be found from any other one tomorrow."""
+    try:
+        return Path(rest).expanduser().absolute()
+    except RuntimeError:
+        # Nobody's home is called so, and perhaps a folder is.
+        return Path(rest).absolute()
+
+
 def installed_folder(name: str, given: Resources) -> Path:
     """Return where a model of the catalogue is installed, once there is what runs it.
 
@@ -220,7 +236,12 @@ def _from_folder(form: str, rest: str, given: Resources) -> Embedder:
 def _service(form: str, rest: str, given: Resources) -> Embedder:
     from recollect.embed.http import OLLAMA, OPENAI, OllamaEmbedder, OpenAIEmbedder
 
-    model, _, address = rest.partition("@")
+    # A model may be called @cf/baai/bge-m3; addresses begin alike.
+    model, at, address = rest.partition("@http")
+    if at:
+        address = f"http{address}"
+    else:
+        model, _, address = rest.partition("@")
     kind, usual = (OpenAIEmbedder, OPENAI) if form == "openai" else (OllamaEmbedder, OLLAMA)
     return kind(
         model, address or usual, api_key=given.api_key, dimension=given.dimension, patience=given.patience

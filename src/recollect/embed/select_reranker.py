@@ -9,13 +9,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from recollect.embed.catalogue import CATALOGUE, available
 from recollect.embed.cross_encoder import OnnxReranker
 from recollect.embed.reranker import Reranker
 from recollect.embed.reranker_description import RERANKER, RerankerDescription
-from recollect.embed.select import Resources, installed_folder, need_runtime
+from recollect.embed.select import Resources, folder_named, installed_folder, need_runtime
 from recollect.model.checks import text
 from recollect.model.errors import EmbedderError
 from recollect.model.nearest import nearest
@@ -47,7 +45,7 @@ def open_reranker(specification: str | None, resources: Resources | None = None)
     form, _, folder = specification.partition(":")
     if form == "onnx" and folder:
         need_runtime()
-        return OnnxReranker(Path(folder), threads=given.threads)
+        return OnnxReranker(folder_named(folder), threads=given.threads)
     if specification not in CATALOGUE:
         known = ", ".join((*RERANKER_NAMES, *RERANKER_FORMS)) + nearest(specification, RERANKER_NAMES)
         raise EmbedderError(f"there is no re-ranker {specification!r}; there are {known}")
