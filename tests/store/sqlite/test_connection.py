@@ -1,6 +1,12 @@
+import os
+import signal
 import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from threading import Timer
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -74,6 +80,55 @@ def test_who_is_interrupted_while_beginning_leaves_nothing_begun(tmp_path: Path,
         pass
     assert not connection.in_transaction
     connection.close()
+
+
+def test_who_waits_to_write_hears_ctrl_c_at_once(tmp_path: Path) -> None:
+    writer, waiting = connect(tmp_path / "m.db"), connect(tmp_path / "m.db")
+    writer.execute("BEGIN IMMEDIATE")
+    begun = monotonic()
+    Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt), writing(waiting, "m"):
+        pass
+    assert monotonic() - begun < 3
+    assert not waiting.in_transaction
+    assert pragma(waiting, "busy_timeout") == 30_000
+    writer.execute("ROLLBACK")
+    with writing(waiting, "m"):
+        assert waiting.in_transaction
+    writer.close()
+    waiting.close()
+
+
+@pytest.mark.parametrize("thread", ["main", "another"])
+def test_who_waits_to_write_waits_as_long_as_it_takes_or_as_was_said(tmp_path: Path, thread: str) -> None:
+    writer, waiting = connect(tmp_path / "m.db"), connect(tmp_path / "m.db")
+
+    def write() -> None:
+        with writing(waiting, "m"):
+            waiting.execute("INSERT INTO settings VALUES ('a', '1')")
+
+    def run(work: Callable[[], None]) -> None:
+        if thread == "main":
+            work()
+        else:
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(work).result()
+
+    writer.execute("BEGIN IMMEDIATE")
+    waiting.execute("PRAGMA busy_timeout = 700")
+    begun = monotonic()
+    with pytest.raises(StoreUnavailable, match="locked by another process"):
+        run(write)
+    assert 0.6 < monotonic() - begun < 5
+    assert pragma(waiting, "busy_timeout") == 700
+    waiting.execute("PRAGMA busy_timeout = 30000")
+    done = Timer(1.2, writer.execute, ("ROLLBACK",))
+    done.start()
+    run(write)
+    assert pragma(waiting, "busy_timeout") == 30_000
+    done.join()
+    writer.close()
+    waiting.close()
 
 
 def test_who_is_interrupted_before_the_end_of_reading_leaves_nothing_begun(tmp_path: Path) -> None:
@@ -197,7 +252,7 @@ def test_the_first_part_needs_no_savepoint(tmp_path: Path) -> None:
         added(connection, "first")
         added(connection, "second")
     connection.set_trace_callback(None)
-    assert [text for text in said if not text.startswith("INSERT")] == [
+    assert [text for text in said if not text.startswith(("INSERT", "PRAGMA"))] == [
         "BEGIN IMMEDIATE",
         "SAVEPOINT part",
         "RELEASE part",

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from threading import get_ident
+from threading import get_ident, main_thread
 from time import monotonic, sleep
 from typing import Any, Final, TypeVar
 
@@ -22,6 +22,7 @@ _WHOLE: Final = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
 _PART: Final = ("SAVEPOINT part", "RELEASE part", "ROLLBACK TO part")
 _BUSY_SECONDS: Final = 30.0
 _RETRY_SECONDS: Final = 0.01
+_TURN_MILLISECONDS: Final = 500
 _LOG_PAGES: Final = 4_000
 """After how many pages in the log they are brought to their places in the file: four times SQLite's own
 number, so that pages which many writes touch get there less often."""
@@ -98,7 +99,10 @@ def writing(connection: sqlite3.Connection, name: str) -> Iterator[None]:
         others = connection.in_transaction
         try:
             # Who waits here for a lock may be interrupted by the time that it is got.
-            connection.execute(begin)
+            if inside:
+                connection.execute(begin)
+            else:
+                _begin(connection)
             others = False
             if not inside:
                 _begun(connection)
@@ -114,6 +118,29 @@ def writing(connection: sqlite3.Connection, name: str) -> Iterator[None]:
             raise
     except sqlite3.DatabaseError as error:
         raise _ours(error, name) from error
+
+
+def _begin(connection: sqlite3.Connection) -> None:
+    """Begin a transaction that writes, waiting for others as long as the connection does.
+
+    In the main thread that is done in short turns, for there Ctrl-C is heard between two statements only.
+    """
+    if get_ident() != main_thread().ident:
+        connection.execute("BEGIN IMMEDIATE")
+        return
+    (milliseconds,) = connection.execute("PRAGMA busy_timeout").fetchone()
+    until = monotonic() + milliseconds / 1_000
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {min(milliseconds, _TURN_MILLISECONDS)}")
+        while True:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() >= until:
+                    raise
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
 
 
 def _begin_anew(connection: _Connection) -> None:
