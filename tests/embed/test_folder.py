@@ -16,6 +16,7 @@ from recollect.embed.folder import models_folder
         ({}, "win32", "/home/ada/AppData/Local/recollect/models"),
         ({"LOCALAPPDATA": "/local"}, "win32", "/local/recollect/models"),
         ({"RECOLLECT_MODELS": "/mine"}, "win32", "/mine"),
+        ({"RECOLLECT_MODELS": "~/mine"}, "linux", "/home/ada/mine"),
     ],
 )
 def test_models_live_where_the_platform_keeps_data(

@@ -233,6 +233,8 @@ def test_the_cache_is_where_the_hub_s_own_tools_keep_it() -> None:
     assert hub_cache({"HF_HUB_CACHE": "/a", "HF_HOME": "/b"}, home) == Path("/a")
     assert hub_cache({"HF_HOME": "/b", "XDG_CACHE_HOME": "/c"}, home) == Path("/b/hub")
     assert hub_cache({"XDG_CACHE_HOME": "/c"}, home) == Path("/c/huggingface/hub")
+    assert hub_cache({"HF_HOME": "~/hf"}, home) == home / "hf/hub"
+    assert hub_cache({"HF_HUB_CACHE": "~/cached"}, home) == home / "cached"
 
 
 RERANKER = {"max_position_embeddings": 512, "architectures": ["BertForSequenceClassification"]}

@@ -149,7 +149,7 @@ def test_unknown_prompts_list_those_there_are() -> None:
 
 def test_a_specification_is_text() -> None:
     with pytest.raises(InvalidArgument, match="specification"):
-        open_embedder(None)
+        open_embedder(None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["builtin", "arctic-embed-s", "onnx:x", "hub:a/b"])

@@ -45,6 +45,14 @@ def test_a_new_store_takes_the_best_there_is_and_says_so(tmp_path: Path) -> None
         assert any("recollect model install" in note for note in memory.notes)
 
 
+def test_a_model_of_the_hub_is_looked_up_where_its_own_tools_keep_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(ModelNotInstalled, match=r"org/name is not in the hub cache .*cache"):
+        recollect.open(tmp_path / "m.db", embedder="hub:org/name")
+
+
 def test_a_store_whose_model_is_gone_answers_by_words(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with recollect.open(path, embedder="lexical") as memory:

@@ -20,7 +20,7 @@ def models_folder(environment: Mapping[str, str], platform: str, home: Path) -> 
     '/srv/models'
     """
     if environment.get("RECOLLECT_MODELS"):
-        return Path(environment["RECOLLECT_MODELS"])
+        return at_home(environment["RECOLLECT_MODELS"], home)
     if platform == "win32":
         base = Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local")
     elif platform == "darwin":
@@ -28,6 +28,17 @@ def models_folder(environment: Mapping[str, str], platform: str, home: Path) -> 
     else:
         base = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share")
     return base / "recollect" / "models"
+
+
+def at_home(path: str, home: Path) -> Path:
+    """Return a path of which a shell has not replaced the ``~`` that it begins with.
+
+    Examples
+    --------
+    >>> at_home("~/models", Path("/home/ada")).as_posix(), at_home("models", Path("/home/ada")).as_posix()
+    ('/home/ada/models', 'models')
+    """
+    return home / path[2:] if path.startswith("~/") else Path(path)
 
 
 def installed(folder: Path, kind: str | None = None) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect.embed.description import TOKENIZER, ModelDescription
+from recollect.embed.folder import at_home
 from recollect.embed.port import Prompts
 from recollect.embed.reranker_description import OUTPUTS, RerankerDescription
 from recollect.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
@@ -168,9 +169,9 @@ def hub_cache(environment: Mapping[str, str], home: Path) -> Path:
     '/home/ada/.cache/huggingface/hub'
     """
     if environment.get("HF_HUB_CACHE"):
-        return Path(environment["HF_HUB_CACHE"])
+        return at_home(environment["HF_HUB_CACHE"], home)
     if environment.get("HF_HOME"):
-        return Path(environment["HF_HOME"]) / "hub"
+        return at_home(environment["HF_HOME"], home) / "hub"
     base = Path(environment.get("XDG_CACHE_HOME") or home / ".cache")
     return base / "huggingface" / "hub"
 

@@ -329,6 +329,10 @@ def _anchors(wanted: AnchorExtractor | str) -> AnchorExtractor:
 
 
 def _usual_resources() -> Resources:
+    from recollect.embed.hub import hub_cache
     from recollect.embed.select import Resources
 
-    return Resources(models=models_folder(os.environ, sys.platform, Path.home()))
+    home = Path.home()
+    return Resources(
+        models=models_folder(os.environ, sys.platform, home), hub_cache=hub_cache(os.environ, home)
+    )
