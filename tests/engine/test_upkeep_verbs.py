@@ -72,6 +72,15 @@ def test_a_dry_run_tells_the_same_and_does_nothing(memory: Engine) -> None:
     assert would.as_dict() | {"dry_run": False} == done.as_dict()
 
 
+def test_a_dry_run_tells_of_what_would_expire_because_it_sank(tmp_path: Path) -> None:
+    rules = {"episodic_days": 30}
+    with recollect.open(tmp_path / "m.db", embedder=None, clock=lambda: NOW, life=rules) as memory:
+        memory.remember_many(ITEMS)
+        told = memory.maintain(dry_run=True)
+        assert "minor" in told.expired
+        assert memory.maintain().expired == told.expired
+
+
 def test_a_second_run_has_nothing_left_to_do(memory: Engine) -> None:
     memory.maintain()
     again = memory.maintain()

@@ -49,7 +49,7 @@ class Upkeep:
     expired
         The ids of memories that had had their time, and are forgotten now.
     proposed
-        Summaries that wait to be accepted.
+        Summaries that wait to be accepted; those of a dry run are made of the tiers as they are.
     """
 
     namespace: str
@@ -174,20 +174,20 @@ class UpkeepVerbs(ConsolidatingVerbs):
         ways: list[dict[str, Any]] = [{"expires_at": {"<=": now}}]
         for tier, days in (("working", rules.working_days), ("episodic", rules.episodic_days)):
             if days:
-                # What a dry run would have promoted is still of the tier below.
-                tiers = ["working", "episodic"] if tier == "episodic" else [tier]
+                # What a dry run would have moved is still of the tier below or above.
+                tiers = ["working", "episodic", "semantic"] if tier == "episodic" and dry_run else [tier]
                 ways.append({"tier": {"in": tiers}, "created_at": {"<": now - timedelta(days=days)}})
         with nullcontext() if dry_run else self.store.together():
             spent = [
                 memory.id
                 for memory in self._unpinned(path, {"or": ways})
-                if rules.is_spent(self._as_promoted(memory, now) if dry_run else memory, now)
+                if rules.is_spent(self._as_moved(memory, now) if dry_run else memory, now)
             ]
             if not dry_run:
                 self.store.forget(path, spent, now)
         return tuple(spent)
 
-    def _as_promoted(self, memory: Memory, now: datetime) -> Memory:
+    def _as_moved(self, memory: Memory, now: datetime) -> Memory:
         return replace(memory, tier=self.life.next_tier(memory, now))
 
     def _unpinned(self, path: str, wanted: Mapping[str, Any]) -> Iterator[Memory]:
