@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -98,6 +99,28 @@ def test_a_recipe_that_was_never_saved_is_not_used(memory: Engine) -> None:
     assert memory.recipe_named() is memory.recipe
     with pytest.raises(InvalidArgument, match="recipe"):
         memory.recipe_named("mine")
+
+
+def test_a_recall_of_what_never_was_is_not_logged(memory: Engine) -> None:
+    """What it found was undone: nobody could say any more what that was, and the log could not be read."""
+    memory.remember("Anna prefers green tea.", id="tea")
+
+    def work() -> tuple[int, bytes]:
+        memory.remember("Anna prefers black tea with milk now.", id="never")
+        assert len(memory.recall("what tea does Anna prefer?")) == 2
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        memory.once("1", b"x", work)
+    assert memory.recalls() == []
+
+    def outer() -> tuple[int, bytes]:
+        with suppress(KeyError):
+            memory.once("3", b"x", work)
+        return 200, memory.recall("what tea does Anna prefer?").id.encode()
+
+    done = memory.once("2", b"x", outer)
+    assert [(each.id.encode(), each.ids) for each in memory.recalls()] == [(done.body, ("tea",))]
 
 
 def test_an_answer_is_kept_for_a_day(memory: Engine, clock: Clock) -> None:

@@ -106,7 +106,11 @@ class RecallLog:
             taken.append(_Noted(f"{len(taken) + 1}", request, *found))
         if not recall.id:
             return
-        self._waiting.append(_Noted(recall.id, request, *found))
+        noted = _Noted(recall.id, request, *found)
+        if self._held:
+            self._inside.noted.append(noted)
+            return
+        self._waiting.append(noted)
         moment = monotonic()
         if len(self._waiting) == 1:
             self._since = moment
@@ -121,13 +125,22 @@ class RecallLog:
 
         For blocks that hold the store: who holds the log to write it may be waiting for the store, and a
         block that asked for the log as well would wait for them forever. What reads the log in the block
-        needs it to be flushed before.
+        needs it to be flushed before. A block that fails was undone: of what it recalled nothing is logged,
+        for that may never have been.
         """
-        before, self._inside.held = self._held, True
+        before: list[_Noted] | None = getattr(self._inside, "noted", None)
+        noted: list[_Noted] = []
+        self._inside.noted = noted
         try:
             yield
         finally:
-            self._inside.held = before
+            self._inside.noted = before
+        if before is not None:
+            before += noted
+        elif noted:
+            if not self._waiting:
+                self._since = monotonic()
+            self._waiting.extend(noted)
 
     @contextmanager
     def aside(self) -> Iterator[list[LoggedRecall]]:
@@ -169,7 +182,7 @@ class RecallLog:
 
     @property
     def _held(self) -> bool:
-        return bool(getattr(self._inside, "held", False))
+        return getattr(self._inside, "noted", None) is not None
 
     def _relieve(self, *, due: bool) -> None:
         """Write if it is time to, and let go of what cannot be held."""
