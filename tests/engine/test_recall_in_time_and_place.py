@@ -45,6 +45,16 @@ def test_near_a_place(memory: recollect.Engine) -> None:
     assert "place" in str(memory.recall("lunch", near=Place(41.1, -8.6)).hits[0].explain())
 
 
+def test_a_word_that_must_not_occur_does_not_whatever_the_time_and_place(memory: recollect.Engine) -> None:
+    oslo, week = Place(59.91, 10.75), Period(NOW - timedelta(days=7), NOW)
+    # More of them than a leg finds at first.
+    for number in range(60):
+        memory.remember(f"Coffee by the fjord {number}.", place=oslo)
+    memory.remember("Tea by the fjord.", id="tea", place=oslo, created_at=NOW - timedelta(days=1))
+    for where in ({"period": week}, {"near": oslo}, {"period": week, "near": oslo}):
+        assert ids(memory.recall("drinks -coffee", **where)) == ["tea"]  # type: ignore[arg-type]
+
+
 def test_what_held_at_a_time_is_not_what_was_known_then(memory: recollect.Engine) -> None:
     year = timedelta(days=365)
     # We learnt of the old address only after the new one.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from inspect import signature
 from typing import Any, Final
 
@@ -224,15 +224,35 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
         lexical = view.lexical(query, pool)
     found = Legs(vector, lexical, asked="" if question.topic == question.text else question.topic)
     if situation.about_time and situation.period is not None:
-        found = found.with_leg(MoreLeg("time", view.timely(situation.period, _SITUATED), recipe.time_weight))
+        then = partial(view.timely, situation.period)
+        found = found.with_leg(MoreLeg("time", _situated(then, situation), recipe.time_weight))
     if situation.here is not None:
-        close = view.nearby(situation.here, _SITUATED, recipe.place_scale)
-        found = found.with_leg(MoreLeg("place", close, recipe.place_weight))
+        there = partial(view.nearby, situation.here, scale=recipe.place_scale)
+        found = found.with_leg(MoreLeg("place", _situated(there, situation), recipe.place_weight))
     if completing:
         found = _completed(recipe, situation, query, found)
     if question.phrases and found.lexical.slots.size:
         found = replace(found, lexical=_with_phrases(recipe, situation, found.lexical))
     return found
+
+
+def _situated(find: Callable[[int], Found], situation: Situation) -> Found:
+    """Return what is from then or there, without what has a word that must not occur.
+
+    Those are not known before they are found: more is asked for as long as they take the places of others.
+    """
+    excluded = situation.question.excluded
+    found = find(_SITUATED)
+    if not excluded:
+        return found
+    asked = _SITUATED
+    while True:
+        kept = np.isin(found.slots, situation.view.without(found.slots, excluded)).nonzero()[0]
+        if kept.size >= _SITUATED or found.slots.size < asked:
+            kept = kept[:_SITUATED]
+            return Found(found.slots[kept], found.scores[kept], found.detail, found.ceiling)
+        asked *= 4
+        found = find(asked)
 
 
 def _completed(recipe: Recipe, situation: Situation, query: LexicalQuery, found: Legs) -> Legs:
