@@ -151,8 +151,9 @@ class RepeatsConformance:
         after = store.get(_HERE, ["a", "b", "c", "d"])
         assert [replace(memory, version=1) for memory in after] == before
         assert store.repeats(_HERE) == []
-        with pytest.raises(InvalidArgument):
-            store.undo_run(_HERE, run.number, _LATER)
+        for number in (run.number, 0, 2**63, 2**70):
+            with pytest.raises(InvalidArgument, match=f"was not undone yet, got {number}"):
+                store.undo_run(_HERE, number, _LATER)
         assert store.start_run(_HERE, "merge", _LATER).number != run.number
 
     def test_what_was_corrected_since_stays_superseded(self, store: Store) -> None:

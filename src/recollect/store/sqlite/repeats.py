@@ -23,6 +23,7 @@ from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
 from recollect.store.instants import instant, microseconds
 from recollect.store.port import Entry
+from recollect.store.room import LARGEST
 from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.finding import find, find_namespace, put_record, record_of
@@ -179,6 +180,8 @@ class RepeatStore:
         stays superseded too, for it was corrected in what it repeats.
         """
         reinstated, left = [], []
+        # No run has the largest number of a database; one above it cannot even be asked for.
+        wanted = min(number, LARGEST)
         with self._lock, transaction(self._connection, self.path):
             whose = find_namespace(self._connection, namespace)
             rows = self._connection.execute(
@@ -186,7 +189,7 @@ class RepeatStore:
                 "r.supported_after FROM repeats r "
                 "JOIN memories m ON m.number = r.memory JOIN memories w ON w.number = r.winner "
                 "WHERE r.run = ? AND r.namespace = ? ORDER BY r.number DESC",
-                (number, 0 if whose is None else whose.number),
+                (wanted, 0 if whose is None else whose.number),
             ).fetchall()
             for note, loser_id, winner_id, ended, before, after, mentions, once, since in rows:
                 _, _, _, winner = find(self._connection, namespace, winner_id)
@@ -209,7 +212,7 @@ class RepeatStore:
             found = self._connection.execute(
                 "UPDATE duplicate_runs SET undone_at = ?, finished_at = coalesce(finished_at, ?) "
                 "WHERE number = ? AND namespace = ? AND undone_at IS NULL",
-                (microseconds(now), microseconds(now), number, 0 if whose is None else whose.number),
+                (microseconds(now), microseconds(now), wanted, 0 if whose is None else whose.number),
             )
             if not found.rowcount:
                 raise InvalidArgument("run", number, "a run of this namespace that was not undone yet")
