@@ -48,13 +48,13 @@ def vectors(path: Path) -> dict[str, dict[tuple[str, int], str]]:
 
 
 def codes(path: Path) -> list[tuple[str, int, int, str]]:
-    """Return the codes of every segment, and whose they are."""
+    """Return the codes of every run of slots, and whose they are."""
     with recollect.open(path, embedder=None) as memory:
         return (
             cast(SqliteStore, memory.store)
             ._connection.execute(
-                "SELECT e.name, s.first, s.slots, hex(s.codes) FROM segments s "
-                "LEFT JOIN embedders e ON e.number = s.embedder ORDER BY s.namespace, s.first"
+                "SELECT e.name, c.first, c.slots, hex(c.codes) FROM vector_codes c "
+                "LEFT JOIN embedders e ON e.number = c.embedder ORDER BY c.namespace, c.first"
             )
             .fetchall()
         )

@@ -52,7 +52,7 @@ TEA = f"instr(block, x'{key_of('content', 'tea').hex()}')"
 """Where the word is listed."""
 DAMAGE = [
     ("postings", "block", TEA),
-    ("segments", "codes", "namespace = 1"),
+    ("vector_codes", "codes", "namespace = 1"),
     ("records", "record", "namespace = 1"),
     ("records", "terms", "namespace = 1 AND terms IS NOT NULL"),
 ]

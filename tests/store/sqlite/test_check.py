@@ -79,8 +79,8 @@ def test_gaps_between_segments_are_found(store: SqliteStore) -> None:
 def test_codes_of_other_vectors_are_found(store: SqliteStore) -> None:
     owners = np.arange(300, dtype=np.int32)
     others = np.repeat(direction(-1), 300, axis=0)
-    connection(store).execute("UPDATE segments SET codes = ?", (Codes.of(owners, others).encoded(),))
-    assert told(store) == ["acme/alice: segment 1: vector codes are not those of the vectors"]
+    connection(store).execute("UPDATE vector_codes SET codes = ?", (Codes.of(owners, others).encoded(),))
+    assert told(store) == ["acme/alice: slots from 0 on: vector codes are not those of the vectors"]
 
 
 def test_vectors_that_cannot_be_are_found(store: SqliteStore) -> None:

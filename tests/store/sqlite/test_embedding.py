@@ -52,7 +52,7 @@ def nearest(store: SqliteStore, vector: Floats) -> tuple[int, float]:
 
 def coded_by(store: SqliteStore) -> list[str | None]:
     rows = store._connection.execute(
-        "SELECT e.name FROM segments s LEFT JOIN embedders e ON e.number = s.embedder ORDER BY s.first"
+        "SELECT e.name FROM vector_codes c LEFT JOIN embedders e ON e.number = c.embedder ORDER BY c.first"
     )
     return [name for (name,) in rows]
 

@@ -109,7 +109,7 @@ def test_a_purge_leaves_no_word_and_no_code(store: SqliteStore) -> None:
     assert "cup4" in words(store)
     owners = [
         owner
-        for (blob,) in connection(store).execute("SELECT codes FROM segments ORDER BY first")
+        for (blob,) in connection(store).execute("SELECT codes FROM vector_codes ORDER BY first")
         for owner in Codes.decoded(blob).owners.tolist()
     ]
     assert owners == [0, 1, 2, 4, 5, 7]

@@ -75,7 +75,7 @@ def test_vectors_lie_beside_their_memories_however_many_each_has(
     connection: sqlite3.Connection = store._connection
     found = dict(connection.execute("SELECT slot, vectors FROM vectors").fetchall())
     assert found == {slot: own.astype(np.float32).tobytes() for slot, own in enumerate(each) if len(own)}
-    for (blob,) in connection.execute("SELECT codes FROM segments").fetchall():
+    for (blob,) in connection.execute("SELECT codes FROM vector_codes").fetchall():
         expected = Codes.of(np.repeat(np.arange(len(each), dtype=np.int32), counts), rows.astype(np.float32))
         assert blob == expected.encoded()
     store.close()

@@ -268,7 +268,7 @@ def _namespace_problems(
     if damaged:
         yield f"the vectors of {len(damaged)} memories are damaged; without them they are found by words only"
         return
-    yield from _code_problems(connection, number, living)
+    yield from _code_problems(connection, number, flushed, living)
     yield from approximation.problems(connection, number, living)
 
 
@@ -327,20 +327,28 @@ def _word_problems(
 
 
 def _code_problems(
-    connection: sqlite3.Connection, number: int, living: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    connection: sqlite3.Connection,
+    number: int,
+    flushed: int,
+    living: np.ndarray[tuple[int], np.dtype[np.bool_]],
 ) -> Iterator[str]:
-    for segment, first, slots, embedder, blob in connection.execute(
-        "SELECT number, first, slots, embedder, codes FROM segments WHERE namespace = ?", (number,)
-    ).fetchall():
+    runs = connection.execute(
+        "SELECT first, slots, embedder, codes FROM vector_codes WHERE namespace = ? ORDER BY first", (number,)
+    ).fetchall()
+    ends = [0, *(first + slots for first, slots, _, _ in runs)]
+    if ends != [*(first for first, _, _, _ in runs), flushed]:
+        yield f"vector codes do not lie end to end from slot 0 to {flushed}"
+        return
+    for first, slots, embedder, blob in runs:
         if blob is None:
             continue
         try:
             stored = Codes.decoded(blob)
         except IndexCorrupt as error:
-            yield f"segment {segment}: {error}"
+            yield f"slots from {first} on: {error}"
             continue
         owners, vectors = segments.stored_vectors(connection, number, embedder, first, first + slots)
         fresh = Codes.of(owners, vectors)
         same = stored.encoded() == fresh.encoded()
         if not same or not living[stored.owners].all():
-            yield f"segment {segment}: vector codes are not those of the vectors"
+            yield f"slots from {first} on: vector codes are not those of the vectors"

@@ -1,6 +1,6 @@
 """The part of the store on one SQLite file that gives memories vectors after they were written.
 
-A batch is one transaction. It takes the codes of the segments it touches away, for those would no longer be
+A batch is one transaction. It takes the codes of the runs it touches away, for those would no longer be
 all there is; whoever loads them meanwhile codes from the vectors, and `renew_codes` writes them anew.
 """
 
@@ -118,15 +118,15 @@ class EmbeddingStore:
         number = self._number()
         with self._lock, transaction(self._connection, self.path):
             row = self._connection.execute(
-                "SELECT number, namespace, first, slots FROM segments WHERE embedder IS NOT ? LIMIT 1",
+                "SELECT number, namespace, first, slots FROM vector_codes WHERE embedder IS NOT ? LIMIT 1",
                 (number,),
             ).fetchone()
             if row is not None:
-                segment, namespace, start, slots = row
+                run, namespace, start, slots = row
                 codes = Codes.of(*stored_vectors(self._connection, namespace, number, start, start + slots))
                 self._connection.execute(
-                    "UPDATE segments SET embedder = ?, codes = ? WHERE number = ?",
-                    (number, codes.encoded(), segment),
+                    "UPDATE vector_codes SET embedder = ?, codes = ? WHERE number = ?",
+                    (number, codes.encoded(), run),
                 )
         return row is not None or approximation.renew(
             self._connection, number, self._approximate_from, self._reading, self._writing, progress
@@ -149,7 +149,8 @@ class EmbeddingStore:
             for namespace in sorted({namespace for _, namespace, _ in rows}):
                 # Codes of vectors that are gone say nothing; who uses the old embedder may have made some.
                 self._connection.execute(
-                    "UPDATE segments SET embedder = NULL, codes = NULL WHERE namespace = ? AND embedder <> ?",
+                    "UPDATE vector_codes SET embedder = NULL, codes = NULL "
+                    "WHERE namespace = ? AND embedder <> ?",
                     (namespace, self._number()),
                 )
                 self._connection.execute(
@@ -184,7 +185,7 @@ class EmbeddingStore:
             (changed(unpacked(record or [b""]), vectors=passages), *where),
         )
         connection.execute(
-            "UPDATE segments SET embedder = NULL, codes = NULL "
+            "UPDATE vector_codes SET embedder = NULL, codes = NULL "
             "WHERE namespace = ? AND embedder = ? AND first <= ? AND first + slots > ?",
             (namespace, embedder, slot, slot),
         )

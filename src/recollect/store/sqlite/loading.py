@@ -103,7 +103,7 @@ def _loaded(
 def _count_vectors(connection: sqlite3.Connection, number: int, embedder: tuple[int, int]) -> int:
     """Return how many vectors a namespace has; of those that have codes only how many, if that is many."""
     lengths = connection.execute(
-        "SELECT length(codes) FROM segments WHERE namespace = ? AND embedder = ? AND codes IS NOT NULL",
+        "SELECT length(codes) FROM vector_codes WHERE namespace = ? AND embedder = ? AND codes IS NOT NULL",
         (number, embedder[0]),
     ).fetchall()
     coded = sum(coded_in(length, embedder[1]) for (length,) in lengths)
@@ -152,16 +152,20 @@ def _load_vectors(
 ) -> None:
     number, start = namespace.number, 0
     if not into.vectors.exact:
-        for segment in connection.execute(
+        for run in connection.execute(
             # Asking for its length does not read it.
-            "SELECT number, first, slots, embedder, length(codes) FROM segments "
+            "SELECT number, first, slots, embedder, length(codes) FROM vector_codes "
             "WHERE namespace = ? ORDER BY first",
             (number,),
         ).fetchall():
-            place, first, slots, coded_by, size = segment
+            place, first, slots, coded_by, size = run
+            if first != start:
+                raise IndexCorrupt(
+                    f"the codes of slot {start} of {namespace.path} are missing or there twice"
+                )
             if size is not None and coded_by == embedder[0]:
                 # Not as a column of a row, which SQLite puts together first and Python then copies.
-                with connection.blobopen("segments", "codes", place, readonly=True) as codes:
+                with connection.blobopen("vector_codes", "codes", place, readonly=True) as codes:
                     into.vectors.add_codes(Codes.decoded(codes.read()))
             else:
                 into.vectors.add(*stored_vectors(connection, number, embedder[0], first, first + slots))

@@ -384,4 +384,21 @@ MIGRATIONS: Final[tuple[str, ...]] = (
         UNIQUE (approximation, part)
     );
     """,
+    """
+    -- The codes of vectors in runs of slots (coding.py). They are not merged as words are, so they have rows
+    -- of their own; embedder: whose vectors these are codes of, none where there are no codes.
+    CREATE TABLE vector_codes (
+        number INTEGER PRIMARY KEY,
+        namespace INTEGER NOT NULL REFERENCES namespaces (number),
+        first INTEGER NOT NULL,
+        slots INTEGER NOT NULL,
+        embedder INTEGER,
+        codes BLOB
+    );
+    CREATE INDEX vector_codes_by_namespace ON vector_codes (namespace, first);
+    INSERT INTO vector_codes (namespace, first, slots, embedder, codes)
+        SELECT namespace, first, slots, embedder, codes FROM segments ORDER BY namespace, first;
+    ALTER TABLE segments DROP COLUMN codes;
+    ALTER TABLE segments DROP COLUMN embedder;
+    """,
 )

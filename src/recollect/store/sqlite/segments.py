@@ -1,4 +1,4 @@
-"""Segments: the words and vector codes of runs of memories, written together and merged as they grow.
+"""Segments: the words of runs of memories, written together and merged as they grow.
 
 The words of new memories wait beside their records until there are enough for a segment; eight neighbours of
 a size become one, up to 65,536 slots (the log-structured merge of O'Neil et al., 1996). All of it happens
@@ -22,6 +22,7 @@ from recollect.index.postings import PLACES, SPAN, Lists, inverted, merged
 from recollect.index.record import GONE, unpacked_run
 from recollect.model.errors import IndexCorrupt
 from recollect.store.port import Terms
+from recollect.store.sqlite import coding
 from recollect.store.sqlite.places import vectors_place
 
 TAIL: Final = 256
@@ -127,11 +128,12 @@ def drop(connection: sqlite3.Connection, number: int) -> None:
     """Remove all segments and waiting words of a namespace."""
     found = connection.execute("SELECT number FROM segments WHERE namespace = ?", (number,)).fetchall()
     _remove(connection, [segment for (segment,) in found])
+    coding.drop(connection, number)
     connection.execute("UPDATE records SET terms = NULL WHERE namespace = ? AND terms IS NOT NULL", (number,))
 
 
 def rewrite_without(connection: sqlite3.Connection, number: int, slots: Iterable[int]) -> None:
-    """Write the segments that hold some slots anew, without what is gone."""
+    """Write the segments and codes that hold some slots anew, without what is gone."""
     gone = np.sort(np.fromiter(slots, np.int64))
     for segment in connection.execute(
         "SELECT number, first, slots FROM segments WHERE namespace = ? ORDER BY first", (number,)
@@ -139,6 +141,7 @@ def rewrite_without(connection: sqlite3.Connection, number: int, slots: Iterable
         first, end = np.searchsorted(gone, [segment[1], segment[1] + segment[2]])
         if first < end:
             _merge(connection, number, [segment])
+    coding.rewrite_without(connection, number, gone)
     connection.execute("UPDATE namespaces SET generation = generation + 1 WHERE number = ?", (number,))
 
 
@@ -169,23 +172,16 @@ def _write(
     documents: list[tuple[int, Terms]],
     coded: tuple[int, Codes] | None,
 ) -> None:
-    """Write a segment of its documents, and of an embedder's codes of their vectors."""
-    embedder, codes = (None, None) if coded is None else (coded[0], coded[1].encoded())
-    _insert(connection, span, inverted(documents, span[1]), embedder, codes)
+    """Write a segment of its documents, and an embedder's codes of their vectors."""
+    _insert(connection, span, inverted(documents, span[1]))
+    coding.write(connection, span, coded)
 
 
-def _insert(
-    connection: sqlite3.Connection,
-    span: tuple[int, int, int],
-    lists: Lists,
-    embedder: int | None,
-    codes: bytes | None,
-) -> None:
+def _insert(connection: sqlite3.Connection, span: tuple[int, int, int], lists: Lists) -> None:
     """Write a segment; `span` is its namespace, its first slot and the number of its slots."""
     buckets, blocks = lists.blocks()
     segment = connection.execute(
-        "INSERT INTO segments (namespace, first, slots, buckets, embedder, codes) VALUES (?, ?, ?, ?, ?, ?)",
-        (*span, buckets, embedder, codes),
+        "INSERT INTO segments (namespace, first, slots, buckets) VALUES (?, ?, ?, ?)", (*span, buckets)
     ).lastrowid
     assert segment is not None  # an INSERT always has one
     connection.executemany(_ADD_BLOCK, [(segment * PLACES + place, block) for place, block in blocks])
@@ -207,6 +203,7 @@ def _merge_newest(connection: sqlite3.Connection, number: int) -> bool:
     if len(newest) < _FAN_OUT or together > SPAN or len({_level(slots) for _, _, slots in newest}) > 1:
         return False
     _merge(connection, number, newest)
+    coding.join_short(connection, (number, newest[0][1], together))
     return True
 
 
@@ -227,19 +224,10 @@ def _merge(connection: sqlite3.Connection, number: int, parts: list[tuple[int, i
         (number, first, first + slots),
     ).fetchall()
     gone = unpacked_run(b"".join([record for (record,) in records]), len(records))["state"] == GONE
-    embedders, codes, blocks = set(), [], []
+    blocks = []
     for segment, start, _ in parts:
-        embedder, blob = connection.execute(
-            "SELECT embedder, codes FROM segments WHERE number = ?", (segment,)
-        ).fetchone()
-        embedders.add(embedder)
-        if blob is not None:
-            codes.append(Codes.decoded(blob))
         rows = connection.execute(f"SELECT block FROM postings WHERE {_OF_SEGMENT}", (segment,))
         blocks += [(start, block) for (block,) in rows]
     lists = merged(blocks, first, gone)
-    # Codes of two embedders, or a part without, cannot be joined; the loader then codes from the vectors.
-    whole = len(codes) == len(parts) and len(embedders) == 1
-    joined = Codes.joined(codes, ~gone, first).encoded() if whole else None
     _remove(connection, [segment for segment, _, _ in parts])
-    _insert(connection, (number, first, slots), lists, embedders.pop() if whole else None, joined)
+    _insert(connection, (number, first, slots), lists)
