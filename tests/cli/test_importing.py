@@ -41,7 +41,7 @@ def test_what_cannot_be_read_is_reported_with_its_line_and_the_rest_comes_in(cli
     (home / "c.jsonl").write_text(
         '{"content": "fine"}\n{"content": \n'
         '{"content": "x", "confidence": 2}\n{"content": "y", "colour": 1}\n'
-        '{"content": "twin", "id": "m1"}\n{"content": "twin", "id": "m1"}\n{"content": "\\ud800"}\n'
+        '{"content": "twin", "id": "m1"}\n{"content": "other", "id": "m1"}\n{"content": "\\ud800"}\n'
         '{"content": "z", "supersedes": ["nobody"]}\n{"content": "q", "forgotten_at": 1}\n{"content": "last"}'
     )
     done = cli("import", "c.jsonl")

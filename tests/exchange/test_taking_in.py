@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 import recollect
 from recollect.exchange.taking_in import Declared, Intake, Said
 from recollect.model import Entity, Relation
-from recollect.model.errors import AlreadySuperseded
+from recollect.model.errors import AlreadySuperseded, InvalidArgument
 from recollect.store.naming import EntityRecord
 
 AT = datetime(2026, 5, 7, tzinfo=UTC)
@@ -169,6 +170,52 @@ def test_what_takes_a_place_that_is_taken_fails_alone(engine: recollect.Engine) 
         3: str(AlreadySuperseded("a", "c")),
     }
     assert {each.id for each in engine.list().memories} == {new.id, "c"}
+
+
+def test_what_an_earlier_record_has_said_is_known(engine: recollect.Engine) -> None:
+    for dry_run, namespace in ((True, "acme"), (False, "acme"), (False, "home")):
+        intake = Intake(engine, namespace, dry_run=dry_run)
+        assert intake.take([TEA, TEA, MILK]) == intake.take([MILK]) == {}
+        assert (intake.taken.imported, intake.taken.known) == (2, 2)
+    assert len(engine.list(namespace="home", hidden=True).memories) == 2
+
+
+@pytest.mark.parametrize(
+    ("verb", "things"),
+    [
+        ("take_over", [TEA, MILK]),
+        ("_entries", [TEA, MILK]),
+        ("_entries", [said("a", "x"), said("b", "y")]),
+    ],
+)
+def test_the_same_import_twice_at_once_adds_everything_once(
+    verb: str, things: list[Said], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (
+        recollect.open(tmp_path / "m.db", embedder=None) as ours,
+        recollect.open(tmp_path / "m.db", embedder=None) as theirs,
+    ):
+        work, intake = getattr(ours, verb), Intake(ours)
+
+        def later(*given: Any, **named: Any) -> object:
+            Intake(theirs).take(things[1:])
+            return work(*given, **named)
+
+        monkeypatch.setattr(ours, verb, later)
+        assert intake.take(things) == {}
+        assert (intake.taken.imported, intake.taken.known) == (1, 1)
+        assert len(ours.list(hidden=True).memories) == 2
+
+
+def test_what_fails_for_another_reason_is_not_tried_for_ever(
+    engine: recollect.Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise InvalidArgument("content", "x", "said on another day")
+
+    monkeypatch.setattr(engine, "remember_many", refuse)
+    with pytest.raises(InvalidArgument, match="said on another day"):
+        Intake(engine).take([said("a", "x")])
 
 
 def test_problems_stand_in_order_whatever_they_are_about(engine: recollect.Engine) -> None:

@@ -87,7 +87,7 @@ class Intake:
         self._engine = engine
         self._namespace = namespace
         self._dry_run = dry_run
-        self._seen: set[tuple[str, str]] = set()
+        self._seen: dict[tuple[str, str], int] = {}
         self._newer: dict[tuple[str, str], str] = {}
         self._superseded: dict[tuple[str, str], datetime] = {}
         self._entities = EntityIntake(engine, namespace, self._is_there, dry_run=dry_run)
@@ -102,7 +102,11 @@ class Intake:
         for place, thing in enumerate(things):
             if isinstance(thing, Said):
                 try:
-                    drafts.append(self._draft(thing))
+                    draft = self._draft(thing)
+                    if draft is None:
+                        self.taken.known += 1
+                    else:
+                        drafts.append(draft)
                 except RecollectError as error:
                     problems[place] = error
         self._write(drafts)
@@ -123,7 +127,8 @@ class Intake:
         else:
             self.taken.relations += 1
 
-    def _draft(self, said: Said) -> _Draft:
+    def _draft(self, said: Said) -> _Draft | None:
+        """Return a memory that can come in, or None for what an earlier record has said already."""
         fields = dict(said.fields)
         if "content" not in fields:
             raise InvalidArgument("fields", list(fields), "such that content is among them")
@@ -140,6 +145,9 @@ class Intake:
         memory = replace(memory, **{name: fields[name] for name in _READ if name in fields})
         key = (memory.namespace, memory.id)
         if key in self._seen:
+            # Two files of one name that say the same, or two exports that both hold it.
+            if self._seen[key] == hash(memory.content):
+                return None
             raise InvalidArgument("id", memory.id, "another one than that of an earlier record")
         for older in memory.supersedes:
             if not self._is_there(older, memory.namespace):
@@ -147,7 +155,7 @@ class Intake:
             newer = self._replaced_by(older, memory.namespace)
             if newer is not None and newer != memory.id:
                 raise AlreadySuperseded(older, newer)
-        self._seen.add(key)
+        self._seen[key] = hash(memory.content)
         self._newer |= {(memory.namespace, older): memory.id for older in memory.supersedes}
         if memory.superseded_by is not None:
             self._newer[key] = memory.superseded_by
@@ -156,23 +164,30 @@ class Intake:
         return _Draft(memory, said, bool(fields.get("fingerprint")))
 
     def _write(self, drafts: Sequence[_Draft]) -> None:
-        known = self._engine.store.known([(each.memory.namespace, each.memory.id) for each in drafts])
-        new = [each for each in drafts if (each.memory.namespace, each.memory.id) not in known]
-        self.taken.known += len(drafts) - len(new)
-        if not self._dry_run:
-            self._add(new)
-        self.taken.imported += len(new)
+        keys = [(each.memory.namespace, each.memory.id) for each in drafts]
+        while True:
+            known = self._engine.store.known(keys)
+            new = [each for key, each in zip(keys, drafts, strict=True) if key not in known]
+            try:
+                added = len(new) if self._dry_run else self._add(new)
+                break
+            except InvalidArgument:
+                # Somebody else may have taken some of them in meanwhile: the same import, run twice at once.
+                if self._engine.store.known(keys) == known:
+                    raise
+        self.taken.known += len(drafts) - added
+        self.taken.imported += added
 
-    def _add(self, new: Sequence[_Draft]) -> None:
+    def _add(self, new: Sequence[_Draft]) -> int:
+        """Write drafts that are new, and return how many still were."""
         hidden: dict[str, list[Hidden]] = {}
         for each in new:
             if some := self._hidden(each):
                 hidden.setdefault(each.memory.namespace, []).extend(some)
         memories = [each.memory for each in new]
         if hidden or any(each.exported for each in new):
-            self._engine.take_over(memories, hidden=hidden)
-        else:
-            self._engine.remember_many(memories, verbatim=True)
+            return len(self._engine.take_over(memories, hidden=hidden))
+        return len(self._engine.remember_many(memories, verbatim=True))
 
     def _hidden(self, draft: _Draft) -> list[Hidden]:
         """Return since when a new memory has been forgotten, and those that it supersedes superseded."""
@@ -181,7 +196,7 @@ class Intake:
         if memory.superseded_by is not None and said.superseded_at is not None:
             hidden.append(Hidden(memory.id, None, said.superseded_at))
         for older in memory.supersedes:
-            ended = self._superseded.pop((memory.namespace, older), memory.created_at)
+            ended = self._superseded.get((memory.namespace, older), memory.created_at)
             # One that was between them may have been purged since.
             if ended != memory.created_at:
                 hidden.append(Hidden(older, None, ended))
