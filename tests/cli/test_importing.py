@@ -1,6 +1,7 @@
 """Import: what comes in, what does not and why, and that a second time adds nothing."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -227,6 +228,49 @@ def test_a_folder_is_read_with_what_is_in_it_and_no_file_is_another(cli: Run, ho
     rows = cli("list", "--json").json["memories"]
     assert {row["source"]["session"] for row in rows} == {"a.md", "b/a.md"}
     assert cli("import", str(home / "notes")).out == "imported 0 memories, 2 known already, 1 skipped\n"
+
+
+def test_what_cannot_be_read_in_a_folder_does_not_keep_the_rest_out(
+    cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("notes/good.md", "notes/locked.md", "notes/mine/x.md"):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text("Green tea.")
+    (home / "notes/gone.md").symlink_to(home / "nowhere.md")
+    os.mkfifo(home / "notes/pipe.md")
+    read, listed = Path.read_bytes, os.scandir
+
+    def read_bytes(path: Path) -> bytes:
+        if path.name == "locked.md":
+            raise PermissionError(13, "Permission denied", str(path))
+        return read(path)
+
+    def scandir(path: Any) -> Any:
+        if Path(path).name == "mine":
+            raise PermissionError(13, "Permission denied", str(path))
+        return listed(path)
+
+    monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    monkeypatch.setattr(os, "scandir", scandir)
+    done = cli("import", "notes", "--json")
+    assert (done.code, done.json["imported"], done.json["files"]) == (2, 1, 1)
+    assert [(each["file"], each["problem"]) for each in done.json["problems"]] == [
+        (str(Path("notes/mine")), "Permission denied"),
+        (str(Path("notes/locked.md")), "Permission denied"),
+    ]
+    assert [each["file"] for each in done.json["skipped"]] == [
+        str(Path("notes/gone.md")),
+        str(Path("notes/pipe.md")),
+    ]
+    assert "recollect: notes/locked.md, all of it: Permission denied" in cli("import", "notes").err
+
+
+def test_files_of_one_name_that_say_the_same_are_one(cli: Run, home: Path) -> None:
+    for folder in ("one", "two"):
+        (home / folder).mkdir()
+        (home / folder / "a.md").write_text("Green tea.")
+    done = cli("import", "one", "two")
+    assert (done.code, done.out) == (0, "imported 1 memory, 1 known already\n")
 
 
 def test_a_note_in_two_files_is_found_as_one(cli: Run, home: Path) -> None:

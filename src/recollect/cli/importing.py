@@ -103,14 +103,30 @@ def _sources(name: str, form: str | None, notes: Notes) -> Iterator[_Source]:
             raise InvalidArgument("FILE", name, expected)
         yield _Source(name, path.name, found, data, name)
         return
-    for label, file in files_of(path):
-        data = file.read_bytes()
+    for label, file in files_of(path, lambda error: _unreadable(notes, error, path)):
+        if not file.is_file():
+            # Nobody may ever write into a pipe, and whoever reads it waits for that.
+            reason = "no file: a link that leads nowhere, a pipe or a device"
+            notes.skipped.append({"file": str(file), "line": 1, "where": "the file", "reason": reason})
+            continue
+        try:
+            data = file.read_bytes()
+        except OSError as error:
+            _unreadable(notes, error, file)
+            continue
         found = form or format_of(data, file.suffix)
         if found is None:
             reason = "a file of no known format"
             notes.skipped.append({"file": str(file), "line": 1, "where": "the file", "reason": reason})
         else:
             yield _Source(str(file), label, found, data, str(file))
+
+
+def _unreadable(notes: Notes, error: OSError, path: Path) -> None:
+    """Write down what stands in a folder but cannot be read."""
+    name = path if error.filename is None else error.filename
+    said = error.strerror or str(error)
+    notes.problems.append({"file": str(name), "line": 1, "where": "all of it", "problem": said})
 
 
 @contextmanager
