@@ -55,6 +55,20 @@ def test_an_embedder_that_cannot_be_used_is_said(cli: Run, tea: str) -> None:
     assert "nonsense cannot be used" in cli("doctor", "--embedder", "nonsense", terminal=True).out
 
 
+def test_a_service_that_is_away_is_said(cli: Run, tea: str) -> None:
+    shown = cli("doctor", "--embedder", "ollama:some-model@http://127.0.0.1:1", "--json")
+    assert shown.code == 0
+    assert shown.json["embedder"]["name"] is None
+    assert "is the service running?" in shown.json["embedder"]["problem"]
+
+
+def test_a_secret_in_an_address_is_not_shown(cli: Run, tea: str) -> None:
+    for address in ("http://anna:hunter2@127.0.0.1:1/v1", "http://127.0.0.1:1/v1?key=hunter2"):
+        shown = cli("doctor", "--embedder", f"openai:some-model@{address}", "--json")
+        assert "a key or a password is given apart" in shown.json["embedder"]["problem"]
+        assert "hunter2" not in shown.out + shown.err
+
+
 def test_a_database_of_a_weaker_embedder_is_told_how_to_move(
     cli: Run, tea: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

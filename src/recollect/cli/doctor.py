@@ -94,7 +94,7 @@ def _database(settings: Settings, advice: list[str]) -> dict[str, Any]:
 def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
     """Return the embedder a command would use now; a database that is there decides, unless settings do."""
     from recollect.embed.folder import installed
-    from recollect.embed.select import RECOMMENDED, choose
+    from recollect.embed.select import RECOMMENDED, choose, without_secrets
     from recollect.model.errors import RecollectError
 
     wanted = settings.embedder
@@ -107,9 +107,12 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
             wanted = settings.embedder
     try:
         choice = choose(wanted, settings.resources)
+        # A service is asked for it, and may be away.
+        dimension = choice.embedder.dimension
     except RecollectError as error:
-        advice.append(f"the embedder {wanted!r} cannot be used, so memories are found by words only: {error}")
-        return {"specification": wanted, "name": None, "problem": str(error)}
+        named = without_secrets(wanted)
+        advice.append(f"the embedder {named!r} cannot be used, so memories are found by words only: {error}")
+        return {"specification": named, "name": None, "problem": str(error)}
     if (
         wanted in ("builtin", "lexical")
         and settings.embedder == "auto"
@@ -123,7 +126,7 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
         advice.append(choice.note)
     elif RECOMMENDED not in installed(settings.models):
         advice.append(f"the best measured model is not installed: recollect model install {RECOMMENDED}")
-    return {"specification": wanted, "name": choice.embedder.name, "dimension": choice.embedder.dimension}
+    return {"specification": wanted, "name": choice.embedder.name, "dimension": dimension}
 
 
 def _show(session: Session, found: dict[str, Any]) -> None:

@@ -19,6 +19,7 @@ Any of them but `lexical` may be followed by the prompts to use, such as ``built
 from __future__ import annotations
 
 import importlib.util
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -158,6 +159,17 @@ def choose(specification: str, resources: Resources | None = None) -> Choice:
         raise EmbedderError(f"there are no prompts {said!r} for {model}; there are {there}")
     there = f"{', '.join((*NAMES, *FORMS))}{nearest(specification, NAMES)}"
     raise EmbedderError(f"there is no embedder {specification!r}; there are {there}")
+
+
+def without_secrets(specification: str) -> str:
+    """Return a specification as people may see it, though its address hold what no address should.
+
+    Examples
+    --------
+    >>> without_secrets("openai:some-model@https://anna:secret@example.org/v1?key=secret")
+    'openai:some-model@https://***@example.org/v1?***'
+    """
+    return re.sub(r"\?.*", "?***", re.sub(r"://[^/?#]*@", "://***@", specification))
 
 
 def _best(given: Resources) -> Choice:
