@@ -61,6 +61,48 @@ def test_the_file_may_be_named_and_its_paths_are_relative_to_it(monkeypatch: pyt
     assert settings.models == Path.home() / "models"
 
 
+def test_folders_of_models_in_the_file_are_relative_to_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = config('embedder = "onnx:model#none"\nreranker = "onnx:/else/where"', "elsewhere/settings.toml")
+    monkeypatch.setenv("RECOLLECT_CONFIG", str(file))
+    assert Settings().embedder == f"onnx:{file.parent / 'model'}#none"
+    assert Settings().reranker == "onnx:/else/where"
+    config('embedder = "static:~/model"\nreranker = "none"', "elsewhere/settings.toml")
+    assert Settings().embedder == f"static:{Path.home() / 'model'}"
+    assert Settings().reranker == "none"
+    config('embedder = "hub:org/name"', "elsewhere/settings.toml")
+    assert Settings().embedder == "hub:org/name"
+
+
+def test_a_memory_without_a_file_is_one_wherever_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    config('db = ":memory:"')
+    assert str(Settings().db) == ":memory:"
+    monkeypatch.setenv("RECOLLECT_DB", ":memory:")
+    assert str(Settings().db) == ":memory:"
+
+
+@pytest.mark.parametrize("name", ["db", "models", "hub_cache"])
+def test_a_home_that_nobody_has_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    nobody = "~nobody-of-that-name/x"
+    with pytest.raises(InvalidArgument, match=f"^{name} must be a path in a home that exists"):
+        Settings(**{name: nobody})
+    monkeypatch.setenv(f"RECOLLECT_{name.upper()}", nobody)
+    with pytest.raises(InvalidArgument, match="a path in a home that exists"):
+        Settings()
+    monkeypatch.delenv(f"RECOLLECT_{name.upper()}")
+    config(f'{name} = "{nobody}"')
+    with pytest.raises(InvalidArgument, match="a path in a home that exists"):
+        Settings()
+    monkeypatch.setenv("RECOLLECT_CONFIG", nobody)
+    with pytest.raises(InvalidArgument, match="a path in a home that exists"):
+        Settings()
+
+
+def test_a_password_in_the_address_of_a_service_is_not_shown() -> None:
+    with pytest.raises(InvalidArgument, match="anchors must be an address") as raised:
+        Settings(anchors="chat:some-model@http://anna:secret@127.0.0.1/v1")
+    assert "secret" not in str(raised.value)
+
+
 def test_a_named_file_must_exist_and_the_usual_one_need_not(tmp_path: Path) -> None:
     assert config_file({}, tmp_path) is None
     with pytest.raises(InvalidArgument, match=r"RECOLLECT_CONFIG must be the path .* that exists, got 'no'"):

@@ -45,6 +45,7 @@ from recollect.store.recall_log import LIMIT, MEGABYTES, LogBounds
 CONFIG: Final = "recollect.toml"
 CONFIG_VARIABLE: Final = "RECOLLECT_CONFIG"
 PREFIX: Final = "RECOLLECT_"
+_IN_MEMORY: Final = ":memory:"
 _VARIABLE: Final = "the environment variable "
 
 _SECRETS: Final = ("api_key", "anchors_key", "replica")
@@ -96,7 +97,7 @@ def config_file(environment: Mapping[str, str], folder: Path) -> Path | None:
     """
     named = environment.get(CONFIG_VARIABLE)
     if named:
-        path = Path(named).expanduser()
+        path = _at_home(named)
         if not path.is_file():
             raise InvalidArgument(CONFIG_VARIABLE, named, "the path of a settings file that exists")
         return path
@@ -276,7 +277,7 @@ class Settings(BaseSettings):
             raise InvalidArgument("path", value, "the path of a file or folder")
         if is_address(value):
             return ServerAddress(str(value))
-        return Path(value).expanduser() if isinstance(value, str) else value
+        return _at_home(value) if isinstance(value, str) else value
 
     @field_validator("life")
     @classmethod
@@ -302,6 +303,13 @@ class Settings(BaseSettings):
     @classmethod
     def _a_namespace(cls, value: str) -> str:
         return checked_namespace("namespace", value)
+
+
+def _at_home(path: str) -> Path:
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise InvalidArgument("path", path, "a path in a home that exists") from error
 
 
 def _whole(number: float) -> float:
@@ -336,8 +344,13 @@ def _read_file() -> dict[str, Any]:
             hint = f"did you mean {near[0]!r}? There are" if near else "one of"
             raise InvalidArgument(f"a setting in {path}", name, f"{hint} {', '.join(known)}")
     for name in ("db", "models", "hub_cache"):
-        if isinstance(values.get(name), str) and values[name] and not is_address(values[name]):
-            values[name] = path.parent / Path(values[name]).expanduser()
+        written = values.get(name)
+        if isinstance(written, str) and written not in ("", _IN_MEMORY) and not is_address(written):
+            values[name] = path.parent / _at_home(written)
+    for name in ("embedder", "reranker"):
+        form, colon, folder = str(values.get(name)).partition(":")
+        if colon and folder and form in ("onnx", "static"):
+            values[name] = f"{form}:{path.parent / _at_home(folder)}"
     return values
 
 
@@ -349,7 +362,9 @@ def _ours(error: ValidationError, places: Mapping[str, str]) -> InvalidArgument:
         return InvalidArgument("a setting", name, "one of " + ", ".join(Settings.model_fields))
     cause = first.get("ctx", {}).get("error")
     expected = cause.expected if isinstance(cause, InvalidArgument) else _EXPECTED.get(name, "text")
-    value = "(not shown)" if name in _SECRETS else first["input"]
+    # What refused it knows whether it may be shown.
+    value = cause.value if isinstance(cause, InvalidArgument) else first["input"]
+    value = "(not shown)" if name in _SECRETS else value
     place = places.get(name, "")
     if name == "life" and isinstance(cause, InvalidArgument) and cause.argument in Life.__dataclass_fields__:
         name, value = f"{cause.argument} in life", cause.value
