@@ -111,6 +111,40 @@ def test_a_summary_goes_with_what_it_repeats(memory: Engine, tmp_path: Path) -> 
         memory.purge("b")
 
 
+def test_what_was_said_again_goes_with_what_it_repeats(memory: Engine, tmp_path: Path) -> None:
+    first = memory.remember("The safe opens with quokka.", id="first")
+    assert memory.remember("The safe opens with quokka!", id="exact").id == first.id
+    assert memory.remember("The safe opens with the quokka.", id="near").id == first.id
+    # What it sets right says something else, and is current again.
+    memory.remember("The safe is in the kitchen.", id="kitchen")
+    corrected = memory.correct("kitchen", "The safe is in the hall.")
+    memory.purge(first.id, corrected.id)
+    assert [each.id for each in memory.list(hidden=True).memories] == ["kitchen"]
+    assert b"quokka" not in bytes_of(tmp_path)
+    assert memory.check() == []
+
+
+def test_what_was_cleared_up_goes_with_what_stayed(memory: Engine, tmp_path: Path) -> None:
+    texts = ["The safe opens with quokka", "The safe opens with quokka today", "the safe opens with quokka."]
+    for strategy in ("keep_highest_confidence", "merge"):
+        memory.remember_many(texts, duplicates="off")
+        memory.supersede_duplicates(memory.find_duplicates(strategy=strategy).groups, strategy=strategy)
+        memory.purge(*(each.id for each in memory.list().memories))
+        assert list(memory.store.export(None)) == []
+        assert b"quokka" not in bytes_of(tmp_path)
+
+
+def test_what_came_from_elsewhere_goes_with_what_has_its_words(memory: Engine) -> None:
+    memory.remember("The safe opens with quokka.", id="first")
+    memory.remember("The safe opens with quokka.", id="again")
+    memories, hidden = list(memory.store.export(None)), memory.store.hidden("default")
+    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as other:
+        other.take_over(memories, hidden={"default": hidden})
+        assert other.repeats("first") == ()
+        other.purge("first")
+        assert list(other.store.export(None)) == []
+
+
 def test_a_purged_namespace_leaves_no_byte_and_its_name_is_free(memory: Engine, tmp_path: Path) -> None:
     with recollect.open(tmp_path / "m.db", embedder="lexical", clock=lambda: NOW) as elsewhere:
         memory.remember("Anna stays.", id="stays")

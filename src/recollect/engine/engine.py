@@ -295,10 +295,11 @@ class Engine(
         Afterwards the store is written anew, so that not even its bytes hold a trace: that takes time in
         proportion to its size, once for all of the given memories. If other processes kept it from that,
         the memories are gone all the same, `PurgeUnfinished` is raised, and ``recollect vacuum`` finishes it.
-        Summaries and merged memories that were made from them go with them, for they repeat what those said.
+        What only repeats them goes with them: what was said again and superseded for that, and summaries and
+        merged memories that were made from them. What they corrected is current again.
         """
         path = self._namespace(namespace)
-        wanted = self._with_summaries(path, _ids(ids))
+        wanted = self._with_copies(path, _ids(ids))
         self._before_purge()
         self._repairing.run([path], lambda: self.store.purge(path, wanted))
 

@@ -24,6 +24,9 @@ SUMMARY_OF: Final = "summary_of"
 MERGED_FROM: Final = "merged_from"
 """The same, of a memory that joins what several said."""
 
+_REPEATED: Final = frozenset({"exact", "near"})
+_JOINED: Final = _REPEATED | {"merge"}
+"""The kinds of notes about memories that say no more than what superseded them."""
 _AT_ONCE: Final = 500
 
 
@@ -83,13 +86,13 @@ class SubjectVerbs(EntityVerbs):
     def purge_subject(self, subject: str, *, namespace: str | None = None) -> About:
         """Remove everything that `about` shows, for good, and return it. This cannot be undone.
 
-        Summaries and merged memories that were made from those go with them; see :meth:`Engine.purge`.
+        What repeats those goes with them, and so do summaries of them; see :meth:`Engine.purge`.
         Logged questions that name the subject, or have a word of its names that is no common one, lose their
         text; see :mod:`recollect.text.name_words`.
         """
         path = self._namespace(namespace)
         found = self.about(subject, namespace=path)
-        ids = self._with_summaries(path, [memory.id for memory in found.memories])
+        ids = self._with_copies(path, [memory.id for memory in found.memories])
         names = sorted(self._spellings(subject, path))
         self._before_purge()
         self._repairing.run([path], lambda: self.store.purge(path, ids, names))
@@ -114,17 +117,39 @@ class SubjectVerbs(EntityVerbs):
         names = self._names.of(path)
         return set(names.spellings(names.key(subject))) | {folded(subject)}
 
-    def _with_summaries(self, path: str, ids: Sequence[str]) -> list[str]:
-        """Return ids, and after them those of what was made from these memories and repeats what they say."""
+    def _with_copies(self, path: str, ids: Sequence[str]) -> list[str]:
+        """Return ids, and after them those of what says the same as these memories.
+
+        That is what was made from them, and what was superseded by one of them because it only repeats it.
+        """
         found = dict.fromkeys(ids)
+        while more := [id_ for id_ in self._said_again(path, list(found), _JOINED) if id_ not in found]:
+            found |= dict.fromkeys(more)
         made = [
             (each.id, _named(each, key))
             for key in (SUMMARY_OF, MERGED_FROM)
             for each in self._made_from_others(path, key)
         ]
-        while more := [id_ for id_, sources in made if id_ not in found and not sources.isdisjoint(found)]:
-            found |= dict.fromkeys(more)
+        fresh = list(found)
+        while fresh:
+            more = [id_ for id_, sources in made if not sources.isdisjoint(fresh)]
+            # Of what else was joined there nobody has spoken: it is current again.
+            more += self._said_again(path, fresh, _REPEATED)
+            fresh = [id_ for id_ in dict.fromkeys(more) if id_ not in found]
+            found |= dict.fromkeys(fresh)
         return list(found)
+
+    def _said_again(self, path: str, ids: Sequence[str], kinds: frozenset[str]) -> list[str]:
+        """Return the ids of memories that were superseded because they only repeat one of these."""
+        again: list[str] = []
+        for start in range(0, len(ids), _AT_ONCE):
+            some = ids[start : start + _AT_ONCE]
+            again += [note.memory_id for note in self.store.repeats(path, of=some) if note.kind in kinds]
+            # What came from another store has brought no notes.
+            replaced = self.store.replaced(path, some)
+            words = {each.id: each.fingerprint for each in self.store.get(path, _superseders(replaced))}
+            again += [each.id for each in replaced if words[str(each.superseded_by)] == each.fingerprint]
+        return again
 
     def _every_summary(self, path: str) -> Iterator[Memory]:
         return self._made_from_others(path, SUMMARY_OF)
@@ -152,6 +177,10 @@ def _named(memory: Memory, key: str) -> frozenset[str]:
     return (
         frozenset(each for each in named if isinstance(each, str)) if isinstance(named, list) else frozenset()
     )
+
+
+def _superseders(replaced: Sequence[Memory]) -> list[str]:
+    return sorted({each.superseded_by for each in replaced if each.superseded_by is not None})
 
 
 def _concerns(memory: Memory, spellings: set[str]) -> bool:
