@@ -84,6 +84,19 @@ def test_a_store_whose_service_is_away_answers_by_words(embedder: str, tmp_path:
         assert memory.store.setting("embedder") == AWAY
 
 
+@pytest.mark.parametrize("recorded", ["ollama:m@http://anna:secret@127.0.0.1:1", "hub:name", "openai:m@x"])
+def test_a_store_whose_embedder_cannot_be_named_any_more_answers_by_words(
+    recorded: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "m.db"
+    with recollect.open(path, embedder="lexical") as memory:
+        memory.remember("Anna likes tea.")
+        memory.store.remember_setting("embedder", recorded)
+    with recollect.open(path) as memory:
+        assert "words only" in memory.notes[0]
+        assert len(memory.recall("tea")) == 1
+
+
 def test_a_service_that_the_store_does_not_know_has_to_be_there(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with pytest.raises(ServiceUnreachable):
@@ -114,6 +127,14 @@ def test_an_embedder_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
         {"extract_entities": "yes"},
         {"read_dates": "yes"},
         {"redact": 1},
+        {"namespace": "a//b"},
+        {"duplicates": "all"},
+        {"life": {"working_years": 1}},
+        {"lease_seconds": 0},
+        {"durable": "yes"},
+        {"must_exist": 0},
+        {"clock": 12},
+        {"logging": True},
     ],
 )
 def test_a_wrong_setting_makes_no_file(wrong: dict[str, Any], tmp_path: Path) -> None:

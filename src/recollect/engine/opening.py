@@ -17,6 +17,7 @@ from recollect.embed.folder import models_folder
 from recollect.embed.port import Embedder
 from recollect.embed.reranker import Reranker
 from recollect.engine.choosing_anchors import open_anchors
+from recollect.engine.duplicate_modes import Duplicates
 from recollect.engine.engine import Engine
 from recollect.engine.leasing import SECONDS
 from recollect.engine.life import Life
@@ -27,6 +28,7 @@ from recollect.index.approximate import LARGE
 from recollect.model import checks
 from recollect.model.errors import EmbedderError, InvalidArgument, MissingExtra
 from recollect.model.namespace import DEFAULT_NAMESPACE
+from recollect.model.namespace import namespace as checked_namespace
 from recollect.store.port import Store
 from recollect.store.postgres.address import ServerAddress, address_of
 from recollect.store.sqlite.store import SqliteStore
@@ -135,8 +137,18 @@ def open(
     >>> memory.close()
     """
     backup = checks.flag("migration_backup", migration_backup)
+    checks.flag("durable", durable)
+    checks.flag("must_exist", must_exist)
     # What is wrong whatever the store holds is said before there is a file, and never recorded in it.
     _reading(analyser_name, language)
+    checked_namespace("namespace", namespace)
+    checks.one_of("duplicates", duplicates, [mode.value for mode in Duplicates])
+    checks.above("lease_seconds", lease_seconds, 0)
+    Life.of(life)
+    if logging is not None and not isinstance(logging, Logging):
+        raise InvalidArgument("logging", logging, "how recalls are logged, or None")
+    if clock is not None and not callable(clock):
+        raise InvalidArgument("clock", clock, "what tells the time, or None")
     chosen = _asked_for(embedder, resources)
     if chosen is not None and _is_new(path):
         # A service is asked, and may be away, or not know the model.
@@ -290,7 +302,7 @@ def _embedder(
             chosen = _choose(_AUTO if recorded is None else recorded, resources)
         # Asked for here, and not first by the engine: a service has to be reached for it.
         _ = chosen.embedder.dimension
-    except (EmbedderError, MissingExtra) as error:
+    except (EmbedderError, MissingExtra, InvalidArgument) as error:
         if chosen is not None and wanted != _AUTO and chosen.specification != recorded:
             raise
         # A store whose model cannot be had just now still answers by words; its vectors wait.
