@@ -79,6 +79,26 @@ def test_a_reader_that_has_had_enough_is_no_error(home: Path) -> None:
     assert (done.returncode, done.stderr, done.stdout.count("\n")) == (0, "", 1)
 
 
+@pytest.mark.parametrize(
+    ("closed", "command", "code"),
+    [
+        ("<&- >&- 2>&-", "remember 'Anna prefers green tea'", 0),
+        (">&-", "list --json", 0),
+        ("2>&-", "show nobody", 1),
+        ("<&-", "remember -", 2),
+        ("<&-", "purge nobody", 1),
+    ],
+)
+def test_a_stream_that_was_closed_is_no_reason_to_fail(
+    home: Path, closed: str, command: str, code: int
+) -> None:
+    assert process("remember", "Bob prefers coffee").returncode == 0
+    line = f"{sys.executable} -m recollect {command} {closed}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False)
+    assert process("check").stdout == "sound\n"
+
+
 def test_ctrl_c_leaves_cleanly(home: Path) -> None:
     running = subprocess.Popen(
         [sys.executable, "-m", "recollect", "import", "-"],

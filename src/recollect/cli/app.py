@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated, Final
 
@@ -124,6 +125,10 @@ for group in _GROUPS:
 
 def run() -> None:
     """Run the application and leave the process with its exit code."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            # Closed by whoever started it, such as a scheduler. What is opened next would get its number.
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - it lasts as long as the process
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character gets its number rather than an error.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
