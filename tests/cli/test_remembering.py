@@ -47,6 +47,7 @@ def test_every_field_can_be_given(cli: Run) -> None:
 def test_the_text_may_come_from_a_pipe_and_stays_as_it_is(cli: Run) -> None:
     said = cli("remember", "-", "--json", input="first line\n  second 🍵\n")
     assert said.json["content"] == "first line\n  second 🍵\n"
+    assert cli("remember", "-", "--json", input="\ufeffWith a mark").json["content"] == "With a mark"
 
 
 @pytest.mark.parametrize(

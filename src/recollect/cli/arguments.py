@@ -48,7 +48,8 @@ def words(parts: Sequence[str]) -> str:
     """
     from recollect.model.errors import InvalidArgument
 
-    text = sys.stdin.read() if list(parts) == ["-"] else " ".join(parts)
+    # A mark at the beginning says how bytes are to be read, and was never said.
+    text = sys.stdin.read().removeprefix("\ufeff") if list(parts) == ["-"] else " ".join(parts)
     try:
         text.encode()
     except UnicodeEncodeError as error:
