@@ -275,4 +275,5 @@ def test_agreement_can_be_required(cli: Run, tea: str) -> None:
     refused = cli("recall", "Bob tea", "--agreement", "1")
     assert (refused.code, refused.out) == (1, "")
     assert "below 1.00" in refused.err
-    assert cli("recall", "tea", "--agreement", "2").code == 2
+    wrong = cli("recall", "tea", "--agreement", "2")
+    assert (wrong.code, "--agreement must be a number from 0 to 1, got 2.0" in wrong.err) == (2, True)

@@ -144,7 +144,9 @@ def recall(
             found = engine.recall(text, **asked)
         else:
             from recollect.learn.confident import confident_recall
+            from recollect.model import checks
 
+            checks.probability("--agreement", agreement)
             sure = confident_recall(engine, text, require=agreement, **asked)
             found = sure.recall
         _report(session, found, explain=explain, sure=sure)
