@@ -5,7 +5,7 @@ import onnx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from recollect.embed.onnx_session import OnnxSession, pooled
 from recollect.embed.progress import watched
@@ -151,6 +151,41 @@ def test_a_text_in_a_quantised_batch_is_not_rounded_to_its_neighbours() -> None:
     session = OnnxSession(dynamically_quantised(), pooling="cls")
     # In steps of 100,000/255 = 392 a 3 would be rounded to 0.
     assert session.forward([[3], [100_000]])[0] == pytest.approx([3])
+
+
+def averaging(inputs: tuple[str, ...], *, each: bool) -> bytes:
+    """Return a graph of the mean of the token numbers: of a text, added to its tokens, or of the batch."""
+    node = helper.make_node
+    nodes = [
+        node("Cast", ["input_ids"], ["numbers"], to=TensorProto.FLOAT),
+        node("Unsqueeze", ["numbers", "last"], ["tokens"]),
+        node("ReduceMean", ["tokens"], ["mean"], axes=[1] if each else [0, 1], keepdims=1),
+        node("Add", ["tokens", "mean"], ["found"]) if each else node("Identity", ["mean"], ["found"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "averaging",
+        [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"]) for name in inputs],
+        [helper.make_tensor_value_info("found", TensorProto.FLOAT, ["batch", "tokens", 1])],
+        [numpy_helper.from_array(np.array([2]), "last")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    content: bytes = model.SerializeToString()
+    return content
+
+
+def test_a_graph_that_is_not_told_what_is_padding_is_given_none() -> None:
+    session = OnnxSession(averaging(("input_ids",), each=True), pooling="mean", threads=2)
+    texts = [[8], [1, 2, 3, 4], [6, 2]]
+    assert session.forward(texts).tolist() == [[16.0], [5.0], [8.0]]
+    assert [session.forward([text])[0, 0] for text in texts] == [16.0, 5.0, 8.0]
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls", None])
+def test_an_output_that_is_not_one_row_per_text_or_token_is_refused(pooling: str | None) -> None:
+    session = OnnxSession(averaging(("input_ids", "attention_mask"), each=False), pooling=pooling)
+    with pytest.raises(ModelCorrupt, match=r"shape \(1, 1, 1\), not one row per text"):
+        session.forward([[8], [1, 2]])
 
 
 def test_a_graph_that_cannot_be_loaded_is_corrupt() -> None:

@@ -7,7 +7,7 @@ Devlin et al., BERT, 2019) or the mean over the tokens that are not padding (``m
 Graphs whose activations are quantised while they run scale a whole batch by its largest value, so that a
 text's vector would depend on its neighbours in the batch (for arctic-embed-s the cosine between the two falls
 to 0.994). They are run one text at a time, on several threads, which is as fast and gives every text one
-vector.
+vector. So are graphs without an input for the mask.
 """
 
 from __future__ import annotations
@@ -68,7 +68,6 @@ class OnnxSession:
             raise MissingExtra("A neural model", "onnxruntime") from error
         self._threads = _usable_threads() if threads is None else whole("threads", threads, 1)
         self._pooling = pooling
-        self._rows = 1 if _DYNAMIC in model else MOST_ROWS
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = self._threads
         options.inter_op_num_threads = 1
@@ -84,7 +83,11 @@ class OnnxSession:
             )
         except Exception as error:  # onnxruntime's errors share no public base
             raise ModelCorrupt(f"the model cannot be loaded: {error}") from error
-        self._feeds = [self._feed(node.name, node.type) for node in self._session.get_inputs()]
+        inputs = self._session.get_inputs()
+        self._feeds = [self._feed(node.name, node.type) for node in inputs]
+        # A graph that is not told what is padding would read it.
+        alone = _DYNAMIC in model or "attention_mask" not in [node.name for node in inputs]
+        self._rows = 1 if alone else MOST_ROWS
         outputs = [node.name for node in self._session.get_outputs()]
         wanted = _TEXT_OUTPUTS if pooling is None else _TOKEN_OUTPUTS
         self._output = next((name for name in wanted if name in outputs), outputs[0])
@@ -129,9 +132,9 @@ class OnnxSession:
                 f"the model could not read a text of {numbers.shape[1]} tokens: {error}"
             ) from error
         states: Vectors = np.asarray(output, dtype=np.float32)
-        if states.ndim == 2:
+        if states.ndim == 2 and len(states) == len(rows):
             return states
-        if self._pooling is None:
+        if self._pooling is None or states.shape[:-1] != mask.shape:
             raise ModelCorrupt(f"the model gives an output of shape {states.shape}, not one row per text")
         return pooled(states, mask, self._pooling)
 
