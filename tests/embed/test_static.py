@@ -103,6 +103,16 @@ def test_a_text_is_the_mean_of_its_known_words(folder: Path) -> None:
     assert embedder.embed_query("what else").tolist() == [0, 0]
 
 
+def test_a_token_without_a_row_is_the_model_s_fault(folder: Path) -> None:
+    # Nine words, and rows for the first six of them.
+    (folder / "model.safetensors").write_bytes(saved(np.ones((6, 2), dtype=np.float32)))
+    known = StaticEmbedder(folder).description
+    embedder = StaticEmbedder(folder, description=dataclasses.replace(known, files={}))
+    assert len(embedder.embed_documents(["red", "green"])) == 2
+    with pytest.raises(ModelCorrupt, match="tokens that its table has no row for"):
+        embedder.embed_documents(["red", "blue"])
+
+
 def test_a_changed_table_is_refused(folder: Path) -> None:
     (folder / "model.safetensors").write_bytes(b"other")
     with pytest.raises(ModelCorrupt, match="not the pinned"):

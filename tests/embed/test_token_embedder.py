@@ -1,12 +1,15 @@
+import hashlib
+import json
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from recollect.embed.description import ModelDescription
+from recollect.embed.description import ModelDescription, read_description
 from recollect.embed.onnx import OnnxEmbedder
 from recollect.embed.port import Prompts, Vectors
 from recollect.embed.token_embedder import Loaded, TokenEmbedder
@@ -53,6 +56,21 @@ def test_a_vector_that_is_not_finite_is_refused(tiny_tokenizer: bytes) -> None:
     embedder = Fixed(tiny_tokenizer, np.array([[1, np.nan, 0]], dtype=np.float32))
     with pytest.raises(EmbedderError, match="NaN or infinity"):
         embedder.embed_query("red")
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+def test_a_text_without_a_single_token_has_no_direction(
+    tiny_folder: Callable[..., Path], tiny_tokenizer: bytes, pooling: str
+) -> None:
+    folder = tiny_folder(pooling=pooling)
+    bare = json.loads(tiny_tokenizer) | {"post_processor": None}
+    (folder / "tokenizer.json").write_text(json.dumps(bare), encoding="utf-8")
+    digest = hashlib.sha256((folder / "tokenizer.json").read_bytes()).hexdigest()
+    known = read_description(folder)
+    files = {**known.files, "tokenizer.json": digest}
+    embedder = OnnxEmbedder(folder, description=replace(known, files=files))
+    assert embedder.embed_documents(["", "red", " "]).tolist() == [[0, 0, 0], [1, 0, 0], [0, 0, 0]]
+    assert embedder.embed_query("").tolist() == [0, 0, 0]
 
 
 def test_passages_hold_as_many_tokens_as_the_model_reads(tiny_folder: Callable[..., Path]) -> None:

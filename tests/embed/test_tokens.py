@@ -1,7 +1,8 @@
 import pytest
+import tokenizers
 
 from recollect.embed.tokens import Tokens
-from recollect.model.errors import ModelCorrupt
+from recollect.model.errors import EmbedderError, ModelCorrupt
 
 
 def test_special_tokens_surround_the_text(tiny_tokenizer: bytes) -> None:
@@ -47,6 +48,14 @@ def test_passages_fit_with_whatever_stands_around_them(tiny_tokenizer: bytes) ->
     # [CLS] query … [SEP] leave three of six tokens, so that parts of four are cut once more.
     assert parts == ["red green", "blue red", "green"]
     assert rows == [[2, 7, 4, 5, 3], [2, 7, 6, 4, 3], [2, 7, 5, 3]]
+
+
+def test_a_word_that_a_tokenizer_has_no_token_for_is_the_embedder_s_failure() -> None:
+    words = tokenizers.Tokenizer(tokenizers.models.WordLevel({"red": 0}))
+    tokens = Tokens(words.to_str().encode())
+    assert tokens.numbers(["red"]) == [[0]]
+    with pytest.raises(EmbedderError, match="the tokenizer could not read a text"):
+        tokens.numbers(["purple"])
 
 
 def test_a_file_that_is_no_tokenizer_is_corrupt() -> None:

@@ -54,7 +54,10 @@ class StaticEmbedder(TokenEmbedder):
         silent[[number for number in tokens.silent() if number < len(table)]] = True
 
         def forward(numbers: list[list[int]]) -> Vectors:
-            return mean_rows(table, numbers, silent)
+            try:
+                return mean_rows(table, numbers, silent)
+            except IndexError as error:
+                raise ModelCorrupt(f"{self._folder} has tokens that its table has no row for") from error
 
         return Loaded(tokens, forward)
 

@@ -136,6 +136,13 @@ class TokenEmbedder(ABC):
         )
 
     def _forward(self, numbers: list[list[int]]) -> Vectors:
+        read = [index for index, row in enumerate(numbers) if row]
+        if len(read) < len(numbers):
+            # No token, no direction: a tokeniser without special tokens makes nothing of an empty text.
+            means = np.zeros((len(numbers), self.dimension), dtype=np.float32)
+            if read:
+                means[read] = self._forward([numbers[index] for index in read])
+            return means
         rows = self._model().forward(numbers)
         if rows.shape[1] != self.dimension:
             raise DimensionMismatch(self.name, self.dimension, rows.shape[1])

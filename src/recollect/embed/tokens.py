@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from recollect.embed.windows import windows
-from recollect.model.errors import MissingExtra, ModelCorrupt
+from recollect.model.errors import EmbedderError, MissingExtra, ModelCorrupt
 
 OVERLAP = 1 / 8
 """The part of a passage that the next one repeats: some 60 of 512 tokens, two or three sentences."""
@@ -78,15 +78,19 @@ class Tokens:
 
     def numbers(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the token numbers of each text, special tokens included."""
-        encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=self._special)
-        return [encoding.ids for encoding in encoded]
+        return [encoding.ids for encoding in self._encoded(list(texts))]
 
     def pairs(self, first: str, seconds: Sequence[str]) -> list[PairTokens]:
         """Return the tokens of `first` with each of `seconds`, special tokens included."""
-        encoded = self._tokenizer.encode_batch_fast(
-            [(first, second) for second in seconds], add_special_tokens=self._special
-        )
+        encoded = self._encoded([(first, second) for second in seconds])
         return [PairTokens(encoding.ids, encoding.type_ids) for encoding in encoded]
+
+    def _encoded(self, texts: list[str] | list[tuple[str, str]]) -> list[Any]:
+        try:
+            read: list[Any] = self._tokenizer.encode_batch_fast(texts, add_special_tokens=self._special)
+        except Exception as error:  # the package raises bare Exception for a word it has no token for
+            raise EmbedderError(f"the tokenizer could not read a text: {error}") from error
+        return read
 
     def passages(
         self, text: str, size: int, most: int, read: Callable[[list[str]], list[_Read]]
