@@ -102,3 +102,12 @@ def test_a_file_is_read_only_if_it_is_the_pinned_one(tmp_path: Path) -> None:
         read_checked(tmp_path, "weights", "00")
     with pytest.raises(ModelNotInstalled, match="missing"):
         read_checked(tmp_path, "tokens", digest)
+
+
+def test_what_is_there_and_cannot_be_read_is_corrupt(tmp_path: Path) -> None:
+    for name in ("model.toml", "weights"):
+        (tmp_path / name).mkdir()
+    with pytest.raises(ModelCorrupt, match=r"weights cannot be read"):
+        read_checked(tmp_path, "weights", None)
+    with pytest.raises(ModelCorrupt, match=r"model\.toml cannot be read"):
+        read_description(tmp_path)

@@ -145,13 +145,15 @@ def read_toml(folder: Path) -> dict[str, Any]:
     ModelNotInstalled
         There is no such file.
     ModelCorrupt
-        The file is not TOML.
+        The file cannot be read, or is not TOML.
     """
     path = folder / DESCRIPTION
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ModelNotInstalled(f"there is no model in {folder}: it has no {DESCRIPTION}") from error
+    except OSError as error:
+        raise ModelCorrupt(f"{path} cannot be read: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ModelCorrupt(f"{path} is not a TOML file: {error}") from error
 
@@ -178,13 +180,15 @@ def read_checked(folder: Path, name: str, digest: str | None) -> bytes:
     ModelNotInstalled
         There is no such file.
     ModelCorrupt
-        The file is another one than was pinned.
+        The file cannot be read, or is another one than was pinned.
     """
     path = folder / name
     try:
         content = path.read_bytes()
     except FileNotFoundError as error:
         raise ModelNotInstalled(f"{path} is missing: install the model again") from error
+    except OSError as error:
+        raise ModelCorrupt(f"{path} cannot be read: {error.strerror or error}") from error
     if digest is not None:
         found = hashlib.sha256(content).hexdigest()
         if found != digest.lower():
