@@ -19,6 +19,7 @@ from recollect.store.postgres.connection import Server
 from recollect.store.postgres.database import Database
 from recollect.store.postgres.failing import CommitUnsure, ConnectionLost
 from recollect.store.postgres.store import PostgresStore
+from recollect.store.postgres.writers import Writer
 
 
 @pytest.fixture
@@ -379,6 +380,15 @@ def test_to_let_go_of_a_server_that_is_away_is_no_error(
         database.close()
     with pytest.raises(StoreError, match="was closed"), database.pool.borrowed():
         pass
+
+
+def test_a_server_that_is_away_is_not_waited_for_at_the_end() -> None:
+    nowhere = Database("postgresql://127.0.0.1:1/x", patience=60)
+    nowhere.open()
+    nowhere._idle.append(Writer(7, 1))
+    begun = time.monotonic()
+    nowhere.close()
+    assert time.monotonic() - begun < 30
 
 
 def test_a_write_inside_a_look_leaves_the_look_as_it_was(database: Database) -> None:

@@ -2,11 +2,14 @@
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import numpy as np
 import psycopg
+import pytest
 
+from recollect.model.errors import StoreUnavailable
 from recollect.store.conformance import NOW, entry
 from recollect.store.postgres.store import PostgresStore
 from recollect.store.recall_log import LogBounds, LoggedRecall
@@ -67,3 +70,17 @@ def test_who_refers_to_a_namespace_does_not_wait_for_its_writer(store: PostgresS
             "SELECT number, 's', 1 FROM namespaces WHERE path = 'a'"
         )
         other.rollback()
+
+
+def test_an_answer_does_not_wait_for_a_connection_to_be_logged(store: PostgresStore, used: str) -> None:
+    """Whoever says how long others are waited for means those who hold the connections, too."""
+    with closing(PostgresStore(used, connections=1)) as small, ThreadPoolExecutor(1) as threads:
+        small.add([entry("a", "tea", namespace="n")])
+        with small.view("n", NOW):
+            begun = time.monotonic()
+            asked = threads.submit(small.log_recalls, [logged("1", "n")], LogBounds(), patience=0.0)
+            with pytest.raises(StoreUnavailable, match="no connection to"):
+                asked.result(timeout=20)
+        assert time.monotonic() - begun < 20
+        small.log_recalls([logged("1", "n")], LogBounds(), patience=0.0)
+        assert [each.id for each in small.recalls("n")] == ["1"]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from time import monotonic
 
 import psycopg
 import pytest
@@ -115,3 +116,36 @@ def test_a_pool_that_is_empty_says_so(store: PostgresStore, used: str) -> None:
             asked.result(timeout=30)
         # A thread that has one uses it again.
         assert small.read(lambda connection: 1) == 1
+
+
+def test_who_is_in_a_hurry_does_not_wait_for_what_is_away_as_others_do() -> None:
+    nowhere = Pool(
+        "postgresql://127.0.0.1:1/x", durable=True, connections=1, patience=60, statement_seconds=1.0
+    )
+    nowhere.open()
+    begun = monotonic()
+    with (
+        closing(nowhere),
+        pytest.raises(StoreUnavailable, match=r"no connection to .* to be had in 0\.5 s"),
+        nowhere.hurried(0.0),
+        nowhere.borrowed(),
+    ):
+        pass
+    assert monotonic() - begun < 30
+
+
+def test_hurry_ends_with_its_block(pool_of: Opener) -> None:
+    pool = pool_of(connections=1, patience=20)
+
+    def hurried() -> str:
+        with pytest.raises(StoreUnavailable), pool.hurried(0.0), pool.borrowed():
+            pass
+        with pool.hurried(None), pool.borrowed():
+            return "waited"
+
+    with ThreadPoolExecutor(1) as threads:
+        with pool.borrowed():
+            waiting = threads.submit(hurried)
+            with pytest.raises(TimeoutError):
+                waiting.result(timeout=1.0)
+        assert waiting.result(timeout=20) == "waited"

@@ -40,6 +40,8 @@ _WRITE: Final = (
     f"SELECT pg_advisory_xact_lock_shared({FEED}), pg_current_xact_id()::text, "
     "extract(epoch FROM now())::float8"
 )
+_AT_CLOSE: Final = 2.0
+"""For how many seconds a connection is waited for at the end."""
 _ENDINGS: Final = 11
 """So many times `patience` a transaction is waited for; after 10, the server ends one that idles."""
 
@@ -92,7 +94,7 @@ class Database:
         """Let go of all connections."""
         if self._idle:
             # Where nobody answers any more, their rows stay, and what others have counted is as it was.
-            with suppress(StoreError):
+            with suppress(StoreError), self.pool.hurried(_AT_CLOSE):
                 self._add_up()
         self.pool.close()
 

@@ -53,7 +53,8 @@ class LearningStore:
                 slots = recall_log.slots_of(connection, found.number, ids)
                 lessons.see(connection, found.number, seen, slots)
 
-        self._database.write(write)
+        with self._database.pool.hurried(patience):
+            self._database.write(write)
 
     def recalls(
         self,

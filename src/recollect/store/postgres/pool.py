@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -13,7 +14,7 @@ from psycopg import Cursor
 from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from recollect.model.errors import PoolExhausted, StoreError
+from recollect.model.errors import PoolExhausted, StoreError, StoreUnavailable
 from recollect.store.postgres.address import shown
 from recollect.store.postgres.connection import Server, prepare
 from recollect.store.postgres.failing import ConnectionLost, ours, unreachable
@@ -22,6 +23,8 @@ from recollect.store.postgres.failing import ConnectionLost, ours, unreachable
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 
 _CONNECT_SECONDS: Final = 10
+_MOMENT: Final = 0.5
+"""For so many seconds even who is in a hurry waits: what was given back is put away by another thread."""
 _READING: Final = "SET enable_seqscan = off"
 """Everything that is read has an index; but a server that knows little of its tables may not think of it."""
 
@@ -42,6 +45,7 @@ class Pool:
         self._durable = durable
         self._patience = patience
         self._statement_seconds = statement_seconds
+        self._here = threading.local()
         self._pool: ConnectionPool[Server] = ConnectionPool(
             url,
             connection_class=Server,
@@ -65,6 +69,16 @@ class Pool:
     def close(self) -> None:
         """Let go of all connections."""
         self._pool.close()
+
+    @contextmanager
+    def hurried(self, seconds: float | None) -> Iterator[None]:
+        """Let this thread wait for a connection for so long in the block; None for as long as usual."""
+        before = getattr(self._here, "patience", None)
+        self._here.patience = None if seconds is None else max(seconds, _MOMENT)
+        try:
+            yield
+        finally:
+            self._here.patience = before
 
     @contextmanager
     def borrowed(self) -> Iterator[Server]:
@@ -116,11 +130,15 @@ class Pool:
         connection.execute(_DURABLE if self._durable else "SET synchronous_commit = off")
 
     def _taken(self) -> Server:
+        hurry = getattr(self._here, "patience", None)
         try:
-            return self._pool.getconn()
+            return self._pool.getconn(hurry)
         except PoolClosed as error:
             raise StoreError(f"{self.name} was closed; open it again to go on") from error
         except PoolTimeout as error:
+            if hurry is not None:
+                # To find out why would take longer.
+                raise StoreUnavailable(f"no connection to {self.name} was to be had in {hurry} s") from error
             self._look()
             raise PoolExhausted(self.name, self._pool.max_size, self._patience) from error
 
