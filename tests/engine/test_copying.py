@@ -47,6 +47,52 @@ def test_what_was_said_again_and_then_corrected_is_copied_as_it_is() -> None:
     target.close()
 
 
+def test_what_was_superseded_after_it_was_copied_is_caught_up_with() -> None:
+    target = SqliteStore(":memory:")
+
+    def current() -> set[str]:
+        return {each.id for each in target.page("default", None, 9, None, hidden=False).memories}
+
+    with recollect.open(":memory:", embedder="lexical", duplicates="off") as engine:
+        engine.remember_many(
+            [{"id": id_, "content": f"Bob {said}"} for id_, said in (("a", "sails."), ("b", "sails"))]
+        )
+        engine.remember("Anna lives in Rome.", id="rome")
+        engine.remember("Anna lives in Paris.", id="paris", duplicates="near")
+        assert copy(engine, target).differing == ()
+        engine.settle_contradiction("paris", "rome", contradicts=True, because="She moved.")
+        engine.supersede_duplicates(engine.find_duplicates().groups)
+        kept = {each.id for each in engine.list().memories}
+        assert len(kept) == 2
+        assert (copy(engine, target).differing, current()) == ((), kept)
+        engine.undo_duplicates()
+        assert (copy(engine, target).differing, current()) == ((), {"a", "b", "paris"})
+        rowed = engine.correct("a", "Bob rows.")
+        assert (copy(engine, target).differing, current()) == ((), {rowed.id, "b", "paris"})
+        engine.purge("paris")
+        # What is only in the target stays, with what it took the place of.
+        assert copy(engine, target).differing == ("default: rome",)
+        moved = engine.correct("rome", "Anna lives in Oslo.")
+        assert set(copy(engine, target).differing) == {"default: rome", f"default: {moved.id}"}
+        assert (target.get("default", ["rome"])[0].superseded_by, "paris" in current()) == ("paris", True)
+    target.close()
+
+
+def test_a_name_that_went_to_another_is_caught_up_with(source: Engine) -> None:
+    target = SqliteStore(":memory:")
+    source.describe_entity("Robert", aliases=["Bob"], type="person")
+    source.describe_entity("Ben", type="boat")
+    source.merge_entities("Robert", "Ben")
+    assert copy(source, target).differing == ()
+    source.describe_entity("Robert", aliases=[])
+    source.describe_entity("Bob", aliases=["Rob"], type="dog")
+    source.undo_merge("Ben")
+    source.merge_entities("Bob", "Ben")
+    assert copy(source, target).differing == ()
+    assert target.entities("default") == source.store.entities("default")
+    target.close()
+
+
 def test_what_is_only_in_the_target_stays(source: Engine) -> None:
     target = SqliteStore(":memory:")
     copy(source, target)

@@ -12,7 +12,7 @@ notes of repeats and keys stay where they are.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from itertools import islice
@@ -26,6 +26,7 @@ from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
 from recollect.store.naming import EntityRecord
 from recollect.store.port import Entry, Store
+from recollect.store.repeats import Linked
 
 BATCH: Final = 500
 PASSES: Final = 10
@@ -114,19 +115,22 @@ def _agree(source: Store, target: Store) -> None:
 def _pass(source: Engine, target: Store, progress: Callable[[int], None]) -> tuple[int, int]:
     """Copy what is not there, and bring what is there up to date; return how many of either."""
     new = changed = done = 0
+    relinked: dict[str, list[Memory]] = {}
     for batch in _batches(source.store.export(None), BATCH):
         known = target.known([(memory.namespace, memory.id) for memory in batch])
         fresh = [memory for memory in batch if (memory.namespace, memory.id) not in known]
         with target.together():
             if fresh:
-                target.add(_entries(source, fresh))
+                target.add(_entries(source, [_addable(target, memory, relinked) for memory in fresh]))
             for memory in batch:
-                changed += (memory.namespace, memory.id) in known and _brought_up(source, target, memory)
+                if (memory.namespace, memory.id) in known:
+                    changed += _brought_up(source, target, memory, relinked)
         new += len(fresh)
         done += len(batch)
         progress(done)
     for path in source.store.namespaces():
         with target.together():
+            _relink(source.store, target, path, relinked.get(path, []))
             _hide(source.store, target, path)
             _declare(source.store, target, path)
     return new, changed
@@ -141,10 +145,27 @@ def _entries(source: Engine, memories: list[Memory]) -> list[Entry]:
     ]
 
 
-def _brought_up(source: Engine, target: Store, memory: Memory) -> bool:
-    """Give a memory of the target what is known about it in the source; return whether it differed."""
+def _addable(target: Store, memory: Memory, relinked: dict[str, list[Memory]]) -> Memory:
+    """Return a memory that can be added; a place that another has in the target is seen to later."""
+    path = memory.namespace
+    there = target.known([(path, id_) for id_ in memory.supersedes])
+    older = target.get(path, [id_ for id_ in memory.supersedes if (path, id_) in there])
+    taken = {each.id for each in older if each.superseded_by is not None}
+    if not taken:
+        return memory
+    relinked.setdefault(path, []).append(memory)
+    return replace(memory, supersedes=tuple(id_ for id_ in memory.supersedes if id_ not in taken))
+
+
+def _brought_up(source: Engine, target: Store, memory: Memory, relinked: dict[str, list[Memory]]) -> bool:
+    """Give a memory of the target what is known about it in the source; return whether it differed.
+
+    One that something else has taken the place of, or that took another's, is noted: that is done in the end.
+    """
     (there,) = target.get(memory.namespace, [memory.id])
-    # Who superseded what is told by the newer memory, when it is added.
+    linked = (memory.superseded_by, memory.supersedes) == (there.superseded_by, there.supersedes)
+    if not linked:
+        relinked.setdefault(memory.namespace, []).append(memory)
     wanted = replace(
         memory,
         version=there.version,
@@ -153,9 +174,32 @@ def _brought_up(source: Engine, target: Store, memory: Memory) -> bool:
         superseded_by=there.superseded_by,
     )
     if wanted == there:
-        return False
+        return not linked
     target.update(wanted, there.version, lambda each: words_of(each, source.analyser))
     return True
+
+
+def _relink(source: Store, target: Store, path: str, memories: Sequence[Memory]) -> None:
+    """Let memories of the target have taken each other's places as those of the source have."""
+    since = {each.memory_id: each.superseded_at for each in source.hidden(path)}
+    there = {each.id: each for each in target.get(path, [memory.id for memory in memories])}
+    wanted: dict[str, Linked] = {}
+    others: dict[str, set[str]] = {}
+    for memory in memories:
+        at, links = since.get(memory.id), (memory, there[memory.id])
+        others[memory.id] = {id_ for each in links for id_ in (*each.supersedes, each.superseded_by) if id_}
+        pairs = {(path, id_) for id_ in others[memory.id]}
+        both = source.known(sorted(pairs)) & target.known(sorted(pairs))
+        # What is in one of them only is left alone, and so is what has changed since it was read.
+        if pairs <= both and (memory.superseded_by is None) == (at is None):
+            wanted[memory.id] = Linked(memory.id, memory.superseded_by, at, memory.supersedes)
+    # And so is whatever has to do with one of those: both ends of a link tell of it.
+    while alone := [
+        id_ for id_ in wanted if any(each in others and each not in wanted for each in others[id_])
+    ]:
+        for id_ in alone:
+            del wanted[id_]
+    target.relink(path, list(wanted.values()))
 
 
 def _hide(source: Store, target: Store, path: str) -> None:
@@ -169,12 +213,27 @@ def _hide(source: Store, target: Store, path: str) -> None:
     known = {id_ for _, id_ in target.known([(path, id_) for id_ in (*wanted, *shown)])}
     source_known = {id_ for _, id_ in source.known([(path, id_) for id_ in shown])}
     target.restore(path, [id_ for id_ in shown if id_ in source_known])
-    target.hide(path, [each for id_, each in wanted.items() if there.get(id_) != each and id_ in known])
+    superseded = {id_ for id_, each in there.items() if each.superseded_at is not None}
+    target.hide(
+        path,
+        [
+            each if id_ in superseded else replace(each, superseded_at=None)
+            for id_, each in wanted.items()
+            if there.get(id_) != each and id_ in known
+        ],
+    )
 
 
 def _declare(source: Store, target: Store, path: str) -> None:
     there = {record.entity.name: record for record in target.entities(path)}
     wanted = [record for record in source.entities(path) if there.get(record.entity.name) != record]
+    # A name may have gone from one to another: first none of them has more than its own.
+    for record in wanted:
+        before = there.get(record.entity.name)
+        if before is not None and before.merged_into is not None:
+            target.undo_merge(path, record.entity.name)
+        if before is not None:
+            target.describe_entity(path, record.entity.name, aliases=())
     for record in wanted:
         entity = record.entity
         target.describe_entity(

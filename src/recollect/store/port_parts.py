@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from recollect.store.naming import EntityRecord, GraphNews, Link, Points
     from recollect.store.port import Floats, Page, Progress
     from recollect.store.recall_log import Lesson, LogBounds, LoggedRecall, Reaction, Sighting
-    from recollect.store.repeats import Contradiction, Repeat, Run, Undone
+    from recollect.store.repeats import Contradiction, Linked, Repeat, Run, Undone
 
 
 class VectorStore(Protocol):
@@ -316,6 +316,13 @@ class RepeatStore(Protocol):
         Both ends must be current. One that repeats a younger memory held until that began, and is listed in
         its `supersedes`; one that repeats an older memory is linked by its own `superseded_by` alone. The one
         that stays gains mentions and confidence as the note says.
+        """
+        ...
+
+    def relink(self, namespace: str, links: Sequence[Linked]) -> None:
+        """Say which memories took the place of which, as another store has it; all or none.
+
+        Until when each of them held stays as it is. Nobody may lead back to where they began.
         """
         ...
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
 
 
@@ -47,6 +48,32 @@ class Repeat:
     confidence: float | None = None
     supported_at: datetime | None = None
     run: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """What took the place of a memory, and whose place it took.
+
+    Parameters
+    ----------
+    memory_id
+        The memory.
+    superseded_by, superseded_at
+        What took its place, and when; both None for one that is current.
+    supersedes
+        Whose place it took.
+    """
+
+    memory_id: str
+    superseded_by: str | None = None
+    superseded_at: datetime | None = None
+    supersedes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.superseded_by is None) != (self.superseded_at is None):
+            raise InvalidArgument(
+                "superseded_at", self.superseded_at, "given with superseded_by, or not at all"
+            )
 
 
 @dataclass(frozen=True, slots=True)

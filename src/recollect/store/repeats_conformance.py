@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from recollect.duplicates.fingerprint import fingerprint
-from recollect.model.errors import InvalidArgument
+from recollect.model.errors import InvalidArgument, MemoryNotFound
 from recollect.model.memory import Memory, Source
 from recollect.store.port import Entry, Store
-from recollect.store.repeats import Contradiction, Repeat
+from recollect.store.repeats import Contradiction, Linked, Repeat
 
 _NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 _LATER = _NOW + timedelta(days=2)
@@ -129,6 +129,37 @@ class RepeatsConformance:
         )
         found = store.get(_HERE, ["a", "b", "c"])
         assert [each.superseded_by for each in found] == ["b", "c", None]
+
+    def test_links_become_those_of_another_store(self, store: Store) -> None:
+        """Check links that come, go and turn round, in one transaction."""
+        store.add([_entry("a", "tea"), _entry("b", "tea"), _entry("c", "tea", valid_to=_LATER)])
+        store.relink(
+            _HERE, [Linked("c", "b", _LATER), Linked("b", supersedes=("a",)), Linked("a", "b", _LATER)]
+        )
+        a, b, c = store.get(_HERE, ["a", "b", "c"])
+        assert [each.superseded_by for each in (a, b, c)] == ["b", None, "b"]
+        assert (a.valid_to, c.valid_to, b.supersedes) == (None, _LATER, ("a",))
+        assert {each.memory_id: each.superseded_at for each in store.hidden(_HERE)} == {
+            "a": _LATER,
+            "c": _LATER,
+        }
+        assert (_seen(store, _LATER), _seen(store, _LATER, as_of=_NOW)) == (1, 3)
+        store.relink(_HERE, [Linked("b", "a", _LATER), Linked("a", supersedes=("c",)), Linked("c")])
+        assert [each.superseded_by for each in store.get(_HERE, ["a", "b", "c"])] == [None, "a", None]
+        assert _seen(store, _LATER) == 2
+        before = store.get(_HERE, ["a", "b", "c"])
+        for wrong in (
+            [Linked("a", "b", _LATER)],
+            [Linked("c", "a", _LATER), Linked("a", "c", _LATER)],
+            [Linked("a", "a", _LATER)],
+            [Linked("c"), Linked("a", "nobody", _LATER)],
+            [Linked("a", supersedes=("nobody",))],
+        ):
+            with pytest.raises((InvalidArgument, MemoryNotFound)):
+                store.relink(_HERE, wrong)
+        assert store.get(_HERE, ["a", "b", "c"]) == before
+        with pytest.raises(InvalidArgument):
+            Linked("a", superseded_by="b")
 
     def test_a_run_is_gone_on_with_and_taken_back(self, store: Store) -> None:
         """Check that everything is as it was, but for what happened since."""

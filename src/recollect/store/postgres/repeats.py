@@ -23,7 +23,7 @@ from recollect.store.postgres.database import Database
 from recollect.store.postgres.namespaces import EMPTY
 from recollect.store.postgres.rows import OWN, memory
 from recollect.store.postgres.writing import Kept, find, put_record, set_columns, update
-from recollect.store.repeats import Repeat, Run, Undone
+from recollect.store.repeats import Linked, Repeat, Run, Undone
 from recollect.store.succession import ended_by
 
 _PREFIX: Final = 10
@@ -102,6 +102,10 @@ class RepeatStore:
                 _repeat(connection, namespace, each)
 
         self._database.write(write)
+
+    def relink(self, namespace: str, links: Sequence[Linked]) -> None:
+        """Say which memories took the place of which, as another store has it; all or none."""
+        self._database.write(lambda connection: _relink(connection, namespace, links))
 
     def repeats(
         self, namespace: str, *, of: Sequence[str] | None = None, run: int | None = None
@@ -224,6 +228,33 @@ def supersede(
     )
     put_record(connection, kept, record, "supersede")
     return kept.slot, loser.valid_to
+
+
+def _relink(connection: Server, path: str, links: Sequence[Linked]) -> None:
+    for each in links:
+        kept = find(connection, path, each.memory_id, lock=True)
+        # First none of them has one: a link may go the other way round than it did.
+        set_columns(connection, kept, superseded_by=None)
+    for each in links:
+        kept = find(connection, path, each.memory_id)
+        for other in (*filter(None, [each.superseded_by]), *each.supersedes):
+            find(connection, path, other)
+        if each.superseded_by is not None and kept.slot in _led_to(
+            connection, kept.namespace.number, each.superseded_by
+        ):
+            raise InvalidArgument(
+                "superseded_by", each.superseded_by, f"a memory that does not lead back to {each.memory_id!r}"
+            )
+        set_columns(
+            connection,
+            kept,
+            superseded_by=each.superseded_by,
+            superseded_at=microseconds(each.superseded_at),
+            supersedes=list(each.supersedes),
+        )
+        since = math.inf if each.superseded_at is None else each.superseded_at.timestamp()
+        kind = "reinstate" if each.superseded_by is None else "supersede"
+        put_record(connection, kept, changed(kept.record, superseded=since), kind)
 
 
 def _led_to(connection: Server, number: int, id_: str) -> list[int]:

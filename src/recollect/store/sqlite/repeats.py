@@ -27,12 +27,13 @@ from recollect.store.room import LARGEST
 from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.finding import find, find_namespace, put_record, record_of
+from recollect.store.sqlite.relinking import led_to, relink
 from recollect.store.sqlite.rows import SELECTED, SOURCE, marks, memory
 from recollect.store.sqlite.writing import update
 from recollect.store.succession import ended_by
 
 if TYPE_CHECKING:
-    from recollect.store.repeats import Contradiction, Repeat, Run, Undone
+    from recollect.store.repeats import Contradiction, Linked, Repeat, Run, Undone
 
 _AT_ONCE: Final = 500
 _PREFIX: Final = 10
@@ -107,6 +108,11 @@ class RepeatStore:
         with self._lock, transaction(self._connection, self.path):
             for each in given:
                 self._repeat(namespace, each)
+
+    def relink(self, namespace: str, links: Sequence[Linked]) -> None:
+        """Say which memories took the place of which, as another store has it; all or none."""
+        with self._lock, transaction(self._connection, self.path):
+            relink(self._connection, namespace, links)
 
     def repeats(
         self, namespace: str, *, of: Sequence[str] | None = None, run: int | None = None
@@ -300,7 +306,7 @@ class RepeatStore:
                 continue
             path, wanted = entry.memory.namespace, entry.memory.superseded_by
             added = find(self._connection, path, entry.memory.id)
-            way = self._led_to(added[0].number, wanted)
+            way = led_to(self._connection, added[0].number, wanted)
             # What it repeats may have been superseded since, by anything but what leads here.
             if added[3].superseded_by is None and added[2] not in way and way and way[0] < added[2]:
                 winner = find(self._connection, path, wanted)[3]
@@ -309,17 +315,6 @@ class RepeatStore:
         if not linked:
             return 0
         return int(self._connection.execute("SELECT max(change) FROM changes").fetchone()[0])
-
-    def _led_to(self, number: int, id_: str) -> list[int]:
-        """Return the slots of a memory, of what superseded it, and so on; none if it is not there."""
-        rows = self._connection.execute(
-            "WITH RECURSIVE way (slot, next) AS ("
-            "SELECT slot, superseded_by FROM memories WHERE namespace = ?1 AND id = ?2 UNION ALL "
-            "SELECT m.slot, m.superseded_by FROM way JOIN memories m ON m.namespace = ?1 AND m.id = way.next"
-            ") SELECT slot FROM way",
-            (number, id_),
-        )
-        return [slot for (slot,) in rows]
 
     def _repeat(self, namespace: str, each: Repeat) -> None:
         whose, winner_number, _, winner = find(self._connection, namespace, each.of)

@@ -1,0 +1,18 @@
+"""Where a chain of memories leads; what links become is in the suite that every store passes."""
+
+import sqlite3
+
+from recollect.store.repeats import Linked
+from recollect.store.samples import HERE, NOW, entry
+from recollect.store.sqlite.relinking import led_to
+from recollect.store.sqlite.store import SqliteStore
+
+
+def test_a_chain_is_followed_to_its_end() -> None:
+    store = SqliteStore(":memory:")
+    store.add([entry("a", "tea"), entry("b", "tea", supersedes=("a",)), entry("c", "tea", supersedes=("b",))])
+    connection: sqlite3.Connection = store._connection
+    assert [led_to(connection, 1, id_) for id_ in ("a", "b", "c", "nobody")] == [[0, 1, 2], [1, 2], [2], []]
+    store.relink(HERE, [Linked("a"), Linked("b", "c", NOW), Linked("c", supersedes=("b",))])
+    assert led_to(connection, 1, "a") == [0]
+    store.close()
