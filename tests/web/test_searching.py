@@ -41,7 +41,16 @@ def test_a_control_changes_the_answer(client: TestClient, engine: Engine) -> Non
     page = client.get("/?q=green+tea&recipe=vector&least_similarity=1").text
     assert hits(page) == []
     assert "Nothing is close enough" in page
-    assert "Lower the thresholds" in page
+    (enough,) = re.findall(r"Set “Least similarity” to (0\.\d\d) to see it", page)
+    assert len(hits(client.get(f"/?q=green+tea&recipe=vector&least_similarity={enough}").text)) == 1
+    engine.remember("A green zebra ran past.", confidence=0.5)
+    for missed in (
+        "recipe=bm25&least_match=1&least_confidence=0.9",
+        "recipe=vector&least_similarity=1&least_confidence=0.9",
+    ):
+        page = client.get(f"/?q=green+zebra&{missed}").text
+        assert "Nothing is close enough" in page
+        assert "Lower the thresholds to see it." in page
 
 
 def test_every_recipe_can_be_chosen_and_is_explained(client: TestClient) -> None:
@@ -86,7 +95,7 @@ def test_what_was_believed_then(client: TestClient, engine: Engine) -> None:
 
 def test_before_a_question_the_newest_are_shown(client: TestClient) -> None:
     page = client.get("/").text
-    assert "4 memories in default" in page
+    assert "4 memories in default, hidden ones included." in page
     assert "green tea" in page
 
 

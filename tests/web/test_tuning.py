@@ -58,6 +58,18 @@ def test_a_question_is_asked_judged_and_kept(client: TestClient, engine: Engine,
     assert "who drinks tea?" in client.get("/lab").text
 
 
+def test_a_blank_question_is_not_taken_for_one_that_was_not_kept(client: TestClient, engine: Engine) -> None:
+    engine.recall(" ")
+    page = client.get("/lab").text
+    assert "A blank question" in page
+    assert "A question that was not kept" not in page
+    with recollect.open(":memory:", embedder="lexical", logging=Logging(queries=False)) as discreet:
+        discreet.remember("Green tea.")
+        discreet.recall("which tea?")
+        page = TestClient(create_pages(discreet), base_url="http://localhost").get("/lab").text
+    assert "A question that was not kept" in page
+
+
 def test_questions_of_the_search_page_are_not_logged(client: TestClient, engine: Engine) -> None:
     client.get("/?q=who+drinks+tea")
     client.get("/memories/tea/similar")
