@@ -149,12 +149,22 @@ def test_what_a_killed_installation_left_is_cleared_by_the_next(world: World, tm
     for folder in (old, recent):
         folder.mkdir()
         (folder / "model.onnx").write_bytes(b"half")
-    os.utime(old, (0, 0))
+    for path in (old / "model.onnx", old):
+        os.utime(path, (0, 0))
     install.install("tiny", tmp_path, fetch=world.fetch)
     # A recent one may belong to an installation that is still going on.
     assert not old.exists()
     assert recent.exists()
     assert installed(tmp_path) == ("tiny",)
+
+
+def test_an_installation_that_is_slow_is_not_cleared(world: World, tmp_path: Path) -> None:
+    slow = tmp_path / ".other.abc.partial"
+    slow.mkdir()
+    (slow / "model.onnx").write_bytes(b"more to come")
+    os.utime(slow, (0, 0))
+    install.install("tiny", tmp_path, fetch=world.fetch)
+    assert everything(tmp_path) == WHOLE | {slow.name, f"{slow.name}/model.onnx"}
 
 
 def test_a_model_that_is_there_is_not_fetched_again(world: World, tmp_path: Path) -> None:
@@ -266,6 +276,34 @@ def test_a_second_installation_at_the_same_time_finds_the_first_one_s(
     monkeypatch.setattr(Path, "rename", overtaken)
     install.install("tiny", tmp_path, fetch=world.fetch)
     assert everything(tmp_path) == WHOLE
+
+
+def test_what_another_installed_meanwhile_is_left_alone(world: World, tmp_path: Path) -> None:
+    def overtaken(source: Any, file: str, work: Path, report: Callable[..., None]) -> None:
+        if not (tmp_path / "tiny").exists():
+            install.install("tiny", tmp_path, fetch=world.fetch)
+            (tmp_path / "tiny" / "mark").touch()
+        world.fetch(source, file, work, report)
+
+    install.install("tiny", tmp_path, fetch=overtaken)
+    assert everything(tmp_path) == WHOLE | {"tiny/mark"}
+
+
+def test_a_link_is_replaced_and_what_it_leads_to_is_left_alone(world: World, tmp_path: Path) -> None:
+    there, here = tmp_path / "there", tmp_path / "here"
+    here.mkdir()
+    install.install("tiny", there, fetch=world.fetch)
+    (here / "tiny").symlink_to(there / "tiny")
+    install.verify("tiny", here)
+    install.remove("tiny", here)
+    assert (everything(here), everything(there)) == (set(), WHOLE)
+    (here / "tiny").symlink_to(tmp_path / "nowhere")
+    install.install("tiny", here, fetch=world.fetch)
+    assert everything(here) == WHOLE
+    install.remove("tiny", here)
+    (here / "tiny").write_text("a file where a folder should be")
+    install.install("tiny", here, fetch=world.fetch)
+    assert everything(here) == WHOLE
 
 
 def test_a_folder_that_cannot_be_renamed_is_an_error(

