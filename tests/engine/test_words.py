@@ -1,4 +1,5 @@
 from datetime import UTC, datetime
+from time import process_time
 
 import pytest
 
@@ -68,6 +69,8 @@ def test_fields_that_are_empty_are_not_there() -> None:
         ('""', '""', (), ()),
         ("", "", (), ()),
         ('an open "quote', 'an open "quote', (), ()),
+        ("“an open “quote” here", "“an open quote here", ("quote",), ()),
+        ("««чай»", "« чай", ("чай",), ()),
     ],
 )
 def test_reading_a_question(
@@ -75,6 +78,14 @@ def test_reading_a_question(
 ) -> None:
     question = read_question(asked, SNOWBALL)
     assert (question.text, question.phrases, question.excluded) == (text, phrases, excluded)
+
+
+@pytest.mark.parametrize("mark", ['"', "“", "«", "„"])
+def test_marks_that_nothing_closes_are_read_in_no_time(mark: str) -> None:
+    started = process_time()
+    question = read_question(f"{mark}a " * 30_000, SNOWBALL)
+    assert question.text.startswith((mark, "a a"))
+    assert process_time() - started < 5
 
 
 def test_an_excluded_word_is_not_looked_for() -> None:

@@ -18,7 +18,9 @@ from recollect.text.folding import folded
 from recollect.text.language import detect
 from recollect.text.roots import roots
 
-_PHRASE: Final = re.compile(r'"([^"]+)"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]')
+# No phrase holds a mark that opens one of its kind: a search from each of many that nothing closes would go
+# through all that follows, again and again.
+_PHRASE: Final = re.compile(r'"([^"]+)"|“([^“”]+)”|«([^«»]+)»|„([^„“”]+)[“”]')
 _MARKED: Final = re.compile(r'["“«„]|(?<!\S)-')
 _EXCLUDED: Final = re.compile(r"(?<!\S)-(\w\S*)")
 
