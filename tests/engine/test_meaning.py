@@ -10,7 +10,7 @@ from recollect.embed import LexicalEmbedder
 from recollect.embed.port import Vectors
 from recollect.engine.meaning import Meaning
 from recollect.model import InvalidArgument, Memory
-from recollect.model.errors import EmbedderError
+from recollect.model.errors import EmbedderError, MissingExtra
 from recollect.store.port import Entry
 from recollect.store.sqlite.store import SqliteStore
 
@@ -65,6 +65,41 @@ def test_a_failure_leaves_them_waiting_and_is_logged(
         [(digest, rows)] = Meaning(embedder, store).of_documents(["tea"])
     assert (len(digest), rows) == (16, None)
     assert "1 memories are stored without vectors for now: it is down" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ([[0.0] * 512], "gave list where an array belongs"),
+        (np.zeros(512, np.float32), "gave vectors of 512 dimensions|not of length 1, or none"),
+        (np.zeros((1, 3), np.float32), "gave vectors of 3 dimensions where 512 were expected"),
+        (np.full((1, 512), np.nan, np.float32), "not finite"),
+        (np.zeros((0, 512), np.float32), "or none"),
+    ],
+)
+def test_an_embedder_that_gives_something_else_than_it_promises_fails(
+    store: SqliteStore, embedder: Counting, given: Any, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedder, "embed_passages", lambda texts: [given for _ in texts])
+    meaning = Meaning(embedder, store)
+    with pytest.raises(EmbedderError, match=says):
+        meaning.computed(["tea"])
+    assert meaning.of_documents(["tea"])[0][1] is None
+
+
+def test_a_package_that_does_not_load_is_a_failure_too(
+    store: SqliteStore, embedder: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(texts: object) -> None:
+        raise MissingExtra("A neural model", "onnxruntime")
+
+    for name in ("embed_passages", "embed_query"):
+        monkeypatch.setattr(embedder, name, missing)
+    meaning = Meaning(embedder, store)
+    assert meaning.of_documents(["tea"])[0][1] is None
+    vector, wrong = meaning.of_question("tea", None)
+    assert vector is None
+    assert "words only: A neural model needs a package" in wrong
 
 
 def test_questions(store: SqliteStore, embedder: Counting) -> None:

@@ -17,11 +17,13 @@ import numpy as np
 from recollect.embed.port import Embedder
 from recollect.index.directions import are_directions
 from recollect.model import checks
-from recollect.model.errors import DimensionMismatch, EmbedderError, InvalidArgument
+from recollect.model.errors import DimensionMismatch, EmbedderError, InvalidArgument, MissingExtra
 from recollect.store.port import Floats, Store
 
 _DIGEST_BYTES: Final = 16
 _NO_DIRECTION: Final = "are not finite, or not of length 1"
+_FAILURES: Final = (EmbedderError, MissingExtra)
+"""What may be wrong with an embedder: a package that was there when it was chosen may fail to load."""
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -41,7 +43,7 @@ class Meaning:
         new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
         try:
             rows = self.computed(list(new.values()))
-        except EmbedderError as error:
+        except _FAILURES as error:
             _LOG.warning("%d memories are stored without vectors for now: %s", len(new), error)
             return [(digest, known.get(digest)) for digest in digests]
         fresh = dict(zip(new, rows, strict=True))
@@ -65,6 +67,8 @@ class Meaning:
                 f"{self.embedder.name} gave the vectors of {len(rows)} texts for {len(texts)}"
             )
         for each in rows:
+            if not isinstance(each, np.ndarray):
+                raise EmbedderError(f"{self.embedder.name} gave {type(each).__name__} where an array belongs")
             if each.ndim != 2 or each.shape[1] != self.embedder.dimension:
                 got = each.shape[-1] if each.ndim else 0
                 raise DimensionMismatch(self.embedder.name, expected=self.embedder.dimension, got=got)
@@ -96,7 +100,7 @@ class Meaning:
                 raise DimensionMismatch(self.embedder.name, expected=self.embedder.dimension, got=row.size)
             if not are_directions(row[None, :]):
                 raise EmbedderError(f"{self.embedder.name} gave a vector whose numbers {_NO_DIRECTION}")
-        except EmbedderError as error:
+        except _FAILURES as error:
             return None, f"the embedder failed, words only: {error}"
         return row, ""
 

@@ -25,7 +25,7 @@ from recollect.engine.meaning import Meaning, address
 from recollect.engine.repairing import Repairing
 from recollect.engine.words import embedded_text
 from recollect.model import checks
-from recollect.model.errors import EmbedderError, WorkUnderWay
+from recollect.model.errors import EmbedderError, MissingExtra, WorkUnderWay
 from recollect.model.memory import Memory
 from recollect.store.embedding import Embedded
 from recollect.store.port import Store
@@ -281,7 +281,7 @@ class ReembeddingVerbs(ABC):
         before = ", ".join(f"{count:,} of {name}" for name, count in others.items())
         try:
             time = f"in about {duration(self._estimate().seconds)}"
-        except EmbedderError as error:
+        except (EmbedderError, MissingExtra) as error:
             time = f"(how long it takes could not be measured: {error})"
         return [
             f"{those} no vector of {self.embedder.name} and can be found by words only until "
