@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from starlette.testclient import TestClient
 
 from recollect.http.problems import answer_to, problem, status_of, too_many
 from recollect.http.workers import Overloaded, TookTooLong
@@ -49,6 +50,21 @@ def test_every_error_there_is_has_one() -> None:
 
     for kind in below(RecollectError):
         assert 400 <= status_of(kind.__new__(kind)) < 600
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"question": "caf\xe9"}', "the body is not UTF-8 at byte 18"),
+        (b'{"question": ' + b"[" * 100_000, "the body is nested more deeply than can be read"),
+        (b'{"limit": ' + b"1" * 10_000 + b"}", "the body cannot be read: Exceeds the limit"),
+        (b"{", "body.1: not JSON"),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_told_why(client: TestClient, body: bytes, said: str) -> None:
+    answer = client.post("/v1/recall", content=body, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["type"]) == (400, "recollect:malformed")
+    assert answer.json()["detail"].startswith(said)
 
 
 def test_what_cannot_be_written_in_ascii_is_escaped() -> None:

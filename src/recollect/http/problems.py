@@ -218,8 +218,20 @@ def shown_text(text: str) -> str:
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     said = error.detail if isinstance(error.detail, str) else shown(error.detail)
+    if error.status_code == 400 and error.__cause__ is not None:
+        # The framework says of a body only that it could not be read.
+        said = _unreadable(error.__cause__)
     headers = dict(error.headers or {})
     return problem(error.status_code, said, instance=instance_of(request), headers=headers)
+
+
+def _unreadable(cause: BaseException) -> str:
+    """Return why a body could not be read."""
+    if isinstance(cause, UnicodeDecodeError):
+        return f"the body is not UTF-8 at byte {cause.start + 1}"
+    if isinstance(cause, RecursionError):
+        return "the body is nested more deeply than can be read"
+    return f"the body cannot be read: {shown_text(str(cause))}"
 
 
 async def _ours(request: Request, error: Exception) -> Response:
