@@ -67,4 +67,6 @@ def test_an_unknown_experiment_is_named(cli: Run, tea: str) -> None:
         ran = cli("experiment", *verb)
         assert (ran.code, ran.out) == (1, "")
         assert "no experiment 'e' in namespace 'default'; there is none yet" in ran.err
-    assert cli("experiment", "status").out == ""
+    none = cli("experiment", "status", terminal=True)
+    assert (none.code, none.out) == (0, "")
+    assert "There is no experiment yet; recollect experiment create starts one." in none.err

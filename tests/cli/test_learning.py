@@ -56,6 +56,10 @@ def test_the_log_for_people_and_pipes(cli: Run, asked: str) -> None:
     assert "question" in cli("log", terminal=True).out
     assert cli("log", "--since", "2100-01-01", "--json").json == {"recalls": []}
     assert cli("log", "--limit", "0").out == ""
+    later = cli("log", "--since", "2100-01-01", terminal=True)
+    assert (later.out, "No recall is from that time." in later.err) == ("", True)
+    other = cli("log", "--namespace", "other")
+    assert (other.code, other.out, other.err) == (0, "", "No recall was logged yet.\n")
 
 
 def test_people_see_and_may_type_a_piece_of_the_id_of_a_recall(cli: Run, tea: str, asked: str) -> None:

@@ -132,6 +132,9 @@ def status(session: Session, name: OneOrAll = None) -> None:
         )
         for each in found
     ]
+    if not rows:
+        session.output.say("There is no experiment yet; recollect experiment create starts one.", "")
+        return
     table(session, ("experiment", "method", "since", "state", "variants"), rows)
 
 

@@ -109,6 +109,11 @@ def log(session: Session, limit: Limit = 20, since: Since = None) -> None:
         )
         for each in found
     ]
+    if not rows and limit:
+        session.output.say(
+            "No recall was logged yet." if since is None else "No recall is from that time.", ""
+        )
+        return
     table(session, ("recall", "when", "recipe", "shown", "", "question"), rows, whole=1)
 
 
