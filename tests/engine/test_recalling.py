@@ -3,6 +3,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 import recollect
@@ -14,6 +15,7 @@ from recollect.engine.naming import NameBook
 from recollect.engine.recalling import Recaller, Request
 from recollect.engine.recipes import recipe
 from recollect.engine.repairing import Repairing
+from recollect.model.errors import ModelCorrupt
 from recollect.text import RuleAnchors, RuleClassifier
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -98,6 +100,22 @@ def test_what_is_missing_is_said() -> None:
         "recipe 'balanced' asks for a re-ranker",
         "recipe 'balanced' reads words with the analyser 'plain'",
     ]
+
+
+def test_a_re_ranker_that_fails_is_said_and_the_question_answered() -> None:
+    class Broken:
+        name = "broken"
+
+        def score(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+            raise ModelCorrupt("its file is not the pinned one")
+
+    with recollect.open(":memory:", embedder="lexical", reranker=Broken(), clock=lambda: NOW) as memory:
+        memory.remember("green tea")
+        answer = memory.recall("green tea", changes={"rerank_depth": 5})
+    assert len(answer) == 1
+    assert answer.degraded == (
+        "the re-ranker failed, so nothing was re-ranked: its file is not the pinned one",
+    )
 
 
 def test_sessions_come_with_the_memories_that_speak_for_them() -> None:

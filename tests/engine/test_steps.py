@@ -16,6 +16,7 @@ from recollect.engine.steps import (
     with_temporal,
 )
 from recollect.model import Explanation, Period
+from recollect.model.errors import EmbedderError, MissingExtra
 
 Make = Callable[..., Situation]
 SCORES = np.array([0.8, 0.4])
@@ -106,6 +107,20 @@ def test_a_reranker_is_blended_by_its_weight(situation: Make) -> None:
     scores, explain = reranked(recipe, asked, SLOTS, SCORES, leaf)
     assert scores.tolist() == pytest.approx([0.6, 0.6 * 0.5 + 0.4])
     assert explain(1).value == scores[1]
+
+
+@pytest.mark.parametrize(
+    "failure", [EmbedderError("its file is gone"), MissingExtra("A neural model", "onnxruntime")]
+)
+def test_a_reranker_that_fails_leaves_everything_as_it_was(situation: Make, failure: Exception) -> None:
+    class Failing(Opinion):
+        def score(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+            raise failure
+
+    asked = situation(ITEMS, "sure", reranker=Failing())
+    recipe = Recipe(name="x", rerank_depth=10, rerank_weight=0.4)
+    assert reranked(recipe, asked, SLOTS, SCORES, leaf) == (SCORES, leaf)
+    assert asked.failures == [f"the re-ranker failed, so nothing was re-ranked: {failure}"]
 
 
 def test_a_reranker_reads_no_more_than_its_depth(situation: Make) -> None:

@@ -102,7 +102,7 @@ class Recaller:
             hits=found.hits[:shown],
             sessions=_within(found.sessions, shown),
             degraded=self._degraded(
-                recipe, [wrong, found.unread, elsewhere], found.pending if vector is not None else 0
+                recipe, [wrong, *found.failures, elsewhere], found.pending if vector is not None else 0
             ),
             rejected=found.rejected,
             recipe=recipe.name,
@@ -185,7 +185,7 @@ class Recaller:
                 view.pending,
                 ranked.trace,
                 positions,
-                unread,
+                (unread, *situation.failures),
                 view.change,
                 dict(view.methods),
             )
@@ -239,7 +239,7 @@ class _Found:
     pending: int
     trace: Trace | None
     positions: Sequence[int]
-    unread: str
+    failures: tuple[str, ...]
     change: int
     methods: Mapping[str, str]
 

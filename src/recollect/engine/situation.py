@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -38,6 +38,7 @@ class Situation:
     and not one detail of the question among others; `here` is the place to look around.
     `graph` returns the graph of the namespace; building it may take seconds, so only legs that need it ask.
     `life` tells how sure a memory is by now; `words_of` reads its words.
+    `failures` takes up what a step could not do, in words; it then leaves everything as it was.
     """
 
     view: View
@@ -54,3 +55,4 @@ class Situation:
     graph: Callable[[], NamespaceGraph] | None = None
     life: Life = USUAL
     words_of: Callable[[Memory], Terms] | None = None
+    failures: list[str] = field(default_factory=list)

@@ -16,6 +16,7 @@ from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Explain, Situation, Step
 from recollect.index.record import MACHINE, Records
 from recollect.model.checks import FloatArray, IntArray
+from recollect.model.errors import EmbedderError, MissingExtra
 from recollect.model.explanation import Explanation
 from recollect.rank import (
     Combination,
@@ -135,7 +136,11 @@ def reranked(
     read = best_first(relevant, recipe.rerank_depth)
     texts = [memory.content for memory in situation.view.memories(slots[read])]
     opinion = np.zeros(scores.size)
-    opinion[read] = min_max(situation.reranker.score(situation.question.text, texts))
+    try:
+        opinion[read] = min_max(situation.reranker.score(situation.question.text, texts))
+    except (EmbedderError, MissingExtra) as error:
+        situation.failures.append(f"the re-ranker failed, so nothing was re-ranked: {error}")
+        return scores, explain
     kept = 1 - recipe.rerank_weight
     names = ("relevance", situation.reranker.name)
     both = Mixed("sum", names, kept * (relevant / best), recipe.rerank_weight * opinion)
