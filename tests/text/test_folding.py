@@ -44,3 +44,35 @@ def test_a_name_stands_in_a_text_as_words_of_its_own() -> None:
     assert not stands_in("", {"anna"})
     assert not stands_in("Anna", set())
     assert not stands_in("Anna", {""})
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("王伟喜欢喝茶。", "王伟"),
+        ("昨日東京に行った", "東京"),
+        ("민수는 차를 좋아한다", "민수"),
+        ("คุณสมศรีชอบชา", "สมศรี"),
+        # A name with capitals in a text that has no spaces.
+        ("Annaは茶が好き。", "anna"),
+        ("昨天Anna喝茶", "anna"),
+        # What goes on in one place may stand alone in the next, even where the two overlap.
+        ("ba a a", "a a"),
+    ],
+)
+def test_a_name_stands_in_a_text_that_has_no_spaces(text: str, name: str) -> None:
+    assert stands_in(text, {folded(name)})
+
+
+@given(st.text("ab c_1", max_size=12), st.text("ab ", max_size=3))
+def test_a_name_stands_where_no_letter_is_beside_it(text: str, name: str) -> None:
+    bare, within = folded(name), folded(text)
+    places = [at for at in range(len(within)) if bare and within.startswith(bare, at)]
+    alone = [
+        at for at in places if not any(side.isalnum() or side == "_" for side in _beside(within, at, bare))
+    ]
+    assert stands_in(text, {bare}) == bool(alone)
+
+
+def _beside(text: str, at: int, name: str) -> str:
+    return text[at - 1 : at] + text[at + len(name) : at + len(name) + 1]
