@@ -44,6 +44,21 @@ def test_nothing_that_is_written_holds_a_secret(memory: Engine, tmp_path: Path) 
     assert memory.check() == []
 
 
+def test_no_secret_is_kept_beside_memories_either(memory: Engine, tmp_path: Path) -> None:
+    memory.remember("Anna lives in Rome.", id="rome")
+    memory.remember("Anna lives in Paris.", id="paris")
+    memory.settle_contradiction("paris", "rome", contradicts=False, because=SAID, by=SAID)
+    described = memory.describe_entity("Anna", description=SAID, aliases=[f"card {CARD}"])
+    assert described.description == KEPT
+    assert memory.relate("Anna", "pays_with", CARD).target == "[redacted: card number]"
+    memory.recall(SAID)
+    memory.recall("Where does Anna live?")
+    asked = {each.query for each in memory.recalls()}
+    assert asked == {KEPT, "Where does Anna live?"}
+    assert b"1111 1111" not in bytes_of(tmp_path)
+    assert b"swordfish" not in bytes_of(tmp_path)
+
+
 def test_it_is_off_unless_it_is_asked_for() -> None:
     with recollect.open(":memory:", embedder=None) as memory:
         assert memory.remember(SAID).content == SAID

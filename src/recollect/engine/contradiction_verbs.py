@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from recollect.engine.drafts import Drafts
 from recollect.engine.repairing import Repairing
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
@@ -32,6 +33,7 @@ class ContradictionVerbs(ABC):
 
     store: Store
     _clock: Callable[[], datetime]
+    _drafts: Drafts
     _repairing: Repairing
 
     @abstractmethod
@@ -99,8 +101,8 @@ class ContradictionVerbs(ABC):
                 decided = replace(
                     found,
                     verdict=_CONTRADICTS if contradicts else _COMPATIBLE,
-                    decided_by=by,
-                    decided_because=because,
+                    decided_by=self._drafts.clean_text(by),
+                    decided_because=self._drafts.clean_text(because),
                     decided_at=self._clock(),
                 )
                 self.store.settle_contradiction(path, decided)

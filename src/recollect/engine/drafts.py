@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import compress
 from typing import Any, Final
 
-from recollect.engine.redacting import without_secrets
+from recollect.engine.redacting import cleaned, without_secrets
 from recollect.engine.resting import collector_resting
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
@@ -100,6 +100,10 @@ class Drafts:
     def clean(self, memory: Memory) -> Memory:
         """Return a memory without the secrets in it, if they are to be taken out."""
         return without_secrets(memory) if self.redact else memory
+
+    def clean_text(self, text: str) -> str:
+        """Return what is said beside memories without the secrets in it, if they are to be taken out."""
+        return str(cleaned(text)) if self.redact else text
 
     def _names_in(self, memories: Sequence[Memory]) -> list[tuple[str, ...]]:
         """Return the names of memories, those that their texts mention among them, all read in one go."""

@@ -156,7 +156,8 @@ class Engine(
         self._drafts = Drafts(clock, random_bits, mentioned, dated if read_dates else None, redact)
         self._repairing = Repairing(store, analyser)
         self.leasing = Leasing(store, clock, lease_seconds)
-        self.recall_log = RecallLog(store, Logging() if logging is None else logging, random_bits)
+        how = Logging() if logging is None else logging
+        self.recall_log = RecallLog(store, how, random_bits, self._drafts.clean_text)
         self.reranker = reranker
         self._classifier = RuleClassifier() if classifier is None else classifier
         self._anchors = RuleAnchors() if anchors is None else anchors

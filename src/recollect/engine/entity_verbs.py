@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
+from recollect.engine.drafts import Drafts
 from recollect.engine.edge_types import MENTIONS, NEXT, SUPERSEDES
 from recollect.engine.naming import NameBook, Names
 from recollect.engine.repairing import Repairing
@@ -58,6 +59,7 @@ class EntityVerbs(ABC):
 
     store: Store
     _clock: Callable[[], datetime]
+    _drafts: Drafts
     _names: NameBook
     _repairing: Repairing
 
@@ -102,7 +104,8 @@ class EntityVerbs(ABC):
         relation_type(type)
         if memory is not None:
             memory_id("memory", memory)
-        said = Relation(subject, type, object, weight, memory, valid_from, valid_to)
+        clean = self._drafts.clean_text
+        said = Relation(clean(subject), type, clean(object), weight, memory, valid_from, valid_to)
         return self.store.relate(self._namespace(namespace), [said], self._clock())[0]
 
     def unrelate(self, subject: str, type: str, object: str, *, namespace: str | None = None) -> int:
@@ -148,8 +151,13 @@ class EntityVerbs(ABC):
             if said is not None:
                 checks.writable(argument, said)
         path = self._namespace(namespace)
+        clean = self._drafts.clean_text
         described = self.store.describe_entity(
-            path, name, type=type, aliases=aliases, description=description
+            path,
+            clean(name),
+            type=type,
+            aliases=None if aliases is None else [clean(alias) for alias in aliases],
+            description=None if description is None else clean(description),
         )
         return described.entity
 

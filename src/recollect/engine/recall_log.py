@@ -71,6 +71,8 @@ class RecallLog:
         Whether, and how much.
     random_bits
         Gives that many random bits, for identifiers.
+    clean
+        Returns a question as it may be written down.
 
     Attributes
     ----------
@@ -78,8 +80,15 @@ class RecallLog:
         How many recalls had to be let go since the store could not be written.
     """
 
-    def __init__(self, store: Store, how: Logging, random_bits: Callable[[int], int]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        how: Logging,
+        random_bits: Callable[[int], int],
+        clean: Callable[[str], str] = lambda question: question,
+    ) -> None:
         self.how = how
+        self._clean = clean
         self.lost = 0
         self._store = store
         self._random_bits = random_bits
@@ -233,7 +242,7 @@ class RecallLog:
         self, noted: _Noted, down: WrittenDown | None, recipes: dict[int, Mapping[str, Any]]
     ) -> LoggedRecall:
         request, trace = noted.request, noted.trace
-        query = request.text if self.how.queries else None
+        query = self._clean(request.text) if self.how.queries else None
         # Most recalls have the same recipe; written as one object, it is also stored as one. All of them are
         # at hand, so that no two have one address; to compare their parameters takes longer than the rest.
         recipe = recipes.get(id(request.recipe))

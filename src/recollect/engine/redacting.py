@@ -1,7 +1,8 @@
 """Redaction on write: a memory, or what is said about one, without the secrets in it.
 
-Everything that people write freely is read: the content, tags, names, metadata and the link. It happens
-before anything else looks at the text, so that no index, no vector and no name ever holds a secret.
+Everything that people write freely is read: the content, tags, names, metadata and the link, what is said of
+entities, why something was decided, and the questions that are logged. It happens before anything else looks
+at the text, so that no index, no vector and no name ever holds a secret.
 """
 
 from __future__ import annotations
