@@ -52,6 +52,32 @@ def test_a_quoted_phrase_lifts_a_text_over_one_with_the_same_words(situation: Ma
     assert quoted.slots[0] == 1
 
 
+@pytest.mark.parametrize(
+    ("asked", "lifted"),
+    [
+        ('lake "green tea"', [0]),  # however its words are apart
+        ('lake "Green   TEA"', [0]),
+        ('lake "art"', [2]),  # and not in a party
+        ('lake "東京"', [4]),  # nothing shows where words end
+    ],
+)
+def test_a_quoted_phrase_stands_in_a_text_as_words(situation: Make, asked: str, lifted: list[int]) -> None:
+    texts = [
+        "green\ntea at the lake",
+        "evergreen teapots at the lake",
+        "lake art",
+        "a party at the lake",
+        "lake 昨日東京に行った",
+    ]
+    bare, worth = (
+        search(Recipe(name="x", vector_pool=0, phrase_weight=weight), situation(texts, asked)).lexical
+        for weight in (0, 5)
+    )
+    before = dict(zip(bare.slots.tolist(), bare.scores.tolist(), strict=True))
+    after = dict(zip(worth.slots.tolist(), worth.scores.tolist(), strict=True))
+    assert [slot for slot in sorted(after) if after[slot] > before[slot]] == lifted
+
+
 def test_rare_names_in_the_question_weigh_more(situation: Make) -> None:
     contents = [{"content": f"Ben had tea number {number}", "entities": ["Ben"]} for number in range(20)]
     contents.append({"content": "Anna had tea", "entities": ["Anna"]})

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from recollect.duplicates.fingerprint import folded
 from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Situation
 from recollect.index.lexical import LexicalQuery
@@ -32,6 +31,7 @@ from recollect.rank import (
 from recollect.rank.context import REACH, Reading
 from recollect.rank.fusion.legs import Aligned, align_among, align_slots
 from recollect.store.port import NOTHING, Found
+from recollect.text.folding import folded, stands_in
 
 _HOUR: Final = 3_600.0
 _NOBODY: Final[IntArray] = np.zeros(0, np.intp)
@@ -374,11 +374,11 @@ def _zero(name: str, found: Found, situation: Situation) -> float:
 
 
 def _with_phrases(recipe: Recipe, situation: Situation, found: Found) -> Found:
-    """Return the list with a bonus for texts that hold a quoted phrase, best first again."""
+    """Return the list with a bonus for texts in which a quoted phrase stands as words, best first again."""
     count, _ = situation.view.document_frequencies(())
     wanted = [folded(phrase) for phrase in situation.question.phrases]
-    contents = [folded(memory.content) for memory in situation.view.memories(found.slots)]
-    hits = [sum(phrase in content for phrase in wanted) for content in contents]
+    contents = [memory.content for memory in situation.view.memories(found.slots)]
+    hits = [sum(stands_in(content, (phrase,)) for phrase in wanted) for content in contents]
     bonus = [phrase_bonus(times, count, strength=recipe.phrase_weight) for times in hits]
     scores = found.scores + np.array(bonus)
     order = best_first(scores, recipe.lexical_pool)
