@@ -55,6 +55,30 @@ def test_an_embedder_that_cannot_be_used_is_said(cli: Run, tea: str) -> None:
     assert "nonsense cannot be used" in cli("doctor", "--embedder", "nonsense", terminal=True).out
 
 
+def test_a_model_that_does_not_load_is_said(cli: Run, tea: str, home: Path) -> None:
+    folder = home / "model"
+    folder.mkdir()
+    (folder / "model.onnx").write_text("not a graph")
+    (folder / "tokenizer.json").write_text("not a tokeniser")
+    (folder / "config.json").write_text('{"hidden_size": 8, "max_position_embeddings": 64}')
+    data = cli("doctor", "--embedder", f"onnx:{folder}", "--json").json
+    assert data["embedder"]["name"] is None
+    assert "the tokenizer cannot be read" in data["embedder"]["problem"]
+
+
+@pytest.mark.parametrize(
+    ("reranker", "says"), [("best", "there is no re-ranker 'best'"), ("mini-reranker", "is not installed")]
+)
+def test_a_re_ranker_that_cannot_be_used_is_said(
+    cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch, reranker: str, says: str
+) -> None:
+    monkeypatch.setenv("RECOLLECT_RERANKER", reranker)
+    advice = cli("doctor", "--json").json["advice"]
+    assert any(f"the re-ranker '{reranker}' cannot be used: " in each and says in each for each in advice)
+    monkeypatch.setenv("RECOLLECT_RERANKER", "none")
+    assert not any("re-ranker" in each for each in cli("doctor", "--json").json["advice"])
+
+
 def test_a_service_that_is_away_is_said(cli: Run, tea: str) -> None:
     shown = cli("doctor", "--embedder", "ollama:some-model@http://127.0.0.1:1", "--json")
     assert shown.code == 0

@@ -40,6 +40,7 @@ def doctor(session: Session) -> None:
         "embedder": _embedder(settings, advice),
         "settings": {name: settings.origin(name) or "command line" for name in type(settings).model_fields},
     }
+    _check_reranker(settings, advice)
     found["advice"] = advice
     if session.output.json:
         session.output.data(found)
@@ -107,8 +108,8 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
             wanted = settings.embedder
     try:
         choice = choose(wanted, settings.resources)
-        # A service is asked for it, and may be away.
-        dimension = choice.embedder.dimension
+        # A model's files are read when it is first used, and a service may be away.
+        dimension = len(choice.embedder.embed_query("Is all well?"))
     except RecollectError as error:
         named = without_secrets(wanted)
         advice.append(f"the embedder {named!r} cannot be used, so memories are found by words only: {error}")
@@ -127,6 +128,18 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
     elif RECOMMENDED not in installed(settings.models):
         advice.append(f"the best measured model is not installed: recollect model install {RECOMMENDED}")
     return {"specification": wanted, "name": choice.embedder.name, "dimension": dimension}
+
+
+def _check_reranker(settings: Settings, advice: list[str]) -> None:
+    from recollect.embed.select_reranker import open_reranker
+    from recollect.model.errors import RecollectError
+
+    try:
+        reranker = open_reranker(settings.reranker, settings.resources)
+        if reranker is not None:
+            reranker.score("Is all well?", ["All is well."])
+    except RecollectError as error:
+        advice.append(f"the re-ranker {settings.reranker!r} cannot be used: {error}")
 
 
 def _show(session: Session, found: dict[str, Any]) -> None:
