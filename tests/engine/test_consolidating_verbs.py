@@ -133,3 +133,9 @@ def test_bad_input(memory: Engine) -> None:
 def test_an_empty_namespace_has_nothing_to_propose(memory: Engine) -> None:
     assert memory.consolidate(namespace="nobody") == ()
     assert memory.summaries(namespace="nobody") == ()
+
+
+def test_what_only_looks_like_a_summary_is_none(memory: Engine) -> None:
+    for number, sources in enumerate((5, "m1", [], {"m1": 1})):
+        memory.remember(f"Tea number {number}.", metadata={"proposal": "open", "summary_of": sources})
+    assert memory.summaries() == ()

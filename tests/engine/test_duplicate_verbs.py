@@ -219,3 +219,10 @@ def test_an_export_comes_back_as_it_was(tmp_path: Path) -> None:
             assert state(two) == state(one)
             assert [each.id for each in two.history(first.id)] == [each.id for each in one.history(first.id)]
             assert two.check() == []
+
+
+def test_only_groups_are_superseded(memory: Engine) -> None:
+    for groups in (3, "ab", ["a"], None):
+        with pytest.raises(InvalidArgument, match="groups"):
+            memory.supersede_duplicates(groups)  # type: ignore[arg-type]
+    assert memory.duplicate_runs() == ()

@@ -125,7 +125,7 @@ class ConsolidatingVerbs(ChangingVerbs, SubjectVerbs):
         found = [
             summary
             for summary in self._every_summary(self._namespace(namespace))
-            if summary.metadata.get(STATE) == state
+            if summary.metadata.get(STATE) == state and sources_of(summary)
         ]
         return tuple(Proposal(summary, tuple(summary.metadata[SUMMARY_OF])) for summary in reversed(found))
 
@@ -139,16 +139,22 @@ class ConsolidatingVerbs(ChangingVerbs, SubjectVerbs):
 
     def _decide(self, ids: Sequence[str], state: str, namespace: str | None) -> None:
         path, now = self._namespace(namespace), self._clock()
-        with self.store.together():
-            for id_ in ids:
-                (summary,) = self.store.get(path, [memory_id("id", id_)])
-                if summary.metadata.get(STATE) not in STATES:
-                    raise InvalidArgument("id", id_, "that of a proposed summary, as summaries lists them")
-                self.change(id_, metadata={**summary.metadata, STATE: state}, namespace=path)
-                if state == "accepted":
-                    self.store.restore(path, [id_])
-                else:
-                    self.store.forget(path, [id_], now)
+
+        def decide() -> None:
+            with self.store.together():
+                for id_ in ids:
+                    (summary,) = self.store.get(path, [memory_id("id", id_)])
+                    if summary.metadata.get(STATE) not in STATES:
+                        raise InvalidArgument(
+                            "id", id_, "that of a proposed summary, as summaries lists them"
+                        )
+                    self.change(id_, metadata={**summary.metadata, STATE: state}, namespace=path)
+                    if state == "accepted":
+                        self.store.restore(path, [id_])
+                    else:
+                        self.store.forget(path, [id_], now)
+
+        self._repairing.run([path], decide)
 
     def _themes(self, path: str, now: datetime) -> list[list[Memory]]:
         """Return groups of episodes on one theme, each in the order in which it happened."""

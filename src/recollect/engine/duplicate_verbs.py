@@ -150,8 +150,11 @@ class DuplicateVerbs(ABC):
             Told how many groups are done.
         """
         from recollect.duplicates.strategies import STRATEGIES
+        from recollect.engine.duplicate_search import DuplicateGroup
 
         checks.one_of("strategy", strategy, list(STRATEGIES))
+        if not isinstance(groups, Sequence) or not all(isinstance(each, DuplicateGroup) for each in groups):
+            raise InvalidArgument("groups", groups, "groups that find_duplicates found")
         path = self._namespace(namespace)
         with self.leasing.hold("duplicates", path):
             run = self.store.start_run(path, strategy, self._clock())
