@@ -332,10 +332,14 @@ class Engine(
         entries = self._entries(drafts)
         if not self._names.has_relations:
             return self._heard(entries, mode).survivors
-        with self.store.together():
-            heard = self._heard(entries, mode)
-            self._relate_what_was_read(heard.fresh)
-        return heard.survivors
+
+        def take() -> _Memories:
+            with self.store.together():
+                heard = self._heard(entries, mode)
+                self._relate_what_was_read(heard.fresh)
+            return heard.survivors
+
+        return self._repairing.run(sorted({draft.namespace for draft in drafts}), take)
 
     def _entries(self, drafts: Sequence[Memory]) -> _Entries:
         vectors = self._meaning().of_documents([embedded_text(draft) for draft in drafts])

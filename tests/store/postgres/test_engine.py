@@ -1,7 +1,7 @@
 """The engine on a server: every recipe recalls what it recalls from a file, and every door opens there."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,12 @@ from recollect.cli.app import app
 from recollect.engine.engine import Engine
 from recollect.engine.recipes import RECIPES
 from recollect.engine.settings import Settings
+from recollect.model.entity import Relation
 from recollect.model.errors import NotSupportedHere, ServerUnsuitable, StoreUnavailable
 from recollect.model.memory import Source
 from recollect.model.place import Place
 from recollect.store.postgres.store import PostgresStore
+from recollect.text.mentions import Extraction
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 TURNS = (
@@ -176,6 +178,25 @@ def test_a_recall_takes_few_statements(
     assert len(asked) <= most, asked
 
 
+def end_at_the_fifth(monkeypatch: pytest.MonkeyPatch, base: str) -> Iterator[bool]:
+    """Let the connection end before the fifth statement: beyond those that a verb begins with.
+
+    Not so late that it is done by then. Return what is left of that plan.
+    """
+    execute = psycopg.Cursor.execute
+    left = iter([*[False] * 4, True])
+
+    def ending(self: Any, query: Any, *args: Any, **options: Any) -> Any:
+        if next(left, False):
+            with psycopg.connect(base, autocommit=True) as other:
+                pid = self.connection.info.backend_pid
+                execute(other.cursor(), "SELECT pg_terminate_backend(%s, 5000)", (pid,))
+        return execute(self, query, *args, **options)
+
+    monkeypatch.setattr(psycopg.Cursor, "execute", ending)
+    return left
+
+
 @pytest.mark.parametrize("verb", ["remember", "recall", "confirm", "pin", "correct", "timeline"])
 def test_a_verb_whose_connection_ends_in_the_middle_is_done_all_the_same(
     both: tuple[Engine, Engine], base: str, monkeypatch: pytest.MonkeyPatch, verb: str
@@ -191,18 +212,7 @@ def test_a_verb_whose_connection_ends_in_the_middle_is_done_all_the_same(
     }
     file, server = both
     wanted = verbs[verb](file)
-    execute = psycopg.Cursor.execute
-    # Beyond the first that a verb begins with, and not so far that it ends before.
-    left = iter([*[False] * 4, True])
-
-    def ending(self: Any, query: Any, *args: Any, **options: Any) -> Any:
-        if next(left, False):
-            with psycopg.connect(base, autocommit=True) as other:
-                pid = self.connection.info.backend_pid
-                execute(other.cursor(), "SELECT pg_terminate_backend(%s, 5000)", (pid,))
-        return execute(self, query, *args, **options)
-
-    monkeypatch.setattr(psycopg.Cursor, "execute", ending)
+    left = end_at_the_fifth(monkeypatch, base)
     assert verbs[verb](server) == wanted
     assert next(left, None) is None
     monkeypatch.undo()
@@ -210,3 +220,27 @@ def test_a_verb_whose_connection_ends_in_the_middle_is_done_all_the_same(
         each.content for each in file.list(hidden=True, limit=50).memories
     ]
     assert server.get("f1").mentions == file.get("f1").mentions
+
+
+class Relating:
+    """Reads one relation in every text."""
+
+    name = "relating"
+
+    def extract(self, texts: Sequence[str], known: Any = None) -> list[Extraction]:
+        return [Extraction(relations=(Relation("Anna", "knows", "Ben"),)) for _ in texts]
+
+
+def test_what_is_read_is_related_once_though_the_connection_ends(
+    store: PostgresStore, used: str, base: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with recollect.open(used, embedder="lexical", extract_entities=Relating()) as engine:
+        engine.recall("warm")
+        left = end_at_the_fifth(monkeypatch, base)
+        engine.remember("They have known each other for years.", id="a")
+        assert next(left, None) is None
+        monkeypatch.undo()
+        assert [(each.source, each.target, each.asserted_by) for each in engine.relations()] == [
+            ("Anna", "Ben", "a")
+        ]
+        assert engine.check() == []
