@@ -351,3 +351,33 @@ def test_what_only_a_purged_memory_referred_to_is_gone(memory: Engine) -> None:
     memory.purge(said.id)
     assert [each.entity.name for each in memory.entities()] == ["Ben", "Eve"]
     assert memory.check() == []
+
+
+def test_what_was_said_in_a_block_that_was_undone_never_was(memory: Engine) -> None:
+    """The numbers of its changes are given out again, to others."""
+    here = {"lat": 0.0, "lon": 0.0}
+    memory.remember("It is late.", entities=["Anna"])
+    memory.entities()
+    memory.near(0, 0)
+
+    def block() -> None:
+        with memory.store.together():
+            memory.describe_entity("Dora", aliases=["D"])
+            memory.save_recipe("mine", memory.recipe)
+            memory.remember("It is later.", id="gone", entities=["Dora"], place=here)
+            assert [each.entity.name for each in memory.entities()] == ["Anna", "Dora"]
+            assert [each.memory.id for each in memory.near(0, 0)] == ["gone"]
+            assert memory.recipe_named("mine").name == "mine"
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        block()
+    memory.describe_entity("Emil", aliases=["E"])
+    memory.remember("It is too late.", id="there", entities=["Emil"], place=here)
+    assert [each.entity.name for each in memory.entities()] == ["Anna", "Emil"]
+    assert memory.entity("E").entity.name == "Emil"
+    assert [each.memory.id for each in memory.near(0, 0)] == ["there"]
+    with pytest.raises(EntityNotFound):
+        memory.entity("D")
+    with pytest.raises(InvalidArgument):
+        memory.recipe_named("mine")

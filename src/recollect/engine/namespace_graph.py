@@ -376,6 +376,7 @@ class Graphs:
         self._store = store
         self._names = names
         self._budget = budget
+        self._rollbacks = store.rollbacks
         self._kept: OrderedDict[str, NamespaceGraph] = OrderedDict()
 
     def at(self, namespace: str, now: datetime, as_of: datetime | None = None) -> NamespaceGraph:
@@ -388,6 +389,10 @@ class Graphs:
             names = self._names.of(namespace)
             if as_of is not None:
                 return NamespaceGraph.believed(names, self._store, namespace, view, now, as_of)
+            if self._store.rollbacks != self._rollbacks:
+                # A graph may be of changes that never came to be, and whose numbers others have now.
+                self._rollbacks = self._store.rollbacks
+                self._kept.clear()
             found = self._kept.pop(namespace, None)
             if found is not None:
                 found.names = names

@@ -135,6 +135,7 @@ class NameBook:
         self._store = store
         self._extractor = extractor
         self._kept: OrderedDict[str, tuple[int, Names]] = OrderedDict()
+        self._rollbacks = store.rollbacks
         self._read_relations: OrderedDict[tuple[str, str], tuple[Relation, ...]] = OrderedDict()
 
     @property
@@ -148,6 +149,10 @@ class NameBook:
 
     def of(self, namespace: str) -> Names:
         """Return the names of a namespace."""
+        if self._store.rollbacks != self._rollbacks:
+            # Names that were never declared may have been read, under numbers that others have now.
+            self._rollbacks = self._store.rollbacks
+            self.clear()
         change = self._store.naming(namespace)
         kept = self._kept.get(namespace)
         if kept is not None and kept[0] == change:

@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from recollect.engine.naming import NameBook
 from recollect.engine.recall_log import RecallLog
-from recollect.engine.recipe_verbs import SavedRecipes
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument, ReplyErased
 from recollect.store.port import Store
@@ -44,8 +42,6 @@ class OnceVerbs(ABC):
     store: Store
     recall_log: RecallLog
     _clock: Callable[[], datetime]
-    _names: NameBook
-    _saved: SavedRecipes
 
     @abstractmethod
     def _namespace(self, given: str | None) -> str:
@@ -112,20 +108,8 @@ class OnceVerbs(ABC):
             return done()
         if log_first:
             self.recall_log.flush()
-        before = self.store.rollbacks
-        try:
-            with self.recall_log.resting(), self.store.together():
-                return done()
-        finally:
-            if self.store.rollbacks != before:
-                self._forget_what_never_was()
-
-    def _forget_what_never_was(self) -> None:
-        """Let go of what was read while something was being written that was undone."""
-        self._names.clear()
-        self._saved.forget()
-        for cache in ("_graphs", "_places"):
-            vars(self).pop(cache, None)
+        with self.recall_log.resting(), self.store.together():
+            return done()
 
 
 def _again(known: Reply, request: bytes) -> Answered:

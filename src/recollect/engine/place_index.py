@@ -33,6 +33,7 @@ class PlaceIndex:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._rollbacks = store.rollbacks
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
 
     def near(
@@ -70,6 +71,10 @@ class PlaceIndex:
             asked *= 4
 
     def _caught_up(self, namespace: str) -> _Kept:
+        if self._store.rollbacks != self._rollbacks:
+            # Places may be of changes that never came to be, and whose numbers others have now.
+            self._rollbacks = self._store.rollbacks
+            self._kept.clear()
         kept = self._kept.pop(namespace, None)
         news = self._store.graph_news(namespace, 0 if kept is None else kept.change)
         if kept is None or news.kinds & _MOVED:

@@ -47,7 +47,7 @@ class SavedRecipes:
         self._store = store
         self._known: dict[tuple[str, str], Recipe | None] = {}
         self._used: dict[str, Recipe | None] = {}
-        self._written = -1
+        self._written = (-1, 0)
 
     def forget(self) -> None:
         """Look everything up again: this process has written."""
@@ -81,7 +81,8 @@ class SavedRecipes:
         return self._used[namespace]
 
     def _look(self) -> None:
-        written = self._store.written()
+        # What was saved in a block that was undone never was.
+        written = self._store.written(), self._store.rollbacks
         if written != self._written:
             self._written = written
             self.forget()
