@@ -178,13 +178,13 @@ def test_a_recall_takes_few_statements(
     assert len(asked) <= most, asked
 
 
-def end_at_the_fifth(monkeypatch: pytest.MonkeyPatch, base: str) -> Iterator[bool]:
-    """Let the connection end before the fifth statement: beyond those that a verb begins with.
+def end_later(monkeypatch: pytest.MonkeyPatch, base: str, statements: int) -> Iterator[bool]:
+    """Let the connection end after some statements: beyond those that a verb begins with.
 
     Not so late that it is done by then. Return what is left of that plan.
     """
     execute = psycopg.Cursor.execute
-    left = iter([*[False] * 4, True])
+    left = iter([*[False] * statements, True])
 
     def ending(self: Any, query: Any, *args: Any, **options: Any) -> Any:
         if next(left, False):
@@ -197,9 +197,12 @@ def end_at_the_fifth(monkeypatch: pytest.MonkeyPatch, base: str) -> Iterator[boo
     return left
 
 
-@pytest.mark.parametrize("verb", ["remember", "recall", "confirm", "pin", "correct", "timeline"])
+@pytest.mark.parametrize(
+    ("verb", "statements"),
+    [("remember", 15), ("recall", 6), ("confirm", 3), ("pin", 3), ("correct", 20), ("timeline", 4)],
+)
 def test_a_verb_whose_connection_ends_in_the_middle_is_done_all_the_same(
-    both: tuple[Engine, Engine], base: str, monkeypatch: pytest.MonkeyPatch, verb: str
+    both: tuple[Engine, Engine], base: str, monkeypatch: pytest.MonkeyPatch, verb: str, statements: int
 ) -> None:
     """Whichever statement it is that meets no server: a failover is not the caller's business."""
     verbs: dict[str, Callable[[Engine], Any]] = {
@@ -212,7 +215,7 @@ def test_a_verb_whose_connection_ends_in_the_middle_is_done_all_the_same(
     }
     file, server = both
     wanted = verbs[verb](file)
-    left = end_at_the_fifth(monkeypatch, base)
+    left = end_later(monkeypatch, base, statements)
     assert verbs[verb](server) == wanted
     assert next(left, None) is None
     monkeypatch.undo()
@@ -236,7 +239,7 @@ def test_what_is_read_is_related_once_though_the_connection_ends(
 ) -> None:
     with recollect.open(used, embedder="lexical", extract_entities=Relating()) as engine:
         engine.recall("warm")
-        left = end_at_the_fifth(monkeypatch, base)
+        left = end_later(monkeypatch, base, statements=30)
         engine.remember("They have known each other for years.", id="a")
         assert next(left, None) is None
         monkeypatch.undo()
