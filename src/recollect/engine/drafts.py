@@ -9,7 +9,6 @@ from itertools import compress
 from typing import Any, Final
 
 from recollect.engine.redacting import cleaned, without_secrets
-from recollect.engine.resting import collector_resting
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.identity import RANDOM_BITS, uuid7
@@ -58,15 +57,13 @@ class Drafts:
 
         One that is a memory already and names entities is left as it is; with `verbatim`, any that is one.
         """
-        with collector_resting():
-            unread = [self._unread(item, namespace) for item in items]
+        unread = [self._unread(item, namespace) for item in items]
         wanted = [not isinstance(item, Memory) or not (verbatim or item.entities) for item in items]
         names = iter(self._names_in(list(compress(unread, wanted))))
-        with collector_resting():
-            return [
-                self._read(memory, next(names)) if wants else memory
-                for memory, wants in zip(unread, wanted, strict=True)
-            ]
+        return [
+            self._read(memory, next(names)) if wants else memory
+            for memory, wants in zip(unread, wanted, strict=True)
+        ]
 
     def _made(self, content: str, namespace: str, details: Mapping[str, Any]) -> Memory:
         if not _KNOWN_DETAILS.issuperset(details):

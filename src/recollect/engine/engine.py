@@ -246,12 +246,8 @@ class Engine(
         whose = self._namespace(namespace)
         done = 0
         for batch in _batches(items, BATCH):
-            drafts = self._drafts.from_items(batch, whose, verbatim=verbatim)
-            # Only an item that brought its own id can be known already.
-            named = [draft for draft, item in zip(drafts, batch, strict=True) if has_id(item)]
-            if known := self.store.known([(draft.namespace, draft.id) for draft in named]):
-                drafts = [draft for draft in drafts if (draft.namespace, draft.id) not in known]
-            remembered += self._add(drafts, mode)
+            with collector_resting():
+                remembered += self._take(batch, whose, mode, verbatim=verbatim)
             done += len(batch)
             progress(done)
         return remembered
@@ -326,6 +322,22 @@ class Engine(
         off = verbatim or self.duplicates is Duplicates.OFF
         return Duplicates.OFF if off else Duplicates.EXACT
 
+    def _take(
+        self,
+        batch: Sequence[Memory | Mapping[str, Any] | str],
+        whose: str,
+        mode: Duplicates,
+        *,
+        verbatim: bool,
+    ) -> _Memories:
+        """Remember the items of one transaction."""
+        drafts = self._drafts.from_items(batch, whose, verbatim=verbatim)
+        # Only an item that brought its own id can be known already.
+        named = [draft for draft, item in zip(drafts, batch, strict=True) if has_id(item)]
+        if known := self.store.known([(draft.namespace, draft.id) for draft in named]):
+            drafts = [draft for draft in drafts if (draft.namespace, draft.id) not in known]
+        return self._add(drafts, mode)
+
     def _add(self, drafts: Sequence[Memory], mode: Duplicates) -> _Memories:
         if not drafts:
             return []
@@ -345,11 +357,10 @@ class Engine(
         vectors = self._meaning().of_documents([embedded_text(draft) for draft in drafts])
         name = self.embedder.name if self.embedder is not None else ""
         entries = []
-        with collector_resting():
-            for draft, (digest, rows) in zip(drafts, vectors, strict=True):
-                embedder = name if rows is not None else ""
-                memory = draft.stamped(fingerprint=fingerprint(draft.content), embedder=embedder)
-                entries.append(Entry(memory, words_of(memory, self.analyser), rows, digest))
+        for draft, (digest, rows) in zip(drafts, vectors, strict=True):
+            embedder = name if rows is not None else ""
+            memory = draft.stamped(fingerprint=fingerprint(draft.content), embedder=embedder)
+            entries.append(Entry(memory, words_of(memory, self.analyser), rows, digest))
         return entries
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from recollect.engine.drafts import Drafts
 from recollect.engine.repairing import Repairing
+from recollect.engine.resting import collector_resting
 from recollect.model.memory import Memory
 from recollect.store.port import Entry, Hidden, Store
 
@@ -42,13 +43,14 @@ class ExchangeVerbs(ABC):
         new = [
             self._drafts.clean(memory) for memory in memories if (memory.namespace, memory.id) not in known
         ]
-        entries = self._entries(new)
+        with collector_resting():
+            entries = self._entries(new)
 
-        def write() -> None:
-            with self.store.together():
-                self.store.add(entries)
-                for namespace, some in (hidden or {}).items():
-                    self.store.hide(namespace, some)
+            def write() -> None:
+                with self.store.together():
+                    self.store.add(entries)
+                    for namespace, some in (hidden or {}).items():
+                        self.store.hide(namespace, some)
 
-        self._repairing.run(sorted({memory.namespace for memory in memories}), write)
+            self._repairing.run(sorted({memory.namespace for memory in memories}), write)
         return [entry.memory for entry in entries]

@@ -1,8 +1,10 @@
-"""Letting Python's collector of reference cycles rest while a batch is put together.
+"""Letting Python's collector of reference cycles rest while a batch is remembered.
 
 Whatever a batch makes lives until it is written, and none of it refers to itself; the collector, which looks
-at new objects after every few hundred of them, would go through all of it many times and free nothing. It has
-no other effect: what is not referred to any more is freed at once, collector or not.
+at new objects after every few hundred of them, would go through all of it many times and free nothing. In the
+block it looks after many more, so that it still keeps in bounds what other threads leave behind while the
+block waits for somebody. It has no other effect: what is not referred to any more is freed at once, collector
+or not.
 """
 
 from __future__ import annotations
@@ -10,28 +12,35 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
+
+_MANY: Final = 100_000
+"""After how many new objects it looks: several times as many as a batch makes."""
 
 
 @contextmanager
 def collector_resting() -> Iterator[None]:
-    """Keep the collector from running in the block; not for blocks that wait for somebody else.
+    """Keep the collector from looking at each few hundred new objects in the block.
 
-    One that was switched off before stays so. Of two threads in such blocks, the first that leaves wakes the
-    collector for both.
+    One that was switched off, or made to rest for longer, before stays so. Of two threads in such blocks, the
+    first that leaves wakes the collector for both.
 
     Examples
     --------
+    >>> often = gc.get_threshold()
     >>> with collector_resting():
-    ...     gc.isenabled()
-    False
-    >>> gc.isenabled()
+    ...     gc.get_threshold()[0]
+    100000
+    >>> gc.get_threshold() == often
     True
     """
-    if not gc.isenabled():
+    often, *seldom = gc.get_threshold()
+    # None at all means never.
+    if often == 0 or often >= _MANY:
         yield
         return
-    gc.disable()
+    gc.set_threshold(_MANY, *seldom)
     try:
         yield
     finally:
-        gc.enable()
+        gc.set_threshold(often, *seldom)
