@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from recollect.engine.named_entities import named_terms
 from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Situation
 from recollect.index.lexical import LexicalQuery
@@ -197,8 +198,7 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
     terms: dict[str, float] = dict(question.terms)
     if recipe.entity_weight and terms:
         count, frequencies = view.document_frequencies(tuple(terms))
-        named = [view.document_frequencies(tuple(terms), field=field)[1] for field in ("entities", "names")]
-        names = [term for term in terms if any(times[term] for times in named)]
+        names = named_terms(terms, question, view)
         statistics = _Counts(count, frequencies)
         terms = dict(boosted_query(tuple(terms), names, statistics, entity_weight=recipe.entity_weight))
     also: dict[str, Mapping[str, float]] = {"roots": question.roots}

@@ -17,10 +17,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from recollect.engine.words import Question, counted
+from recollect.engine.words import Question, counted, readers
 from recollect.store.port import View
 from recollect.text.analysers import Analyser
-from recollect.text.language import detect
 from recollect.text.roots import roots
 
 _WORD: Final = re.compile(r"[^\W\d_]\w*")
@@ -102,8 +101,8 @@ def _as_names(question: Question, known: Names, analyser: Analyser) -> dict[str,
     """
     terms = dict(question.terms)
     differing = {word: alone for word, alone in known.items() if not terms.keys() >= set(alone)}
-    if differing and analyser.language == "detect":
-        reader = replace(analyser, language=detect(question.text))
+    if differing:
+        *_, reader = readers(analyser, question.text)
         for word, alone in differing.items():
             inside = reader.tokens(word)
             if inside and terms.keys() >= set(inside):

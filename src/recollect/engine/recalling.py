@@ -15,6 +15,7 @@ from recollect.embed.reranker import Reranker
 from recollect.engine.budget import within_budget
 from recollect.engine.life import USUAL, Life
 from recollect.engine.meaning import Meaning
+from recollect.engine.named_entities import possible_entities
 from recollect.engine.named_speakers import Names, possible_names, with_speakers
 from recollect.engine.outcome import Recall, Rejected, SessionHit
 from recollect.engine.pipeline import Ranked, run
@@ -79,6 +80,8 @@ class Recaller:
         started = perf_counter()
         recipe = request.recipe
         question = read_question(request.text, self.repairing.analyser)
+        if recipe.entity_weight:
+            question = replace(question, entities=possible_entities(question, self.repairing.analyser))
         names = possible_names(question, self.repairing.analyser) if recipe.speakers_apart else {}
         if names and request.vector is None:
             question, names = self._named(request, question, names), {}

@@ -136,6 +136,8 @@ class Question:
         Those of its terms that name somebody who speaks, to be looked for there and not in what was said.
     topic
         What to embed instead of the text, where it names somebody who says much of all there is; else empty.
+    entities
+        What in it may be names, folded, and the terms of each; empty where nobody asks for them.
     """
 
     text: str
@@ -145,6 +147,7 @@ class Question:
     roots: Mapping[str, int] = field(default_factory=dict)
     speakers: tuple[str, ...] = ()
     topic: str = ""
+    entities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def read_question(text: str, analyser: Analyser) -> Question:
@@ -180,6 +183,20 @@ def read_question(text: str, analyser: Analyser) -> Question:
     return Question(cleaned, dict(terms), tuple(phrases), without, counted(roots(cleaned)))
 
 
+def readers(analyser: Analyser, text: str) -> tuple[Analyser, ...]:
+    """Return what reads a word by itself, and what reads it as a word of a text: in the language of that.
+
+    Examples
+    --------
+    >>> from recollect.text.analysers import ANALYSERS
+    >>> [reader.tokens("Katzen") for reader in readers(ANALYSERS["snowball"], "Wo sind die Katzen?")]
+    [['katzen'], ['katz']]
+    """
+    if analyser.language != "detect":
+        return (analyser,)
+    return analyser, replace(analyser, language=detect(text))
+
+
 def _excluded(words: Sequence[str], question: str, analyser: Analyser) -> tuple[str, ...]:
     """Return the terms of excluded words, each as it is read alone and in the language of the question.
 
@@ -187,10 +204,8 @@ def _excluded(words: Sequence[str], question: str, analyser: Analyser) -> tuple[
     """
     if not words:
         return ()
-    readers = [analyser]
-    if analyser.language == "detect":
-        readers.append(replace(analyser, language=detect(" ".join([question, *words]))))
-    return tuple(dict.fromkeys(term for word in words for reader in readers for term in reader.tokens(word)))
+    reading = readers(analyser, " ".join([question, *words]))
+    return tuple(dict.fromkeys(term for word in words for reader in reading for term in reader.tokens(word)))
 
 
 # Not strftime's names: those change with the locale of the process.
