@@ -2,8 +2,8 @@
 
 A term is not a name: "James" is read as "jame", and of "Anna Keller" each word becomes a term of its own,
 while the index keeps the names that a memory mentions whole (:func:`recollect.engine.words.words_of`). So the
-words of a question are compared as they stand, folded, alone and in runs, and what is found to be a name gives
-its terms the weight of one. Source: OpenVault, which boosts the names in a question.
+words of a question are compared as they stand, folded, alone and in runs, and what turns out to be a name
+gives its terms the weight of one. Source: OpenVault, which boosts the names in a question.
 """
 
 from __future__ import annotations
