@@ -146,7 +146,7 @@ def group_coverage(
     array([0, 3, 4, 1, 2])
     """
     share, places = checks.whole("per_group", per_group, 1), checks.whole("within", within, 1)
-    if isinstance(groups, str | bytes):
+    if isinstance(groups, str | bytes) or not isinstance(groups, Sequence | np.ndarray):
         raise InvalidArgument("groups", groups, "a list with the group of each item")
     first: list[int] = []
     shown: dict[Hashable, int] = {}
