@@ -115,3 +115,14 @@ def test_nor_is_anything_missed_that_words_in_between_make_harder_to_see(
     longer = " ".join([*words[:place], *more, *words[place:]])
     assert contradiction(older, longer) == unpruned(older, longer)
     assert contradiction(longer, older) == unpruned(longer, older)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("\u1369", "\u136a"), ("1" * 5_000, "2" * 5_000), ("\U00010a40", "\U00010a41"), ("²", "³")],
+)
+def test_digits_that_make_no_number_are_read_as_well(one: str, other: str) -> None:
+    """Ethiopic and Kharosthi digits have no places, and Python turns no more than 4,300 into a number."""
+    hint = contradiction(f"The rent is {one} euros.", f"The rent is {other} euros.")
+    assert hint is not None
+    assert hint.cue is Cue.NUMBER

@@ -47,6 +47,7 @@ _ASIDE: Final = CHANGES - SLOTS.keys()
 PASSED: Final = LIGHT | NEGATIONS | _ASIDE
 """Words that stand before a subject, and are none."""
 _YEARS: Final = range(1000, 2200)
+_YEAR_DIGITS: Final = 4
 
 
 class Cue(StrEnum):
@@ -347,7 +348,8 @@ def _differ_by_name(difference: _Difference) -> bool:
 
 
 def _is_year(word: Word) -> bool:
-    return word.text.isdigit() and int(word.text) in _YEARS
+    # Not every digit is one of a number: Ethiopic ones have no places.
+    return len(word.text) == _YEAR_DIGITS and word.text.isdecimal() and int(word.text) in _YEARS
 
 
 def _is_name(number: Word, read: Wording) -> bool:
