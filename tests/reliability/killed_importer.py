@@ -54,10 +54,10 @@ def child(copy: Path, file: Path, pipe: int) -> None:
     """Import as the command does, and tell of every chunk and every entity before it is written."""
     add, take = Intake._add, EntityIntake.take
 
-    def told_add(self: Intake, new: Sequence[Any]) -> None:
+    def told_add(self: Intake, new: Sequence[Any]) -> int:
         # Of what is known already there is nothing to write.
         os.write(pipe, b"m" if new else b"")
-        add(self, new)
+        return add(self, new)
 
     def told_take(self: EntityIntake, said: Any, namespace: str = "") -> bool:
         os.write(pipe, b"e")
