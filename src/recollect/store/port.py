@@ -338,14 +338,6 @@ class Store(VectorStore, NamedStore, ServedStore, LearningStore, RepeatStore, Pr
         """Make everything that this thread writes in the block one transaction: all of it, or nothing."""
         ...
 
-    def tried(self, work: Callable[[], _Result]) -> _Result:
-        """Return what `work` returns, which is done again where the database gave way in the middle of it.
-
-        That is if the connection was lost, or others were in the way, and nothing of it was written. `work`
-        may read as often as it likes, and write in one transaction (:meth:`together`).
-        """
-        ...
-
     def relaxed(self, work: Callable[[], _Result], *, fresh: bool = False) -> tuple[_Result, str]:
         """Return what `work` reads, which may be from a replica, and why it was not if it should have been.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 # As the whole port does, they name their types and make none of them.
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from recollect.store.port import Floats, Page, Progress
     from recollect.store.recall_log import Lesson, LogBounds, LoggedRecall, Reaction, Sighting
     from recollect.store.repeats import Contradiction, Linked, Repeat, Run, Undone
+
+_Result = TypeVar("_Result")
 
 
 class VectorStore(Protocol):
@@ -150,7 +152,7 @@ class NamedStore(Protocol):
 
 
 class ServedStore(Protocol):
-    """What a store promises to those who serve it: keys, answers that were given, leases."""
+    """What a store promises to those who serve it: keys, answers, work that is tried again, leases."""
 
     def add_key(self, key: ApiKey) -> None:
         """Keep a key; its id must be new."""
@@ -181,6 +183,14 @@ class ServedStore(Protocol):
 
     def remove_replies(self, before: datetime) -> int:
         """Remove the answers that were given before a moment; return how many there were."""
+        ...
+
+    def tried(self, work: Callable[[], _Result]) -> _Result:
+        """Return what `work` returns, which is done again where the database gave way in the middle of it.
+
+        That is if the connection was lost, or others were in the way, and nothing of it was written. `work`
+        may read as often as it likes, and write in one transaction (:meth:`Store.together`).
+        """
         ...
 
     def acquire(self, kind: str, namespace: str, holder: str, seconds: float, now: datetime) -> Lease | None:
