@@ -128,6 +128,35 @@ def test_texts_may_come_in_an_array(words: tuple[str, ...]) -> None:
     assert checks.texts("tags", np.array(words, np.str_)) == words
 
 
+class Stamp(datetime):
+    """A time as other libraries have them: finer than a microsecond, and perhaps no time at all."""
+
+    known = True
+
+    def utcoffset(self) -> timedelta | None:
+        if not self.known:
+            raise ValueError("no time")
+        return super().utcoffset()
+
+
+class NotATime(Stamp):
+    known = False
+
+
+@pytest.mark.parametrize("zone", [UTC, timezone(timedelta(hours=2))])
+def test_instants_are_plain_ones(zone: timezone) -> None:
+    given = Stamp(2026, 5, 7, 12, 30, 15, 250, tzinfo=zone)
+    found = checks.instant("now", given)
+    assert type(found) is datetime
+    assert found == datetime(2026, 5, 7, 12, 30, 15, 250, tzinfo=zone)
+    assert found.tzinfo is UTC
+
+
+def test_what_is_no_time_is_no_instant() -> None:
+    with pytest.raises(InvalidArgument, match="now must be a datetime with a time zone"):
+        checks.instant("now", NotATime(2026, 5, 7, tzinfo=UTC))
+
+
 def test_instants_become_utc() -> None:
     berlin = timezone(timedelta(hours=2))
     assert checks.instant("now", datetime(2026, 5, 7, 1, tzinfo=berlin)) == datetime(

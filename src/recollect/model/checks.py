@@ -190,12 +190,16 @@ def instant(argument: str, value: object) -> datetime:
     """
     if type(value) is datetime and value.tzinfo is UTC:
         return value
-    if not isinstance(value, datetime) or value.utcoffset() is None:
+    if not isinstance(value, datetime) or not _has_zone(value):
         raise InvalidArgument(argument, value, "a datetime with a time zone")
     try:
-        return value.astimezone(UTC)
+        moment = value.astimezone(UTC)
     except OverflowError as error:
         raise InvalidArgument(argument, value, "a datetime that exists in UTC") from error
+    if type(moment) is datetime:
+        return moment
+    # The times of other libraries can be finer than what is written, and would not be what is read again.
+    return datetime.combine(moment.date(), moment.time(), UTC)
 
 
 def optional_instant(argument: str, value: object) -> datetime | None:
@@ -375,6 +379,13 @@ def weights(argument: str, values: object, count: int) -> FloatArray:
         expected = "weights that do not sum to zero" if total == 0 else "weights with a finite sum"
         raise InvalidArgument(argument, values, expected)
     return array
+
+
+def _has_zone(moment: datetime) -> bool:
+    try:
+        return moment.utcoffset() is not None
+    except ValueError:  # of pandas' "not a time", which is a datetime and has nothing that a time has
+        return False
 
 
 def _finite_sum(array: FloatArray) -> bool:
