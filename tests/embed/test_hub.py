@@ -1,5 +1,6 @@
 import hashlib
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,7 @@ def test_prompts_for_passages_are_prompts_for_documents(folder: Path) -> None:
         ({"prompts": {"query": "", "about": "a: "}, "default_prompt_name": "about"}, Prompts("", "a: ")),
         ({"prompts": {"query": None, "about": "a: "}, "default_prompt_name": None}, Prompts()),
         ({"prompts": None}, Prompts()),
+        ({"prompts": {"about": "a: "}, "default_prompt_name": ["about"]}, Prompts()),
     ],
 )
 def test_prompts_are_chosen_as_sentence_transformers_does(
@@ -160,6 +162,7 @@ def test_a_missing_file_is_named(folder: Path, name: str) -> None:
         ("config.json", {"hidden_size": 0, "max_position_embeddings": 512}, "dimension must be"),
         ("config.json", {"hidden_size": 24, "max_position_embeddings": "many"}, "sentence encoder"),
         ("config.json", {"hidden_size": 24, "max_position_embeddings": None}, "sentence encoder"),
+        ("config.json", {"hidden_size": 24, "max_position_embeddings": math.inf}, "sentence encoder"),
         ("config.json", ["hidden_size"], "should hold a JSON object"),
         ("modules.json", [{"type": "sentence_transformers.models.Dense"}], "dense layer"),
         ("modules.json", [{"type": "sentence_transformers.base.modules.dense.Dense"}], "dense layer"),
@@ -222,6 +225,13 @@ def test_what_is_not_in_the_cache_is_not_guessed(
         cached_snapshot("org/name", tmp_path)
 
 
+def test_a_name_of_a_commit_that_is_no_text_names_none(tmp_path: Path) -> None:
+    snapshots = cached(tmp_path, "aaa", main="bbb")
+    (snapshots.parent / "refs" / "main").write_bytes(b"\xff\xfe")
+    with pytest.raises(ModelNotInstalled, match="is not in the hub cache"):
+        cached_snapshot("org/name", tmp_path)
+
+
 @pytest.mark.parametrize("repository", ["name", "a/b/c", "../x", "a/..", "/x", "a\\b/c", ""])
 def test_a_repository_has_an_owner_and_a_name(tmp_path: Path, repository: str) -> None:
     with pytest.raises(InvalidArgument, match="organisation/name"):
@@ -269,6 +279,8 @@ def test_a_re_ranker_s_score_follows_from_its_labels(
         ({"num_labels": 1}, "says nothing about 'max_position_embeddings'"),
         (RERANKER | {"max_position_embeddings": 8}, "do not describe a re-ranker"),
         (RERANKER | {"num_labels": 1, "max_position_embeddings": "many"}, "do not describe a re-ranker"),
+        (RERANKER | {"architectures": 7}, "do not describe a re-ranker"),
+        (RERANKER | {"id2label": 7}, "do not describe a re-ranker"),
     ],
 )
 def test_what_is_no_re_ranker_is_refused(folder: Path, config: dict[str, Any], says: str) -> None:

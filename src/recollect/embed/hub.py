@@ -22,6 +22,8 @@ from recollect.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstal
 _WEIGHTS = ("onnx/model.onnx", "model.onnx")
 _STEPS = ("Transformer", "Pooling", "Normalize", "Dropout")
 """What a sentence encoder consists of that can be run here; dropping out is a matter of training."""
+_NOT_AS_WRITTEN = (TypeError, ValueError, OverflowError)
+"""What comes of a number where a text should be, and the like."""
 _ROBERTA_LIKE = ("roberta", "xlm-roberta", "camembert", "mpnet")
 """Architectures that count positions from 2, and so read two tokens fewer than they have positions."""
 
@@ -80,7 +82,7 @@ def describe_hub_folder(folder: Path, *, model_id: str | None = None, revision: 
         )
     except KeyError as error:
         raise ModelCorrupt(f"{folder / 'config.json'} says nothing about {error}") from error
-    except (InvalidArgument, TypeError, ValueError) as error:
+    except (InvalidArgument, *_NOT_AS_WRITTEN) as error:
         raise ModelCorrupt(f"the files in {folder} do not describe a sentence encoder: {error}") from error
 
 
@@ -105,15 +107,15 @@ def describe_hub_reranker(folder: Path, *, model_id: str | None = None) -> Reran
         A file cannot be read, or describes something else.
     """
     names, config = _files(folder), _json(folder / "config.json", required=True)
-    built = config.get("architectures") or []
-    if built and not any(str(name).endswith("ForSequenceClassification") for name in built):
-        raise ModelCorrupt(f"{folder} holds no re-ranker but a {' and a '.join(map(str, built))}")
-    # A classifier whose file counts no labels has two: the hub's tools leave their default unwritten.
-    labels = config.get("num_labels") or len(config.get("id2label") or ()) or 2
-    output = next((name for name, count in OUTPUTS.items() if count == labels), None)
-    if output is None:
-        raise ModelCorrupt(f"{folder} sorts texts into {labels} classes; a re-ranker has one or two")
     try:
+        built = list(config.get("architectures") or [])
+        # A classifier whose file counts no labels has two: the hub's tools leave their default unwritten.
+        labels = config.get("num_labels") or len(config.get("id2label") or ()) or 2
+        output = next((name for name, count in OUTPUTS.items() if count == labels), None)
+        if built and not any(str(name).endswith("ForSequenceClassification") for name in built):
+            raise ModelCorrupt(f"{folder} holds no re-ranker but a {' and a '.join(map(str, built))}")
+        if output is None:
+            raise ModelCorrupt(f"{folder} sorts texts into {labels} classes; a re-ranker has one or two")
         return RerankerDescription(
             id=model_id or folder.name,
             max_tokens=_longest(config, {}),
@@ -122,7 +124,7 @@ def describe_hub_reranker(folder: Path, *, model_id: str | None = None) -> Reran
         )
     except KeyError as error:
         raise ModelCorrupt(f"{folder / 'config.json'} says nothing about {error}") from error
-    except (InvalidArgument, TypeError, ValueError) as error:
+    except (InvalidArgument, *_NOT_AS_WRITTEN) as error:
         raise ModelCorrupt(f"the files in {folder} do not describe a re-ranker: {error}") from error
 
 
@@ -148,7 +150,7 @@ def cached_snapshot(repository: str, cache: Path) -> tuple[Path, str]:
     reference = home / "refs" / "main"
     snapshots = sorted(path for path in (home / "snapshots").glob("*") if path.is_dir())
     if reference.is_file():
-        chosen = home / "snapshots" / reference.read_text(encoding="utf-8").strip()
+        chosen = home / "snapshots" / reference.read_text(encoding="utf-8", errors="replace").strip()
         if chosen in snapshots:
             return chosen, chosen.name
     elif len(snapshots) == 1:
@@ -212,7 +214,7 @@ def _prompts(config: Mapping[str, Any]) -> Prompts:
         next((name for name in names if name in known), usual)
         for names in (("query",), ("document", "passage", "corpus"))
     )
-    query, document = (known.get(name) or "" for name in chosen)
+    query, document = (known.get(name) or "" if isinstance(name, str) else "" for name in chosen)
     return Prompts(query, document)
 
 
