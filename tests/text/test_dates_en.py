@@ -41,3 +41,11 @@ def test_the_same_in_other_words(text: str, phrase: str, first: str) -> None:
 )
 def test_no_time_is_meant(text: str) -> None:
     assert time_expressions(text, NOW, "english") == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["three weeks and two days ago", "a year and a few months ago", "two years and a couple of weeks ago"],
+)
+def test_the_rest_of_a_longer_time_is_not_a_time(text: str) -> None:
+    assert time_expressions(text, NOW, "english") == ()

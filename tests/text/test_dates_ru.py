@@ -44,3 +44,8 @@ def test_the_same_in_other_words(text: str, phrase: str, first: str) -> None:
 )
 def test_no_time_is_meant(text: str) -> None:
     assert time_expressions(text, NOW, "russian") == ()
+
+
+@pytest.mark.parametrize("text", ["три недели и два дня назад", "год и месяц назад"])
+def test_the_rest_of_a_longer_time_is_not_a_time(text: str) -> None:
+    assert time_expressions(text, NOW, "russian") == ()

@@ -108,6 +108,11 @@ _DAY: Final = r"{day}(?:st|nd|rd|th)?"
 _LAST: Final = r"{last}(?:st|nd|rd|th)?"
 _TO: Final = r"(?:\s?[-–—]\s?| to | until | till | through )"
 _WHICH: Final = r"(?<!the\x20)(?<!my\x20)(?<!her\x20)(?<!his\x20){which}"
+# "Three weeks and two days ago" is not two days ago.
+_NO_REST: Final = "".join(
+    rf"(?<!{unit}\x20and\x20)(?<!{unit}\x20and\x20a\x20)"
+    for unit in ("day", "days", "week", "weeks", "month", "months", "year", "years")
+)
 _NO_OTHER: Final = (
     r"(?! (?:of|roll|board|water|onion|down|apart|from (?!september|october|november)\w+)(?!\w))"
 )
@@ -124,7 +129,7 @@ RULES: Final[tuple[Rule, ...]] = (
     (read.fixed, r"{fixed}(?: (?:morning|afternoon|evening|night))?(?!-\w)"),
     (read.recently, r"recently|lately", "recently lately"),
     (read.recently, r"the other day", "day"),
-    (read.ago, r"(?<!-){number} {unit} ago"),
+    (read.ago, _NO_REST + r"(?<!-){number} {unit} ago"),
     (read.half_year_ago, r"half a year ago", "ago"),
     (read.ahead, r"in (?!an? (?!couple|few)|one |1 ){number} {unit}(?:'s time|' time| time)?(?! of)"),
     (read.ahead, r"{number} {unit} from (?:now|today)"),

@@ -123,13 +123,18 @@ _YEAR: Final = r"{year}(?:-?(?:го|м))?(?: года| году| год| гг?\.
 _DAY: Final = r"{day}(?:-?(?:го|е))?"
 _OF_YEAR: Final = r"{of_year} года"
 _AGO: Final = r" (?:тому )?назад"
+# «Три недели и два дня назад» is not two days ago.
+_NO_REST: Final = "".join(
+    rf"(?<!{unit}\x20и\x20)"
+    for unit in ("неделю", "недели", "недель", "месяц", "месяца", "месяцев", "год", "года", "лет")
+)
 
 RULES: Final[tuple[Rule, ...]] = (
     (read.fixed, r"{fixed}(?: (?:утром|днём|днем|вечером|ночью))?(?!-\w)"),
     (read.fixed, r"(?:утром|днём|днем|вечером|ночью) {fixed}"),
     (read.recently, r"недавно|на днях|в последнее время|в последние дни", "недавно днях время последние"),
-    (read.ago, r"{number} {unit}" + _AGO),
-    (read.ago, r"(?<!\d\x20)(?P<unit>неделю|месяц|год)" + _AGO, "назад"),
+    (read.ago, _NO_REST + r"{number} {unit}" + _AGO),
+    (read.ago, _NO_REST + r"(?<!\d\x20)(?P<unit>неделю|месяц|год)" + _AGO, "назад"),
     (read.half_year_ago, r"полгода" + _AGO, "полгода"),
     (read.ahead, r"через {number} {unit}"),
     (read.ahead, r"через (?P<unit>неделю|месяц|год)", "через"),
