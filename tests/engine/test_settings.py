@@ -103,6 +103,13 @@ def test_a_password_in_the_address_of_a_service_is_not_shown() -> None:
     assert "secret" not in str(raised.value)
 
 
+def test_an_address_where_none_can_be_is_not_shown() -> None:
+    config('db = ["postgresql://anna:secret@127.0.0.1/memories"]')
+    with pytest.raises(InvalidArgument, match=r"db .* must be the path of a file") as raised:
+        Settings()
+    assert "secret" not in str(raised.value)
+
+
 def test_a_named_file_must_exist_and_the_usual_one_need_not(tmp_path: Path) -> None:
     assert config_file({}, tmp_path) is None
     with pytest.raises(InvalidArgument, match=r"RECOLLECT_CONFIG must be the path .* that exists, got 'no'"):

@@ -364,7 +364,8 @@ def _ours(error: ValidationError, places: Mapping[str, str]) -> InvalidArgument:
     expected = cause.expected if isinstance(cause, InvalidArgument) else _EXPECTED.get(name, "text")
     # What refused it knows whether it may be shown.
     value = cause.value if isinstance(cause, InvalidArgument) else first["input"]
-    value = "(not shown)" if name in _SECRETS else value
+    if name in _SECRETS or (name == "db" and "://" in str(value)):
+        value = "(not shown)"
     place = places.get(name, "")
     if name == "life" and isinstance(cause, InvalidArgument) and cause.argument in Life.__dataclass_fields__:
         name, value = f"{cause.argument} in life", cause.value
