@@ -7,12 +7,14 @@ import numpy.typing as npt
 import pytest
 
 import recollect
+from recollect.embed import http
 from recollect.embed.catalogue import CATALOGUE
 from recollect.embed.exchange import Patience
 from recollect.embed.select import Resources
 from recollect.engine.opening import open_store
 from recollect.model import InvalidArgument
 from recollect.model.errors import (
+    DimensionMismatch,
     EmbedderError,
     ModelNotInstalled,
     RecollectError,
@@ -106,6 +108,18 @@ def test_a_service_that_the_store_does_not_know_has_to_be_there(tmp_path: Path) 
         memory.remember("Anna likes tea.")
     with pytest.raises(ServiceUnreachable):
         recollect.open(path, embedder=AWAY, resources=HURRIED)
+
+
+def test_a_service_that_gives_other_vectors_than_was_said_decides_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http, "post_json", lambda *asked: {"embeddings": [[0.6, 0.8]]})
+    path = tmp_path / "m.db"
+    with pytest.raises(DimensionMismatch, match="2 dimensions where 3 were expected"):
+        recollect.open(path, embedder="ollama:some-model", resources=Resources(dimension=3))
+    assert not path.exists()
+    with recollect.open(path, embedder="ollama:some-model", resources=Resources(dimension=2)) as memory:
+        assert memory.remember("Anna likes tea.").embedder.startswith("ollama:some-model@")
 
 
 def test_an_embedder_that_does_not_exist_is_an_error(tmp_path: Path) -> None:

@@ -151,8 +151,11 @@ def open(
         raise InvalidArgument("clock", clock, "what tells the time, or None")
     chosen = _asked_for(embedder, resources)
     if chosen is not None and _is_new(path):
-        # A service is asked, and may be away, or not know the model.
-        _ = chosen.embedder.dimension
+        # A service is asked, and may be away, not know the model, or give other vectors than was said.
+        if resources is None or resources.dimension is None:
+            _ = chosen.embedder.dimension
+        else:
+            chosen.embedder.embed_query("Is all well?")
     options: dict[str, Any] = {
         "reranker": _reranker(reranker, resources),
         "extractor": _extractor(extract_entities),
