@@ -2,32 +2,26 @@
 
 from datetime import UTC, datetime
 
-import numpy as np
 import pytest
 
 import recollect
 from recollect.engine.community_groups import Structure
-from recollect.graph import Graph
+from recollect.engine.namespace_graph import NamespaceGraph
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 
 
-def test_the_structure_of_two_triangles() -> None:
-    graph = Graph.of(6, [0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3])
-    found = Structure.of(graph, graph.undirected(), 0)
-    assert found.levels[0].labels.tolist() == [0, 0, 0, 1, 1, 1]
-    # The two ends of the bridge are the most central.
-    assert set(np.argsort(-found.ranks)[:2].tolist()) == {2, 3}
-    nothing = Graph.of(0, [], [])
-    assert Structure.of(nothing, nothing, 0).ranks.size == 0
+def test_an_empty_graph_has_an_empty_structure() -> None:
+    with recollect.open(":memory:", embedder=None) as memory:
+        assert memory.communities().groups == ()
 
 
 def test_the_most_central_come_first_and_the_work_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
 
-    def counted(graph: Graph, both_ways: Graph, seed: int) -> Structure:
+    def counted(known: NamespaceGraph, seed: int) -> Structure:
         made.append(seed)
-        return whole(graph, both_ways, seed)
+        return whole(known, seed)
 
     whole = Structure.of
     monkeypatch.setattr(Structure, "of", counted)

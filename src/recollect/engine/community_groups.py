@@ -10,6 +10,7 @@ import numpy as np
 
 from recollect.engine.graph_answers import Communities, Group
 from recollect.engine.namespace_graph import NamespaceGraph
+from recollect.engine.ordered_graph import in_order
 from recollect.engine.written_terms import written
 from recollect.graph.adjacency import Graph
 from recollect.graph.communities import Level, communities
@@ -26,18 +27,35 @@ _AT_ONCE: Final = 500
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Structure:
-    """What is computed once for a graph: its communities, level by level, and how central each node is."""
+    """What is computed once for a graph: its communities, level by level, and how central each node is.
+
+    Attributes
+    ----------
+    graph, seed
+        What it was computed of.
+    nodes
+        Which node of the graph each node of `levels` and `ranks` is; see :mod:`.ordered_graph`.
+    levels, ranks
+        The communities, and the PageRank of each node.
+    """
 
     graph: Graph
     seed: int
+    nodes: IntArray
     levels: tuple[Level, ...]
     ranks: FloatArray
 
     @classmethod
-    def of(cls, graph: Graph, both_ways: Graph, seed: int) -> Structure:
-        """Return the structure of a graph, given also with every edge in both directions."""
-        ranks = pagerank(both_ways).scores if graph.nodes else np.zeros(0)
-        return cls(graph, seed, communities(graph, levels=LEVELS, seed=seed), ranks)
+    def of(cls, known: NamespaceGraph, seed: int) -> Structure:
+        """Return the structure of a graph, the same however it has grown."""
+        ordered, nodes = in_order(known)
+        ranks = pagerank(ordered.undirected()).scores if nodes.size else np.zeros(0)
+        return cls(known.graph, seed, nodes, communities(ordered, levels=LEVELS, seed=seed), ranks)
+
+    def groups(self, level: int, seen: BoolArray) -> list[IntArray]:
+        """Return the communities of a level with two members that may be seen, given for each if it may."""
+        everyone = (members[seen[members]] for members in self.levels[level].members())
+        return [members for members in everyone if members.size > 1]
 
 
 def told(
@@ -66,11 +84,9 @@ def told(
         Where summaries are kept by membership.
     """
     chosen = structure.levels[level]
-    seen = _seen(structure.graph.nodes, known, view, shows)
-    everyone = (members[seen[members]] for members in chosen.members())
-    groups = [members for members in everyone if members.size > 1]
+    groups = structure.groups(level, _seen(structure.nodes, known, view, shows))
     groups.sort(key=lambda members: (-members.size, int(members[0])))
-    shown = [_Members.of(members, structure.ranks, known, view) for members in groups[:limit]]
+    shown = [_Members.of(members, structure, known, view) for members in groups[:limit]]
     memories = {memory.id: memory for each in shown for memory in each.memories}
     read = {id_: words_of(memory).get("content", {}) for id_, memory in memories.items()}
     # A bare number says little about a group, and there are many different ones.
@@ -102,25 +118,26 @@ def summaries(
     words_of
         Reads the words of a memory.
     """
-    structure = Structure.of(known.graph, known.both_ways, 0)
-    seen = _seen(structure.graph.nodes, known, view, lambda records: visible(records, now))
-    everyone = (members[seen[members]] for members in structure.levels[0].members())
-    groups = [each for each in everyone if each.size > 1 and (known.slots_of(each) >= 0).any()]
-    shown = [_Members.of(members, structure.ranks, known, view) for members in groups]
+    structure = Structure.of(known, 0)
+    seen = _seen(structure.nodes, known, view, lambda records: visible(records, now))
+    every = [(each, known.slots_of(structure.nodes[each])) for each in structure.groups(0, seen)]
+    groups = [(members, slots[slots >= 0]) for members, slots in every if (slots >= 0).any()]
+    shown = [_Members.of(members, structure, known, view) for members, _ in groups]
     memories = [memory for each in shown for memory in each.memories]
     terms = {memory.id: dict(words_of(memory).get("content", {})) for memory in memories}
     vocabulary = sorted({term for found in terms.values() for term in found})
     summariser = StatisticalSummariser(_Frequencies(*view.document_frequencies(vocabulary)))
-    slots = (known.slots_of(members) for members in groups)
     return [
-        (own[own >= 0], summariser.summarise(each.community(terms)))
-        for own, each in zip(slots, shown, strict=True)
+        (slots, summariser.summarise(each.community(terms)))
+        for (_, slots), each in zip(groups, shown, strict=True)
     ]
 
 
-def _seen(nodes: int, known: NamespaceGraph, view: View, shows: Callable[[Records], BoolArray]) -> BoolArray:
+def _seen(
+    nodes: IntArray, known: NamespaceGraph, view: View, shows: Callable[[Records], BoolArray]
+) -> BoolArray:
     """Return which nodes are entities or memories that may be seen; what was superseded may not."""
-    slots = known.slots_of(np.arange(nodes))
+    slots = known.slots_of(nodes)
     seen = slots < 0
     seen[~seen] = shows(view.records(slots[~seen]))
     return seen
@@ -143,16 +160,18 @@ class _Members:
     entities: dict[str, float]
 
     @classmethod
-    def of(cls, nodes: IntArray, ranks: FloatArray, known: NamespaceGraph, view: View) -> _Members:
-        order = nodes[np.argsort(-ranks[nodes], kind="stable")]
-        slots = known.slots_of(order)
+    def of(cls, members: IntArray, structure: Structure, known: NamespaceGraph, view: View) -> _Members:
+        order = members[np.argsort(-structure.ranks[members], kind="stable")]
+        nodes, ranks = structure.nodes[order], structure.ranks[order]
+        slots = known.slots_of(nodes)
         said = slots[slots >= 0]
         memories = [
             memory
             for start in range(0, said.size, _AT_ONCE)
             for memory in view.memories(said[start : start + _AT_ONCE])
         ]
-        names = {known.name_of(node): float(ranks[node]) for node in order[slots < 0].tolist()}
+        named = slots < 0
+        names = dict(zip(map(known.name_of, nodes[named].tolist()), ranks[named].tolist(), strict=True))
         return cls(memories, {name: rank for name, rank in names.items() if name is not None})
 
     def community(self, terms: Mapping[str, Mapping[str, int]], *, readable: bool = False) -> Community:
