@@ -25,7 +25,7 @@ from recollect.store.adding import as_added, checked_numbers, checked_passages, 
 from recollect.store.instants import microseconds
 from recollect.store.port import Entry, Hidden, Terms
 from recollect.store.room import SLOTS, checked_room
-from recollect.store.sqlite import rewording, segments
+from recollect.store.sqlite import pieces, rewording, segments
 from recollect.store.sqlite.columns import insertion
 from recollect.store.sqlite.finding import (
     add_change,
@@ -226,9 +226,15 @@ def _add_rows(
         raise InvalidArgument("id", taken, "an id that is not taken yet") from error
     records = records_of(memories, batch, passages, sessions)
     slots = range(first, first + len(batch))
-    words = [tail.encoded(entry.terms) for entry in batch] if waiting else repeat(None)
-    connection.executemany(_ADD_RECORD, zip(repeat(number), slots, records, words))
-    if embedder is not None:
+    if waiting:
+        words = [tail.encoded(entry.terms) for entry in batch]
+        connection.executemany(_ADD_RECORD, zip(repeat(number), slots, records, words))
+    else:
+        pieces.add_records(connection, number, first, records)
+    digests = [entry.digest for entry in batch]
+    if embedder is not None and matrix is not None and not waiting and pieces.can_be_cut(digests):
+        pieces.add_vectors(connection, (embedder[0], number, first), digests, matrix)
+    elif embedder is not None:
         start = vectors_place(embedder[0], number, 0)
         connection.executemany(
             _ADD_VECTORS,
