@@ -92,25 +92,40 @@ class Memory:
     embedder: str = ""
 
     def __post_init__(self) -> None:
-        # Written for speed: what already has the form it should have costs one comparison, for a memory is
-        # made for every line of an import.
+        self._check_usual()
+        self._check_others()
+
+    def _check_usual(self) -> None:
+        """Check the fields of `_USUAL`, which imports bring along."""
+        # Written for speed, here and below: what already has the form it should have costs one comparison,
+        # for a memory is made for every line of an import.
         put = object.__setattr__
         memory_id("id", self.id)
-        if type(self.content) is not str or not self.content.isascii():
-            checks.writable("content", self.content)
-        if not self.content or self.content.isspace():
-            raise InvalidArgument("content", self.content, "text that is not blank")
+        content, category = self.content, self.category
+        if type(content) is not str or not content.isascii():
+            checks.writable("content", content)
+        if not content or content.isspace():
+            raise InvalidArgument("content", content, "text that is not blank")
         namespace("namespace", self.namespace)
-        if type(self.category) is not str or not self.category.isascii():
-            checks.writable("category", self.category)
+        if type(category) is not str or not category.isascii():
+            checks.writable("category", category)
+        if type(self.source) is not Source and not isinstance(self.source, Source):
+            raise InvalidArgument("source", self.source, "a Source")
+        put(self, "metadata", json_object("metadata", self.metadata))
+        if type(self.created_at) is not datetime or self.created_at.tzinfo is not UTC:
+            put(self, "created_at", checks.instant("created_at", self.created_at))
+        if type(self.tags) is not tuple or self.tags:
+            put(self, "tags", _texts("tags", self.tags))
+
+    def _check_others(self) -> None:
+        """Check the fields that are not of `_USUAL`, and what fields say about each other."""
+        put = object.__setattr__
         if type(self.fingerprint) is not str or self.fingerprint:
             checks.writable("fingerprint", self.fingerprint)
         if type(self.embedder) is not str or self.embedder:
             checks.writable("embedder", self.embedder)
         if type(self.tier) is not Tier:
             put(self, "tier", Tier(checks.one_of("tier", self.tier, _TIERS)))
-        if type(self.source) is not Source and not isinstance(self.source, Source):
-            raise InvalidArgument("source", self.source, "a Source")
         if self.place is not None and not isinstance(self.place, Place):
             raise InvalidArgument("place", self.place, "a Place or None")
         if self.pinned is not False:
@@ -125,11 +140,6 @@ class Memory:
             put(self, "confidence", checks.probability("confidence", self.confidence))
         if type(self.importance) is not float or not 0.0 <= self.importance <= 1.0:
             put(self, "importance", checks.probability("importance", self.importance))
-        put(self, "metadata", json_object("metadata", self.metadata))
-        if type(self.created_at) is not datetime or self.created_at.tzinfo is not UTC:
-            put(self, "created_at", checks.instant("created_at", self.created_at))
-        if type(self.tags) is not tuple or self.tags:
-            put(self, "tags", _texts("tags", self.tags))
         if type(self.entities) is not tuple or self.entities:
             put(self, "entities", _texts("entities", self.entities))
         if type(self.supersedes) is not tuple or self.supersedes:
@@ -232,6 +242,7 @@ def _is_simple(key: object, value: object) -> bool:
 
 
 _EXACT = 2**63
+_USUAL = frozenset({"id", "content", "created_at", "namespace", "category", "source", "metadata", "tags"})
 _NAMES = tuple(each.name for each in fields(Memory))
 _ALL = attrgetter(*_NAMES)
 _Open: Any = make_dataclass(
@@ -260,7 +271,11 @@ def made(values: Mapping[str, Any]) -> Memory:
     <Tier.SEMANTIC: 'semantic'>
     """
     memory = _closed(_Open(**values))
-    memory.__post_init__()
+    if _USUAL.issuperset(values):
+        # All others are as the class has them, and nothing is wrong with those.
+        memory._check_usual()
+    else:
+        memory.__post_init__()
     return memory
 
 
