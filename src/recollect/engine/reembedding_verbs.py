@@ -5,8 +5,9 @@ vectors of two models are never compared. Both are embedded here in batches, one
 process that is killed loses one batch at most and the next one goes on. Searches go on meanwhile: by the
 vectors that are there, and by words for the rest, which they say.
 
-A change of embedders is complete when nothing waits any more. Then the new one becomes the one that the store
-is opened with, and the vectors of the old one are removed.
+A change of embedders is complete when nothing waits any more but what cannot be embedded, which is reported
+and found by its words. Then the new one becomes the one that the store is opened with, and the vectors of the
+old one are removed.
 
 One worker at a time does this, under a lease: another that is told to finds out who does.
 """
