@@ -261,7 +261,7 @@ TABLE = [
         relevance=NUMBERS, vectors=(*ROWS, [[1.0]]), limit=(*LIMIT, None)),
     row("rank.adaptive_trade", {"relevance": [0.9, 0.1]}, relevance=NUMBERS),
     row("rank.group_coverage", {"groups": ["s1", "s1", "s2"], "per_group": 1, "within": 2},
-        groups=("s1", 5, None, [["unhashable"]], {"s1": 1}, iter(["s1"])), per_group=FROM_1, within=FROM_1),
+        groups=("s1", 5, None, [["unhashable"]], {"s1": 1}), per_group=FROM_1, within=FROM_1),
     row("rank.score_gate", {"scores": [0.9, 0.1], "least": 0.5}, scores=NUMBERS, least=NUMBER),
     row("rank.similarity_gate", {"similarity": [0.9, 0.1], "confidence": [0.5, 1.0], "least_similarity": 0.5},
         similarity=COSINES, confidence=(*SHARES, *SHORT), least_similarity=COSINE, least_confidence=SHARE),

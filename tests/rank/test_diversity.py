@@ -257,6 +257,11 @@ def test_group_coverage_is_a_walk_down_the_list(groups: list[str], per_group: in
     assert all(first.count(group) <= per_group for group in set(first))
 
 
+def test_groups_that_can_be_gone_through_once_are_refused() -> None:
+    with pytest.raises(InvalidArgument, match="groups must be a list"):
+        group_coverage(iter(["s1", "s2"]))  # type: ignore[arg-type]
+
+
 def test_groups_are_anything_hashable() -> None:
     mixed: list[Hashable] = [None, ("a", 1), None, 7, ("a", 1)]
     assert group_coverage(mixed, per_group=1).tolist() == [0, 1, 3, 2, 4]
