@@ -50,6 +50,30 @@ def test_a_body_that_does_not_arrive_is_not_waited_for(engine: Engine) -> None:
     assert sent[0]["status"] == 408
 
 
+@pytest.mark.parametrize(("path", "status"), [("/v1/recall", 408), ("/v1/import", 200)])
+def test_a_body_that_drips_has_no_more_time_than_another_unless_it_is_a_stream(
+    path: str, status: int
+) -> None:
+    sent: list[Any] = []
+    left = iter(range(8))
+
+    async def drip() -> Any:
+        await asyncio.sleep(0.05)
+        return {"type": "http.request", "body": b"a", "more_body": next(left) < 7}
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        while (await receive())["more_body"]:
+            pass
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def note(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": path, "headers": []}
+    asyncio.run(Guard(app, Limits(seconds=0.3), Metrics())(scope, drip, note))
+    assert sent[0]["status"] == status
+
+
 def test_answers_are_not_for_caches(client: TestClient) -> None:
     for path in ("/v1/memories", "/v1/nothing"):
         answer = client.get(path)

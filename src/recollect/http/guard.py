@@ -116,13 +116,17 @@ class Guard:
     def _measured(self, scope: Scope, receive: Receive) -> Receive:
         """Return what reads a body as long as it is not too large, and as long as it arrives."""
         most, read, whole = self._most(scope), 0, False
+        until: float | None = None
 
         async def measured() -> Message:
-            nonlocal read, whole
+            nonlocal read, whole, until
             if whole:
                 return await receive()
+            if until is None or scope["path"] == STREAMED:
+                # An import may take as long as it likes, as long as it goes on.
+                until = asyncio.get_running_loop().time() + self._limits.seconds
             try:
-                async with asyncio.timeout(self._limits.seconds):
+                async with asyncio.timeout_at(until):
                     message = await receive()
             except TimeoutError as error:
                 raise HTTPException(408, "the body did not arrive in time") from error
