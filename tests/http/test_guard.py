@@ -1,8 +1,10 @@
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from recollect import Engine
@@ -72,6 +74,25 @@ def test_a_body_that_drips_has_no_more_time_than_another_unless_it_is_a_stream(
     scope = {"type": "http", "method": "POST", "path": path, "headers": []}
     asyncio.run(Guard(app, Limits(seconds=0.3), Metrics())(scope, drip, note))
     assert sent[0]["status"] == status
+
+
+def test_somebody_who_leaves_before_the_body_is_there_is_no_failure_of_the_server(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def gone() -> Any:
+        return {"type": "http.disconnect"}
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await Request(scope, receive).body()
+
+    async def nothing(message: Any) -> None: ...
+
+    metrics = Metrics()
+    scope = {"type": "http", "method": "POST", "path": "/v1/import", "headers": []}
+    with caplog.at_level(logging.INFO, logger="recollect.http"):
+        asyncio.run(Guard(app, Limits(), metrics)(scope, gone, nothing))
+    assert [(record.levelname, record.fields["status"]) for record in caplog.records] == [("INFO", 400)]  # type: ignore[attr-defined]
+    assert b'status="500"' not in metrics.text()
 
 
 def test_answers_are_not_for_caches(client: TestClient) -> None:

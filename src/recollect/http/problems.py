@@ -15,6 +15,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from recollect.http.unknown import unknown_field
@@ -87,6 +88,7 @@ _TITLES: Final[Mapping[int, tuple[str, str]]] = {
     504: ("took-too-long", "The answer was not there in time"),
 }
 _BY_ERROR: Final[tuple[tuple[type[Exception], int], ...]] = (
+    (ClientDisconnect, 400),
     (NotAdmitted, 401),
     (AccessDenied, 403),
     (VersionConflict, 409),
@@ -103,6 +105,7 @@ _BY_ERROR: Final[tuple[tuple[type[Exception], int], ...]] = (
     (ServiceUnreachable, 503),
 )
 _OWN_WORDS: Final = (
+    (ClientDisconnect, "whoever asked has left before all of the body was there"),
     (Overloaded, "too many requests are waiting; try again in a moment"),
     (TookTooLong, "it may still be carried out; a write can be sent again under the same Idempotency-Key"),
     (PurgeUnfinished, "it is removed, but traces are left in the file; run `recollect vacuum` on the server"),
