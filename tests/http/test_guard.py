@@ -95,6 +95,23 @@ def test_somebody_who_leaves_before_the_body_is_there_is_no_failure_of_the_serve
     assert b'status="500"' not in metrics.text()
 
 
+def test_an_answer_that_breaks_off_in_the_middle_is_in_the_log_as_a_failure(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise KeyError("marmalade")
+
+    async def nothing(*_: Any) -> Any: ...
+
+    scope = {"type": "http", "method": "GET", "path": "/v1/export", "headers": []}
+    with caplog.at_level(logging.INFO, logger="recollect.http"):
+        asyncio.run(Guard(app, Limits(), Metrics())(scope, nothing, nothing))
+    (record,) = caplog.records
+    assert record.levelname == "ERROR"
+    assert record.exc_info is not None and record.exc_info[0] is KeyError
+
+
 def test_answers_are_not_for_caches(client: TestClient) -> None:
     for path in ("/v1/memories", "/v1/nothing"):
         answer = client.get(path)

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from recollect.http import logs
 from recollect.http.limits import Limits
 from recollect.http.metrics import Metrics
-from recollect.http.problems import answer_to, problem
+from recollect.http.problems import answer_to, problem, status_of
 
 API: Final = "/v1"
 STREAMED: Final = "/v1/import"
@@ -78,6 +78,7 @@ class Guard:
 
         self._metrics.open.inc()
         error: Exception | None = None
+        cut = False
         try:
             refused = self._refusal(scope, instance)
             if refused is not None:
@@ -86,11 +87,14 @@ class Guard:
                 await self._app(scope, self._measured(scope, receive), counted)
         except Exception as broken:
             error = broken
+            # The status has gone out: that the rest did not follow is told in the log alone.
+            cut = bool(sent["status"]) and status_of(broken) >= 500
             if not sent["status"]:
                 await answer_to(broken, instance)(scope, receive, counted)
         finally:
             self._metrics.open.dec()
-            self._told(scope, sent["status"], perf_counter() - started, error or state.get("error"))
+            seconds = perf_counter() - started
+            self._told(scope, sent["status"], seconds, error or state.get("error"), cut=cut)
 
     def _refusal(self, scope: Scope, instance: str) -> Any:  # noqa: ANN401 - an answer or None
         """Return the answer to a request that is refused as it stands at the door."""
@@ -138,16 +142,18 @@ class Guard:
 
         return measured
 
-    def _told(self, scope: Scope, status: int, seconds: float, error: Exception | None) -> None:
+    def _told(
+        self, scope: Scope, status: int, seconds: float, error: Exception | None, *, cut: bool
+    ) -> None:
         route = route_of(scope)
         method = scope["method"] if scope["method"] in _METHODS else "OTHER"
         self._metrics.observed(method, route, status, seconds)
         state = scope["state"]
-        level = logging.ERROR if status >= 500 or status == 0 else logging.INFO
+        failed = cut or status >= 500 or status == 0
         logs.write(
             "request",
-            level,
-            error if status >= 500 or status == 0 else None,
+            logging.ERROR if failed else logging.INFO,
+            error if failed else None,
             method=method,
             route=route,
             status=status,
