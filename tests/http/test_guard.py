@@ -109,7 +109,8 @@ def test_an_answer_that_breaks_off_in_the_middle_is_in_the_log_as_a_failure(
         asyncio.run(Guard(app, Limits(), Metrics())(scope, nothing, nothing))
     (record,) = caplog.records
     assert record.levelname == "ERROR"
-    assert record.exc_info is not None and record.exc_info[0] is KeyError
+    assert record.exc_info is not None
+    assert record.exc_info[0] is KeyError
 
 
 def test_answers_are_not_for_caches(client: TestClient) -> None:

@@ -142,9 +142,7 @@ class Guard:
 
         return measured
 
-    def _told(
-        self, scope: Scope, status: int, seconds: float, error: Exception | None, *, cut: bool
-    ) -> None:
+    def _told(self, scope: Scope, status: int, seconds: float, error: Exception | None, *, cut: bool) -> None:
         route = route_of(scope)
         method = scope["method"] if scope["method"] in _METHODS else "OTHER"
         self._metrics.observed(method, route, status, seconds)
