@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -114,3 +115,12 @@ def test_a_name_can_be_tried_before_there_is_anything_to_save(name: str) -> None
     with pytest.raises(InvalidArgument, match="save_as must be"):
         own_name("save_as", name)
     assert own_name("save_as", "mine") == "mine"
+
+
+@pytest.mark.parametrize(
+    "evidence", [{"said": "\ud800"}, {"gain": float("nan")}, {"by": object()}, ["gain"], "x"]
+)
+def test_evidence_that_json_cannot_hold_is_not_saved(engine: Engine, evidence: Any) -> None:
+    with pytest.raises(InvalidArgument, match="evidence must be a mapping that JSON can hold"):
+        engine.save_recipe("mine", MINE, evidence=evidence)
+    assert engine.saved_recipes() == ()

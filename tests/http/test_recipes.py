@@ -1,5 +1,6 @@
 """Recipes over HTTP."""
 
+import pytest
 from starlette.testclient import TestClient
 
 from recollect.engine import PARAMETERS, RECIPES
@@ -44,4 +45,13 @@ def test_what_is_no_recipe_is_not_saved(client: TestClient) -> None:
         assert client.post("/v1/recipes", json=bad).status_code == 422
     assert client.post("/v1/recipes/use", json={"name": "nobody"}).status_code == 422
     assert client.post("/v1/recipes/use", json={}).status_code == 422
+    assert client.get("/v1/recipes").json()["saved"] == []
+
+
+@pytest.mark.parametrize("evidence", ['{"said": "\\ud800"}', '{"gain": NaN}', '{"gain": [1e999]}'])
+def test_evidence_that_no_answer_could_hold_is_not_saved(client: TestClient, evidence: str) -> None:
+    headers = {"Content-Type": "application/json"}
+    body = f'{{"name": "mine", "evidence": {evidence}}}'
+    answer = client.post("/v1/recipes", content=body, headers=headers)
+    assert (answer.status_code, answer.json()["type"]) == (422, "recollect:invalid")
     assert client.get("/v1/recipes").json()["saved"] == []

@@ -7,6 +7,7 @@ recall there does unless the call says otherwise.
 
 from __future__ import annotations
 
+import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -138,7 +139,7 @@ class RecipeVerbs(ABC):
         if not isinstance(recipe, Recipe):
             raise InvalidArgument("recipe", recipe, "a Recipe")
         data = replace(recipe, name=name).as_dict()
-        self.store.keep_lesson(path, RECIPE, name, data, evidence or {}, self._clock())
+        self.store.keep_lesson(path, RECIPE, name, data, _plain(evidence), self._clock())
         self._saved.forget()
         return next(each for each in self.saved_recipes(namespace=path) if each.recipe.name == name)
 
@@ -237,3 +238,18 @@ def own_name(argument: str, name: str) -> str:
     if name in RECIPES:
         raise InvalidArgument(argument, name, "another name than that of a shipped recipe")
     return name
+
+
+def _plain(evidence: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return evidence that can be written down, and shown to anybody later; else raise."""
+    expected = "a mapping that JSON can hold"
+    if evidence is None:
+        return {}
+    if not isinstance(evidence, Mapping):
+        raise InvalidArgument("evidence", evidence, expected)
+    try:
+        # Half a surrogate pair is a ValueError here.
+        json.dumps(dict(evidence), ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidArgument("evidence", evidence, expected) from error
+    return evidence
