@@ -124,3 +124,12 @@ def test_evidence_that_json_cannot_hold_is_not_saved(engine: Engine, evidence: A
     with pytest.raises(InvalidArgument, match="evidence must be a mapping that JSON can hold"):
         engine.save_recipe("mine", MINE, evidence=evidence)
     assert engine.saved_recipes() == ()
+
+
+def test_names_that_nobody_has_are_not_kept(engine: Engine) -> None:
+    for number in range(50):
+        with pytest.raises(InvalidArgument, match="recipe must be one of"):
+            engine.recipe_named(f"nobody{number}")
+    assert len(engine._saved._known) == 0
+    engine.save_recipe("nobody7", MINE)
+    assert engine.recipe_named("nobody7").name == "nobody7"

@@ -46,7 +46,7 @@ class SavedRecipes:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._known: dict[tuple[str, str], Recipe | None] = {}
+        self._known: dict[tuple[str, str], Recipe] = {}
         self._used: dict[str, Recipe | None] = {}
         self._written = (-1, 0)
 
@@ -64,12 +64,12 @@ class SavedRecipes:
         key = namespace, name
         if key not in self._known:
             found = self._store.lessons(namespace, RECIPE, name)
-            self._known[key] = recipe_of(found[0]) if found else None
-        saved = self._known[key]
-        if saved is None:
-            own = dict.fromkeys(each.name for each in self._store.lessons(namespace, RECIPE))
-            return RECIPES[checks.one_of("recipe", name, (*RECIPES, *own))]
-        return saved
+            if not found:
+                # Not kept: there is no end to the names that nobody has.
+                own = dict.fromkeys(each.name for each in self._store.lessons(namespace, RECIPE))
+                return RECIPES[checks.one_of("recipe", name, (*RECIPES, *own))]
+            self._known[key] = recipe_of(found[0])
+        return self._known[key]
 
     def in_use(self, namespace: str) -> Recipe | None:
         """Return the recipe that a namespace uses; None for the engine's."""
