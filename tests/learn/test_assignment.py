@@ -89,3 +89,8 @@ def test_bad_arguments() -> None:
         Experiment("", EVEN.variants)
     with pytest.raises(InvalidArgument):
         EVEN.assigned(7)  # type: ignore[arg-type]
+
+
+def test_weights_whose_sum_no_number_holds_are_refused_as_others() -> None:
+    with pytest.raises(InvalidArgument, match="variants must be variants whose weights sum to 1, got inf"):
+        Experiment("vast", [Variant("a", 1e308), Variant("b", 1e308)])

@@ -8,7 +8,6 @@ of the user alone would not do. Python's own ``hash`` is salted anew in every pr
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -79,7 +78,8 @@ class Experiment:
         names = [each.name for each in given]
         if len(set(names)) < len(names):
             raise InvalidArgument("variants", names, "variants with names of their own")
-        total = math.fsum(each.weight for each in given)
+        # Not by fsum, which has no answer where the sum is beyond every number.
+        total = sum(each.weight for each in given)
         if abs(total - 1) > _EXACT:
             raise InvalidArgument("variants", total, "variants whose weights sum to 1")
         object.__setattr__(self, "variants", tuple(given))
