@@ -1,11 +1,15 @@
 """Memories over HTTP, as a client meets them."""
 
+import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
 from recollect import Engine
+from recollect.http.jobs import Jobs
+from recollect.http.limits import Limits
 
 
 def problem(answer: Any) -> tuple[int, str]:
@@ -182,3 +186,26 @@ def test_a_name_that_cannot_be_one_is_refused(client: TestClient, engine: Engine
     answer = client.post("/v1/memories", json={"content": "tea"}, headers={"Idempotency-Key": name})
     assert problem(answer) == (422, "invalid")
     assert engine.list().memories == ()
+
+
+def test_a_purge_that_takes_too_long_to_be_waited_for_lets_go_of_the_jobs_as_well(
+    open_client: Callable[..., TestClient], engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = open_client(limits=Limits(seconds=0.2))
+    engine.remember("Anna likes tea", id="tea")
+    begun = client.post("/v1/jobs/maintain", json={"dry_run": True}).json()
+    jobs: Jobs = client.app.state.service.jobs  # type: ignore[attr-defined]
+    job = jobs.find(begun["id"])
+    assert job is not None
+    assert job.wait(10)
+    done, purge = threading.Event(), engine.purge
+
+    def slow(*ids: str, namespace: str) -> None:
+        done.wait(10)
+        purge(*ids, namespace=namespace)
+
+    monkeypatch.setattr(engine, "purge", slow)
+    assert client.post("/v1/memories/purge", json={"ids": ["tea"]}).status_code == 504
+    done.set()
+    client.app.state.service.workers.close()  # type: ignore[attr-defined]
+    assert jobs.all() == ()

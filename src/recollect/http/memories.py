@@ -139,14 +139,12 @@ async def listed(
     return await asked.look(work, SEARCH)
 
 
-async def _by_ids(
-    asked: Asked, ids: list[str], verb: str, operation: str, *, apart: bool = False
-) -> Response:
+async def _by_ids(asked: Asked, ids: list[str], verb: str, operation: str) -> Response:
     def work() -> Any:  # noqa: ANN401
         getattr(asked.engine, verb)(*ids, namespace=asked.namespace)
         return {"done": len(ids)}
 
-    return await asked.write(work, operation, apart=apart)
+    return await asked.write(work, operation)
 
 
 @router.post("/forget", response_model=None, responses={200: {"model": Done}})
@@ -188,9 +186,14 @@ async def confirm(asked: Writing, named: Named) -> Response:
 @router.post("/purge", response_model=None, responses={200: {"model": Done}})
 async def purge(asked: Ruling, named: Named) -> Response:
     """Remove memories for good, with every trace of them. This cannot be undone, and takes a while."""
-    answer = await _by_ids(asked, named.ids, "purge", DELETE, apart=True)
-    asked.service.jobs.forget(asked.namespace)
-    return answer
+
+    def work() -> Any:  # noqa: ANN401
+        asked.engine.purge(*named.ids, namespace=asked.namespace)
+        # Here, and not after the answer: somebody may have stopped waiting for it.
+        asked.service.jobs.forget(asked.namespace)
+        return {"done": len(named.ids)}
+
+    return await asked.write(work, DELETE, apart=True)
 
 
 @router.get("/{id:path}/history", response_model=None, responses={200: {"model": ChainShown}})
