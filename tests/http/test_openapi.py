@@ -47,3 +47,16 @@ def test_whatever_is_sent_no_server_error_comes_back(case: schemathesis.Case[Any
     case.validate_response(
         answer, checks=[not_a_server_error, content_type_conformance, response_schema_conformance]
     )
+
+
+def test_an_idempotency_key_is_described_only_where_it_is_kept() -> None:
+    named = {
+        f"{method} {path}"
+        for path, methods in _api.openapi()["paths"].items()
+        for method, said in methods.items()
+        for parameter in said.get("parameters", ())
+        if parameter["name"] == "Idempotency-Key"
+    }
+    assert {"post /v1/memories", "post /v1/memories/purge", "post /v1/feedback"} <= named
+    # A job begins anew, an import leaves what is known as it is, and a recall is a recall.
+    assert not [each for each in named if "/jobs/" in each or each.endswith(("/import", "/recall"))]

@@ -230,6 +230,10 @@ async def _writing(request: Request, access: Bearer, namespace: Whose = None, ke
     return _allowed(request, access, WRITE, namespace, key)
 
 
+async def _working(request: Request, access: Bearer, namespace: Whose = None) -> Asked:
+    return _allowed(request, access, WRITE, namespace, None)
+
+
 async def _ruling(request: Request, access: Bearer, namespace: Whose = None, key: Once = None) -> Asked:
     return _allowed(request, access, ADMIN, namespace, key)
 
@@ -247,6 +251,8 @@ Reading = Annotated[Asked, Depends(_reading)]
 """Somebody who may read in the namespace they ask about."""
 Writing = Annotated[Asked, Depends(_writing)]
 """Somebody who may write there."""
+Working = Annotated[Asked, Depends(_working)]
+"""The same, for what is more than one write: it is done each time it is asked for, whatever it is called."""
 Ruling = Annotated[Asked, Depends(_ruling)]
 """Somebody who may remove things there for good."""
 Ending = Annotated[Asked, Depends(_ending)]

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
 from recollect.engine import Engine
-from recollect.http.asked import Asked, Reading, Writing, as_json, as_lines
+from recollect.http.asked import Asked, Reading, Working, as_json, as_lines
 from recollect.http.importing import Importer
 from recollect.http.problems import instance_of, problem
 from recollect.http.shapes import memory_json, time_json
@@ -59,7 +59,7 @@ async def export(asked: Reading) -> Response:
     responses={200: {"model": Imported}},
     openapi_extra={"requestBody": {"content": {NDJSON: {"schema": {"type": "string"}}}, "required": True}},
 )
-async def import_(asked: Writing, request: Request) -> Response:
+async def import_(asked: Working, request: Request) -> Response:
     """Take in lines of JSON, as `export` writes them; what is there already is left as it is.
 
     A line that cannot be read is told of, and the others are taken in. Everything goes to the one namespace

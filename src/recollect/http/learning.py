@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from recollect.http.asked import Reading, Writing
+from recollect.http.asked import Reading, Working, Writing
 from recollect.http.limits import RESULTS, WORD
 from recollect.http.plain_data import plain
 from recollect.http.recalling import Question, RecallShown, recall_json
@@ -228,7 +228,7 @@ async def stop(asked: Writing, name: Name) -> Response:
 
 
 @router.post("/experiments/{name}/recall", response_model=None, responses={200: {"model": RecallShown}})
-async def recall(asked: Writing, name: Name, question: QuestionInExperiment) -> Response:
+async def recall(asked: Working, name: Name, question: QuestionInExperiment) -> Response:
     """Recall as the variant of a user does, and note who saw what."""
     if question.recipe is not None or question.parameters:
         raise InvalidArgument("recipe", question.recipe, "left out: the experiment sets it")

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from recollect.engine import Engine
 from recollect.engine.duplicate_search import DuplicateGroup
 from recollect.engine.recipe_verbs import own_name
-from recollect.http.asked import Everywhere, Writing
+from recollect.http.asked import Everywhere, Working
 from recollect.http.job_routes import JobShown, begun
 from recollect.http.jobs import Job
 from recollect.http.limits import BATCH, RESULTS
@@ -77,7 +77,7 @@ async def check(asked: Everywhere) -> Response:
 
 
 @router.post("/duplicates", status_code=202, response_model=None, responses=_BEGUN)
-async def duplicates(asked: Writing, wanted: Duplicates) -> Response:
+async def duplicates(asked: Working, wanted: Duplicates) -> Response:
     """Begin to look for what was said twice."""
     engine, whose = asked.engine, asked.namespace
 
@@ -106,7 +106,7 @@ async def duplicates(asked: Writing, wanted: Duplicates) -> Response:
 
 
 @router.post("/maintain", status_code=202, response_model=None, responses=_BEGUN)
-async def maintain(asked: Writing, wanted: Maintain) -> Response:
+async def maintain(asked: Working, wanted: Maintain) -> Response:
     """Begin to promote, demote, expire and summarise; nothing is removed."""
     engine, whose = asked.engine, asked.namespace
 
@@ -124,7 +124,7 @@ async def maintain(asked: Writing, wanted: Maintain) -> Response:
 
 
 @router.post("/tune", status_code=202, response_model=None, responses=_BEGUN)
-async def tune(asked: Writing, wanted: Tune) -> Response:
+async def tune(asked: Working, wanted: Tune) -> Response:
     """Begin to look for better parameters of a recipe; what luck explains is refused."""
     # What could be known to fail is told now, and not after minutes of work.
     await asked.run(lambda: asked.engine.recipe_named(wanted.recipe, namespace=asked.namespace))
