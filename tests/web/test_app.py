@@ -77,7 +77,7 @@ def test_every_address_is_tried_above_and_below(engine: Engine, method: str, tri
         for route in create_pages(engine).routes
         if isinstance(route, Route) and method in (route.methods or ())
     }
-    addresses = {path.replace("/tea", "/{id}").partition("?")[0] for path in tried}
+    addresses = {path.replace("/tea", "/{id:path}").partition("?")[0] for path in tried}
     assert routes - {"/login", "/logout"} == addresses
 
 

@@ -169,3 +169,30 @@ def test_what_it_may_contradict_is_noted(client: TestClient, engine: Engine) -> 
     assert "An older one" in client.get("/memories/gone").text
     assert "A newer one" in client.get("/memories/berlin").text
     assert "May contradict" not in client.get("/memories/tea").text
+
+
+@pytest.mark.parametrize("id_", ["chat/7", "conv-26/D1:3", "a/b/c", "a//b", "/a", "a?b#c"])
+def test_an_id_may_have_slashes_as_everywhere(
+    client: TestClient, engine: Engine, token: str, id_: str
+) -> None:
+    engine.remember("Clara keeps bees.", id=id_)
+    listed = client.get("/memories").text
+    address = re.search(r'<a href="(/memories/[^"]+)">Clara keeps bees', listed)
+    assert address is not None
+    page = client.get(address[1])
+    assert page.status_code == 200
+    assert "Clara keeps bees." in page.text
+    assert client.get(f"{address[1]}/similar").status_code == 200
+    for what, form in (
+        ("act", {"token": token, "do": "pin"}),
+        ("change", change_form(engine, token, id_, category="bees", version="2")),
+        ("correct", {"token": token, "content": "Clara keeps no bees."}),
+    ):
+        assert client.post(f"{address[1]}/{what}", data=form).status_code == 303
+    assert (engine.get(id_).pinned, engine.get(id_).category) == (True, "bees")
+    assert engine.get(id_).superseded_by is not None
+
+
+def test_without_an_id_every_memory_is_listed(client: TestClient) -> None:
+    answer = client.get("/memories/?ns=acme")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/memories?ns=acme")

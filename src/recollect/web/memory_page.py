@@ -30,7 +30,9 @@ _SYNTAX: Final = re.compile(r'["“”„«»\-]')
 
 
 def show(visit: Visit) -> Response:
-    """Show one memory."""
+    """Show one memory; without an id, go to where all are."""
+    if not visit.parts["id"]:
+        return visit.go(visit.url("/memories"))
     memory = visit.engine.get(visit.parts["id"], namespace=visit.namespace)
     history = visit.engine.history(memory.id, namespace=visit.namespace)
     neighbours = _neighbours(visit, memory)
@@ -131,10 +133,11 @@ def _neighbours(visit: Visit, memory: Memory) -> tuple[Memory, ...]:
     return tuple(ordered[max(0, here - _REACH) : here + _REACH + 1])
 
 
+# An id may have slashes, so the addresses with more behind it come first.
 ROOMS: Final = (
-    Room("/memories/{id}", show),
-    Room("/memories/{id}/similar", similar),
-    Room("/memories/{id}/act", act, "POST"),
-    Room("/memories/{id}/correct", correct, "POST"),
-    Room("/memories/{id}/change", change, "POST"),
+    Room("/memories/{id:path}/similar", similar),
+    Room("/memories/{id:path}/act", act, "POST"),
+    Room("/memories/{id:path}/correct", correct, "POST"),
+    Room("/memories/{id:path}/change", change, "POST"),
+    Room("/memories/{id:path}", show),
 )
