@@ -1,15 +1,17 @@
 """All of a namespace out and in again."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import pytest
 from starlette.testclient import TestClient
 
 import recollect
 from recollect import Engine
 from recollect.engine.access import Gatekeeper
 from recollect.http.app import create_api
+from recollect.http.importing import Importer
 from recollect.http.limits import Limits
 
 LINES = {"Content-Type": "application/x-ndjson"}
@@ -100,3 +102,22 @@ def test_many_lines_are_taken_some_at_a_time(client: TestClient, engine: Engine)
     body = b"".join(b'{"content": "thought %d", "id": "t%d"}\n' % (n, n) for n in range(450))
     assert client.post("/v1/import", content=body, headers=LINES).json()["imported"] == 450
     assert len(rows(client.get("/v1/export").text)) == 450
+
+
+def test_long_lines_are_not_gathered_beyond_what_one_request_may_hold(
+    open_client: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[int] = []
+    take = Importer.take
+
+    def noted(self: Importer, lines: Sequence[tuple[int, bytes]]) -> None:
+        taken.append(sum(len(line) for _, line in lines))
+        take(self, lines)
+
+    monkeypatch.setattr(Importer, "take", noted)
+    client = open_client(limits=Limits(body=10_000))
+    body = b"".join(b'{"id": "t%d", "content": "%s"}\n' % (n, b"tea " * 1000) for n in range(20))
+    # In pieces, as a network brings them.
+    pieces = (body[start : start + 3_000] for start in range(0, len(body), 3_000))
+    assert client.post("/v1/import", content=pieces, headers=LINES).json()["imported"] == 20
+    assert max(taken) < 2 * 10_000

@@ -104,7 +104,7 @@ async def _lines(
 
 async def _read(request: Request, longest: int) -> AsyncIterator[list[tuple[int, bytes]]]:
     """Yield the lines of a body that are not blank, with their numbers, some at a time."""
-    number, rest = 0, b""
+    number, rest, size = 0, b"", 0
     found: list[tuple[int, bytes]] = []
     async for chunk in request.stream():
         *whole, rest = (rest + chunk).split(b"\n")
@@ -114,9 +114,11 @@ async def _read(request: Request, longest: int) -> AsyncIterator[list[tuple[int,
             number += 1
             if line.strip():
                 found.append((number, line))
-            if len(found) == _ROWS:
+                size += len(line)
+            # Some hundred lines are little, unless each is as long as a line may be.
+            if len(found) == _ROWS or size > longest:
                 yield found
-                found = []
+                found, size = [], 0
     if rest.strip():
         found.append((number + 1, rest))
     if found:
