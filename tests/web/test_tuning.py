@@ -160,3 +160,14 @@ def test_markup_in_a_memory_is_text(client: TestClient, token: str) -> None:
     assert "&lt;script&gt;" in page
     for markup in ("<script>document", "<b>", "<i>", "<s>"):
         assert markup not in page
+
+
+def test_a_hit_beyond_those_that_the_lab_shows_is_judged_all_the_same(
+    client: TestClient, engine: Engine, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tuning, "_JUDGED", 1)
+    recall = engine.recall("who drinks tea or coffee?")
+    form = {"token": token, "recall": recall.id, "memory": recall.hits[1].memory.id, "relevant": "yes"}
+    answer = client.post("/lab/judge", data=form, headers=LIVE)
+    assert (answer.status_code, answer.headers["HX-Redirect"]) == (204, f"/lab?recall={recall.id}")
+    assert [each.feedback.memory_id for each in engine.reactions()] == [recall.hits[1].memory.id]
