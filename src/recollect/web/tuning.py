@@ -78,9 +78,10 @@ def judge(visit: Visit) -> Response:
     values = visit.values
     recall, memory = values.text("recall"), values.text("memory")
     visit.engine.feedback(recall, memory, "relevant", values.text("relevant"), namespace=visit.namespace)
-    shown = (each for each in _hits(visit, recall) if each.memory.id == memory)
-    if visit.fragment and (hit := next(shown, None)) is not None:
-        return visit.page("lab_hit.html", hit=hit, recall=recall)
+    if visit.fragment:
+        hit = next((each for each in _hits(visit, recall) if each.memory.id == memory), None)
+        if hit is not None:
+            return visit.page("lab_hit.html", hit=hit, recall=recall)
     return visit.go(visit.url("/lab", recall=recall))
 
 
