@@ -2,10 +2,13 @@
 
 import asyncio
 import inspect
+import threading
+import time
 
 import pytest
 
 from recollect import Engine, aio
+from recollect.engine import open as open_engine
 from recollect.model import InvalidArgument
 
 VERBS = [name for name, value in inspect.getmembers(Engine, inspect.isfunction) if not name.startswith("_")]
@@ -37,3 +40,39 @@ def test_many_at_once_and_errors_as_they_are() -> None:
             return len(page.memories), answers[7].hits[0].memory.content
 
     assert asyncio.run(talk()) == (40, "thought number 7")
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_an_engine_that_nobody_waits_for_any_more_is_closed(
+    monkeypatch: pytest.MonkeyPatch, early: bool
+) -> None:
+    engine = open_engine(":memory:", embedder="lexical")
+    begun, go, over = threading.Event(), threading.Event(), threading.Event()
+    close = engine.close
+
+    def slow(*_: object, **__: object) -> Engine:
+        begun.set()
+        go.wait(10)
+        return engine
+
+    def closed() -> None:
+        close()
+        over.set()
+
+    monkeypatch.setattr(aio, "open_engine", slow)
+    monkeypatch.setattr(engine, "close", closed)
+
+    async def leave() -> None:
+        opening = asyncio.create_task(aio.open("anything"))
+        await asyncio.to_thread(begun.wait, 10)
+        if not early:
+            # It is open, and the news of that is on its way to whoever leaves.
+            go.set()
+            time.sleep(0.2)
+        opening.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await opening
+        go.set()
+
+    asyncio.run(leave())
+    assert over.wait(10)

@@ -7,6 +7,7 @@ two signature by signature.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -114,5 +115,30 @@ class AsyncEngine:
 
 
 async def open(*args: Any, **kwargs: Any) -> AsyncEngine:  # noqa: ANN401 - the arguments of recollect.open
-    """Open a memory as :func:`recollect.open` does, on a thread; the arguments are the same."""
-    return AsyncEngine(await asyncio.to_thread(open_engine, *args, **kwargs))
+    """Open a memory as :func:`recollect.open` does, on a thread; the arguments are the same.
+
+    If whoever waits for it is cancelled, what is opened is closed again.
+    """
+    lock = threading.Lock()
+    opened: Engine | None = None
+    left = False
+
+    def work() -> None:
+        nonlocal opened
+        engine = open_engine(*args, **kwargs)
+        with lock:
+            if not left:
+                opened = engine
+                return
+        engine.close()
+
+    try:
+        await asyncio.to_thread(work)
+    except asyncio.CancelledError:
+        with lock:
+            left, unwanted = True, opened
+        if unwanted is not None:
+            unwanted.close()
+        raise
+    assert opened is not None
+    return AsyncEngine(opened)
