@@ -90,7 +90,7 @@ class FoundDuplicates:
     candidates
         How many pairs were looked at.
     turns
-        How many memories were left out, being turns of transcripts or passages of files.
+        How many memories were left out, being turns of transcripts. Passages of files are compared.
     """
 
     groups: tuple[DuplicateGroup, ...]
