@@ -1,5 +1,11 @@
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
 from starlette.testclient import TestClient
 
+from recollect import Engine
 from recollect.http.metrics import Metrics
 
 
@@ -24,3 +30,28 @@ def test_no_label_holds_what_was_asked_for(client: TestClient, tea: str) -> None
     assert 'method="OTHER"' in text
     for said in (tea, "Anna", "marmalade", "MARMALADE"):
         assert said not in text
+
+
+def test_the_work_that_is_told_of_is_what_goes_on_now(
+    client: TestClient, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def at_work() -> str:
+        lines = client.get("/v1/metrics").text.splitlines()
+        return next(line.split()[1] for line in lines if line.startswith("recollect_http_work "))
+
+    assert at_work() == "0.0"
+    begun, go, entities = threading.Event(), threading.Event(), engine.entities
+
+    def slow(**options: Any) -> Any:
+        begun.set()
+        go.wait(10)
+        return entities(**options)
+
+    monkeypatch.setattr(engine, "entities", slow)
+    with ThreadPoolExecutor(1) as somebody:
+        asking = somebody.submit(client.get, "/v1/entities")
+        assert begun.wait(10)
+        assert at_work() == "1.0"
+        go.set()
+        assert asking.result(10).status_code == 200
+    assert at_work() == "0.0"

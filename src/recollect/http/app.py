@@ -88,11 +88,13 @@ def create_api(
     """
     allowed = Limits() if limits is None else limits
     metrics = Metrics()
+    workers = Workers(allowed.threads, allowed.waiting, allowed.seconds)
+    metrics.busy.set_function(lambda: workers.busy)
     service = Service(
         engine,
         gate,
         allowed,
-        Workers(allowed.threads, allowed.waiting, allowed.seconds),
+        workers,
         metrics,
         spans(),
         Jobs(),

@@ -80,9 +80,7 @@ class Asked:
 
     async def run(self, work: Callable[[], _Result]) -> _Result:
         """Do something on a thread of the engine's."""
-        service = self.service
-        service.metrics.busy.set(service.workers.busy + 1)
-        return await service.workers.run(work)
+        return await self.service.workers.run(work)
 
     async def look(self, work: Callable[[], Any], operation: str = "") -> Response:
         """Answer with what the engine says, as JSON."""
