@@ -28,6 +28,7 @@ import numpy.typing as npt
 import recollect
 from recollect.duplicates import Method, ShingleSigner, Signer, fingerprint, near_pairs, normalised
 from recollect.engine.duplicate_search import DuplicateSearch
+from recollect.engine.likeness import Likeness
 from recollect.engine.rensa_signer import RensaSigner
 from recollect.model.memory import Memory
 from recollect.store.port import Floats
@@ -173,8 +174,9 @@ def candidate_recall(count: int, signer: Signer, seed: int = 2) -> None:
     plan = planted(count, seed)
     rows = vectors_of(plan.texts, seed)
     exact = near_pairs(rows, THRESHOLD)
-    search = DuplicateSearch(THRESHOLD, signer)
-    found = search.candidates(plan.texts, [row[None] for row in rows], Method.LSH, lambda *_: None)
+    found = Likeness(THRESHOLD, signer).find(
+        plan.texts, [row[None] for row in rows], Method.LSH, lambda *_: None
+    )
     have = {tuple(pair) for pair in found.pairs.tolist()}
     wanted = [tuple(pair) for pair in exact.positions().tolist()]
     edge = [pair for pair, cosine in zip(wanted, exact.cosine, strict=True) if cosine < THRESHOLD + 0.01]
@@ -204,13 +206,12 @@ def rivals(count: int, seed: int = 3) -> None:
         for sketch in made:
             index.query(sketch)
 
-    search = DuplicateSearch(THRESHOLD, RensaSigner())
-    own = DuplicateSearch(THRESHOLD, ShingleSigner())
+    search, own = Likeness(THRESHOLD, RensaSigner()), Likeness(THRESHOLD, ShingleSigner())
     timed = {
-        "letters and vectors, rensa": lambda: search.candidates(
+        "letters and vectors, rensa": lambda: search.find(
             plan.texts, [row[None] for row in rows], Method.LSH, lambda *_: None
         ),
-        "letters and vectors, numpy": lambda: own.candidates(
+        "letters and vectors, numpy": lambda: own.find(
             plan.texts, [row[None] for row in rows], Method.LSH, lambda *_: None
         ),
         "letters only, datasketch": by_datasketch,

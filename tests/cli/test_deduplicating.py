@@ -30,7 +30,7 @@ def test_groups_are_shown_first_then_superseded_then_taken_back(cli: Run, twice:
         f"exact\tkeep\t{second}\tanna likes tea!",
         f"exact\trepeats\t{first}\tAnna likes tea",
     ]
-    assert "1 repeat in 1 group of 3 memories, by matrix" in shown.err
+    assert "1 repeat in 1 group of 3 memories\n" in shown.err
     assert "--apply" in shown.err
     assert len(cli("list").lines) == 3
     applied = cli("duplicates", "--apply")

@@ -32,6 +32,19 @@ def test_a_large_bucket_gives_only_neighbours() -> None:
     assert (pairs[:, 1] - pairs[:, 0]).max() == 3
 
 
+def test_beyond_the_largest_bucket_fewer_neighbours_may_do() -> None:
+    keys = np.array([1] * 100 + [2] * 4 + [3], np.uint64)
+    pairs = colliding_pairs([keys], largest=4, beyond=1)
+    assert len(pairs) == 99 + 6
+    assert pairs[99:].tolist() == [[100, 101], [100, 102], [100, 103], [101, 102], [101, 103], [102, 103]]
+    assert (
+        colliding_pairs([keys], largest=4, beyond=4).tolist() == colliding_pairs([keys], largest=4).tolist()
+    )
+    for bad in (0, 5, True, 1.5):
+        with pytest.raises(InvalidArgument, match="beyond"):
+            colliding_pairs([keys], largest=4, beyond=bad)  # type: ignore[arg-type]
+
+
 def test_many_bands_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recollect.duplicates.collisions._KEPT", 10)
     bands = [np.array([1, 1, 2, 2, 2], np.uint64)] * 5

@@ -16,6 +16,7 @@ from recollect.duplicates import (
     merge,
     resolve,
 )
+from recollect.duplicates.strategies import precedence
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
 
@@ -176,6 +177,31 @@ def test_memories_can_be_resolved() -> None:
 def test_claims_are_two_or_more(strategy: Strategy, claims: Sequence[Record], named: str) -> None:
     with pytest.raises(InvalidArgument, match=named):
         strategy(claims)
+
+
+@given(RECORDS, st.sampled_from(list(STRATEGIES)))
+def test_precedence_is_who_wins_when_each_winner_is_taken_away(claims: list[Record], name: str) -> None:
+    left = list(range(len(claims)))
+    order = []
+    while len(left) > 1:
+        winner = resolve([claims[place] for place in left], name).winner
+        if winner is None:
+            break
+        order.append(next(place for place in left if claims[place] is winner))
+        left.remove(order[-1])
+    assert precedence(claims, name)[: len(order)] == order
+    assert sorted(precedence(claims, name)) == list(range(len(claims))) or name == "keep_both"
+
+
+def test_precedence_takes_claims_and_a_strategy() -> None:
+    assert precedence([]) == []
+    with pytest.raises(InvalidArgument, match="strategy"):
+        precedence([SURE], "toss")
+    for bad in ("tea", None, 5):
+        with pytest.raises(InvalidArgument, match="claims"):
+            precedence(bad)  # type: ignore[type-var, arg-type]
+    with pytest.raises(InvalidArgument, match=r"claims\[0\]"):
+        precedence([None])  # type: ignore[type-var]
 
 
 @pytest.mark.parametrize("name", ["keep_all", "", None, 1, merge])

@@ -1,14 +1,20 @@
 """Duplicates among many memories: both methods, the groups, who stays."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
 
+from recollect.duplicates.decisions import Verdict
 from recollect.duplicates.fingerprint import fingerprint
 from recollect.duplicates.methods import Method
+from recollect.duplicates.near import judge
 from recollect.duplicates.signatures import ShingleSigner
+from recollect.duplicates.strategies import resolve
+from recollect.duplicates.wording import extends
 from recollect.engine.duplicate_search import DuplicateSearch, FoundDuplicates
 from recollect.model.memory import Memory
 from recollect.store.port import Floats
@@ -141,5 +147,102 @@ def test_nothing_has_no_duplicates_and_progress_is_told() -> None:
     DuplicateSearch(0.92, ShingleSigner()).run(
         [memory(0, "a"), memory(1, "a")], [None, None], lambda *t: told.append(t)
     )
-    assert told[0][0] == "comparing"
+    assert told[0][0] == "reading words"
     assert told[-1][0] == "reading candidates"
+
+
+def template(number: int, dress: int = 0) -> str:
+    """Return one of the texts of a template, plain or in one of three other dresses."""
+    who, day = ("Anna", "Bob", "Carla")[number % 3], ("Monday", "Friday")[number % 2]
+    verb = ("paid", "really paid", "PAID", "just paid")[dress]
+    return f"Note {number}: {who} {verb} the bill of the harbour cafe on {day}"
+
+
+def crowd(count: int) -> list[Floats | None]:
+    """Return vectors that are all nearly one."""
+    rows = np.random.default_rng(7).normal(0, 0.02, (count, 8)) + np.eye(8)[0]
+    return [row(*each) for each in rows]
+
+
+def slow(said: list[Memory], vectors: list[Floats | None]) -> list[tuple[str, list[str]]]:
+    """Return the groups as reading every pair gives them, in the order in which winners are found."""
+    one = set()
+    for a, b in combinations(range(len(said)), 2):
+        left, right = vectors[a], vectors[b]
+        cosine = None if left is None or right is None else min(1.0, float(left[0] @ right[0]))
+        if judge(said[a], said[b], cosine).verdict in (Verdict.DUPLICATE, Verdict.CORRECTION):
+            one |= {(a, b), (b, a)}
+    found = []
+    left_over = list(range(len(said)))
+    while len(left_over) > 1:
+        pinned = [place for place in left_over if said[place].pinned]
+        winner = resolve([said[place] for place in left_over]).winner
+        centre = pinned[0] if pinned else next(place for place in left_over if said[place] is winner)
+        losers = [
+            place
+            for place in left_over
+            if (centre, place) in one
+            and not said[place].pinned
+            and not extends(said[place].content, said[centre].content)
+        ]
+        left_over = [place for place in left_over if place not in {centre, *losers}]
+        if losers:
+            found.append((said[centre].id, [said[place].id for place in losers]))
+    return sorted(found)
+
+
+@pytest.mark.parametrize("method", ["matrix", "lsh"])
+@pytest.mark.parametrize("embedded", [True, False])
+def test_of_texts_of_one_template_the_repeats_are_those_that_reading_every_pair_gives(
+    method: str, embedded: bool
+) -> None:
+    said = [memory(place, template(place * 7 % 40, place // 40)) for place in range(120)]
+    said[50] = memory(50, "Note 3: Anna paid no bill of the harbour cafe on Friday", category="correction")
+    said[90] = memory(90, template(4) + " evening", pinned=True)
+    vectors: list[Floats | None] = crowd(120) if embedded else [None] * 120
+    found = ids(search(said, vectors, method=method))
+    assert sorted(found) == slow(said, vectors)
+    assert len(found) == 40
+    assert ("m50", ["m29"]) in found
+
+
+@pytest.mark.parametrize("embedded", [True, False])
+def test_the_pairs_that_are_read_are_bounded_however_alike_all_are(embedded: bool) -> None:
+    count = 1_500
+    said = [memory(place, template(place)) for place in range(count)]
+    said += [memory(count + place, template(place * 10, 1)) for place in range(count // 10)]
+    vectors = crowd(len(said)) if embedded else None
+    found = search(said, vectors, method="lsh")
+    assert found.candidates <= len(said)
+    assert len(found.groups) == count // 10
+    assert search(said, vectors, method="lsh") == found
+
+
+def test_paraphrases_in_a_crowd_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recollect.engine.likeness._CROWD", 1_000)
+    monkeypatch.setattr("recollect.engine.likeness._FEW", 1_000)
+    names = [f"{one}{other}o".title() for one in "bdfgklmnpr" for other in "aeiou"]
+    said = [memory(place, f"{name} paid the bill of the cafe") for place, name in enumerate(names * 2)]
+    said = [replace(each, id=f"m{place}") for place, each in enumerate(said)]
+    found = search(said, crowd(len(said)), paraphrases=True)
+    assert found.method is Method.LSH
+    assert found.candidates <= 16 * len(said)
+    assert search(said, crowd(len(said)), paraphrases=True) == found
+
+
+def test_a_long_chain_is_grouped_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = [memory(0, "Anna paid the bill of the harbour cafe", confidence=0.8)]
+    said += [
+        memory(n, f"Anna paid the bill of the harbour cafe {'abcdefghij'[n % 10] * n}") for n in range(1, 20)
+    ]
+    calls = 0
+
+    def counted(*given: Any, **options: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return judge(*given, **options)
+
+    monkeypatch.setattr("recollect.engine.duplicate_search.judge", counted)
+    found = search(said)
+    assert [group.repeats[0].id for group in found.groups] == ["m0"]
+    assert calls <= 4 * len(said)

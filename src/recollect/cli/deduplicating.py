@@ -30,7 +30,9 @@ RunNumber = Annotated[
     int | None, typer.Option("--run", metavar="N", help="With --undo, the run to take back.")
 ]
 Runs = Annotated[bool, typer.Option("--runs", help="Show the runs there were.")]
-MethodName = Annotated[str | None, typer.Option("--method", help="matrix or lsh; otherwise by the number.")]
+MethodName = Annotated[
+    str | None, typer.Option("--method", help="With --paraphrases: matrix or lsh; otherwise by the number.")
+]
 Strategy = Annotated[str, typer.Option("--strategy", help=", ".join(_STRATEGIES) + ".")]
 Paraphrases = Annotated[
     bool, typer.Option("--paraphrases", help="Other words for the same too, as far as vectors can tell.")
@@ -99,7 +101,8 @@ def duplicates(
             if apply and found.groups:
                 with _progress(session.output) as progress:
                     done = engine.supersede_duplicates(found.groups, strategy=strategy, progress=progress)
-            _report(session.output, found, done, limit, apply=apply)
+            by = f", by {found.method.value}" if paraphrases else ""
+            _report(session.output, found, done, limit, by, apply=apply)
 
 
 def contradictions(
@@ -152,7 +155,9 @@ def _show_groups(output: Output, found: FoundDuplicates, limit: int) -> None:
         output.say(f"… and {counted(len(found.groups) - limit, 'more group')}; --limit shows more")
 
 
-def _report(output: Output, found: FoundDuplicates, run: Run | None, limit: int, *, apply: bool) -> None:
+def _report(
+    output: Output, found: FoundDuplicates, run: Run | None, limit: int, by: str, *, apply: bool
+) -> None:
     repeats = sum(len(group.repeats) for group in found.groups)
     if output.json:
         output.data(
@@ -169,7 +174,7 @@ def _report(output: Output, found: FoundDuplicates, run: Run | None, limit: int,
         )
         return
     said = f"{counted(repeats, 'repeat')} in {counted(len(found.groups), 'group')}"
-    output.say(f"{said} of {counted(found.compared, 'memory', 'memories')}, by {found.method.value}")
+    output.say(f"{said} of {counted(found.compared, 'memory', 'memories')}{by}")
     if found.turns:
         turns = counted(found.turns, "turn of a transcript", "turns of transcripts")
         output.say(f"{turns} left alone")

@@ -72,11 +72,21 @@ def learnt_at(claim: Claim) -> datetime:
     return checks.instant("created_at", claim.created_at)
 
 
+def by_sureness(claim: Claim) -> tuple[float, datetime, int]:
+    """Return what is larger of the surer claim: confidence, then the time it was learnt, then mentions."""
+    return claim.confidence, learnt_at(claim), claim.mentions
+
+
+def by_time(claim: Claim) -> tuple[datetime, float, int]:
+    """Return what is larger of the newer claim: the time it was learnt, then confidence, then mentions."""
+    return learnt_at(claim), claim.confidence, claim.mentions
+
+
 def surest(claims: Sequence[C]) -> C:
     """Return the claim of the highest confidence; ties go to the newest, the most mentioned, the first."""
-    return max(claims, key=lambda claim: (claim.confidence, learnt_at(claim), claim.mentions))
+    return max(claims, key=by_sureness)
 
 
 def newest(claims: Sequence[C]) -> C:
     """Return the claim learnt last; ties go to the highest confidence, the most mentioned, the first."""
-    return max(claims, key=lambda claim: (learnt_at(claim), claim.confidence, claim.mentions))
+    return max(claims, key=by_time)

@@ -12,7 +12,16 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Final, Generic, Protocol
 
-from recollect.duplicates.claims import C, check_claim, is_correction, learnt_at, newest, surest
+from recollect.duplicates.claims import (
+    C,
+    by_sureness,
+    by_time,
+    check_claim,
+    is_correction,
+    learnt_at,
+    newest,
+    surest,
+)
 from recollect.duplicates.contents import joined_once
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
@@ -180,6 +189,44 @@ def resolve(claims: Sequence[C], strategy: str = "keep_highest_confidence") -> R
     _check(claims)
     corrections = [claim for claim in claims if is_correction(claim)]
     return _kept(newest(corrections), claims) if corrections else chosen(claims)
+
+
+def precedence(claims: Sequence[C], strategy: str = "keep_highest_confidence") -> list[int]:
+    """Return the places of those who would win, one after the other, if each winner were taken away.
+
+    That is the order in which :func:`resolve` names them while at least one is left, found by one sort.
+
+    Parameters
+    ----------
+    claims
+        Any number of claims.
+    strategy
+        A name in :data:`STRATEGIES`; with ``"keep_both"`` nobody wins but corrections.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from types import SimpleNamespace as Record
+    >>> day = datetime(2026, 5, 7, tzinfo=UTC)
+    >>> said = [("fact", 0.7), ("fact", 0.9), ("correction", 0.6)]
+    >>> said = [Record(content="", category=c, confidence=s, created_at=day, mentions=1) for c, s in said]
+    >>> precedence(said), precedence(said, "keep_both")
+    ([2, 1, 0], [2])
+    """
+    checks.one_of("strategy", strategy, list(STRATEGIES))
+    if not isinstance(claims, Sequence) or isinstance(claims, str):
+        raise InvalidArgument("claims", claims, "a list of claims")
+    for position, claim in enumerate(claims):
+        check_claim(f"claims[{position}]", claim)
+    corrections = [place for place, claim in enumerate(claims) if is_correction(claim)]
+    others = [place for place, claim in enumerate(claims) if not is_correction(claim)]
+    # A sort in reverse leaves those who are even in the order given, as the first of them wins.
+    corrections.sort(key=lambda place: by_time(claims[place]), reverse=True)
+    if strategy == "keep_most_recent":
+        others.sort(key=lambda place: by_time(claims[place]), reverse=True)
+    else:
+        others.sort(key=lambda place: by_sureness(claims[place]), reverse=True)
+    return corrections if strategy == "keep_both" else corrections + others
 
 
 def _check(claims: object) -> None:

@@ -9,7 +9,7 @@ and Jaccard is also read word by word before it counts as said twice; de Marneff
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -34,6 +34,8 @@ _SHORTEST_STEM: Final = 3
 _ENDINGS: Final = frozenset(ENDINGS)
 _ENDING_SIZES: Final = tuple(sorted({len(ending) for ending in ENDINGS}, reverse=True))
 _MORE: Final = 3
+_TURNS: Final = NEGATIONS | CHANGES | QUALIFIERS
+"""Words with which a text that goes on says something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,14 +203,54 @@ def same_statement(a: str, b: str) -> bool:
     >>> same_statement("Anna told Bob.", "Bob told Anna."), same_statement("It is on.", "It is not on.")
     (False, False)
     """
-    one = [word.text for word in _core(checks.text("a", a))]
-    other = [word.text for word in _core(checks.text("b", b))]
-    if one == other:
-        return True
-    # "Data base" and "database" are one word; but "1 23" and "12 3" are not the same numbers.
-    joined = ("".join(words).replace("-", "") for words in (one, other))
-    numbers = ([word for word in words if word[:1].isdigit()] for words in (one, other))
-    return next(joined) == next(joined) and next(numbers) == next(numbers)
+    one = tuple([word.text for word in _core(checks.text("a", a))])
+    other = tuple([word.text for word in _core(checks.text("b", b))])
+    return one == other or spelling(one) == spelling(other)
+
+
+def spelling(words: Sequence[str]) -> tuple[str, ...]:
+    """Return what the words of one statement have in common, however they are joined: letters, and numbers.
+
+    "Data base" and "database" are one word; but "1 23" and "12 3" are not the same numbers.
+
+    Parameters
+    ----------
+    words
+        The words of a text, as :func:`shortenings` returns them.
+
+    Examples
+    --------
+    >>> spelling(["data-base", "12"]) == spelling(["data", "base", "12"])
+    True
+    >>> spelling(["1", "23"]) == spelling(["12", "3"])
+    False
+    """
+    return "".join(words).replace("-", ""), *[word for word in words if word[:1].isdigit()]
+
+
+def shortenings(text: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return the words of a text without fillers, and those of all texts that it goes on from.
+
+    Parameters
+    ----------
+    text
+        A text; ``extends(text, other)`` holds just if the words of `other` are in the list.
+
+    Examples
+    --------
+    >>> shortenings("The user prefers dark mode")[1]
+    [('user', 'prefers', 'dark'), ('user', 'prefers'), ('user',)]
+    >>> shortenings("Anna stays until May")[1]
+    [('anna', 'stays', 'until')]
+    """
+    core = _core(checks.text("text", text))
+    words = tuple([word.text for word in core])
+    shorter = []
+    for size in range(len(core) - 1, max(0, len(core) - 1 - _MORE), -1):
+        if core[size].number or core[size].text in _TURNS:
+            break
+        shorter.append(words[:size])
+    return words, shorter
 
 
 def extends(longer: str, shorter: str) -> bool:
@@ -226,16 +268,8 @@ def extends(longer: str, shorter: str) -> bool:
     >>> extends("Anna works at Acme until May.", "Anna works at Acme.")
     False
     """
-    one, other = _core(checks.text("longer", longer)), _core(checks.text("shorter", shorter))
-    more = one[len(other) :]
-    if (
-        not other
-        or not 1 <= len(more) <= _MORE
-        or [w.text for w in one[: len(other)]] != [w.text for w in other]
-    ):
-        return False
-    turns = NEGATIONS | CHANGES | QUALIFIERS
-    return not any(word.number or word.text in turns for word in more)
+    words = tuple([word.text for word in _core(checks.text("shorter", shorter))])
+    return words in shortenings(checks.text("longer", longer))[1]
 
 
 def _core(text: str) -> list[Word]:

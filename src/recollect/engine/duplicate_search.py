@@ -1,8 +1,11 @@
-"""Finding duplicates among many memories: candidates by the method that suits their number, then verified.
+"""Finding duplicates among many memories: candidates by their words, then verified.
 
-Up to ten thousand memories all vectors are compared (:func:`~recollect.duplicates.pairs.near_pairs`). Beyond,
-candidates are those that agree on a band of MinHash signatures of their letters, or of sign bits of their
-vectors; each misses a pair at its threshold once in a hundred times, and most pairs are above both.
+Two memories are one only if they make one statement, or one goes on from the other, and words can be looked
+up (:func:`~recollect.duplicates.statements.statement_pairs`): the time grows with the number of memories,
+even if all are of one template, and so alike by letters and by vectors. What a correction may deny is found
+by its subject (:func:`~recollect.duplicates.statements.denial_pairs`). Only other words for the same, if they
+are asked for, are looked for by likeness (:class:`~recollect.engine.likeness.Likeness`).
+
 Candidates are verified by their cosines, all at once, and then read word by word
 (:func:`~recollect.duplicates.near.judge`).
 
@@ -12,38 +15,28 @@ A group is a memory that stays and those that directly repeat it: a likeness is 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from recollect.duplicates.bands import bands_for
+from recollect.duplicates.claims import is_correction
 from recollect.duplicates.clusters import clusters, groups
-from recollect.duplicates.collisions import colliding_pairs
 from recollect.duplicates.decisions import Decision, Verdict
-from recollect.duplicates.fingerprint import normalised
 from recollect.duplicates.methods import Method, method_for
-from recollect.duplicates.near import ALONE_JACCARD, judge
-from recollect.duplicates.pairs import near_pairs
-from recollect.duplicates.signatures import Signer, agreement, band_keys, direction_keys
-from recollect.duplicates.strategies import resolve
+from recollect.duplicates.near import judge
+from recollect.duplicates.signatures import Signer
+from recollect.duplicates.statements import denial_pairs, paraphrase_keys, statement_pairs
+from recollect.duplicates.strategies import precedence, resolve
 from recollect.duplicates.wording import extends
-from recollect.model.checks import FloatArray, IntArray
+from recollect.engine.likeness import Likeness, Progress, joined, most_alike
 from recollect.model.memory import Memory
 from recollect.store.port import Floats
 
-Progress = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and how much there is."""
-
-_LETTERS: Final = 0.75
-"""The Jaccard index at which MinHash may miss one pair in a hundred; the vectors find what is below."""
-_HASHES: Final = 300
 _BUCKET: Final = 32
-"""The largest bucket all of whose pairs are candidates: texts of one template would give millions."""
-_PLANES: Final = 4_096
-_MISS: Final = 0.01
-_AT_ONCE: Final = 1 << 22
+"""Of how many memories of one statement all pairs are compared."""
 _STEP: Final = 2_000
 _SAME: Final = 32
 """With how many others of the same words a memory is compared, if it is one with none of them."""
@@ -84,7 +77,7 @@ class FoundDuplicates:
     groups
         The groups, in the order of their oldest members.
     method
-        How candidates were found.
+        How other words for the same are found, if they were asked for; what has the same words is looked up.
     compared
         How many memories were compared.
     candidates
@@ -98,14 +91,6 @@ class FoundDuplicates:
     compared: int
     candidates: int
     turns: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """Pairs that may be duplicates, with their cosines; NaN for those that have none."""
-
-    pairs: IntArray
-    cosines: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,12 +138,19 @@ class DuplicateSearch:
         method = method_for(len(memories), self.method)
         links = _Links(memories, self.threshold, paraphrases=self.paraphrases)
         first = links.first
-        candidates = self.candidates(
-            [memories[place].content for place in first],
-            [vectors[place] for place in first],
-            method,
-            progress,
+        texts, given = [memories[place].content for place in first], [vectors[place] for place in first]
+        pairs = statement_pairs(
+            texts, largest=_BUCKET, read=lambda done: progress("reading words", done, len(texts))
         )
+        denying = np.array([is_correction(memories[place]) for place in first], np.bool_)
+        likeness = Likeness(self.threshold, self.signer)
+        candidates = joined(likeness.verified(np.concatenate([pairs, denial_pairs(texts, denying)]), given))
+        if self.paraphrases:
+            keys = paraphrase_keys(texts)
+            if method is Method.MATRIX and self.method is None and likeness.crowded(given, keys):
+                method = Method.LSH
+            alike = likeness.find(texts, given, method, progress, keys)
+            candidates = joined(candidates, most_alike(alike))
         count = len(candidates.pairs)
         cosines = candidates.cosines.tolist()
         for done, (a, b) in enumerate(candidates.pairs.tolist()):
@@ -170,90 +162,34 @@ class DuplicateSearch:
         made = [group for members in groups(labels) for group in self._grouped(memories, members, links)]
         return FoundDuplicates(tuple(made), method, len(memories), count)
 
-    def candidates(
-        self, texts: Sequence[str], vectors: Sequence[Floats | None], method: Method, progress: Progress
-    ) -> Candidates:
-        """Return the pairs whose cosine reaches the threshold; without vectors, those of the same letters."""
-        having = np.array([place for place, rows in enumerate(vectors) if rows is not None], np.intp)
-        rows = (
-            np.stack([_first(vectors[place]) for place in having])
-            if having.size
-            else np.zeros((0, 1), np.float32)
-        )
-        progress("comparing", 0, len(texts))
-        if method is Method.MATRIX:
-            close = near_pairs(rows, self.threshold)
-            by_vector, cosines = having[close.positions()], close.cosine
-        else:
-            by_vector = np.unique(
-                np.concatenate([having[self._by_direction(rows)], self._by_letters(texts, _LETTERS)]), axis=0
-            )
-            by_vector, cosines = self._verified(by_vector, vectors)
-        progress("comparing", len(texts) // 2, len(texts))
-        if having.size == len(texts):
-            return Candidates(by_vector, cosines)
-        bare = np.ones(len(texts), np.bool_)
-        bare[having] = False
-        letters = self._by_letters(texts, ALONE_JACCARD)
-        letters = letters[bare[letters].any(axis=1)]
-        progress("comparing", len(texts), len(texts))
-        return Candidates(
-            np.concatenate([by_vector, letters]), np.concatenate([cosines, np.full(len(letters), np.nan)])
-        )
-
-    def _by_direction(self, rows: Floats) -> IntArray:
-        banding = bands_for(agreement(self.threshold), _PLANES, _MISS)
-        return colliding_pairs(direction_keys(rows, banding), largest=_BUCKET)
-
-    def _by_letters(self, texts: Sequence[str], similarity: float) -> IntArray:
-        banding = bands_for(similarity, _HASHES, _MISS)
-        signatures = self.signer.sign([normalised(text) for text in texts], banding.permutations)
-        return colliding_pairs(band_keys(signatures, banding), largest=_BUCKET)
-
-    def _verified(self, pairs: IntArray, vectors: Sequence[Floats | None]) -> tuple[IntArray, FloatArray]:
-        """Return those of the pairs whose cosine reaches the threshold, and the cosines."""
-        known = np.array([rows is not None for rows in vectors])
-        pairs = pairs[known[pairs].all(axis=1)]
-        width = next((rows.shape[1] for rows in vectors if rows is not None), 1)
-        matrix = np.zeros((len(vectors), width), np.float32)
-        for place, each in enumerate(vectors):
-            if each is not None:
-                matrix[place] = each[0]
-        cosines = np.empty(len(pairs))
-        step = max(1, _AT_ONCE // width)
-        for start in range(0, len(pairs), step):
-            some = pairs[start : start + step]
-            cosines[start : start + step] = np.einsum("ij,ij->i", matrix[some[:, 0]], matrix[some[:, 1]])
-        near = cosines >= self.threshold - 1e-6
-        return pairs[near], np.clip(cosines[near], -1.0, 1.0)
-
     def _grouped(
         self, memories: Sequence[Memory], members: Sequence[int], links: _Links
     ) -> Iterator[DuplicateGroup]:
         """Yield the groups of a cluster: the winner and what directly repeats it, then the rest likewise."""
-        left = list(members)
-        while (centre := self._winner(memories, left)) is not None:
+        left = set(members)
+        alike: dict[str, list[int]] = defaultdict(list)
+        for place in members:
+            alike[memories[place].fingerprint].append(place)
+        for centre in self._winners(memories, members):
+            if centre not in left:
+                continue
+            left.discard(centre)
+            beside = {*alike[memories[centre].fingerprint], *links.beside(centre)} & left
             losers = [
                 place
-                for place in left
-                if place != centre
-                and links.between(centre, place)
-                and self._may_lose(memories[place], memories[centre])
+                for place in sorted(beside)
+                if links.between(centre, place) and self._may_lose(memories[place], memories[centre])
             ]
-            gone = {centre, *losers}
-            left = [place for place in left if place not in gone]
+            left.difference_update(losers)
             if losers:
                 yield self._group(memories, centre, losers, links)
 
-    def _winner(self, memories: Sequence[Memory], places: Sequence[int]) -> int | None:
-        """Return who wins among some: what is pinned, or as the strategy says."""
-        if len(places) < 2:
-            return None
+    def _winners(self, memories: Sequence[Memory], places: Sequence[int]) -> list[int]:
+        """Return who wins among some, one after the other: what is pinned, then as the strategy says."""
         pinned = [place for place in places if memories[place].pinned]
-        if pinned:
-            return pinned[0]
-        winner = resolve([memories[place] for place in places], self.strategy).winner
-        return None if winner is None else next(place for place in places if memories[place] is winner)
+        others = [place for place in places if not memories[place].pinned]
+        order = precedence([memories[place] for place in others], self.strategy)
+        return pinned + [others[rank] for rank in order]
 
     def _may_lose(self, memory: Memory, keep: Memory) -> bool:
         """Tell whether a memory may be superseded: it is not pinned, and says no more than what stays."""
@@ -287,6 +223,8 @@ class _Links:
         self._paraphrases = paraphrases
         self._stands_for: list[int] = []
         self._near: dict[tuple[int, int], float | None] = {}
+        self._behind: dict[int, list[int]] = defaultdict(list)
+        self._beside: dict[int, list[int]] = defaultdict(list)
         self.first: list[int] = []
         same: dict[str, list[int]] = {}
         for place, memory in enumerate(memories):
@@ -296,6 +234,7 @@ class _Links:
                 earlier.append(place)
                 self.first.append(place)
             self._stands_for.append(place if found is None else found)
+            self._behind[self._stands_for[place]].append(place)
         # Who stands behind one of them may be one with another: confidences are compared pair by pair.
         self._same = [
             (places[0], other) for places in same.values() if len(places) <= _SAME for other in places[1:]
@@ -305,6 +244,13 @@ class _Links:
         """Judge two memories of different words, and note the pair if they are one."""
         if self._judged(a, b, cosine) is not None:
             self._near[min(a, b), max(a, b)] = cosine
+            self._beside[a].append(b)
+            self._beside[b].append(a)
+
+    def beside(self, a: int) -> Iterator[int]:
+        """Yield the memories of other words that may be one with a memory."""
+        for other in self._beside.get(self._stands_for[a], ()):
+            yield from self._behind[other]
 
     def pairs(self) -> list[tuple[int, int]]:
         """Return the pairs that belong together, as clusters are made of them."""
@@ -328,9 +274,3 @@ class _Links:
             paraphrases=self._paraphrases,
         )
         return decision if decision.verdict in (Verdict.DUPLICATE, Verdict.CORRECTION) else None
-
-
-def _first(rows: Floats | None) -> Floats:
-    assert rows is not None  # callers looked
-    row: Floats = rows[0]
-    return row

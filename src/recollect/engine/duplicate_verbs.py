@@ -29,8 +29,9 @@ from recollect.store.port import Entry, Store
 
 # What finds and judges duplicates is loaded by the verbs that ask: a process that recalls starts sooner.
 if TYPE_CHECKING:
-    from recollect.engine.duplicate_search import DuplicateGroup, FoundDuplicates, Progress
+    from recollect.engine.duplicate_search import DuplicateGroup, FoundDuplicates
     from recollect.engine.hearing import Heard
+    from recollect.engine.likeness import Progress
     from recollect.store.repeats import Repeat, Run, Undone
 
 _GROUPS_AT_ONCE: Final = 100
@@ -87,8 +88,8 @@ class DuplicateVerbs(ABC):
         strategy
             Who stays: ``"keep_highest_confidence"``, ``"keep_most_recent"``, ``"merge"`` or ``"keep_both"``.
         method
-            ``"matrix"`` to compare all with all, ``"lsh"`` to compare candidates; None to choose by the
-            number.
+            With `paraphrases`, ``"matrix"`` to compare all with all, ``"lsh"`` to compare candidates; None to
+            choose by the number, and by how many are alike. What has the same words is looked up.
         paraphrases
             Whether other words for the same count, as far as the vectors can tell. Look before you apply.
         namespace
