@@ -2,11 +2,14 @@
 
 import json
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from starlette.testclient import TestClient
 
-from recollect.http.jobs import Job
+from recollect import Engine
+from recollect.engine.access import Gatekeeper
+from recollect.http.jobs import Job, Jobs
 
 
 def test_a_check_is_begun_looked_at_and_watched_to_its_end(client: TestClient, tea: str) -> None:
@@ -48,3 +51,18 @@ def test_a_job_that_nobody_began_is_not_found(client: TestClient) -> None:
     for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/events")):
         answer = client.request(method, f"/v1/jobs/nobody{path}")
         assert (answer.status_code, answer.json()["type"]) == (404, "recollect:not-found")
+
+
+def test_a_job_about_everything_is_stopped_only_by_those_who_could_begin_it(
+    open_client: Callable[..., TestClient], engine: Engine
+) -> None:
+    gate, go_on = Gatekeeper(engine.store), threading.Event()
+    answers = {}
+    for scope in ("read", "write", "admin"):
+        client = open_client(required=True, token=gate.create(scope, ["*"], [scope])[1])
+        jobs: Jobs = client.app.state.service.jobs  # type: ignore[attr-defined]
+        job = jobs.start("reembed", "*", "somebody", lambda job: {"over": go_on.wait(10)})
+        assert client.get(f"/v1/jobs/{job.id}").status_code == 200
+        answers[scope] = client.delete(f"/v1/jobs/{job.id}").status_code
+    go_on.set()
+    assert answers == {"read": 403, "write": 403, "admin": 200}

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
-from recollect.engine.access import READ, WRITE, Access
+from recollect.engine.access import ADMIN, EVERYWHERE, READ, WRITE, Access
 from recollect.http.asked import Asked, Bearer, Service, as_json
 from recollect.http.jobs import ENDED, Job, Work
 
@@ -72,6 +72,8 @@ async def get(request: Request, access: Bearer, id: JobId) -> Response:
 async def stop(request: Request, access: Bearer, id: JobId) -> Response:
     """Ask a job to stop at its next step; what it has written stays."""
     job = _found(request, access, WRITE, id)
+    if job.namespace == EVERYWHERE:
+        access.require_everywhere(ADMIN)
     job.stop()
     return Response(as_json(job.as_dict()), media_type="application/json")
 
