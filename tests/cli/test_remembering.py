@@ -121,6 +121,14 @@ def test_an_id_that_is_taken_is_refused(cli: Run) -> None:
     assert "id must be an id that is not taken yet, got 'm1'" in again.err
 
 
+def test_a_correction_may_lie_elsewhere(cli: Run) -> None:
+    old = cli("remember", "Anna lives in Berlin", "--place", "52.5,13.4,Berlin", "--json").json
+    new = cli("correct", old["id"], "Anna lives in Porto", "--place", "41.1,-8.6,Porto", "--json").json
+    assert new["place"] == {"lat": 41.1, "lon": -8.6, "name": "Porto"}
+    assert cli("correct", new["id"], "Anna lives in Rome", "--json").json["place"] is None
+    assert cli("correct", new["id"], "Anna lives in Rome", "--place", "Rome").code == 2
+
+
 def test_a_correction_takes_the_place_of_the_old(cli: Run, tea: str) -> None:
     new = cli("correct", tea[-12:], "Anna prefers black tea", "--confidence", "0.8", "--json").json
     assert (new["supersedes"], new["tags"], new["confidence"]) == ([tea], ["drinks"], 0.8)

@@ -149,6 +149,31 @@ def test_a_correction_is_dated_by_its_own_words(memory: Engine) -> None:
     assert (given.valid_from, dict(given.metadata)) == (None, {"time_phrase": "once"})
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new", "kept"),
+    [
+        ("Berlin", "Anna lives in Berlin.", "Anna lives in Porto.", False),
+        ("Berlin", "Anna lives in Berlin.", "Anna and Bo live in BERLIN.", True),
+        ("Café Nord, Berlin", "We met in Berlin.", "We met at the cafe Nord.", True),
+        ("Café Nord, Berlin", "We met in Berlin.", "We met in Rome.", False),
+        ("Berlin", "We met at noon.", "We met at one.", True),
+        ("", "We met at noon.", "We met in Porto.", True),
+    ],
+)
+def test_a_correction_lies_where_the_old_one_did_unless_its_words_took_that_back(
+    memory: Engine, name: str, old: str, new: str, kept: bool
+) -> None:
+    said = memory.remember(old, place=Place(52.5, 13.4, name))
+    assert memory.correct(said.id, new).place == (Place(52.5, 13.4, name) if kept else None)
+
+
+def test_a_correction_may_say_where_it_was(memory: Engine) -> None:
+    said = memory.remember("Anna lives in Berlin.", place=Place(52.5, 13.4, "Berlin"))
+    moved = memory.correct(said.id, "Anna lives in Porto.", place={"lat": 41.1, "lon": -8.6, "name": "Porto"})
+    assert moved.place == Place(41.1, -8.6, "Porto")
+    assert memory.correct(moved.id, "Anna still lives in Porto.", place=None).place is None
+
+
 def test_a_correction_of_what_is_pinned_is_pinned(memory: Engine) -> None:
     old = memory.remember("Anna must not eat nuts.", pinned=True)
     assert memory.correct(old.id, "Anna must not eat peanuts.").pinned

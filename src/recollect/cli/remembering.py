@@ -105,6 +105,7 @@ def correct(
     tag: Tags = None,
     confidence: Confidence = None,
     speaker: Speaker = None,
+    place: PlaceText = None,
     valid_from: ValidFrom = None,
 ) -> None:
     """Say something new in place of a memory; the old one stays in its history."""
@@ -113,6 +114,7 @@ def correct(
         tags=tag,
         confidence=confidence,
         source=_details(speaker=speaker),
+        place=place_of("--place", place),
         valid_from=instant("--valid-from", valid_from),
     )
     content = words(text)

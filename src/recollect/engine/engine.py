@@ -46,7 +46,7 @@ from recollect.model.namespace import namespace as checked_namespace
 from recollect.store.port import Entry, Store
 from recollect.text.analysers import Analyser
 from recollect.text.dates import AnchorExtractor, RuleAnchors
-from recollect.text.folding import folded
+from recollect.text.folding import folded, stands_in
 from recollect.text.mentions import EntityExtractor
 from recollect.text.query_type import QueryClassifier, RuleClassifier
 
@@ -261,6 +261,8 @@ class Engine(
 
         What is not given in `details` is taken over from the old memory: its category, tier, importance,
         tags, metadata, place, and whether it is pinned; of its names, those that its text does not mention.
+        A place whose name the old text mentions and the new one does not is what was corrected, and is not
+        taken over: whoever "lives in Berlin" and then "lives in Porto" no longer is where Berlin is.
         """
         old = self.get(id, namespace=namespace)
         kept = {
@@ -270,6 +272,10 @@ class Engine(
         kept["metadata"] = {name: value for name, value in old.metadata.items() if name != PHRASE}
         read = {folded(name) for name in self._names.mentioned(old.content, old.namespace)}
         kept["entities"] = tuple(name for name in old.entities if folded(name) not in read)
+        if old.place is not None:
+            parts = {folded(part) for part in old.place.name.split(",") if part.strip()}
+            if stands_in(old.content, parts) and not stands_in(checks.text("content", content), parts):
+                kept["place"] = None
         return self.remember(content, namespace=old.namespace, supersedes=(old.id,), **(kept | details))
 
     # --- look -----------------------------------------------------------------------------------------
