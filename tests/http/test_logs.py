@@ -1,6 +1,8 @@
+import asyncio
 import io
 import json
 import logging
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,9 +14,11 @@ from recollect.http import logs
 @pytest.fixture(autouse=True)
 def _as_before() -> Iterator[None]:
     """Leave the loggers as they were."""
-    names = ("recollect", "uvicorn", "uvicorn.error", "uvicorn.access")
+    names = ("recollect", "uvicorn", "uvicorn.error", "uvicorn.access", "asyncio")
     before = [(logging.getLogger(name), vars(logging.getLogger(name)).copy()) for name in names]
+    hook = threading.excepthook
     yield
+    threading.excepthook = hook
     for logger, state in before:
         logger.handlers, logger.propagate = state["handlers"], state["propagate"]
         logger.setLevel(state["level"])
@@ -63,3 +67,31 @@ def test_less_is_written_where_less_is_wanted() -> None:
     logs.write("request")
     logs.write("request", logging.ERROR)
     assert [line["level"] for line in lines(stream)] == ["error"]
+
+
+@pytest.mark.parametrize("contents", [False, True])
+def test_what_breaks_on_a_thread_or_in_the_loop_is_a_line_as_any_other(
+    contents: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stream = io.StringIO()
+    logs.set_up(stream=stream, contents=contents)
+
+    def broken(said: str) -> None:
+        raise KeyError(said)
+
+    thread = threading.Thread(target=broken, args=("marmalade",), name="errand tuning")
+    thread.start()
+    thread.join()
+
+    async def forgotten() -> None:
+        asyncio.get_running_loop().call_soon(broken, "marmalade")
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    asyncio.run(forgotten())
+    on_a_thread, in_the_loop = lines(stream)
+    assert (on_a_thread["event"], on_a_thread["thread"]) == ("thread failed", "errand tuning")
+    assert (on_a_thread["error"], in_the_loop["error"]) == ("KeyError", "KeyError")
+    assert in_the_loop["logger"] == "asyncio"
+    assert ("marmalade" in stream.getvalue()) == contents
+    assert capsys.readouterr().err == ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import threading
 import traceback
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from typing import Any, Final, TextIO
 NAME: Final = "recollect.http"
 LOG: Final = logging.getLogger(NAME)
 _FRAMES: Final = 8
+_TOP: Final = ("recollect", "uvicorn", "asyncio")
 
 
 class JsonLines(logging.Formatter):
@@ -39,7 +41,7 @@ class JsonLines(logging.Formatter):
         line: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
-            "event": record.getMessage() if fields is not None or self._contents else record.msg,
+            "event": record.getMessage() if fields is not None or self._contents else _without_words(record),
             "logger": record.name,
         }
         if isinstance(fields, Mapping):
@@ -63,18 +65,31 @@ def told(error: BaseException, *, contents: bool = False) -> dict[str, Any]:
     return {"error": type(error).__name__, "at": at, **words}
 
 
+def _without_words(record: logging.LogRecord) -> str:
+    """Return what a library says, before anything is put in; asyncio puts all of it in before."""
+    return "event loop" if record.name == "asyncio" else str(record.msg)
+
+
 def set_up(level: str = "info", *, contents: bool = False, stream: TextIO | None = None) -> logging.Handler:
     """Send what the server and its libraries log to standard error; return what does it."""
     handler = logging.StreamHandler(sys.stderr if stream is None else stream)
     handler.setFormatter(JsonLines(contents=contents))
-    for name in ("recollect", "uvicorn", "uvicorn.error", "uvicorn.access"):
+    for name in (*_TOP, "uvicorn.error", "uvicorn.access"):
         logger = logging.getLogger(name)
-        logger.handlers = [handler] if name in ("recollect", "uvicorn") else []
-        logger.propagate = name not in ("recollect", "uvicorn")
+        logger.handlers = [handler] if name in _TOP else []
+        logger.propagate = name not in _TOP
         logger.setLevel(level.upper() if name == "recollect" else logging.WARNING)
+    threading.excepthook = _broken
     return handler
 
 
 def write(event: str, level: int = logging.INFO, error: BaseException | None = None, **fields: Any) -> None:  # noqa: ANN401
     """Write a line about the server."""
     LOG.log(level, event, extra={"fields": fields}, exc_info=error)
+
+
+def _broken(args: threading.ExceptHookArgs) -> None:
+    """Write down that a thread came to a bad end; Python itself would print all of its words."""
+    if args.exc_type is not SystemExit:
+        name = "" if args.thread is None else args.thread.name
+        write("thread failed", logging.ERROR, args.exc_value, thread=name)
