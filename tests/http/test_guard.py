@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from recollect import Engine
+from recollect.engine.access import Gatekeeper
 from recollect.http.guard import Guard, host_of, is_loopback, route_of
 from recollect.http.limits import Limits
 from recollect.http.metrics import Metrics
@@ -111,6 +112,36 @@ def test_an_answer_that_breaks_off_in_the_middle_is_in_the_log_as_a_failure(
     assert record.levelname == "ERROR"
     assert record.exc_info is not None
     assert record.exc_info[0] is KeyError
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        (None, 202),
+        ("http://localhost", 202),
+        ("https://friend.example", 202),
+        ("https://evil.example", 403),
+        ("http://localhost.evil.example", 403),
+        ("null", 403),
+        ("http://[", 403),
+    ],
+)
+def test_a_page_of_another_site_cannot_begin_what_needs_no_body(
+    open_client: Callable[..., TestClient], origin: str | None, status: int
+) -> None:
+    # A browser asks nobody before it sends such a request; of one with JSON in it, it does.
+    client = open_client(origins=["https://friend.example"])
+    headers = {} if origin is None else {"Origin": origin}
+    assert client.post("/v1/jobs/check", headers=headers).status_code == status
+
+
+def test_who_shows_a_key_may_come_from_anywhere(
+    open_client: Callable[..., TestClient], engine: Engine
+) -> None:
+    _, token = Gatekeeper(engine.store).create("admin", ["*"], ["admin"])
+    client = open_client(required=True, token=token)
+    headers = {"Origin": "chrome-extension://friend"}
+    assert client.post("/v1/jobs/check", headers=headers).status_code == 202
 
 
 def test_answers_are_not_for_caches(client: TestClient) -> None:

@@ -132,7 +132,7 @@ def create_api(
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "If-Match"],
             expose_headers=["ETag", "Idempotency-Replayed", "Retry-After", "X-Request-Id"],
         )
-    app.add_middleware(Guard, limits=allowed, metrics=metrics, hosts=hosts)
+    app.add_middleware(Guard, limits=allowed, metrics=metrics, hosts=hosts, origins=origins)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]
     return app
 

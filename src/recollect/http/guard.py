@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from time import perf_counter
 from typing import Any, Final
 
@@ -46,15 +46,23 @@ class Guard:
         Where requests are counted.
     hosts
         The names the server answers under; None for any.
+    origins
+        The web sites whose pages may ask, beside our own.
     """
 
     def __init__(
-        self, app: ASGIApp, limits: Limits, metrics: Metrics, hosts: Collection[str] | None = None
+        self,
+        app: ASGIApp,
+        limits: Limits,
+        metrics: Metrics,
+        hosts: Collection[str] | None = None,
+        origins: Collection[str] = (),
     ) -> None:
         self._app = app
         self._limits = limits
         self._metrics = metrics
         self._hosts = None if hosts is None else frozenset(name.lower() for name in hosts)
+        self._origins = frozenset(origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or answer it."""
@@ -107,12 +115,24 @@ class Guard:
         if int(length) > self._most(scope):
             return problem(413, f"at most {self._most(scope):,} bytes are read", instance=instance)
         has_body = length != "0" or b"transfer-encoding" in headers
-        if scope["path"].startswith(API + "/") and scope["method"] in _WITH_BODY and has_body:
+        if not scope["path"].startswith(API + "/") or scope["method"] not in _WITH_BODY:
+            return None
+        if has_body:
             given = headers.get(b"content-type", "").partition(";")[0].strip().lower()
             wanted = (*_NDJSON, _JSON) if scope["path"] == STREAMED else (_JSON,)
             if given not in wanted:
                 return problem(415, f"send {wanted[0]}", instance=instance)
+        elif self._is_foreign(headers):
+            # With JSON in it a browser would have asked first, and of this one it asks nobody.
+            return problem(403, "a page of another site may not do this; --cors allows it", instance=instance)
         return None
+
+    def _is_foreign(self, headers: Mapping[bytes, str]) -> bool:
+        """Return whether a request comes from a page of another site, and shows no key."""
+        origin = headers.get(b"origin")
+        if origin is None or b"authorization" in headers or self._origins & {origin, "*"}:
+            return False
+        return origin.partition("://")[2].lower() != headers.get(b"host", "").lower()
 
     def _most(self, scope: Scope) -> int:
         return self._limits.stream if scope["path"] == STREAMED else self._limits.body
