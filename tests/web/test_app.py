@@ -1,7 +1,9 @@
 """The application around the pages: keys, namespaces, forms, and addresses that lead nowhere."""
 
+import asyncio
 import re
 from importlib.resources import files
+from typing import Any
 
 import pytest
 from starlette.applications import Starlette
@@ -225,3 +227,23 @@ def test_vendored_scripts_come_with_their_licences(client: TestClient, name: str
     vendored = files("recollect.web") / "static" / "vendor"
     assert (vendored / f"{name}.LICENSE").read_text(encoding="utf-8")
     assert f"`{name}.min.js`" in (vendored / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", ["/memories", "/login", "/logout"])
+def test_somebody_who_leaves_before_the_form_is_there_is_no_failure_of_the_server(
+    engine: Engine, path: str
+) -> None:
+    sent: list[Any] = []
+
+    async def gone() -> Any:
+        return {"type": "http.disconnect"}
+
+    async def note(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http", "method": "POST", "path": path, "query_string": b"", "scheme": "http",
+        "headers": [(b"host", b"localhost")], "server": ("localhost", 80),
+    }  # fmt: skip
+    asyncio.run(create_pages(engine)(scope, gone, note))
+    assert sent[0]["status"] == 400
