@@ -316,7 +316,8 @@ def test_relations_hold_exactly_while_their_memory_may_be_seen(steps: list[str],
             clock[0] += DAY
             if step == "correct":
                 if chain[-1] in {each.id for each in memory.list(hidden=True).memories}:
-                    chain.append(memory.correct(chain[-1], "y").id)
+                    # In other words each time: what only says the same again goes with what it repeats.
+                    chain.append(memory.correct(chain[-1], "y" * len(chain)).id)
             elif step == "purge":
                 memory.purge(chain.pop())
                 if not chain:

@@ -49,6 +49,7 @@ def test_what_is_not_said_is_not_there(situation: Make) -> None:
         "graph": None,
         "life": USUAL,
         "words_of": None,
+        "failures": [],
     }
 
 
