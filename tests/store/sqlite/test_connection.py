@@ -34,6 +34,16 @@ def test_a_new_file_is_ours_and_as_durable_as_asked(tmp_path: Path, durable: boo
         connection.close()
 
 
+def test_an_sqlite_that_is_too_old_is_told_before_there_is_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
+    monkeypatch.setattr(sqlite3, "sqlite_version", "3.34.1")
+    with pytest.raises(StoreUnavailable, match=r"SQLite 3\.34\.1, and 3\.35 is needed; use another Python"):
+        connect(tmp_path / "m.db")
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_log_may_grow_longer_while_batches_are_written(tmp_path: Path) -> None:
     connection = connect(tmp_path / "m.db")
     assert pragma(connection, "wal_autocheckpoint") == 4_000

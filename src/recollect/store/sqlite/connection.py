@@ -28,6 +28,8 @@ _LOG_PAGES: Final = 4_000
 number, so that pages which many writes touch get there less often."""
 _LOG_PAGES_OF_BATCHES: Final = 16_000
 """A batch touches most pages of an index by hashes, wherever they lie: several wait for each other."""
+_OLDEST: Final = 3, 35
+"""The first SQLite that returns what it has written, and can drop a column."""
 
 
 def connect(
@@ -55,6 +57,12 @@ def connect(
         Told what was done, if the file was of an older schema.
     """
     name = str(path)
+    if sqlite3.sqlite_version_info < _OLDEST:
+        # Before there is a file: it would fail at the first statement that an older one cannot read.
+        needed = ".".join(map(str, _OLDEST))
+        raise StoreUnavailable(
+            f"this Python brings SQLite {sqlite3.sqlite_version}, and {needed} is needed; use another Python"
+        )
     if name != IN_MEMORY:
         file = Path(name)
         if must_exist and not file.exists():
