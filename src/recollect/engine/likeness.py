@@ -23,6 +23,7 @@ from recollect.duplicates.methods import Method
 from recollect.duplicates.near import ALONE_JACCARD
 from recollect.duplicates.pairs import near_pairs
 from recollect.duplicates.signatures import Keys, Signer, agreement, band_keys, direction_keys
+from recollect.embed.vectors import unit_rows
 from recollect.model.checks import FloatArray, IntArray
 from recollect.store.port import Floats
 
@@ -196,10 +197,7 @@ def _stacked(vectors: Sequence[Floats | None], having: IntArray) -> Floats:
     """Return the first vector of each that has any, at length 1."""
     if not having.size:
         return np.zeros((0, 1), np.float32)
-    rows = np.stack([_first(vectors[place]) for place in having]).astype(np.float32)
-    lengths = np.linalg.norm(rows, axis=1)[:, None]
-    unit: Floats = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
-    return unit
+    return unit_rows(np.stack([_first(vectors[place]) for place in having]).astype(np.float32))
 
 
 def _first(rows: Floats | None) -> Floats:

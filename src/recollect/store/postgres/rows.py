@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from recollect.model.errors import InvalidArgument, StoreCorrupt
 from recollect.model.memory import Memory, Source, Tier, trusted
 from recollect.model.place import Place
 from recollect.store.instants import instant, microseconds
 from recollect.store.postgres.texts import storable
+from recollect.store.unreadable import NOT_AS_WRITTEN, unreadable
 
 COLUMNS: Final = (
     "id", "content", "category", "tier", "confidence", "importance", "tags", "metadata", "facets", "speaker",
@@ -114,10 +114,8 @@ def memory(values: Sequence[Any], namespace: str) -> Memory:
                 embedder,
             )
         )
-    except (KeyError, TypeError, ValueError, OverflowError, InvalidArgument) as error:
-        raise StoreCorrupt(
-            f"the row of memory {id_} cannot be read ({error}); restore it from a backup"
-        ) from error
+    except NOT_AS_WRITTEN as error:
+        raise unreadable(id_, error) from error
 
 
 def facets(value: object) -> object:

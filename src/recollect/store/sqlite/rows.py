@@ -9,10 +9,10 @@ from json.encoder import encode_basestring
 from types import MappingProxyType
 from typing import Any, Final
 
-from recollect.model.errors import InvalidArgument, StoreCorrupt
 from recollect.model.memory import Memory, Source, Tier, trusted
 from recollect.model.place import Place
 from recollect.store.instants import EPOCH, MICROSECOND, instant, microseconds
+from recollect.store.unreadable import NOT_AS_WRITTEN, unreadable
 
 COLUMNS: Final = (
     "id", "content", "category", "tier", "confidence", "importance", "tags", "metadata", "speaker", "session",
@@ -158,10 +158,8 @@ def memory(values: Sequence[Any], path: str | None = None) -> Memory:
                 embedder,
             )
         )
-    except (KeyError, TypeError, ValueError, OverflowError, InvalidArgument) as error:
-        raise StoreCorrupt(
-            f"the row of memory {id_} cannot be read ({error}); restore it from a backup"
-        ) from error
+    except NOT_AS_WRITTEN as error:
+        raise unreadable(id_, error) from error
 
 
 def _tuple(text: str) -> tuple[str, ...]:

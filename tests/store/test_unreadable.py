@@ -1,0 +1,23 @@
+"""Both stores say the same of a row that is none that was written."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from recollect.model import Memory
+from recollect.model.errors import StoreCorrupt
+from recollect.store.postgres import rows as on_server
+from recollect.store.sqlite import rows as in_file
+
+
+@pytest.mark.parametrize(
+    ("read", "count"),
+    [
+        (lambda values: in_file.memory(values, "default"), len(in_file.COLUMNS) + 1),
+        (lambda values: on_server.memory(values, "default"), len(on_server.COLUMNS) - 1),
+    ],
+)
+def test_a_row_of_nothing_names_its_memory(read: Callable[[list[Any]], Memory], count: int) -> None:
+    with pytest.raises(StoreCorrupt, match=r"the row of memory m1 cannot be read \(.+\); restore it from a"):
+        read(["m1", *[None] * (count - 1)])
