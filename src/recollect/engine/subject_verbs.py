@@ -88,7 +88,7 @@ class SubjectVerbs(EntityVerbs):
 
         What repeats those goes with them, and so do summaries of them; see :meth:`Engine.purge`.
         Logged questions that name the subject, or have a word of its names that is no common one, lose their
-        text; see :mod:`recollect.text.name_words`.
+        text; see :mod:`recollect.text.name_words`. What users of such a name saw in experiments is removed.
         """
         path = self._namespace(namespace)
         found = self.about(subject, namespace=path)

@@ -97,6 +97,18 @@ class LearningConformance:
         store.log_recalls([_recall("r3", [0, 1], words=[1.0, 2.0])], _BOUNDS)
         assert store.recalls(_HERE, limit=1)[0].ids == ("b",)
 
+    def test_a_purge_of_somebody_takes_along_what_they_saw(self, store: Store) -> None:
+        """Check sightings in experiments, of whoever is called so, and those that wait to be written."""
+        _remembered(store, _HERE, "a", "b")
+        with store.view(_HERE, _NOW) as view:
+            before = view.change
+        seen = [_sighting(user) for user in ("anna_berg", "Anna Berg", "berg@acme.example", "annabel", "")]
+        store.log_recalls([_recall("r1", [0])], _BOUNDS, seen)
+        store.purge(_HERE, [], ["Anna Berg"])
+        assert [each.user for each in store.sightings(_HERE, "e")] == ["annabel", ""]
+        store.log_recalls([_recall("r1", [0], seen=before)], _BOUNDS, [_sighting("anna_berg")])
+        assert [each.user for each in store.sightings(_HERE, "e")] == ["annabel", ""]
+
     def test_what_was_asked_before_a_purge_is_not_logged_after_it(self, store: Store) -> None:
         """Check that no question that waited elsewhere brings back what it names."""
         _remembered(store, _HERE, "a", "b")

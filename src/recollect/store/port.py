@@ -229,6 +229,11 @@ class Store(VectorStore, NamedStore, ServedStore, LearningStore, RepeatStore, Pr
         ...
 
     @property
+    def read_only(self) -> bool:
+        """Whether nothing can be written to it, as it is or as it was opened."""
+        ...
+
+    @property
     def rollbacks(self) -> int:
         """How often a write made of several was undone after something in it had been written."""
         ...
@@ -293,7 +298,8 @@ class Store(VectorStore, NamedStore, ServedStore, LearningStore, RepeatStore, Pr
 
         And the entities with any of `names`, what was merged into them, their relations, and the text of
         logged questions that have such a name or a word that tells of it
-        (:mod:`recollect.text.name_words`). The feed tells of that purge, too, whether or not memories went.
+        (:mod:`recollect.text.name_words`); and what somebody saw in experiments whose name has. The feed
+        tells of that purge, too, whether or not memories went.
         """
         ...
 

@@ -10,7 +10,7 @@ has a name, with its evidence. The last version that was not withdrawn is the on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -22,6 +22,7 @@ from recollect.model import checks
 from recollect.model.checks import IntArray
 from recollect.model.errors import InvalidArgument
 from recollect.model.feedback import Feedback
+from recollect.text.name_words import may_name
 
 Singles = npt.NDArray[np.float32]
 LIMIT: Final = 100_000
@@ -170,3 +171,23 @@ class Sighting:
     at: datetime
     results: int
     teams: Mapping[str, int] = field(default_factory=dict, hash=False)
+
+
+def may_mean(user: str, names: Collection[str]) -> bool:
+    """Return whether whoever took part in an experiment may be somebody: names of accounts are spelt freely.
+
+    Parameters
+    ----------
+    user
+        What the one was called in the experiment.
+    names
+        What the somebody is called, spelt in any way.
+
+    Examples
+    --------
+    >>> [may_mean(user, ["Anna Berg"]) for user in ("anna_berg", "a.berg@acme.example", "annabel", "")]
+    [True, True, False, False]
+    >>> may_mean("user_4711", ["Anna Berg", "user_4711"])
+    True
+    """
+    return may_name(user.replace("_", " "), [name.replace("_", " ") for name in names])

@@ -45,10 +45,15 @@ class LearningStore:
             # All of them before anything is counted: who has counted waits for nobody any more.
             touched = {each.namespace for each in recalls} | {each.namespace for each in sightings}
             namespaces.lock_all_known(connection, touched)
+            late = set()
             for found, entries in _by_namespace(connection, recalls):
-                if kept := recall_log.untouched(connection, found, entries):
+                kept = recall_log.untouched(connection, found, entries)
+                late |= {each.id for each in entries} - {each.id for each in kept}
+                if kept:
                     recall_log.add(connection, found.number, kept, bounds)
-            for found, seen in _by_namespace(connection, sightings):
+            # Who asked may be who is gone.
+            timely = [each for each in sightings if each.recall_id not in late]
+            for found, seen in _by_namespace(connection, timely):
                 ids = [id_ for each in seen for id_ in each.teams]
                 slots = recall_log.slots_of(connection, found.number, ids)
                 lessons.see(connection, found.number, seen, slots)

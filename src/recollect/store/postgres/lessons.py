@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from recollect.model.feedback import Feedback, Signal
 from recollect.store.instants import instant, microseconds, moment
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.recall_log import is_inhabited, names
-from recollect.store.recall_log import Lesson, Reaction, Sighting
+from recollect.store.recall_log import Lesson, Reaction, Sighting, may_mean
 
 _LESSON: Final = "SELECT number, kind, name, data, evidence, at, withdrawn_at FROM lessons "
 _LONG_AGO: Final = -(2**63)
@@ -173,3 +173,14 @@ def purge(connection: Server, number: int, slots: Sequence[int]) -> None:
     if not is_inhabited(connection, number):
         connection.execute("DELETE FROM reactions WHERE namespace = %s", (number,))
         connection.execute("DELETE FROM sightings WHERE namespace = %s", (number,))
+
+
+def forget_users(connection: Server, number: int, names: Collection[str]) -> None:
+    """Remove what was seen by those in experiments whom one of these names may mean."""
+    rows = connection.execute(
+        "SELECT DISTINCT person FROM sightings WHERE namespace = %s", (number,)
+    ).fetchall()
+    connection.execute(
+        "DELETE FROM sightings WHERE namespace = %s AND person = ANY (%s::text[])",
+        (number, [user for (user,) in rows if may_mean(user, names)]),
+    )

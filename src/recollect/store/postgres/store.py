@@ -85,6 +85,9 @@ class PostgresStore(
         The address without its password.
     """
 
+    read_only = False
+    """What may be written is for the server to say, table by table and user by user."""
+
     def __init__(
         self,
         url: str,
@@ -317,6 +320,7 @@ class PostgresStore(
         entities.remove_named(connection, whose, [folded(name) for name in names])
         if names:
             emptying.forget_questions(connection, whose.number, names)
+            lessons.forget_users(connection, whose.number, names)
             # Of those who wait to log a question, nobody is to bring a name back.
             entities.log(connection, whose, "purge", naming=False)
         erase_replies(connection, namespace)

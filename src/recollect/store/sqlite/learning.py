@@ -42,10 +42,14 @@ class LearningStore:
             return
         lightly = self._lightly(patience)
         with self._lock, translated(self.path), lightly, transaction(self._connection, self.path):
+            late = set()
             for found, entries in self._by_namespace(recalls):
-                if kept := recall_log.untouched(self._connection, found, entries):
+                kept = recall_log.untouched(self._connection, found, entries)
+                late |= {each.id for each in entries} - {each.id for each in kept}
+                if kept:
                     recall_log.add(self._connection, found.number, kept, bounds)
-            for found, seen in self._by_namespace(sightings):
+            # Who asked may be who is gone.
+            for found, seen in self._by_namespace(each for each in sightings if each.recall_id not in late):
                 ids = [id_ for each in seen for id_ in each.teams]
                 slots = recall_log.slots_of(self._connection, found.number, ids)
                 lessons.see(self._connection, found.number, seen, slots)

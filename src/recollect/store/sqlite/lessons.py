@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from recollect.model.feedback import Feedback, Signal
 from recollect.store.instants import instant, microseconds, moment
-from recollect.store.recall_log import Lesson, Reaction, Sighting
+from recollect.store.recall_log import Lesson, Reaction, Sighting, may_mean
 
 _LESSON: Final = "SELECT number, kind, name, data, evidence, at, withdrawn_at FROM lessons "
 
@@ -187,3 +187,12 @@ def purge(connection: sqlite3.Connection, number: int, slots: Sequence[int]) -> 
     if connection.execute("SELECT 1 FROM memories WHERE namespace = ? LIMIT 1", (number,)).fetchone() is None:
         connection.execute("DELETE FROM reactions WHERE namespace = ?", (number,))
         connection.execute("DELETE FROM sightings WHERE namespace = ?", (number,))
+
+
+def forget_users(connection: sqlite3.Connection, number: int, names: Collection[str]) -> None:
+    """Remove what was seen by those in experiments whom one of these names may mean."""
+    rows = connection.execute("SELECT DISTINCT user FROM sightings WHERE namespace = ?", (number,)).fetchall()
+    connection.executemany(
+        "DELETE FROM sightings WHERE namespace = ? AND user = ?",
+        [(number, user) for (user,) in rows if may_mean(user, names)],
+    )

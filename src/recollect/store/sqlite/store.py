@@ -34,7 +34,7 @@ from recollect.store.sqlite import (
 )
 from recollect.store.sqlite.access import AccessStore, erase_replies
 from recollect.store.sqlite.backup import back_up
-from recollect.store.sqlite.connection import connect, expect, reading, translated
+from recollect.store.sqlite.connection import connect, expect, reading, translated, why_read_only
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.embedding import EmbeddingStore
 from recollect.store.sqlite.erasing import erase, owe
@@ -46,6 +46,7 @@ from recollect.store.sqlite.loading import caught_up
 from recollect.store.sqlite.migrating import Migration
 from recollect.store.sqlite.naming import NamingStore
 from recollect.store.sqlite.openings import OpeningStore
+from recollect.store.sqlite.reading_only import refuse_to_write
 from recollect.store.sqlite.repeats import RepeatStore
 from recollect.store.sqlite.rows import marks
 from recollect.store.sqlite.segments import TAIL, Namespace
@@ -57,6 +58,8 @@ if TYPE_CHECKING:
 
 _MEMORY_BUDGET: Final = 1024**3
 _EMPTY: Final = Namespace(0, "", 0, 0, 0, 0)
+_UNNOTED: Final = 0
+"""The number of an embedder that the file does not know: SQLite gives none below 1."""
 _AT_ONCE: Final = 500
 """How many values one statement is asked for."""
 
@@ -87,9 +90,13 @@ class SqliteStore(
         Whether a file of an older schema is copied before it is migrated.
     approximate_from
         From how many memories with vectors on a namespace gets an approximate index, if faiss is installed.
+    read_only
+        Whether nothing is to be written, even though it could be. A file that cannot be is opened so anyway.
 
     Attributes
     ----------
+    read_only
+        Whether nothing can be written; `read_only_because` says why.
     migration
         What was done to the file when it was opened, if it was of an older schema.
     """
@@ -103,13 +110,21 @@ class SqliteStore(
         must_exist: bool = False,
         migration_backup: bool = True,
         approximate_from: int = LARGE,
+        read_only: bool = False,
     ) -> None:
         self.path = str(path)
         self._approximate_from = checks.whole("approximate_from", approximate_from, 1)
         self.migration: Migration | None = None
         self._connection = connect(
-            path, durable=durable, must_exist=must_exist, backup=migration_backup, migrated=self._note
+            path,
+            durable=durable,
+            must_exist=must_exist,
+            backup=migration_backup,
+            migrated=self._note,
+            read_only=checks.flag("read_only", read_only),
         )
+        self.read_only_because = why_read_only(self._connection)
+        self.read_only = bool(self.read_only_because)
         condition_functions.register(self._connection)
         self._lock = threading.RLock()
         self._partitions: OrderedDict[str, tuple[Partition, int]] = OrderedDict()
@@ -125,6 +140,9 @@ class SqliteStore(
             find = "SELECT number, dimension FROM embedders WHERE name = ?"
             with reading(self._connection, self.path):
                 found = self._connection.execute(find, (name,)).fetchone()
+            if found is None and self.read_only:
+                # Nothing in the file is by this embedder, as if it had been noted down a moment ago.
+                found = (_UNNOTED, dimension)
             if found is None:
                 with transaction(self._connection, self.path):
                     self._connection.execute(
@@ -221,6 +239,7 @@ class SqliteStore(
                 entities.remove_named(self._connection, whose, [folded(name) for name in names])
                 if names and whose:
                     emptying.forget_questions(self._connection, whose, names)
+                    lessons.forget_users(self._connection, whose, names)
                     # Of those who wait to log a question, nobody is to bring a name back.
                     entities.log(self._connection, whose, "purge", naming=False)
                 erase_replies(self._connection, namespace)
@@ -336,6 +355,7 @@ class SqliteStore(
 
     def vacuum(self) -> None:
         """Write the file anew: give back the space of what was removed, and erase every trace of it."""
+        refuse_to_write(self.path, self.read_only_because)
         with self._lock, translated(self.path):
             erase(self._connection, self.path)
 
