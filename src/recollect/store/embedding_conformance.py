@@ -93,6 +93,15 @@ class EmbeddingConformance:
             store.put_vectors([_embedded("a", _HERE, _row(float("nan"), 0))])
         assert store.count_waiting() == 2
 
+    def test_how_long_vectors_are_is_known_before_any_is_used(self, store: Store) -> None:
+        """Check that the dimension of an embedder can be asked for, and that asking takes none into use."""
+        assert store.dimension_of("old") is None
+        store.use_embedder("old", 2)
+        store.use_embedder("new", 3)
+        assert (store.dimension_of("old"), store.dimension_of("new")) == (2, 3)
+        assert store.dimension_of("another") is None
+        assert store.other_vectors() == {}
+
     def test_old_vectors_go_a_part_at_a_time(self, store: Store) -> None:
         """Check that only those of other embedders go, and that their memories are told to wait."""
         store.use_embedder("old", 2)

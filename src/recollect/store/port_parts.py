@@ -27,6 +27,10 @@ _Result = TypeVar("_Result")
 class VectorStore(Protocol):
     """What a store promises about vectors: whose they are, and what still waits for its own."""
 
+    def dimension_of(self, embedder: str) -> int | None:
+        """Return how long the vectors of an embedder are, as recorded; None for one that was never used."""
+        ...
+
     def cached_vectors(self, digests: Sequence[bytes]) -> dict[bytes, Floats]:
         """Return the vectors that texts with these addresses have from the current embedder."""
         ...

@@ -35,6 +35,12 @@ class EmbeddingStore:
     _database: Database
     _embedder: tuple[int, int] | None
 
+    def dimension_of(self, embedder: str) -> int | None:
+        """Return how long the vectors of an embedder are, as recorded; None for one that was never used."""
+        find = "SELECT dimension FROM embedders WHERE name = %s"
+        found = self._database.read(lambda connection: connection.execute(find, (embedder,)).fetchone())
+        return None if found is None else int(found[0])
+
     def waiting(self, limit: int, cursor: str | None = None) -> Page:
         """Return memories without a vector of the current embedder, of every namespace, a page at a time."""
         if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) < _DIGITS):
