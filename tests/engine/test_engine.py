@@ -179,6 +179,21 @@ def test_a_correction_of_what_is_pinned_is_pinned(memory: Engine) -> None:
     assert memory.correct(old.id, "Anna must not eat peanuts.").pinned
 
 
+def test_a_correction_expires_when_what_it_corrects_would_have(memory: Engine, clock: Clock) -> None:
+    tomorrow = START + timedelta(days=1)
+    old = memory.remember("The code of the door is 1234.", expires_at=tomorrow)
+    new = memory.correct(old.id, "The code of the door is 4321.")
+    assert new.expires_at == tomorrow
+    assert memory.correct(new.id, "The code is 4711.", pinned=True).expires_at is None
+    late = memory.remember("The guest comes at ten.", expires_at=tomorrow)
+    later = memory.correct(late.id, "The guest comes at noon.", expires_at=tomorrow + timedelta(days=1))
+    assert later.expires_at == tomorrow + timedelta(days=1)
+    assert memory.correct(later.id, "The guest lives here.", expires_at=None).expires_at is None
+    gone = memory.remember("The shop closes at six.", expires_at=tomorrow)
+    clock.pass_days(2)
+    assert memory.correct(gone.id, "The shop closes at eight.").expires_at is None
+
+
 def test_a_memory_can_be_corrected_once(memory: Engine) -> None:
     old = memory.remember("It is Monday.")
     new = memory.correct(old.id, "It is Tuesday.")

@@ -260,7 +260,8 @@ class Engine(
         """Say something new in place of a memory; the old one stays readable in `history` and `as_of`.
 
         What is not given in `details` is taken over from the old memory: its category, tier, importance,
-        tags, metadata, place, and whether it is pinned; of its names, those that its text does not mention.
+        tags, metadata, place, and whether it is pinned; of its names, those that its text does not mention;
+        when it expires, unless it has by now or the new one is to be pinned.
         A place whose name the old text mentions and the new one does not is what was corrected, and is not
         taken over: whoever "lives in Berlin" and then "lives in Porto" no longer is where Berlin is.
         """
@@ -276,6 +277,8 @@ class Engine(
             parts = {folded(part) for part in old.place.name.split(",") if part.strip()}
             if stands_in(old.content, parts) and not stands_in(checks.text("content", content), parts):
                 kept["place"] = None
+        if old.expires_at is not None and old.expires_at > self._clock() and not details.get("pinned"):
+            kept["expires_at"] = old.expires_at
         return self.remember(content, namespace=old.namespace, supersedes=(old.id,), **(kept | details))
 
     # --- look -----------------------------------------------------------------------------------------
