@@ -42,6 +42,7 @@ def situation() -> Iterator[Callable[..., Situation]]:
                 "now": NOW,
                 "period": None,
                 "graph": lambda: graphs.at("default", NOW),
+                "overview": lambda: memory.store.view("default", NOW),
                 "words_of": lambda said: words_of(said, memory.analyser),
             }
             return Situation(**(values | changes))

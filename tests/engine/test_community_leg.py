@@ -1,16 +1,20 @@
 """Communities by what their summaries say: what is counted, found, ordered and told."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import recollect
 from recollect.engine import Recipe
 from recollect.engine.community_leg import gather, points
 from recollect.engine.situation import Situation
 
 Make = Callable[..., Situation]
 RECIPE = Recipe(name="x", graph="communities")
+NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 NONE, NO_SCORES = np.zeros(0, np.intp), np.zeros(0)
 TEA = [
     {"content": "Anna poured green tea from the pot", "entities": ["Anna", "Ben"]},
@@ -63,6 +67,7 @@ def test_nothing_matches_nothing_may_be_seen_nothing_to_go_by(situation: Make) -
         situation([*TEA, *ROCKET], "an umbrella"),
         situation([*TEA, *ROCKET], "tea", graph=None),
         situation([*TEA, *ROCKET], "tea", words_of=None),
+        situation([*TEA, *ROCKET], "tea", overview=None),
         situation([*TEA, *ROCKET], "the of"),
         situation(["alone"], "alone"),
         situation([*TEA, *ROCKET], "green -tea -pot"),
@@ -76,3 +81,45 @@ def test_summaries_are_made_once_for_each_state_of_the_graph(situation: Make) ->
     gather(RECIPE, asked, NONE, NO_SCORES)
     kept: list[object] = asked.graph().once(lambda: pytest.fail("made again"))
     assert len(kept) == 2
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    """Two groups of memories; the first memory was said long ago, and corrected today."""
+    path = str(tmp_path / "memory.db")
+    with recollect.open(path, embedder="lexical", clock=lambda: NOW) as memory:
+        for number, item in enumerate([*TEA, *ROCKET]):
+            said = NOW - timedelta(days=100 if number == 0 else 10)
+            memory.remember(**item, id=f"m{number}", created_at=said, duplicates="off")
+        memory.correct("m0", "Anna poured coffee")
+    return path
+
+
+def asked(file: str, **how: datetime) -> list[str]:
+    """What a process that has just begun finds by communities alone."""
+    with recollect.open(file, embedder="lexical", clock=lambda: NOW) as memory:
+        return by_communities(memory, **how)
+
+
+def by_communities(memory: recollect.Engine, **how: datetime) -> list[str]:
+    found = memory.recall("who drank the tea?", recipe="bm25", changes={"graph": "communities"}, **how)
+    return sorted(
+        hit.memory.id
+        for hit in found
+        if any(part.label == "communities" and part.value for part in hit.explanation.walk())
+    )
+
+
+def test_what_held_long_ago_is_searched_although_most_of_the_groups_did_not_yet(file: str) -> None:
+    assert asked(file, true_at=NOW) == ["m1"]
+    assert asked(file, true_at=NOW - timedelta(days=50)) == []
+
+
+def test_what_one_question_leaves_out_is_there_for_the_next(file: str) -> None:
+    with recollect.open(file, embedder="lexical", clock=lambda: NOW) as memory:
+        by_communities(memory, true_at=NOW - timedelta(days=50))
+        assert by_communities(memory) == asked(file) == ["m1"]
+
+
+def test_what_was_believed_then_counts_among_what_was_believed_then(file: str) -> None:
+    assert asked(file, as_of=NOW - timedelta(days=1)) == ["m0", "m1"]

@@ -47,6 +47,7 @@ def test_what_is_not_said_is_not_there(situation: Make) -> None:
         "here": None,
         "reranker": None,
         "graph": None,
+        "overview": None,
         "life": USUAL,
         "words_of": None,
         "failures": [],

@@ -16,7 +16,7 @@ from recollect.graph.adjacency import Graph
 from recollect.graph.communities import Level, communities
 from recollect.graph.pagerank import pagerank
 from recollect.graph.summaries import Community, Member, StatisticalSummariser, Summary, summarised
-from recollect.index.record import Records, visible
+from recollect.index.record import Records
 from recollect.model.checks import BoolArray, FloatArray, IntArray
 from recollect.model.memory import Memory
 from recollect.store.port import Terms, View
@@ -105,7 +105,7 @@ def told(
 
 
 def summaries(
-    known: NamespaceGraph, view: View, now: float, words_of: Callable[[Memory], Terms]
+    known: NamespaceGraph, view: View, words_of: Callable[[Memory], Terms]
 ) -> list[tuple[IntArray, Summary]]:
     """Return the memories of every community of the finest level that has any, each with its summary.
 
@@ -113,13 +113,14 @@ def summaries(
     ----------
     known
         The graph.
-    view, now
-        An open view of the namespace, and its moment.
+    view
+        An open view of all that is in the graph.
     words_of
         Reads the words of a memory.
     """
     structure = Structure.of(known, 0)
-    seen = _seen(structure.nodes, known, view, lambda records: visible(records, now))
+    slots = known.slots_of(structure.nodes)
+    seen = (slots < 0) | np.isin(slots, view.without(np.unique(slots[slots >= 0]), ()))
     every = [(each, known.slots_of(structure.nodes[each])) for each in structure.groups(0, seen)]
     groups = [(members, slots[slots >= 0]) for members, slots in every if (slots >= 0).any()]
     shown = [_Members.of(members, structure, known, view) for members, _ in groups]

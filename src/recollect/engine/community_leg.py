@@ -10,6 +10,7 @@ others.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from recollect.index.lexical import LexicalQuery
 from recollect.model.checks import FloatArray, IntArray
 from recollect.model.memory import Memory
 from recollect.rank.bm25 import BM25
-from recollect.store.port import NOTHING, Found, Terms
+from recollect.store.port import NOTHING, Found, Terms, View
 from recollect.text.folding import folded
 
 IN_SUMMARY: Final = 2.0
@@ -56,11 +57,11 @@ def gather(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
     slots, scores
         The candidates so far; what a summary says does not depend on them.
     """
-    words_of = situation.words_of
-    if situation.graph is None or words_of is None or not situation.question.terms:
+    words_of, overview = situation.words_of, situation.overview
+    if situation.graph is None or words_of is None or overview is None or not situation.question.terms:
         return NOTHING
     known = situation.graph()
-    groups = known.once(lambda: _groups(known, situation, words_of))
+    groups = known.once(lambda: _groups(known, overview, words_of))
     terms, words = set(situation.question.terms), set(folded(situation.question.text).split())
     worth = [points(terms, words, group.terms, group.names) for group in groups]
     best = sorted((-value, place) for place, value in enumerate(worth) if value)[:_BEST]
@@ -99,8 +100,14 @@ def points(terms: set[str], words: set[str], keywords: tuple[str, ...], names: f
     return IN_SUMMARY * (as_keywords + len(words & names)) + IN_KEYWORDS * as_keywords
 
 
-def _groups(known: NamespaceGraph, situation: Situation, words_of: Callable[[Memory], Terms]) -> list[_Group]:
-    found = summaries(known, situation.view, situation.now.timestamp(), words_of)
+def _groups(
+    known: NamespaceGraph,
+    overview: Callable[[], AbstractContextManager[View]],
+    words_of: Callable[[Memory], Terms],
+) -> list[_Group]:
+    # They are kept for the questions to come: what this one leaves out must not be missing from them.
+    with overview() as view:
+        found = summaries(known, view, words_of)
     return [
         _Group(slots, told.terms, frozenset(word for name in told.entities for word in folded(name).split()))
         for slots, told in found

@@ -164,6 +164,9 @@ class Recaller:
                 here=request.near,
                 reranker=self.reranker,
                 graph=lambda: self.graphs(request.namespace, request.now, request.as_of),
+                overview=lambda: self.repairing.store.view(
+                    request.namespace, request.now, as_of=request.as_of
+                ),
                 life=self.life,
                 words_of=self.repairing.words_of,
             )

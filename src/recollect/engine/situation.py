@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
@@ -37,6 +38,7 @@ class Situation:
     likely unrelated, as the embedder was calibrated. `about_time` says that the period is what was asked for,
     and not one detail of the question among others; `here` is the place to look around.
     `graph` returns the graph of the namespace; building it may take seconds, so only legs that need it ask.
+    `overview` opens a view of all that is in the graph, whatever this question is restricted to.
     `life` tells how sure a memory is by now; `words_of` reads its words.
     `failures` takes up what a step could not do, in words; it then leaves everything as it was.
     """
@@ -53,6 +55,7 @@ class Situation:
     here: Place | None = None
     reranker: Reranker | None = None
     graph: Callable[[], NamespaceGraph] | None = None
+    overview: Callable[[], AbstractContextManager[View]] | None = None
     life: Life = USUAL
     words_of: Callable[[Memory], Terms] | None = None
     failures: list[str] = field(default_factory=list)
