@@ -5,6 +5,7 @@ import pytest
 from recollect.engine import Engine
 from recollect.engine import open as open_engine
 from recollect.learn.confident import confident_recall
+from recollect.model import Source
 from recollect.model.errors import InvalidArgument
 
 
@@ -40,3 +41,21 @@ def test_one_sample_is_none() -> None:
         assert confident_recall(engine, "tea", variants=["some tea"]).agreement.confidence == 1
         with pytest.raises(InvalidArgument, match="require"):
             confident_recall(engine, "tea", require=2)
+
+
+def test_sessions_are_kept_as_far_as_their_hits_are() -> None:
+    with open_engine(":memory:", embedder="lexical") as memory:
+        said = [f"tea with Anna, cup {cup}" for cup in range(3)] + ["Anna sails"]
+        for place, content in enumerate(said):
+            memory.remember(content, source=Source(session="kitchen", position=place), duplicates="off")
+        memory.remember("tea for Bob", source=Source(session="garden"))
+        # One session was asked for, and it has three hits.
+        found = confident_recall(memory, "tea with Anna", limit=1, sessions=True)
+        assert [len(each.hits) for each in found.recall.sessions] == [3]
+        assert set(found.agreement.support) >= {hit.memory.id for hit in found.recall}
+        strict = confident_recall(
+            memory, "tea with Anna", variants=["Bob"], limit=2, sessions=True, support=0.8
+        )
+        held = [hit for each in strict.recall.sessions for hit in each.hits]
+        assert held == list(strict.recall.hits)
+        assert 0 < len(held) < len(memory.recall("tea with Anna", limit=2, sessions=True))

@@ -54,7 +54,13 @@ def probabilities(engine: Engine, recall: Recall, *, namespace: str | None = Non
     if curve is None:
         return {}
     (down,) = written_down([recall.trace])
-    near = down.values[list(down.shown), down.columns.index("meaning")].astype(np.float64)
+    near = down.values[:, down.columns.index("meaning")].astype(np.float64)
     known = ~np.isnan(near)
-    chances = iter(curve(near[known].clip(-1, 1)).tolist())
-    return {hit.memory.id: next(chances) for hit, yes in zip(recall.hits, known.tolist(), strict=True) if yes}
+    if "unread" in down.columns:
+        # Of these the similarity is a guess from their words, and the curve was not fitted to guesses.
+        known &= down.values[:, down.columns.index("unread")] == 0
+    # By memory and not by place: the hits may be some of those that the trace knows, or others too.
+    names = engine.store.ids_of(recall.hits[0].memory.namespace, down.slots[known].tolist())
+    worth = curve(near[known].clip(-1, 1)).tolist()
+    chances = {names.get(slot): each for slot, each in zip(down.slots[known].tolist(), worth, strict=True)}
+    return {hit.memory.id: chances[hit.memory.id] for hit in recall.hits if hit.memory.id in chances}

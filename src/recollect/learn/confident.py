@@ -83,10 +83,17 @@ def confident_recall(
         raise InvalidArgument(
             "variants", list(others), "at least one, where a recipe has one leg or there is no embedder"
         )
-    agreed = agreement([[hit.memory.id for hit in each] for _, each in samples], depth=max(limit, 1))
+    rankings = [[hit.memory.id for hit in each] for _, each in samples]
+    # Of sessions the limit counts those, and each has several hits.
+    agreed = agreement(rankings, depth=max(1, *map(len, rankings)))
     names = tuple(said for said, _ in samples)
     if agreed.confidence < least:
         refused = f"the answers agree to {agreed.confidence:.2f}, below {least:.2f}"
         return ConfidentRecall(replace(found, hits=(), sessions=()), agreed, names, refused)
     kept = tuple(hit for hit in found if agreed.support[hit.memory.id] >= share)
-    return ConfidentRecall(replace(found, hits=kept), agreed, names)
+    sessions = [
+        replace(each, hits=tuple(hit for hit in each.hits if agreed.support[hit.memory.id] >= share))
+        for each in found.sessions
+    ]
+    shown = tuple(each for each in sessions if each.hits)
+    return ConfidentRecall(replace(found, hits=kept, sessions=shown), agreed, names)
