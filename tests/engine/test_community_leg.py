@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -95,13 +96,13 @@ def file(tmp_path: Path) -> str:
     return path
 
 
-def asked(file: str, **how: datetime) -> list[str]:
+def asked(file: str, **how: Any) -> list[str]:
     """What a process that has just begun finds by communities alone."""
     with recollect.open(file, embedder="lexical", clock=lambda: NOW) as memory:
         return by_communities(memory, **how)
 
 
-def by_communities(memory: recollect.Engine, **how: datetime) -> list[str]:
+def by_communities(memory: recollect.Engine, **how: Any) -> list[str]:
     found = memory.recall("who drank the tea?", recipe="bm25", changes={"graph": "communities"}, **how)
     return sorted(
         hit.memory.id
