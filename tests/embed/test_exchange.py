@@ -163,6 +163,37 @@ def test_a_dripping_service_is_stopped_too(service: Any, reply: Callable[..., An
         post_json(service.address, {}, {}, Waiting(timeout=0.2, attempts=1).patience)
 
 
+def test_all_attempts_together_have_an_end(service: Any, reply: Callable[..., Any]) -> None:
+    service.says(*[reply({}, delay=5)] * 4)
+    began = monotonic()
+    with pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.3 s; gave up after 1 attempt$"):
+        post_json(service.address, {}, {}, Patience(total=0.3))
+    assert monotonic() - began < 3
+    assert len(service.asked) == 1
+
+
+def test_nobody_pauses_for_longer_than_there_is_time(service: Any, reply: Callable[..., Any]) -> None:
+    service.says(reply(status=429, headers={"Retry-After": "7"}))
+    waiting = Waiting(total=5.0)
+    with pytest.raises(ServiceUnreachable, match=r"429 .* gave up after 1 attempt$"):
+        post_json(service.address, {}, {}, waiting.patience)
+    assert waiting.pauses == []
+
+
+def test_a_pause_that_took_too_long_leaves_no_time_and_breaks_nothing(
+    service: Any, reply: Callable[..., Any]
+) -> None:
+    service.says(reply(status=500), reply({}, delay=1))
+    now = [0.0]
+
+    def overslept(seconds: float) -> None:
+        now[0] += 100.0
+
+    patience = Patience(total=5.0, clock=lambda: now[0], sleep=overslept)
+    with pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.001 s; gave up after 2 attempts"):
+        post_json(service.address, {}, {}, patience)
+
+
 def raw_service(*parts: bytes, pause: float = 0.0) -> tuple[socket.socket, str]:
     """A service that sends these bytes as they are, whatever it is asked."""
     listening = socket.create_server(("127.0.0.1", 0))
@@ -274,7 +305,7 @@ def test_clients_that_failed_together_do_not_return_together() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"timeout": 0}, {"attempts": 0}, {"first_pause": -1}, {"longest_pause": -1}]
+    "settings", [{"timeout": 0}, {"attempts": 0}, {"first_pause": -1}, {"longest_pause": -1}, {"total": 0}]
 )
 def test_patience_is_positive(settings: dict[str, Any]) -> None:
     with pytest.raises(InvalidArgument):

@@ -1,5 +1,6 @@
 import math
 from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -236,6 +237,108 @@ def test_a_service_that_stumbles_is_asked_again(
     assert len(service.asked) == 3
 
 
+def test_a_question_waits_for_seconds_and_the_next_ones_not_at_all(
+    service: Any, reply: Callable[..., Any]
+) -> None:
+    now = [0.0]
+    service.says(reply({}, delay=5))
+    patience = Patience(clock=lambda: monotonic() + now[0])
+    embedder = OllamaEmbedder("m", service.address, dimension=3, patience=patience, question_seconds=0.2)
+    began = monotonic()
+    with pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.2 s"):
+        embedder.embed_query("red")
+    for _ in range(3):
+        with pytest.raises(ServiceUnreachable, match=r"did not answer .*\(it is not asked again for [45] s\)"):
+            embedder.embed_query("red")
+    assert (len(service.asked), monotonic() - began < 3) == (1, True)
+    now[0] += 5.0
+    service.answer = ollama_answer
+    assert embedder.embed_query("red").any()
+
+
+def test_a_question_in_many_requests_waits_once(service: Any, reply: Callable[..., Any]) -> None:
+    service.says(*[reply({"embeddings": [[1, 2, 3]]}, delay=0.2)] * 100)
+    embedder = OllamaEmbedder(
+        "m", service.address, dimension=3, batch=1, passage_characters=100, question_seconds=0.5
+    )
+    began = monotonic()
+    with pytest.raises(ServiceUnreachable, match="did not answer within"):
+        embedder.embed_query("seven words in each of these sentences. " * 100)
+    assert monotonic() - began < 3
+
+
+def test_documents_are_patient_and_tell_questions_that_it_is_back(
+    service: Any, reply: Callable[..., Any]
+) -> None:
+    embedder = OllamaEmbedder("m", service.address, dimension=3, patience=HASTY)
+    service.says(*[reply(status=503)] * 3)
+    with pytest.raises(ServiceUnreachable, match="gave up after 3 attempts"):
+        embedder.embed_query("red")
+    service.answer = ollama_answer
+    with pytest.raises(ServiceUnreachable, match="not asked again"):
+        embedder.embed_query("red")
+    service.says(*[reply(status=503)] * 3)
+    assert embedder.embed_documents(["red"]).any()
+    assert embedder.embed_query("red").any()
+
+
+def test_a_document_that_could_not_be_embedded_spares_the_next_question_the_wait(
+    service: Any, reply: Callable[..., Any]
+) -> None:
+    embedder = OllamaEmbedder("m", service.address, dimension=3, patience=HASTY)
+    service.says(*[reply(status=503)] * 4)
+    with pytest.raises(ServiceUnreachable, match="gave up after 4 attempts"):
+        embedder.embed_documents(["red"])
+    with pytest.raises(ServiceUnreachable, match="not asked again"):
+        embedder.embed_query("red")
+
+
+def test_a_blank_text_says_nothing_about_the_service(service: Any, reply: Callable[..., Any]) -> None:
+    prompts = Prompts(query="search_query: ", document="search_document: ")
+    embedder = OllamaEmbedder("m", service.address, dimension=3, prompts=prompts, patience=HASTY)
+    service.says(*[reply(status=503)] * 3)
+    with pytest.raises(ServiceUnreachable):
+        embedder.embed_query("red")
+    assert not embedder.embed_query(" \n").any()
+    assert not embedder.embed_documents(["", "\t"]).any()
+    with pytest.raises(ServiceUnreachable, match="not asked again"):
+        embedder.embed_query("red")
+    assert len(service.asked) == 3
+
+
+@pytest.mark.parametrize("text", ["red", ""])
+def test_the_dimension_is_learnt_from_the_first_answer(service: Any, text: str) -> None:
+    service.answer = ollama_answer
+    embedder = OllamaEmbedder("m", service.address)
+    assert (embedder.known_dimension, len(service.asked)) == (None, 0)
+    assert embedder.embed_query(text).shape == (3,)
+    assert (embedder.known_dimension, embedder.dimension, len(service.asked)) == (3, 3, 1)
+
+
+def test_a_model_that_changes_behind_its_name_is_told_what_to_do(
+    service: Any, reply: Callable[..., Any]
+) -> None:
+    service.says(reply({"embeddings": [[1, 2, 3]]}), reply({"embeddings": [[1, 2, 3, 4]]}))
+    embedder = OllamaEmbedder("m", service.address)
+    embedder.embed_query("red")
+    with pytest.raises(
+        DimensionMismatch, match=r"set the dimension \(RECOLLECT_DIMENSION=4\) and run `recollect reembed`"
+    ):
+        embedder.embed_query("red")
+    assert embedder.dimension == 3
+
+
+def test_a_length_can_be_part_of_the_name() -> None:
+    embedder = OllamaEmbedder("m", "http://x")
+    known = embedder.of_dimension(4)
+    assert (known.name, known.dimension) == (embedder.name, 4)
+    apart = embedder.of_dimension(4, apart=True)
+    assert (apart.name, apart.dimension) == (f"{embedder.name}:4", 4)
+    assert embedder.known_dimension is None
+    with pytest.raises(InvalidArgument, match="dimension"):
+        embedder.of_dimension(0)
+
+
 def test_names_tell_models_and_prompts_apart() -> None:
     embedders = [
         OllamaEmbedder("m", "http://x"),
@@ -255,6 +358,10 @@ def test_names_tell_models_and_prompts_apart() -> None:
         {"dimension": 0},
         {"batch": 0},
         {"passage_characters": 3},
+        {"question_seconds": 0},
+        {"question_seconds": 601},
+        {"question_seconds": math.nan},
+        {"question_seconds": "5"},
         {"similarity_threshold": 2.0},
         {"address": "x"},
         {"model": ""},

@@ -2,6 +2,7 @@ import importlib.util
 import json
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -12,7 +13,13 @@ from recollect.embed.lexical import LexicalEmbedder
 from recollect.embed.onnx import OnnxEmbedder
 from recollect.embed.select import FORMS, NAMES, Resources, choose, open_embedder
 from recollect.embed.static import StaticEmbedder
-from recollect.model.errors import EmbedderError, InvalidArgument, MissingExtra, ModelNotInstalled
+from recollect.model.errors import (
+    EmbedderError,
+    InvalidArgument,
+    MissingExtra,
+    ModelNotInstalled,
+    ServiceUnreachable,
+)
 
 
 def test_auto_takes_the_recommended_model_if_it_is_installed(models: Path) -> None:
@@ -133,10 +140,21 @@ def test_a_model_may_have_an_at_in_its_name() -> None:
     assert embedder.address == "https://example.org/v1"
 
 
+def test_how_long_a_question_waits_for_a_service_can_be_said() -> None:
+    patient = open_embedder("ollama:m@http://127.0.0.1:1", Resources(question_seconds=0.05))
+    began = monotonic()
+    with pytest.raises(ServiceUnreachable, match="gave up after 1 attempt"):
+        patient.embed_query("red")
+    assert monotonic() - began < 3
+
+
 def test_what_embedders_draw_on_is_checked_and_keeps_its_secret() -> None:
     for wrong in ({"threads": 0}, {"threads": 1.5}, {"dimension": 0}, {"dimension": True}):
         with pytest.raises(InvalidArgument, match="must be a whole number of at least 1"):
             Resources(**wrong)
+    for seconds in (0, -1.0, 601, float("inf")):
+        with pytest.raises(InvalidArgument, match="question_seconds must be a (finite )?number"):
+            Resources(question_seconds=seconds)
     assert "sk-secret" not in repr(Resources(api_key="sk-secret"))
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import http.client
 import io
 import json
+import math
 import random
 import socket
 import time
@@ -34,6 +35,8 @@ _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 _ELSEWHERE = frozenset({301, 302, 303, 307, 308})
 _LONGEST_ADDRESS = 300
 _AN_ADDRESS = "an address such as http://127.0.0.1:11434"
+_LEAST = 0.001
+"""Seconds of an attempt for which there is no time left: a socket does not take fewer than none."""
 _BLOCK = 1 << 16
 _MOST = 1 << 28
 """How many bytes an answer may have: a thousand vectors of ten thousand dimensions, written out."""
@@ -49,6 +52,8 @@ class Patience:
         Seconds for one attempt, from connecting to the last byte.
     attempts
         How many times to ask in all.
+    total
+        Seconds for all attempts and the pauses between them; None to let them take what they take.
     first_pause, longest_pause
         Seconds before the second attempt, and the most before any; each pause is twice the one before it.
     random
@@ -60,6 +65,7 @@ class Patience:
 
     timeout: float = 30.0
     attempts: int = 4
+    total: float | None = None
     first_pause: float = 0.5
     longest_pause: float = 30.0
     random: Callable[[], float] = field(default_factory=lambda: random.Random().random)
@@ -70,6 +76,8 @@ class Patience:
     def __post_init__(self) -> None:
         above("timeout", self.timeout, 0.0)
         whole("attempts", self.attempts, 1)
+        if self.total is not None:
+            above("total", self.total, 0.0)
         at_least("first_pause", self.first_pause, 0.0)
         at_least("longest_pause", self.longest_pause, 0.0)
 
@@ -108,19 +116,24 @@ def post_json(address: str, body: object, headers: Mapping[str, str], patience: 
         The server said yes, and what followed is not JSON.
     """
     payload = json.dumps(body).encode()
+    until = math.inf if patience.total is None else patience.clock() + patience.total
     for attempt in range(patience.attempts):
         try:
-            return _attempt(address, payload, headers, patience)
+            left = max(_LEAST, min(patience.timeout, until - patience.clock()))
+            return _attempt(address, payload, headers, patience, left)
         except _PassingError as error:
-            failure = error
+            failure, made = error, attempt + 1
         wait = patience.pause(attempt, failure.retry_after)
         if wait > patience.longest_pause:
             raise ServiceUnreachable(
                 f"{address} {failure}, and asks to wait {wait:g} s; try again later"
             ) from failure
-        if attempt + 1 < patience.attempts:
-            patience.sleep(wait)
-    raise ServiceUnreachable(f"{address} {failure}; gave up after {patience.attempts} attempts") from failure
+        # An attempt with no time left for it is none.
+        if made == patience.attempts or patience.clock() + wait >= until:
+            break
+        patience.sleep(wait)
+    tries = "1 attempt" if made == 1 else f"{made} attempts"
+    raise ServiceUnreachable(f"{address} {failure}; gave up after {tries}") from failure
 
 
 def checked_address(argument: str, address: str) -> str:
@@ -181,11 +194,13 @@ def without_key(text: str, headers: Mapping[str, str]) -> str:
     return text.replace(key, "***") if key else text
 
 
-def _attempt(address: str, payload: bytes, headers: Mapping[str, str], patience: Patience) -> Any:  # noqa: ANN401
+def _attempt(
+    address: str, payload: bytes, headers: Mapping[str, str], patience: Patience, seconds: float
+) -> Any:  # noqa: ANN401 - what the service answered
     parts = urlsplit(address)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = kind(parts.hostname or "", parts.port, timeout=patience.timeout)
-    deadline = patience.clock() + patience.timeout
+    connection = kind(parts.hostname or "", parts.port, timeout=seconds)
+    deadline = patience.clock() + seconds
     plain = connection.response_class
 
     def timely(sock: socket.socket, *given: Any, **named: Any) -> http.client.HTTPResponse:  # noqa: ANN401
@@ -200,7 +215,7 @@ def _attempt(address: str, payload: bytes, headers: Mapping[str, str], patience:
         with connection.getresponse() as answer:
             content = _read(answer, address)
     except TimeoutError as error:
-        raise _PassingError(f"did not answer within {patience.timeout:g} s") from error
+        raise _PassingError(f"did not answer within {seconds:.3g} s") from error
     except ConnectionRefusedError as error:
         raise _PassingError("refused the connection: is the service running?") from error
     except (OSError, http.client.HTTPException) as error:

@@ -4,6 +4,9 @@ The tokens of a model behind a service are not known here, so long texts are cut
 what such models read. Nothing is left to a server's silent truncation: Ollama is told not to, and every
 answer is checked for the number of its vectors, their length, and numbers that are not finite. A blank
 text, which services refuse, has the zero vector.
+
+Somebody waits for the answer to a question, so it is given seconds; documents are given minutes. A service
+that does not answer is left alone by questions for a while (:mod:`recollect.embed.breaker`).
 """
 
 from __future__ import annotations
@@ -14,10 +17,12 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
+from recollect.embed.breaker import QUESTION_SECONDS, Breaker, checked_seconds
 from recollect.embed.exchange import Patience, authorised, checked_address, post_json, without_key
 from recollect.embed.port import Prompts, Vectors
 from recollect.embed.texts import checked_text, checked_texts
@@ -30,6 +35,11 @@ from recollect.model.errors import DimensionMismatch, InvalidArgument, ServiceAn
 OVERLAP = 1 / 8
 PASSAGE_CHARACTERS = 2000
 """Characters of a passage: some 500 tokens of English, and below 2,048 tokens in any script."""
+_ANY = "dimension"
+"""A text as good as any, where only the length of its vector is asked for."""
+_LEAST = 0.001
+_SOON = 0.25
+_ATTEMPTS = 3
 OPENAI = "https://api.openai.com/v1"
 OLLAMA = "http://127.0.0.1:11434"
 
@@ -56,7 +66,9 @@ class ServiceEmbedder(ABC):
     passage_characters
         The most characters of one text of a request.
     patience
-        Time limits and retries.
+        Time limits and retries; those of documents.
+    question_seconds
+        How long a question waits for its vector, whatever it takes: connecting, a second attempt, a pause.
     """
 
     kind: str
@@ -74,6 +86,7 @@ class ServiceEmbedder(ABC):
         batch: int = 64,
         passage_characters: int = PASSAGE_CHARACTERS,
         patience: Patience | None = None,
+        question_seconds: float = QUESTION_SECONDS,
     ) -> None:
         self._model = checked_string("model", model)
         if not model.strip():
@@ -86,10 +99,13 @@ class ServiceEmbedder(ABC):
         self._batch = whole("batch", batch, 1)
         self._size = whole("passage_characters", passage_characters, 16)
         self._patience = patience or Patience()
+        self._question = _question_patience(self._patience, question_seconds)
+        self._breaker = Breaker(clock=self._patience.clock)
+        self._apart = False
         self._lock = threading.Lock()
 
     @abstractmethod
-    def _ask(self, texts: list[str]) -> Any:  # noqa: ANN401 - a list of vectors, if the service is well
+    def _ask(self, texts: list[str], patience: Patience) -> Any:  # noqa: ANN401 - vectors, if all is well
         """Send one request and return what should be a list of vectors, in the order of the texts."""
 
     def prompted(self, prompts: Prompts) -> Self:
@@ -100,11 +116,27 @@ class ServiceEmbedder(ABC):
         made._prompts, made._threshold, made._lock = prompts, 0.0, threading.Lock()
         return made
 
+    def of_dimension(self, dimension: int, *, apart: bool = False) -> Self:
+        """Return the same service, known to give vectors of this length, so that it need not be asked.
+
+        Parameters
+        ----------
+        dimension
+            How long its vectors are.
+        apart
+            Whether vectors of another length are known by its name already: those were another model's,
+            whatever the service calls it, so that the length becomes part of the name.
+        """
+        made = copy(self)
+        made._dimension, made._apart, made._lock = whole("dimension", dimension, 1), apart, threading.Lock()
+        return made
+
     @property
     def name(self) -> str:
         """Identity of the vectors: service, model, prompts and passages; services tell no revision."""
         facts = json.dumps([self._prompts.query, self._prompts.document, self._size])
-        return f"{self.kind}:{self._model}@{hashlib.sha256(facts.encode()).hexdigest()[:8]}"
+        name = f"{self.kind}:{self._model}@{hashlib.sha256(facts.encode()).hexdigest()[:8]}"
+        return f"{name}:{self._dimension}" if self._apart else name
 
     @property
     def address(self) -> str:
@@ -114,10 +146,15 @@ class ServiceEmbedder(ABC):
     @property
     def dimension(self) -> int:
         """Length of every vector, asked of the service if it was not given."""
-        with self._lock:
-            if self._dimension is None:
-                self._dimension = self._vectors(["dimension"], None).shape[1]
-            return self._dimension
+        if self._dimension is None:
+            self._breaker.ask(lambda: self._vectors([_ANY], self._patience), anyway=True)
+        assert self._dimension is not None  # an answer has told
+        return self._dimension
+
+    @property
+    def known_dimension(self) -> int | None:
+        """Length of every vector, if it was given or an answer has told; the service is not asked."""
+        return self._dimension
 
     @property
     def max_tokens(self) -> None:
@@ -139,10 +176,16 @@ class ServiceEmbedder(ABC):
         return unit_means(self.embed_passages(texts), self.dimension)
 
     def embed_query(self, text: str) -> Vectors:
-        """Return the vector of a question."""
+        """Return the vector of a question.
+
+        Raises
+        ------
+        ServiceUnreachable
+            The service did not answer in the time a question has, or did not a short while ago.
+        """
         passages = self.passages(text)
-        rows = self._batched([self._prompts.query + passage for passage in passages])
-        vector: Vectors = unit_means([rows], self.dimension)[0]
+        rows = self._rows(self._prompts.query, passages, self._question)
+        vector: Vectors = unit_means([rows], rows.shape[1])[0]
         return vector
 
     def passages(self, text: str) -> list[str]:
@@ -154,21 +197,33 @@ class ServiceEmbedder(ABC):
         cut = [self.passages(text) for text in checked_texts(texts)]
         if not cut:
             return []
-        flat = [self._prompts.document + passage for passages in cut for passage in passages]
-        return np.split(self._batched(flat), np.cumsum([len(passages) for passages in cut])[:-1])
+        flat = [passage for passages in cut for passage in passages]
+        rows = self._rows(self._prompts.document, flat, self._patience, anyway=True)
+        return np.split(rows, np.cumsum([len(passages) for passages in cut])[:-1])
 
-    def _batched(self, texts: list[str]) -> Vectors:
-        parts = [texts[start : start + self._batch] for start in range(0, len(texts), self._batch)]
-        return np.concatenate([self._vectors(part, self.dimension) for part in parts])
+    def _rows(self, prompt: str, passages: list[str], patience: Patience, *, anyway: bool = False) -> Vectors:
+        """Return the vectors of passages, asking for those that say something."""
+        spoken = [index for index, passage in enumerate(passages) if passage.strip()]
+        texts = [prompt + passages[index] for index in spoken]
+        if not texts and self._dimension is not None:
+            return np.zeros((len(passages), self._dimension), dtype=np.float32)
+        found = self._breaker.ask(lambda: self._batched(texts or [_ANY], patience), anyway=anyway)
+        rows = np.zeros((len(passages), found.shape[1]), dtype=np.float32)
+        rows[spoken] = found[: len(spoken)]
+        return rows
 
-    def _vectors(self, texts: list[str], dimension: int | None) -> Vectors:
-        spoken = [index for index, text in enumerate(texts) if text.strip()]
-        if len(spoken) < len(texts):
-            rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
-            if spoken:
-                rows[spoken] = self._vectors([texts[index] for index in spoken], dimension)
-            return rows
-        found = self._ask(texts)
+    def _batched(self, texts: list[str], patience: Patience) -> Vectors:
+        began, parts = patience.clock(), []
+        for start in range(0, len(texts), self._batch):
+            left = patience
+            if patience.total is not None:
+                # However many requests a question takes, it waits once.
+                left = replace(patience, total=max(_LEAST, began + patience.total - patience.clock()))
+            parts.append(self._vectors(texts[start : start + self._batch], left))
+        return np.concatenate(parts)
+
+    def _vectors(self, texts: list[str], patience: Patience) -> Vectors:
+        found = self._ask(texts, patience)
         if not isinstance(found, list) or len(found) != len(texts):
             count = len(found) if isinstance(found, list) else shown(found)
             raise ServiceAnswerInvalid(f"{self._address} gave {count} vectors for {len(texts)} texts")
@@ -180,12 +235,21 @@ class ServiceEmbedder(ABC):
             ) from error
         if wide.shape[1] == 0:
             raise ServiceAnswerInvalid(f"{self._address} gave {shown(found[0])} where a vector was expected")
-        if dimension is not None and wide.shape[1] != dimension:
-            raise DimensionMismatch(self.name, dimension, wide.shape[1])
+        self._learn(wide.shape[1])
         return unit_rows(wide)
 
-    def _post(self, path: str, body: Mapping[str, object]) -> Any:  # noqa: ANN401 - what the service answered
-        answer = post_json(self._address + path, body, self._headers, self._patience)
+    def _learn(self, dimension: int) -> None:
+        with self._lock:
+            known = self._dimension = dimension if self._dimension is None else self._dimension
+        if dimension != known:
+            advice = (
+                "the service has another model by this name now; give it the one it had, "
+                f"or set the dimension (RECOLLECT_DIMENSION={dimension}) and run `recollect reembed`"
+            )
+            raise DimensionMismatch(self.name, known, dimension, advice)
+
+    def _post(self, path: str, body: Mapping[str, object], patience: Patience) -> Any:  # noqa: ANN401 - an answer
+        answer = post_json(self._address + path, body, self._headers, patience)
         if not isinstance(answer, dict):
             raise ServiceAnswerInvalid(
                 f"{self._address} answered with {self._quoted(answer)}, not with a JSON object"
@@ -196,6 +260,13 @@ class ServiceEmbedder(ABC):
         return shown(without_key(str(answer), self._headers))
 
 
+def _question_patience(given: Patience, seconds: float) -> Patience:
+    """Return the patience of a question: another attempt follows soon, if there is time for it."""
+    total = checked_seconds("question_seconds", seconds)
+    pause = min(given.first_pause, _SOON)
+    return replace(given, attempts=min(given.attempts, _ATTEMPTS), first_pause=pause, total=total)
+
+
 class OpenAIEmbedder(ServiceEmbedder):
     """A model behind an OpenAI-compatible ``/v1/embeddings``: OpenAI, vLLM, llama.cpp, LM Studio and others.
 
@@ -204,16 +275,16 @@ class OpenAIEmbedder(ServiceEmbedder):
 
     kind = "openai"
 
-    def _ask(self, texts: list[str]) -> Any:  # noqa: ANN401 - checked by the caller
-        answer = self._post("/embeddings", {"model": self._model, "input": texts, "encoding_format": "float"})
+    def _ask(self, texts: list[str], patience: Patience) -> Any:  # noqa: ANN401 - checked by the caller
+        body = {"model": self._model, "input": texts, "encoding_format": "float"}
+        answer = self._post("/embeddings", body, patience)
         data = answer.get("data")
         try:
             # The specification numbers the vectors, and servers exist that send them as they are finished.
             ordered = sorted(data, key=lambda item: item["index"])
             if [item["index"] for item in ordered] != list(range(len(ordered))):
-                raise ServiceAnswerInvalid(
-                    f"{self._address} numbered its vectors {[item['index'] for item in data]}"
-                )
+                numbers = self._quoted([item["index"] for item in data])
+                raise ServiceAnswerInvalid(f"{self._address} numbered its vectors {numbers}")
             return [item["embedding"] for item in ordered]
         except (TypeError, KeyError) as error:
             raise ServiceAnswerInvalid(
@@ -226,6 +297,7 @@ class OllamaEmbedder(ServiceEmbedder):
 
     kind = "ollama"
 
-    def _ask(self, texts: list[str]) -> Any:  # noqa: ANN401 - checked by the caller
-        answer = self._post("/api/embed", {"model": self._model, "input": texts, "truncate": False})
+    def _ask(self, texts: list[str], patience: Patience) -> Any:  # noqa: ANN401 - checked by the caller
+        body = {"model": self._model, "input": texts, "truncate": False}
+        answer = self._post("/api/embed", body, patience)
         return answer.get("embeddings")

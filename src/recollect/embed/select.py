@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recollect.embed.breaker import QUESTION_SECONDS, checked_seconds
 from recollect.embed.builtin import DESCRIPTION as BUILTIN
 from recollect.embed.builtin import REQUIREMENT, BuiltinEmbedder, package_folder
 from recollect.embed.catalogue import CATALOGUE, EMBEDDER, available
@@ -65,6 +66,8 @@ class Resources:
         The length a service's vectors must have; None to ask it.
     patience
         Time limits and retries of services.
+    question_seconds
+        How long a question waits for a service, before it is answered by words; None for the usual time.
     statistics
         What weighs the terms of questions in the lexical embedder.
     """
@@ -75,6 +78,7 @@ class Resources:
     api_key: str | None = field(default=None, repr=False)
     dimension: int | None = None
     patience: Patience | None = None
+    question_seconds: float | None = None
     statistics: Statistics | None = None
 
     def __post_init__(self) -> None:
@@ -82,6 +86,8 @@ class Resources:
         for name, value in (("threads", self.threads), ("dimension", self.dimension)):
             if value is not None:
                 whole(name, value, 1)
+        if self.question_seconds is not None:
+            checked_seconds("question_seconds", self.question_seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +262,12 @@ def _service(form: str, rest: str, given: Resources) -> Embedder:
         model, _, address = rest.partition("@")
     kind, usual = (OpenAIEmbedder, OPENAI) if form == "openai" else (OllamaEmbedder, OLLAMA)
     return kind(
-        model, address or usual, api_key=given.api_key, dimension=given.dimension, patience=given.patience
+        model,
+        address or usual,
+        api_key=given.api_key,
+        dimension=given.dimension,
+        patience=given.patience,
+        question_seconds=QUESTION_SECONDS if given.question_seconds is None else given.question_seconds,
     )
 
 

@@ -20,6 +20,15 @@ class ModelCorrupt(EmbedderError):
 class DimensionMismatch(EmbedderError):
     """An embedder gives vectors of another length than it, or the store, declared.
 
+    Parameters
+    ----------
+    embedder
+        Which embedder.
+    expected, got
+        How long its vectors should be, and how long they are.
+    advice
+        What to do about it.
+
     Examples
     --------
     >>> raise DimensionMismatch("ollama:nomic-embed-text", expected=384, got=768)
@@ -29,18 +38,24 @@ class DimensionMismatch(EmbedderError):
     were expected: name the model the store was written with, or re-embed the store
     """
 
-    def __init__(self, embedder: str, expected: int, got: int) -> None:
+    def __init__(
+        self,
+        embedder: str,
+        expected: int,
+        got: int,
+        advice: str = "name the model the store was written with, or re-embed the store",
+    ) -> None:
         self.embedder = embedder
         self.expected = expected
         self.got = got
+        self.advice = advice
         super().__init__(
-            f"{embedder} gave vectors of {got} dimensions where {expected} were expected: "
-            "name the model the store was written with, or re-embed the store"
+            f"{embedder} gave vectors of {got} dimensions where {expected} were expected: {advice}"
         )
 
-    def __reduce__(self) -> tuple[type[DimensionMismatch], tuple[str, int, int]]:
+    def __reduce__(self) -> tuple[type[DimensionMismatch], tuple[str, int, int, str]]:
         """Pickle by the constructor's arguments, so that the error survives a process boundary."""
-        return type(self), (self.embedder, self.expected, self.got)
+        return type(self), (self.embedder, self.expected, self.got, self.advice)
 
 
 class EmbeddingServiceError(EmbedderError):

@@ -1,0 +1,175 @@
+from collections.abc import Callable
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+
+from recollect.embed.breaker import Breaker
+from recollect.model.errors import EmbedderError, InvalidArgument, ServiceRefused, ServiceUnreachable
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Service:
+    """Answers, or fails as it is told, and counts how often it was asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.fails: Exception | None = ServiceUnreachable("nobody is there")
+
+    def __call__(self) -> str:
+        self.asked += 1
+        if self.fails is not None:
+            raise self.fails
+        return "here"
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def service() -> Service:
+    return Service()
+
+
+def test_what_answers_is_asked_each_time(clock: Clock, service: Service) -> None:
+    service.fails = None
+    breaker = Breaker(clock=clock)
+    assert [breaker.ask(service) for _ in range(3)] == ["here"] * 3
+    assert service.asked == 3
+
+
+def test_after_a_failure_nobody_asks_for_a_while(clock: Clock, service: Service) -> None:
+    breaker = Breaker(first_pause=5.0, clock=clock)
+    with pytest.raises(ServiceUnreachable, match=r"^nobody is there$"):
+        breaker.ask(service)
+    clock.now += 1.5
+    with pytest.raises(ServiceUnreachable, match=r"nobody is there \(it is not asked again for 4 s\)"):
+        breaker.ask(service)
+    assert service.asked == 1
+    service.fails = None
+    clock.now += 3.5
+    assert breaker.ask(service) == "here"
+    assert breaker.ask(service) == "here"
+
+
+def test_the_pause_doubles_up_to_a_bound_and_ends_with_an_answer(clock: Clock, service: Service) -> None:
+    breaker = Breaker(first_pause=5.0, longest_pause=60.0, clock=clock)
+    for pause in (5.0, 10.0, 20.0, 40.0, 60.0, 60.0):
+        with pytest.raises(ServiceUnreachable, match=r"^nobody is there$"):
+            breaker.ask(service)
+        clock.now += pause - 0.5
+        with pytest.raises(ServiceUnreachable, match="for 1 s"):
+            breaker.ask(service)
+        clock.now += 0.5
+    service.fails = None
+    breaker.ask(service)
+    service.fails = ServiceUnreachable("gone again")
+    with pytest.raises(ServiceUnreachable, match=r"^gone again$"):
+        breaker.ask(service)
+    with pytest.raises(ServiceUnreachable, match="for 5 s"):
+        breaker.ask(service)
+
+
+def test_who_would_rather_wait_asks_anyway_and_tells_the_others(clock: Clock, service: Service) -> None:
+    breaker = Breaker(clock=clock)
+    for _ in range(2):
+        with pytest.raises(ServiceUnreachable, match=r"^nobody is there$"):
+            breaker.ask(service, anyway=True)
+    with pytest.raises(ServiceUnreachable, match="not asked again"):
+        breaker.ask(service)
+    service.fails = None
+    assert breaker.ask(service, anyway=True) == "here"
+    assert breaker.ask(service) == "here"
+
+
+@pytest.mark.parametrize("said", [ServiceRefused("no", 401), EmbedderError("odd")])
+def test_what_refuses_is_there(clock: Clock, service: Service, said: Exception) -> None:
+    breaker = Breaker(clock=clock)
+    service.fails = said
+    for _ in range(2):
+        with pytest.raises(type(said)):
+            breaker.ask(service)
+    assert service.asked == 2
+
+
+def test_those_who_asked_together_have_met_one_failure(clock: Clock) -> None:
+    breaker = Breaker(first_pause=5.0, clock=clock)
+    everyone, began, go = 8, [Event() for _ in range(8)], Event()
+
+    def away(number: int) -> Callable[[], None]:
+        def ask() -> None:
+            began[number].set()
+            go.wait(10)
+            raise ServiceUnreachable("nobody is there")
+
+        return ask
+
+    def run(number: int) -> None:
+        with pytest.raises(ServiceUnreachable):
+            breaker.ask(away(number))
+
+    threads = [Thread(target=run, args=(number,)) for number in range(everyone)]
+    for thread in threads:
+        thread.start()
+    assert all(each.wait(10) for each in began)
+    go.set()
+    for thread in threads:
+        thread.join()
+    with pytest.raises(ServiceUnreachable, match="for 5 s"):
+        breaker.ask(lambda: None)
+
+
+def test_one_asks_after_the_pause_and_the_others_do_not_wait_for_it(clock: Clock, service: Service) -> None:
+    breaker = Breaker(first_pause=5.0, clock=clock)
+    with pytest.raises(ServiceUnreachable):
+        breaker.ask(service)
+    clock.now += 5.0
+    asking, answer = Event(), Event()
+
+    def slow() -> str:
+        asking.set()
+        assert answer.wait(10)
+        return "here"
+
+    thread = Thread(target=lambda: breaker.ask(slow))
+    thread.start()
+    assert asking.wait(10)
+    with pytest.raises(ServiceUnreachable, match="not asked again"):
+        breaker.ask(service)
+    answer.set()
+    thread.join()
+    service.fails = None
+    assert breaker.ask(service) == "here"
+
+
+def test_one_who_never_tells_blocks_nobody_for_good(clock: Clock, service: Service) -> None:
+    breaker = Breaker(first_pause=5.0, clock=clock)
+    with pytest.raises(ServiceUnreachable):
+        breaker.ask(service)
+    clock.now += 5.0
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        breaker.ask(interrupted)
+    with pytest.raises(ServiceUnreachable, match="not asked again"):
+        breaker.ask(service)
+    clock.now += 5.0
+    service.fails = None
+    assert breaker.ask(service) == "here"
+
+
+@pytest.mark.parametrize("wrong", [{"first_pause": -1}, {"longest_pause": float("nan")}])
+def test_pauses_are_checked(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgument):
+        Breaker(**wrong)
