@@ -8,7 +8,7 @@ import pytest
 import recollect
 from recollect.embed.lexical import LexicalEmbedder
 from recollect.engine import Recipe
-from recollect.engine.candidates import Legs, fuse, search
+from recollect.engine.candidates import Legs, MoreLeg, fuse, search
 from recollect.engine.situation import Situation
 from recollect.model import Period, Place
 from recollect.rank import FUSIONS, Leg
@@ -115,6 +115,19 @@ def test_a_lone_leg_has_all_the_weight(situation: Make) -> None:
     asked = situation(TEXTS, "green tea")
     recipe = Recipe(name="x", vector_pool=0, vector_weight=1.0)
     assert fuse(recipe, asked, search(recipe, asked)).scores[0] == 1.0
+
+
+def test_a_walk_that_comes_by_what_points_away_is_measured_from_there(situation: Make) -> None:
+    asked = situation(TEXTS, "tea")
+    legs = Legs(Found(np.array([0]), np.array([0.9])), Found(np.array([1]), np.array([2.0]), ceiling=2.0))
+    walked = MoreLeg("walk", Found(np.array([0, 2, 3]), np.array([0.5, 0.2, -0.1])), 1.0)
+    fused = fuse(Recipe(name="x", anchored=True), asked, legs.with_leg(walked))
+    by_slot = {
+        slot: {part.label: part.value for part in fused.explain(at).parts}["walk"]
+        for at, slot in enumerate(fused.slots.tolist())
+    }
+    # Half of the weight of all three, from -0.1 at nothing to 0.5 at all of it.
+    assert by_slot == pytest.approx({0: 0.5, 1: 0.0, 2: 0.25, 3: 0.0})
 
 
 def test_what_each_leg_said_of_each(situation: Make) -> None:

@@ -367,10 +367,10 @@ def _full(name: str, found: Found) -> float | None:
 
 def _zero(name: str, found: Found, situation: Situation) -> float:
     """Return the score at which a leg has nothing to say: no shared word, or a cosine of unrelated texts."""
-    if name != "meaning" or not found.scores.size:
-        # No shared word or name, the wrong time, the other end of the world.
-        return 0.0
-    return min(situation.noise - _UNDER_NOISE * (1 - situation.noise), float(found.scores[-1]))
+    # No shared word or name, the wrong time, the other end of the world.
+    zero = 0.0 if name != "meaning" else situation.noise - _UNDER_NOISE * (1 - situation.noise)
+    # A walk, too, counts closeness in, and comes by what points away from the question.
+    return min(zero, float(found.scores[-1])) if found.scores.size else zero
 
 
 def _with_phrases(recipe: Recipe, situation: Situation, found: Found) -> Found:
