@@ -198,6 +198,40 @@ def test_anybodys_run_is_scored_with_qrels(cli: Run, home: Path) -> None:
     assert "a TREC run needs --qrels" in refused.err
 
 
+def test_a_run_that_stopped_half_way_stands_beside_a_whole_one(cli: Run, home: Path) -> None:
+    (home / "mine.jsonl").write_text(
+        '{"document": {"id": "a", "text": "Anna likes tea."}}\n'
+        '{"query": {"id": "q1", "text": "Who likes tea?", "kind": "who"}}\n'
+        '{"query": {"id": "q2", "text": "What does Anna like?", "kind": "what"}}\n'
+        '{"qrel": {"query": "q1", "document": "a"}}\n{"qrel": {"query": "q2", "document": "a"}}\n'
+    )
+    whole = Path(cli("eval", "jsonl", "mine.jsonl", "-r", "bm25", "--json").json["runs"][0]["file"])
+    half = home / "half.jsonl"
+    half.write_text("".join(whole.read_text("utf-8").splitlines(keepends=True)[:2]), "utf-8")
+    item = read_run(whole).answers["q1"].ranking[0][0]
+    (home / "judged.qrels").write_text(f"q1 0 {item} 1\nq2 0 {item} 1\n")
+    # Neither knows the kinds of all questions by itself; together they do.
+    for order in ((half, whole), (whole, half)):
+        written = cli("eval", "report", *map(str, order), "--qrels", "judged.qrels", "-o", "pages")
+        assert written.code == 0, written.err
+        assert "what (1) | who (1)" in (home / "pages" / "report.md").read_text("utf-8")
+        compared = cli("eval", "compare", *map(str, order), "--qrels", "judged.qrels", "-m", "mrr")
+        assert compared.lines[0] == "measure\tquestions\tmean of kinds\twhat\twho"
+    first = cli("eval", "jsonl", "mine.jsonl", "-r", "bm25", "--limit-questions", "2", "--json").json
+    limited = Path(first["runs"][0]["file"])
+    limited.write_text("".join(limited.read_text("utf-8").splitlines(keepends=True)[:2]), "utf-8")
+    scored = cli("eval", "score", str(limited), "--dataset", "jsonl", "mine.jsonl", "--json").json
+    assert scored["runs"][0]["counts"] | {"measured": 2, "missing": 1} == scored["runs"][0]["counts"]
+
+
+def test_a_run_that_cannot_be_scored_is_named(cli: Run, facts: str, runs: dict[str, str]) -> None:
+    refused = cli("eval", "facts", facts, "-r", "bm25", "--granularity", "session")
+    assert (refused.code, refused.lines) == (2, [])
+    report = cli("eval", "report", "runs")
+    assert report.code == 2
+    assert "session.words.bm25.jsonl: cannot be scored: questions must be at least one with" in report.err
+
+
 def test_two_runs_are_compared(cli: Run, runs: dict[str, str]) -> None:
     shown = cli("eval", "compare", runs["vector"], runs["bm25"], "-m", "mrr")
     assert shown.code == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,7 +36,7 @@ def scored_runs(
     """Read runs, find their labels where people said or else beside them, and score them."""
     from recollect.evaluate.run_file import read_run
     from recollect.evaluate.scored import labels_of, scored
-    from recollect.evaluate.trec_runs import is_trec, judged_by, read_anybodys
+    from recollect.evaluate.trec_runs import is_trec, judged_by, kinds_of, read_anybodys
     from recollect.model.errors import DatasetError, InvalidArgument
 
     measures = measures_of(measure)
@@ -47,8 +48,12 @@ def scored_runs(
         if not path.is_file():
             raise DatasetError(path, None, "no such file")
     if qrels is not None:
-        judged = judged_by(qrels)
-        return [scored(path, measures, judged, read_anybodys(qrels)) for path in paths]
+        kinds: dict[str, str] = {}
+        # The labels are read first, for they are what most often is wrong; the runs then tell the kinds.
+        judged, read = judged_by(qrels, kinds), read_anybodys(qrels)
+        runs = {path: read(path) for path in paths}
+        kinds.update(kinds_of(runs.values()))
+        return [scored(path, measures, judged, runs.__getitem__) for path in paths]
     foreign = [path for path in paths if is_trec(path)]
     if foreign:
         raise DatasetError(foreign[0], None, "not a run of Recollect; a TREC run needs --qrels FILE")
@@ -60,9 +65,9 @@ def scored_runs(
     def questions(path: Path, run: Run) -> list[Question]:
         if run.header.sha256 != opened.sha256:
             raise DatasetError(path, 1, f"a run on other data ({run.header.dataset}) than {opened.name}")
-        answered = [question for question in asked if question.id in run.answers]
-        # A run on the first questions of a set says so in its name, and is measured on those.
-        return answered if run.header.dataset.startswith(f"{opened.name}, first ") else asked
+        # A run on the first questions of a set says so in its name, and is measured on all of those.
+        first = re.search(r", first (\d+) questions$", run.header.dataset)
+        return asked[: int(first[1])] if first else asked
 
     return [scored(path, measures, questions, read_run) for path in paths]
 

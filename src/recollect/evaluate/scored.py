@@ -12,11 +12,11 @@ from recollect.evaluate.collection import Question
 from recollect.evaluate.granularity import gains_of
 from recollect.evaluate.labels_file import labels_name, read_labels
 from recollect.evaluate.machine import Machine, read_machine
-from recollect.evaluate.metrics import recall_any
+from recollect.evaluate.metrics import measure, recall_any
 from recollect.evaluate.run_file import Run, read_run
 from recollect.evaluate.scores import Scores
 from recollect.evaluate.scoring import score
-from recollect.model.errors import DatasetError
+from recollect.model.errors import DatasetError, InvalidArgument
 
 MEASURES: Final = ("any@5", "any@10", "all@5", "mrr", "ndcg@10")
 """What is measured unless told otherwise; the first is the one that charts and comparisons are about."""
@@ -143,10 +143,21 @@ def scored(
         Finds the labels for a run.
     read
         Reads the file.
+
+    Raises
+    ------
+    DatasetError
+        The run cannot be read, or none of its questions can be measured; the message names the file.
     """
     run = read(path)
     asked = tuple(questions(path, run))
-    scores = score(run, asked, measures, run.header.granularity)
+    for name in measures:
+        measure(name)
+    try:
+        scores = score(run, asked, measures, run.header.granularity)
+    except InvalidArgument as error:
+        # Of a folder of runs one cannot be scored, and somebody has to find it.
+        raise DatasetError(path, None, f"cannot be scored: {error}") from error
     name = str(run.header.recipe.get("name") or path.name.removesuffix(".jsonl"))
     return Scored(name, path, scores, _curve(run, asked, scores), read_machine(path))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -40,15 +40,39 @@ def read_anybodys(qrels: Path) -> Callable[[Path], Run]:
     return read
 
 
-def judged_by(qrels: Path) -> Callable[[Path, Run], tuple[Question, ...]]:
-    """Return what finds the labels of a run in a qrels file; kinds are those that the run names."""
+def judged_by(
+    qrels: Path, kinds: Mapping[str, str] | None = None
+) -> Callable[[Path, Run], tuple[Question, ...]]:
+    """Return what finds the labels of a run in a qrels file.
+
+    Parameters
+    ----------
+    qrels
+        The labels.
+    kinds
+        The kind of each question, as :func:`kinds_of` has it: runs that are to be compared need the same. By
+        default those that a run itself names.
+    """
     gains = read_qrels(qrels)
 
     def questions(path: Path, run: Run) -> tuple[Question, ...]:
-        kinds = {name: answered.kind for name, answered in run.answers.items()}
+        known = kinds_of([run]) if kinds is None else kinds
         return tuple(
-            Question(name, "", kinds.get(name, ""), relevant=each, relevant_sessions=each)
+            Question(name, "", known.get(name, ""), relevant=each, relevant_sessions=each)
             for name, each in gains.items()
         )
 
     return questions
+
+
+def kinds_of(runs: Iterable[Run]) -> dict[str, str]:
+    """Return the kind of each question that any of the runs names one for; the first that does counts.
+
+    A run that was interrupted, or was written by another system, does not know the kind of every question.
+    """
+    kinds: dict[str, str] = {}
+    for run in runs:
+        for name, answered in run.answers.items():
+            if answered.kind:
+                kinds.setdefault(name, answered.kind)
+    return kinds
