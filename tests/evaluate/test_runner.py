@@ -1,6 +1,7 @@
 """The runner: every question with every recipe, once, the same every time, and nothing of the labels."""
 
 import json
+import re
 import subprocess
 import sys
 import textwrap
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import recollect
 from recollect.embed.lexical import LexicalEmbedder
 from recollect.engine import RECIPES, Recipe
 from recollect.engine import open as open_engine
@@ -69,6 +71,20 @@ def untimed(found: Run) -> list[tuple[object, ...]]:
     return [
         (each.question, each.kind, each.ranking, each.top, each.abstained) for each in found.answers.values()
     ]
+
+
+def test_the_version_of_the_code_is_of_every_room_that_a_ranking_passes_through() -> None:
+    root = Path(recollect.__file__).parent
+    hashed = {path.relative_to(root) for pattern in runner._SOURCES for path in root.glob(pattern)}
+    rooms = {path.parts[0] for path in hashed}
+    imported = {
+        room
+        for path in hashed
+        for room in re.findall(
+            r"^\s*(?:from|import) recollect\.([a-z]+)", (root / path).read_text("utf-8"), re.M
+        )
+    }
+    assert imported - rooms == set()
 
 
 def test_every_question_is_ranked_under_the_ids_of_the_set(tmp_path: Path) -> None:

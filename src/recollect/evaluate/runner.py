@@ -40,7 +40,10 @@ SHOWN: Final = 10
 _SOURCES: Final = (
     *(
         f"{room}/**/*.py"
-        for room in ("model", "text", "rank", "duplicates", "embed", "index", "store", "engine")
+        for room in (
+            *("model", "text", "rank", "graph", "place", "duplicates"),
+            *("embed", "index", "store", "engine"),
+        )
     ),
     *(f"evaluate/{name}.py" for name in ("collection", "deposit", "open_gate", "runner", "datasets/**/*")),
 )
