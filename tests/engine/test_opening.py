@@ -17,9 +17,11 @@ from recollect.model.errors import (
     DimensionMismatch,
     EmbedderError,
     ModelNotInstalled,
+    NotSupportedHere,
     RecollectError,
     ServiceUnreachable,
     StoreError,
+    StoreReadOnly,
     StoreUnavailable,
 )
 
@@ -255,3 +257,72 @@ def test_a_memory_that_was_closed_says_so(tmp_path: Path) -> None:
     for use in (lambda: memory.remember("tea"), lambda: memory.recall("tea"), memory.list):
         with pytest.raises(StoreError, match=r"m\.db was closed; open it again to go on"):
             use()
+
+
+def test_a_file_can_be_opened_to_be_read_only(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with recollect.open(path, embedder="lexical") as memory:
+        tea = memory.remember("Anna prefers green tea")
+        memory.recall("tea")
+    before = path.read_bytes()
+    with recollect.open(path, read_only=True) as memory:
+        assert memory.store.read_only
+        assert memory.notes == ()
+        found = memory.recall("green tea")
+        assert [hit.memory.id for hit in found] == [tea.id]
+        assert found.id == ""
+        assert memory.get(tea.id).content == tea.content
+        assert memory.list().memories == (tea,)
+        assert memory.check() == []
+        assert len(memory.recalls()) == 1
+        for write in (
+            lambda: memory.remember("and milk"),
+            lambda: memory.forget(tea.id),
+            lambda: memory.purge(tea.id),
+            lambda: memory.check(repair=True),
+            memory.store.vacuum,
+            memory.maintain,
+        ):
+            with pytest.raises(
+                StoreReadOnly, match=r"nothing was changed: it was opened .* without read_only"
+            ):
+                write()
+    assert path.read_bytes() == before
+    with recollect.open(path) as memory:
+        assert len(memory.recalls()) == 1
+        assert memory.get(tea.id).version == 1
+
+
+def test_who_reads_only_sees_what_others_write(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with recollect.open(path, embedder="lexical") as writer:
+        writer.remember("Anna prefers green tea")
+        with recollect.open(path, read_only=True) as reader:
+            assert len(reader.list().memories) == 1
+            writer.remember("Ben drinks coffee")
+            assert len(reader.list().memories) == 2
+            assert len(reader.recall("coffee")) == 1
+
+
+def test_what_is_only_read_is_there_already(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="there is no database at"):
+        recollect.open(tmp_path / "m.db", read_only=True)
+    with pytest.raises(InvalidArgument, match="read_only must be false for a memory that no file holds"):
+        recollect.open(":memory:", read_only=True)
+    (tmp_path / "empty.db").touch()
+    with pytest.raises(StoreReadOnly, match="it is empty, and it was opened to be read only"):
+        recollect.open(tmp_path / "empty.db", read_only=True)
+    with pytest.raises(NotSupportedHere, match="default_transaction_read_only"):
+        recollect.open("postgresql://nobody@localhost/m", embedder=None, read_only=True)
+    with pytest.raises(InvalidArgument, match="read_only must be"):
+        recollect.open(tmp_path / "m.db", read_only="yes")  # type: ignore[arg-type]
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".db"] == ["empty.db"]
+
+
+def test_an_embedder_that_a_file_does_not_know_cannot_be_used_where_it_is_only_read(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "m.db", embedder=None) as memory:
+        memory.remember("Anna prefers green tea")
+    with recollect.open(tmp_path / "m.db", embedder="lexical", read_only=True) as memory:
+        assert memory.embedder is None
+        assert "none can be made: words only" in memory.notes[0]
+        assert len(memory.recall("green tea")) == 1

@@ -1,4 +1,5 @@
 import logging
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +31,18 @@ def test_damage_that_a_rebuild_does_not_mend_is_not_hidden() -> None:
         raise IndexCorrupt("for good")
 
     with recollect.open(":memory:", embedder="lexical") as memory, pytest.raises(IndexCorrupt, match="good"):
+        Repairing(memory.store, memory.analyser).run(["default"], action)
+
+
+def test_what_is_only_read_is_not_rebuilt_and_the_damage_is_told(tmp_path: Path) -> None:
+    def action() -> None:
+        raise IndexCorrupt("a list is cut short")
+
+    recollect.open(tmp_path / "m.db", embedder="lexical").close()
+    with (
+        recollect.open(tmp_path / "m.db", read_only=True) as memory,
+        pytest.raises(IndexCorrupt, match=r"a list is cut short; .* only read: copy it .*--repair"),
+    ):
         Repairing(memory.store, memory.analyser).run(["default"], action)
 
 

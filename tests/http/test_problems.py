@@ -21,6 +21,7 @@ from recollect.model.errors import RecollectError
         (errors.NotAdmitted("x"), 401),
         (errors.AccessDenied("x"), 403),
         (errors.MissingExtra("x", "y"), 501),
+        (errors.StoreReadOnly("/home/anna/memories.db", "the file may not be written"), 403),
         (errors.StoreUnavailable("/home/anna/memories.db is locked"), 503),
         (errors.PurgeUnfinished("/home/anna/memories.db", "locked"), 503),
         (errors.StoreCorrupt("/home/anna/memories.db is damaged"), 500),

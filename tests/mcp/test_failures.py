@@ -11,6 +11,7 @@ from recollect.model.errors import (
     InvalidArgument,
     MemoryNotFound,
     ModelCorrupt,
+    StoreReadOnly,
     StoreUnavailable,
 )
 
@@ -22,6 +23,7 @@ from recollect.model.errors import (
         (Busy("wait"), "wait"),
         (MemoryNotFound("m7", "default"), "no memory with the id 'm7'"),
         (InvalidArgument("type", "next", "a word of your own"), "call recall again"),
+        (StoreReadOnly("m.db", "its folder may not be written"), "can only be read: its folder may not be"),
         (StoreUnavailable("m.db is locked"), "Nothing was changed. Tell the person."),
         (ModelCorrupt("the model is damaged"), "the model is damaged"),
     ],

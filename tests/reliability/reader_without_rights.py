@@ -6,6 +6,7 @@ each attempt.
 
 import json
 import os
+import shutil
 import stat
 import sys
 import tempfile
@@ -35,6 +36,8 @@ def main() -> None:
             with recollect.open(folder / each / "m.db", embedder="lexical") as memory:
                 memory.remember("I prefer green tea.")
             (folder / each / "m.db").chmod(0o444)
+        leave_a_log(folder / "log" / "m.db", shared=True)
+        leave_a_log(folder / "alone" / "m.db", shared=False)
         (folder / "file").chmod(0o777)
         (folder / "folder").chmod(0o555)
         before = (folder / "file" / "m.db").read_bytes()
@@ -47,9 +50,29 @@ def main() -> None:
         os.waitpid(child, 0)
         result["unchanged"] = (folder / "file" / "m.db").read_bytes() == before
         result["made"] = sorted(path.name for path in (folder / "folder").iterdir())
-        for each in ("file", "folder"):
+        for each in ("file", "folder", "log", "alone"):
             (folder / each).chmod(stat.S_IRWXU)
     sys.stdout.write(json.dumps(result))
+
+
+def leave_a_log(path: Path, *, shared: bool) -> None:
+    """Leave a database as one does who is killed: with a log in which a memory waits.
+
+    And with what those who use it share beside it, or without.
+    """
+    path.parent.mkdir()
+    with recollect.open(path.with_name("live.db"), embedder="lexical") as memory:
+        memory.remember("I prefer green tea.")
+        for suffix in ("", "-wal", *(["-shm"] if shared else [])):
+            shutil.copy(f"{path.with_name('live.db')}{suffix}", f"{path}{suffix}")
+            Path(f"{path}{suffix}").chmod(0o444)
+    path.with_name("live.db").unlink()
+    path.parent.chmod(0o555)
+
+
+def recalled(path: Path) -> str:
+    with recollect.open(path) as memory:
+        return str(memory.recall("tea").hits[0].memory.content)
 
 
 def use(folder: Path) -> None:
@@ -62,7 +85,13 @@ def use(folder: Path) -> None:
         result["remember"] = attempt(lambda: memory.remember("and milk"))
         result["again"] = attempt(lambda: len(memory.list().memories))
         memory.close()
-        result["folder"] = attempt(lambda: recollect.open(folder / "folder" / "m.db", embedder="lexical"))
+        for each in ("folder", "log", "alone"):
+            result[each] = attempt(lambda each=each: recalled(folder / each / "m.db"))  # type: ignore[misc]
+        with recollect.open(folder / "folder" / "m.db") as memory:
+            result["notes"] = memory.notes
+            result["note"] = attempt(lambda: memory.remember("and milk"))
+            result["listed"] = attempt(lambda: len(memory.list().memories))
+            result["sound"] = attempt(memory.check)
         result["new"] = attempt(lambda: recollect.open(folder / "folder" / "new.db", embedder="lexical"))
     finally:
         sys.stdout.write(json.dumps(result) + "\n")

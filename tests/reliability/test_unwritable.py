@@ -59,10 +59,19 @@ def test_what_may_not_be_written_can_be_read_and_says_so() -> None:
     assert used["recall"] == ["done", "I prefer green tea."]
     assert used["check"] == ["done", "[]"]
     assert used["again"] == ["done", "1"]
-    for refused in ("remember", "folder"):
+    for refused in ("remember", "note"):
         kind, message = used[refused]
-        assert kind == "StoreUnavailable"
-        assert "check the permissions" in message
+        assert kind == "StoreReadOnly"
+        assert "the file may not be written; copy it to a folder that can be written" in message
+    assert used["folder"] == ["done", "I prefer green tea."]
+    assert used["listed"] == ["done", "1"]
+    assert used["sound"] == ["done", "[]"]
+    assert len(used["notes"]) == 1
+    assert "m.db is only read, and recalls are not logged: the file may not be written" in used["notes"][0]
+    assert used["log"] == ["done", "I prefer green tea."]
+    kind, message = used["alone"]
+    assert kind == "StoreUnavailable"
+    assert "m.db-wal holds changes that m.db does not have yet" in message
     assert used["new"][0] == "StoreUnavailable"
     assert left == {"unchanged": True, "made": ["m.db"]}
 

@@ -12,6 +12,7 @@ from recollect.model.errors import (
     MemoryNotFound,
     RecollectError,
     StoreCorrupt,
+    StoreReadOnly,
     StoreUnavailable,
     VersionConflict,
 )
@@ -30,6 +31,7 @@ NOW = datetime(2026, 5, 20, tzinfo=UTC)
         (AccessDenied("no"), 403),
         (MemoryNotFound("m", "n"), 404),
         (VersionConflict("m", 1, 2), 409),
+        (StoreReadOnly("m.db", "its folder may not be written"), 403),
         (StoreUnavailable("locked"), 503),
         (StoreCorrupt("broken"), 500),
     ],

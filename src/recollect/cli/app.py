@@ -38,7 +38,7 @@ from recollect.cli import (
     upkeep,
     walkthrough,
 )
-from recollect.cli.command import Db, Debug, Embedder, Json, Namespace, Quiet, Replica, guarded
+from recollect.cli.command import Db, Debug, Embedder, Json, Namespace, Quiet, ReadOnly, Replica, guarded
 from recollect.cli.flags import Group
 from recollect.cli.session import Given, Session
 
@@ -107,10 +107,11 @@ def start(
     quiet: Quiet = False,
     debug: Debug = False,
     replica: Replica = None,
+    read_only: ReadOnly = False,
     version: Version = False,
 ) -> None:
     """Memory that finds the right few things again, on your machine, with reasons."""
-    ctx.obj = Given(db, namespace, embedder, json, quiet, debug, replica)
+    ctx.obj = Given(db, namespace, embedder, json, quiet, debug, replica, read_only)
     if version:
         typer.echo(f"recollect {__version__}")
         raise typer.Exit

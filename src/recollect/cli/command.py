@@ -51,6 +51,9 @@ Replica = Annotated[
         rich_help_panel=EVERYWHERE,
     ),
 ]  # fmt: skip
+ReadOnly = Annotated[
+    bool, typer.Option("--read-only", help="Write nothing to the file.", rich_help_panel=EVERYWHERE)
+]
 Json = Annotated[bool, typer.Option("--json", help="Results as JSON.", rich_help_panel=EVERYWHERE)]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Only results and errors.", rich_help_panel=EVERYWHERE)
@@ -67,6 +70,7 @@ _SHARED: Final = {
     "quiet": (Quiet, False),
     "debug": (Debug, False),
     "replica": (Replica, None),
+    "read_only": (ReadOnly, False),
 }
 
 

@@ -29,6 +29,7 @@ class Given:
     quiet: bool = False
     debug: bool = False
     replica: str | None = None
+    read_only: bool = False
 
     def over(self, before: Given) -> Given:
         """Return what holds when these options were given after others.
@@ -36,7 +37,8 @@ class Given:
         Examples
         --------
         >>> Given(namespace="b").over(Given(namespace="a", json=True))
-        Given(db=None, namespace='b', embedder=None, json=True, quiet=False, debug=False, replica=None)
+        Given(db=None, namespace='b', embedder=None, json=True, quiet=False, debug=False, replica=None,
+        read_only=False)
         """
         given = {each.name: getattr(self, each.name) for each in fields(self)}
         return replace(before, **{name: value for name, value in given.items() if value not in (None, False)})
@@ -61,7 +63,8 @@ class Session:
         from recollect.engine.settings import Settings
 
         named = {name: getattr(self.given, name) for name in ("db", "replica", "namespace", "embedder")}
-        return Settings(**{name: value for name, value in named.items() if value is not None})
+        given = {name: value for name, value in named.items() if value is not None}
+        return Settings(**given, **({"read_only": True} if self.given.read_only else {}))
 
     @contextmanager
     def memory(

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 from recollect.embed.folder import models_folder
 from recollect.embed.port import Embedder
 from recollect.embed.reranker import Reranker
+from recollect.engine.absence import AWAY, Absent, Measure
 from recollect.engine.choosing_anchors import open_anchors
 from recollect.engine.duplicate_modes import Duplicates
 from recollect.engine.engine import Engine
+from recollect.engine.known_services import settled
 from recollect.engine.leasing import SECONDS
 from recollect.engine.life import Life
 from recollect.engine.recall_log import Logging
@@ -26,7 +28,7 @@ from recollect.engine.recipe import Recipe
 from recollect.engine.reembedding_verbs import SETTING as EMBEDDER_SETTING
 from recollect.index.approximate import LARGE
 from recollect.model import checks
-from recollect.model.errors import EmbedderError, InvalidArgument, MissingExtra
+from recollect.model.errors import EmbedderError, InvalidArgument, MissingExtra, NotSupportedHere
 from recollect.model.namespace import DEFAULT_NAMESPACE
 from recollect.model.namespace import namespace as checked_namespace
 from recollect.store.port import Store
@@ -62,6 +64,7 @@ def open(
     duplicates: str = "near",
     durable: bool = True,
     must_exist: bool = False,
+    read_only: bool = False,
     replica: str | ServerAddress | None = None,
     migration_backup: bool = True,
     approximate_from: int = LARGE,
@@ -110,6 +113,10 @@ def open(
         Whether an acknowledged write survives a power cut.
     must_exist
         Whether a missing file is an error.
+    read_only
+        Whether the file is only read: recalls are not logged, and what would write raises `StoreReadOnly`. A
+        file that cannot be written where it is, as on a read-only medium, is opened so by itself, and `notes`
+        say so.
     replica
         The address of a server that repeats what the one at `path` writes: recalls are answered there, unless
         it is away or too far behind, which `degraded` says. Nothing is written to it.
@@ -139,6 +146,7 @@ def open(
     backup = checks.flag("migration_backup", migration_backup)
     checks.flag("durable", durable)
     checks.flag("must_exist", must_exist)
+    checks.flag("read_only", read_only)
     # What is wrong whatever the store holds is said before there is a file, and never recorded in it.
     _reading(analyser_name, language)
     checked_namespace("namespace", namespace)
@@ -155,7 +163,7 @@ def open(
         if resources is None or resources.dimension is None:
             _ = chosen.embedder.dimension
         else:
-            chosen.embedder.embed_query("Is all well?")
+            chosen.embedder.embed_documents(["Is all well?"])
     options: dict[str, Any] = {
         "reranker": _reranker(reranker, resources),
         "extractor": _extractor(extract_entities),
@@ -172,12 +180,21 @@ def open(
         backup=backup,
         replica=replica,
         approximate_from=approximate_from,
+        read_only=read_only,
     )
     try:
         recorded = {setting: store.setting(setting) for setting in (_ANALYSER, _LANGUAGE, EMBEDDER_SETTING)}
         asked = {_ANALYSER: analyser_name, _LANGUAGE: language}
         reader = _analyser(recorded, asked)
-        measure, specification, notes = _embedder(recorded[EMBEDDER_SETTING], embedder, chosen, resources)
+        found, absent = _embedder(store, recorded[EMBEDDER_SETTING], embedder, chosen, resources)
+        measure = None if found is None else found.embedder
+        specification = None if found is None else found.specification
+        notes = [] if found is None else list(found.notes)
+        if absent is not None:
+            notes.append(AWAY + absent.why)
+        if measure is not None and store.read_only and store.dimension_of(measure.name) is None:
+            notes.append(f"none of its vectors are of {measure.name}, and none can be made: words only")
+            measure = specification = None
         engine = Engine(
             store,
             measure,
@@ -186,15 +203,16 @@ def open(
             namespace=namespace,
             duplicates=duplicates,
             life=life,
-            notes=[*_migrated(store), *notes],
+            notes=[*_migrated(store), *([] if read_only else _only_read(store)), *notes],
             specification=specification,
-            logging=logging,
+            logging=Logging(recalls=False) if store.read_only else logging,
             lease_seconds=lease_seconds,
+            absent=absent,
             **options,
         )
         # Not before all is well: what is recorded holds for whoever opens the store next.
         for setting, value in (*(_USUAL | _given(asked)).items(), (EMBEDDER_SETTING, specification)):
-            if recorded[setting] is None and value is not None:
+            if recorded[setting] is None and value is not None and not store.read_only:
                 store.remember_setting(setting, value)
         return engine
     except BaseException:
@@ -210,6 +228,7 @@ def open_store(
     backup: bool = True,
     replica: str | ServerAddress | None = None,
     approximate_from: int = LARGE,
+    read_only: bool = False,
 ) -> Store:
     """Open the store in a file or on a server, without an engine around it; see :func:`open`."""
     if not isinstance(path, str | os.PathLike | ServerAddress) or not str(path).strip():
@@ -229,6 +248,12 @@ def open_store(
             must_exist=must_exist,
             migration_backup=backup,
             approximate_from=approximate_from,
+            read_only=read_only,
+        )
+    if read_only:
+        raise NotSupportedHere(
+            "a server itself keeps a user from writing: name one for whom default_transaction_read_only is "
+            "on (ALTER ROLE … SET default_transaction_read_only = on)"
         )
     try:
         # Not before it is needed: it takes packages that a file does not.
@@ -245,6 +270,13 @@ def _migrated(store: Store) -> list[str]:
         return []
     kept = "no copy of it was kept" if done.backup is None else f"the file as it was is kept at {done.backup}"
     return [f"the file was brought from schema {done.found} to {done.reached}; {kept}"]
+
+
+def _only_read(store: Store) -> list[str]:
+    """Return what a person should know about a file that cannot be written."""
+    if not isinstance(store, SqliteStore) or not store.read_only:
+        return []
+    return [f"{store.path} is only read, and recalls are not logged: {store.read_only_because}"]
 
 
 def _given(asked: Mapping[str, str | None]) -> dict[str, str]:
@@ -295,22 +327,35 @@ def _choose(specification: str, resources: Resources | None) -> Choice:
 
 
 def _embedder(
-    recorded: str | None, wanted: Embedder | str | None, chosen: Choice | None, resources: Resources | None
-) -> tuple[Embedder | None, str | None, list[str]]:
-    """Return what measures meaning, what opens it another day, and what a person should know of it."""
+    store: Store,
+    recorded: str | None,
+    wanted: Embedder | str | None,
+    chosen: Choice | None,
+    resources: Resources | None,
+) -> tuple[Measure | None, Absent | None]:
+    """Return what measures meaning, or what looks for it again if it cannot be had just now."""
+    if wanted is None:
+        return None, None
     if not isinstance(wanted, str):
-        return wanted, None, []
+        return Measure(settled(wanted, store, recorded=True, named=False)), None
+
+    def find() -> Measure:
+        choice = _choose(_AUTO if recorded is None else recorded, resources) if chosen is None else chosen
+        embedder = settled(choice.embedder, store, recorded=choice.specification == recorded)
+        return Measure(embedder, choice.specification, (choice.note,) if choice.note else ())
+
+    def taken_up() -> Measure:
+        found = find()
+        store.use_embedder(found.embedder.name, found.embedder.dimension)
+        return found
+
     try:
-        if chosen is None:
-            chosen = _choose(_AUTO if recorded is None else recorded, resources)
-        # Asked for here, and not first by the engine: a service has to be reached for it.
-        _ = chosen.embedder.dimension
+        return find(), None
     except (EmbedderError, MissingExtra, InvalidArgument) as error:
         if chosen is not None and wanted != _AUTO and chosen.specification != recorded:
             raise
         # A store whose model cannot be had just now still answers by words; its vectors wait.
-        return None, None, [f"the store's embedder cannot be used, words only: {error}"]
-    return chosen.embedder, chosen.specification, [chosen.note] if chosen.note else []
+        return None, Absent(taken_up, str(error))
 
 
 def _reranker(wanted: Reranker | str | None, resources: Resources | None) -> Reranker | None:

@@ -37,6 +37,11 @@ class Repairing:
         try:
             return self.store.tried(action)
         except IndexCorrupt as error:
+            if self.store.read_only:
+                raise IndexCorrupt(
+                    f"{error}; that cannot be rebuilt in a file that is only read: copy it to a folder that "
+                    "can be written, and run `recollect check --repair` on the copy"
+                ) from error
             _LOG.warning("rebuilding what is derived from the memories of %s: %s", ", ".join(paths), error)
             for path in paths:
                 self.store.rebuild(path, self.words_of)

@@ -24,6 +24,7 @@ from pydantic_settings import (
     SettingsError,
 )
 
+from recollect.embed.breaker import LONGEST_QUESTION, QUESTION_SECONDS
 from recollect.embed.folder import models_folder
 from recollect.embed.hub import hub_cache
 from recollect.embed.select import Resources
@@ -59,6 +60,7 @@ _EXPECTED: Final = {
     "redact": "true or false",
     "life": "a table of rules, such as working_days, and their numbers",
     "durable": "true or false",
+    "read_only": "true or false",
     "migration_backup": "true or false",
     "approximate_from": "a whole number of at least 1",
     "models": "the path of a folder",
@@ -66,6 +68,7 @@ _EXPECTED: Final = {
     "threads": "a whole number of at least 1",
     "api_key": "text",
     "dimension": "a whole number of at least 1",
+    "question_seconds": f"a number above 0, and at most {LONGEST_QUESTION:g}",
     "recipe": "the name of a recipe",
     "log_recalls": "true or false",
     "log_queries": "true or false",
@@ -155,6 +158,9 @@ class Settings(BaseSettings):
         default="near", description="What is done about what was said before: near, exact or off."
     )
     durable: bool = Field(default=True, description="Whether an acknowledged write survives a power cut.")
+    read_only: bool = Field(
+        default=False, description="Whether the file is only read, and nothing is written to it."
+    )
     migration_backup: bool = Field(
         default=True, description="Whether a file of an older schema is copied before it is migrated."
     )
@@ -173,6 +179,13 @@ class Settings(BaseSettings):
     api_key: SecretStr | None = Field(default=None, description="For embedding services that ask for one.")
     dimension: int | None = Field(
         default=None, ge=1, description="The length an embedding service's vectors must have."
+    )
+    question_seconds: float = Field(
+        default=QUESTION_SECONDS,
+        gt=0,
+        le=LONGEST_QUESTION,
+        allow_inf_nan=False,
+        description="How long a question waits for an embedding service, before it is answered by words.",
     )
 
     log_recalls: bool = Field(default=True, description="Whether recalls are logged, to be learnt from.")
@@ -214,6 +227,7 @@ class Settings(BaseSettings):
             threads=self.threads,
             api_key=None if self.api_key is None else self.api_key.get_secret_value(),
             dimension=self.dimension,
+            question_seconds=self.question_seconds,
         )
 
     def open(self, *, must_exist: bool = False, embed: bool = True) -> Engine:
@@ -242,6 +256,7 @@ class Settings(BaseSettings):
             life=self.life,
             durable=self.durable,
             must_exist=must_exist,
+            read_only=self.read_only,
             replica=self.replica,
             migration_backup=self.migration_backup,
             approximate_from=self.approximate_from,

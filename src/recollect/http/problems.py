@@ -32,6 +32,7 @@ from recollect.model.errors import (
     RecollectError,
     ReplyErased,
     ServiceUnreachable,
+    StoreReadOnly,
     StoreUnavailable,
     VersionConflict,
     WorkUnderWay,
@@ -87,6 +88,8 @@ _TITLES: Final[Mapping[int, tuple[str, str]]] = {
     503: ("unavailable", "The server cannot do this now"),
     504: ("took-too-long", "The answer was not there in time"),
 }
+_READ_ONLY: Final = ("read-only", "This memory can only be read")
+"""What no key may do is not the fault of the one that was shown."""
 _BY_ERROR: Final[tuple[tuple[type[Exception], int], ...]] = (
     (ClientDisconnect, 400),
     (NotAdmitted, 401),
@@ -101,6 +104,7 @@ _BY_ERROR: Final[tuple[tuple[type[Exception], int], ...]] = (
     (DatasetError, 422),
     (Overloaded, 503),
     (TookTooLong, 504),
+    (StoreReadOnly, 403),
     (StoreUnavailable, 503),
     (ServiceUnreachable, 503),
 )
@@ -109,6 +113,10 @@ _OWN_WORDS: Final = (
     (Overloaded, "too many requests are waiting; try again in a moment"),
     (TookTooLong, "it may still be carried out; a write can be sent again under the same Idempotency-Key"),
     (PurgeUnfinished, "it is removed, but traces are left in the file; run `recollect vacuum` on the server"),
+    (
+        StoreReadOnly,
+        "nothing was changed; whoever runs the server can copy the file to where it can be written",
+    ),
     (StoreUnavailable, "the database cannot be used now; the server's log says why"),
 )
 
@@ -120,6 +128,7 @@ def problem(
     instance: str = "",
     errors: Sequence[Mapping[str, str]] = (),
     headers: Mapping[str, str] | None = None,
+    title: tuple[str, str] | None = None,
 ) -> Response:
     """Return a problem as an answer.
 
@@ -128,8 +137,8 @@ def problem(
     >>> problem(404, "no memory has the id 'm1'").body.decode()[:60]
     '{"type":"recollect:not-found","title":"There is no such thin'
     """
-    word, title = _TITLES.get(status, ("error", "The request was refused"))
-    body: dict[str, Any] = {"type": f"recollect:{word}", "title": title, "status": status}
+    word, said = title or _TITLES.get(status, ("error", "The request was refused"))
+    body: dict[str, Any] = {"type": f"recollect:{word}", "title": said, "status": status}
     body |= {"detail": detail, "instance": instance}
     if errors:
         body["errors"] = list(errors)
@@ -164,7 +173,9 @@ def answer_to(error: Exception, instance: str) -> Response:
         headers["WWW-Authenticate"] = 'Bearer realm="recollect"'
     if status == 503:
         headers["Retry-After"] = "1"
-    return problem(status, detail or "the server's log says more", instance=instance, headers=headers)
+    title = _READ_ONLY if isinstance(error, StoreReadOnly) else None
+    said = detail or "the server's log says more"
+    return problem(status, said, instance=instance, headers=headers, title=title)
 
 
 def too_many(seconds: float, instance: str) -> Response:

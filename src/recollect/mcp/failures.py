@@ -31,6 +31,7 @@ def explained(error: Exception, tool: str) -> Answer:
         MemoryNotFound,
         RecallNotFound,
         RecollectError,
+        StoreReadOnly,
         StoreUnavailable,
     )
 
@@ -50,6 +51,9 @@ def explained(error: Exception, tool: str) -> Answer:
         if name := _NAMES.get((tool, error.argument)):
             said = said.replace(f"{error.argument} must be", f"{name} must be", 1)
         return Answer(f"{said}. Change that and call {tool} again.")
+    if isinstance(error, StoreReadOnly):
+        _LOG.warning("%s: %s", tool, error)
+        return Answer(f"This memory can only be read: {error.reason}. Nothing was changed. Tell the person.")
     if isinstance(error, StoreUnavailable):
         _LOG.warning("%s: %s", tool, error)
         return Answer(f"The memory cannot be used right now: {error}. Nothing was changed. Tell the person.")

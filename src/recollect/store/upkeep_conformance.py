@@ -13,6 +13,10 @@ from recollect.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direc
 class UpkeepConformance:
     """The part of the suite about settings and about derived data."""
 
+    def test_what_can_be_written_says_so(self, store: Store) -> None:
+        """Check that a store which is made here is not one that can only be read."""
+        assert store.read_only is False
+
     def test_settings_are_remembered(self, store: Store) -> None:
         """Check that the last value counts, and that any text is one."""
         assert store.setting("mine") is None

@@ -14,6 +14,7 @@ from recollect.model.errors import (
     MemoryNotFound,
     RecallNotFound,
     RecollectError,
+    StoreReadOnly,
     StoreUnavailable,
     VersionConflict,
 )
@@ -27,6 +28,7 @@ _KNOWN: Final[tuple[tuple[type[RecollectError], int, str], ...]] = (
     (RecallNotFound, 404, "No such question"),
     (ExperimentNotFound, 404, "No such experiment"),
     (VersionConflict, 409, "Somebody was faster"),
+    (StoreReadOnly, 403, "This memory can only be read"),
     (StoreUnavailable, 503, "The store is busy"),
 )
 

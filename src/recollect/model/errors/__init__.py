@@ -14,7 +14,8 @@
     ├── StoreError                    the database cannot do what was asked
     │   ├── StoreCorrupt              its file is damaged, or is no Recollect database
     │   ├── StoreTooNew               its file was written by a newer Recollect
-    │   ├── StoreUnavailable          locked for too long, read-only, or its disk is full
+    │   ├── StoreUnavailable          locked for too long, out of reach, or its disk is full
+    │   │   ├── StoreReadOnly         it can only be read, as it is or as it was opened
     │   │   ├── PoolExhausted         every connection to the server was in use for too long
     │   │   └── PurgeUnfinished       something was removed, but its traces could not be erased yet
     │   ├── ServerUnsuitable          the server is too old, or lacks something, or a right
@@ -79,6 +80,7 @@ from recollect.model.errors.store import (
     ServerUnsuitable,
     StoreCorrupt,
     StoreError,
+    StoreReadOnly,
     StoreTooNew,
     StoreUnavailable,
     VersionConflict,
@@ -116,6 +118,7 @@ __all__ = [
     "ServiceUnreachable",
     "StoreCorrupt",
     "StoreError",
+    "StoreReadOnly",
     "StoreTooNew",
     "StoreUnavailable",
     "VersionConflict",

@@ -23,6 +23,35 @@ class StoreUnavailable(StoreError):
     """The file is locked for too long, cannot be written, or its disk is full."""
 
 
+class StoreReadOnly(StoreUnavailable):
+    """The file can only be read, as it is or as it was opened; nothing was changed.
+
+    Parameters
+    ----------
+    name
+        The file.
+    reason
+        Why it cannot be written, and what to do about it.
+
+    Examples
+    --------
+    >>> raise StoreReadOnly("m.db", "the file may not be written; copy it to where it can be")
+    Traceback (most recent call last):
+    ...
+    recollect.model.errors.StoreReadOnly: m.db can only be read here, and nothing was changed: the file may
+    not be written; copy it to where it can be
+    """
+
+    def __init__(self, name: str, reason: str) -> None:
+        self.name = name
+        self.reason = reason
+        super().__init__(f"{name} can only be read here, and nothing was changed: {reason}")
+
+    def __reduce__(self) -> tuple[type[StoreReadOnly], tuple[str, str]]:
+        """Pickle by the constructor's arguments."""
+        return type(self), (self.name, self.reason)
+
+
 class PoolExhausted(StoreUnavailable):
     """Every connection to the server was in use, for as long as the store waits for one.
 

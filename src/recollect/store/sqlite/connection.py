@@ -5,13 +5,21 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from threading import get_ident, main_thread
 from time import monotonic, sleep
 from typing import Any, Final, TypeVar
 
-from recollect.model.errors import StoreCorrupt, StoreError, StoreTooNew, StoreUnavailable
+from recollect.model.errors import (
+    InvalidArgument,
+    StoreCorrupt,
+    StoreError,
+    StoreTooNew,
+    StoreUnavailable,
+)
 from recollect.store.sqlite.migrating import Migration, migrate
+from recollect.store.sqlite.reading_only import ASKED_FOR, opened_to_read, refuse_to_write, unwritable
 from recollect.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
 
 _Read = TypeVar("_Read")
@@ -39,8 +47,9 @@ def connect(
     must_exist: bool = False,
     backup: bool = True,
     migrated: Callable[[Migration], None] = lambda migration: None,
+    read_only: bool = False,
 ) -> sqlite3.Connection:
-    """Open a database, creating and migrating it as needed.
+    """Open a database, creating and migrating it as needed; one that cannot be written, to be read.
 
     Parameters
     ----------
@@ -55,6 +64,8 @@ def connect(
         Whether a file of an older schema is copied before it is migrated.
     migrated
         Told what was done, if the file was of an older schema.
+    read_only
+        Whether nothing is to be written to it, even though it could be; it has to be there then.
     """
     name = str(path)
     if sqlite3.sqlite_version_info < _OLDEST:
@@ -65,17 +76,17 @@ def connect(
         )
     if name != IN_MEMORY:
         file = Path(name)
-        if must_exist and not file.exists():
+        if (must_exist or read_only) and not file.exists():
             raise StoreUnavailable(f"there is no database at {name}; check the path")
         if file.is_dir():
             raise StoreUnavailable(f"{name} is a folder; name a file in it, such as {file / 'memories.db'}")
         if not file.parent.is_dir():
             raise StoreUnavailable(f"the folder {file.parent} does not exist; create it or name another path")
+    elif read_only:
+        raise InvalidArgument("read_only", read_only, "false for a memory that no file holds")
+    reason = "" if name == IN_MEMORY else ASKED_FOR if read_only else unwritable(Path(name))
     with translated(name):
-        connection = sqlite3.connect(
-            name, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256,
-            factory=_Connection,
-        )  # fmt: skip
+        connection = _opened_to_read(Path(name), reason) if reason else _opened(name)
         try:
             migration = _prepare(connection, name, durable=durable, backup=backup)
         except BaseException:
@@ -89,6 +100,7 @@ def connect(
 @contextmanager
 def writing(connection: sqlite3.Connection, name: str) -> Iterator[None]:
     """Run the block as one transaction that either happens or does not; in `together`, a part of it."""
+    refuse_to_write(name, why_read_only(connection))
     whole = connection if isinstance(connection, _Connection) and connection.joined else None
     inside = whole is not None
     if whole is not None and not whole.in_transaction:
@@ -175,11 +187,20 @@ class _Connection(sqlite3.Connection):
     read_at = -1
     """How many rows had been changed in all when `read_once` was read."""
     log_pages = 0
+    read_only = ""
+    """Why nothing can be written; empty if it can be."""
+    watch: Callable[[], None] | None = None
+    """Raises if what is read may have been changed unseen; None where that cannot be."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as sqlite3 has them
         super().__init__(*args, **kwargs)
         self.guards: dict[int, list[Callable[[], object]]] = {}
         self.read_once: dict[str, Any] = {}
+
+
+def why_read_only(connection: sqlite3.Connection) -> str:
+    """Return why nothing can be written; empty if it can be."""
+    return connection.read_only if isinstance(connection, _Connection) else ""
 
 
 def expect(connection: sqlite3.Connection, *, batch: bool) -> None:
@@ -268,17 +289,20 @@ class _Translated:
 class _Reading(_Translated):
     """What `reading` returns."""
 
-    __slots__ = ("_begun", "_connection")
+    __slots__ = ("_begun", "_connection", "_watch")
 
     def __init__(self, connection: sqlite3.Connection, name: str) -> None:
         super().__init__(name)
         self._connection = connection
         self._begun = False
+        self._watch: Callable[[], None] | None = getattr(connection, "watch", None)
 
     def __enter__(self) -> None:
         with _Translated(self._name):
             if self._connection.in_transaction:
                 return
+            if self._watch is not None:
+                self._watch()
             try:
                 self._connection.execute("BEGIN")
                 self._begun = True
@@ -293,6 +317,9 @@ class _Reading(_Translated):
             with _Translated(self._name):
                 self._connection.execute("COMMIT")
         self._begun = False
+        if self._watch is not None:
+            # Where it raises, neither what was read nor what went wrong in between is to be relied on.
+            self._watch()
         super().__exit__(kind, error, trace)
 
     def __del__(self) -> None:
@@ -323,6 +350,20 @@ def _ours(error: sqlite3.DatabaseError, name: str) -> StoreError:
     return StoreError(f"{name}: {error}")
 
 
+def _opened(name: str, *, uri: bool = False) -> _Connection:
+    return sqlite3.connect(
+        name, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256,
+        factory=_Connection, uri=uri,
+    )  # fmt: skip
+
+
+def _opened_to_read(file: Path, reason: str) -> _Connection:
+    connection, watch = opened_to_read(file, partial(_opened, uri=True))
+    assert isinstance(connection, _Connection)  # as `_opened` makes them
+    connection.read_only, connection.watch = reason, watch
+    return connection
+
+
 def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool, backup: bool) -> Migration | None:
     with reading(connection, name):
         application = connection.execute("PRAGMA application_id").fetchone()[0]
@@ -343,6 +384,11 @@ def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool, backup
     connection.execute("PRAGMA mmap_size = 268435456")
     if version == len(MIGRATIONS):
         return None
+    if reason := why_read_only(connection):
+        wrong = (
+            "is empty" if empty else f"is of an older Recollect (schema {version}), to be brought up to date"
+        )
+        refuse_to_write(name, f"it {wrong}, and {reason}")
     _use_log(connection)
     with writing(connection, name):
         copied = Path(name) if backup and name != IN_MEMORY else None

@@ -58,8 +58,6 @@ if TYPE_CHECKING:
 
 _MEMORY_BUDGET: Final = 1024**3
 _EMPTY: Final = Namespace(0, "", 0, 0, 0, 0)
-_UNNOTED: Final = 0
-"""The number of an embedder that the file does not know: SQLite gives none below 1."""
 _AT_ONCE: Final = 500
 """How many values one statement is asked for."""
 
@@ -140,9 +138,6 @@ class SqliteStore(
             find = "SELECT number, dimension FROM embedders WHERE name = ?"
             with reading(self._connection, self.path):
                 found = self._connection.execute(find, (name,)).fetchone()
-            if found is None and self.read_only:
-                # Nothing in the file is by this embedder, as if it had been noted down a moment ago.
-                found = (_UNNOTED, dimension)
             if found is None:
                 with transaction(self._connection, self.path):
                     self._connection.execute(
