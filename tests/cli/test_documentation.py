@@ -29,7 +29,13 @@ SECTIONS = {
     for heading, text in re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", DOCS.read_text("utf-8"), re.M | re.S)
     for name in named(heading)
 }
-EVERYWHERE = {"--help", "-h", "-q", "-n", *(f"--{name}" for name in Given.__dataclass_fields__)}
+EVERYWHERE = {
+    "--help",
+    "-h",
+    "-q",
+    "-n",
+    *(f"--{name.replace('_', '-')}" for name in Given.__dataclass_fields__),
+}
 
 
 def commands(group: Any, path: str) -> Iterator[tuple[str, Any]]:

@@ -23,6 +23,7 @@ CODES = {
     errors.NotAdmitted: 2,
     errors.StoreTooNew: 3,
     errors.StoreUnavailable: 3,
+    errors.StoreReadOnly: 3,
     errors.PurgeUnfinished: 3,
     errors.IndexCorrupt: 3,
     errors.MemoryNotFound: 1,

@@ -49,3 +49,15 @@ def test_a_database_in_memory_lasts_as_long_as_the_block(home: Path) -> None:
         assert engine.embedder is None
         assert engine.list().memories == ()
     assert not list(home.iterdir())
+
+
+def test_nothing_is_written_where_one_asks_for_it(cli: Run, home: Path) -> None:
+    assert cli("remember", "Anna prefers green tea").code == 0
+    found = cli("recall", "tea", "--read-only", "--json")
+    assert found.code == 0
+    assert found.json["recall_id"] == ""
+    for command in (("--read-only", "remember", "milk"), ("remember", "milk", "--read-only")):
+        refused = cli(*command)
+        assert refused.code == 3
+        assert "nothing was changed: it was opened to be read only; open it without" in refused.err
+    assert len(cli("list", "--json", "--read-only").json["memories"]) == 1
