@@ -1,8 +1,9 @@
 """Tuning finds what feedback says, saves it with evidence, and refuses what does not win."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from recollect.engine import Engine
@@ -16,7 +17,7 @@ from recollect.learn.tuning import (
     tune_recipe,
     tune_weights,
 )
-from recollect.model.errors import InvalidArgument, NotEnoughData
+from recollect.model.errors import EmbedderError, InvalidArgument, NotEnoughData, RecollectError
 
 Ask = Callable[..., None]
 
@@ -84,6 +85,50 @@ def test_labelled_questions_may_be_searched_anew(engine: Engine) -> None:
     found = tune_weights(material, engine.recipe, {"vector_pool": [0, 20]})
     assert found.verdict.accepted
     assert found.verdict.setting == {"vector_pool": 0}
+
+
+class Attentive:
+    """A re-ranker that finds the thing the question is about."""
+
+    name = "attentive"
+
+    def score(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        (thing,) = [word.strip("?") for word in question.split() if word.startswith("thing")]
+        return np.array([float(thing in text) for text in texts])
+
+
+def test_what_is_compared_is_measured_in_one_way(engine: Engine) -> None:
+    # With its re-ranker the recipe in use is as good as can be, which ranking the log again does not show.
+    engine.reranker = Attentive()
+    base = engine.recipe.changed({"rerank_depth": 5, "rerank_weight": 1.0})
+    things = [f"thing{first}{second}" for first in "abcde" for second in "vwxyz"]
+    given = {thing: Labelled(f"what of {thing}?", {thing: 1.0}) for thing in things}
+    material = from_labels(engine, given, recipe=base)
+    np.testing.assert_array_equal(material.values(base, base), np.ones(25))
+    tries = [
+        tune_weights(material, base),
+        tune_weights(material, base, {"vector_pool": [0, 20], "rerank_depth": [0, 5]}),
+        tune_families(material, base, [engine.recipe.changed({"vector_weight": 0.2}), base]),
+    ]
+    for found in tries:
+        assert not found.verdict.accepted
+        assert found.verdict.reason.startswith("no change")
+
+
+def test_a_service_that_is_away_teaches_nothing(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(text: str) -> None:
+        raise EmbedderError("the service is away")
+
+    given = {"q1": Labelled("what of thingav?", {"thingav": 1.0})}
+    material, base = from_labels(engine, given), engine.recipe
+    assert engine.embedder is not None
+    monkeypatch.setattr(engine.embedder, "embed_query", away)
+    with pytest.raises(RecollectError, match=r"a question cannot be learnt from: .*away"):
+        from_labels(engine, given)
+    with pytest.raises(RecollectError, match=r"a question cannot be learnt from: .*away"):
+        material.values(base.changed({"k1": 2.0}), base)
+    words = base.changed({"vector_pool": 0})
+    np.testing.assert_array_equal(material.values(words, base), [1.0])
 
 
 def test_a_guided_search_over_declared_parameters(engine: Engine, material: Material) -> None:

@@ -12,7 +12,7 @@ from datetime import datetime
 
 import numpy as np
 
-from recollect.engine import Engine
+from recollect.engine import Engine, Recall
 from recollect.engine.leasing import Held
 from recollect.engine.recipe import Recipe
 from recollect.evaluate.metrics import measure
@@ -21,7 +21,7 @@ from recollect.learn.logged_ranking import SEARCHED, features_of, order_of
 from recollect.learn.signals import relevance
 from recollect.model import checks
 from recollect.model.checks import BoolArray, FloatArray
-from recollect.model.errors import InvalidArgument, MemoryNotFound, NotEnoughData
+from recollect.model.errors import InvalidArgument, MemoryNotFound, NotEnoughData, RecollectError
 from recollect.model.feedback import Feedback
 from recollect.store.recall_log import LoggedRecall, Reaction
 
@@ -103,7 +103,9 @@ class Material:
         """The group of each of those: what asks the same is held out together."""
         return tuple(each.group for each in self.features)
 
-    def values(self, recipe: Recipe, base: Recipe, metric: str = METRIC) -> FloatArray:
+    def values(
+        self, recipe: Recipe, base: Recipe, metric: str = METRIC, *, search: bool = False
+    ) -> FloatArray:
         """Return how well a recipe ranks each question: from the log, or by asking again where it must.
 
         Parameters
@@ -111,9 +113,13 @@ class Material:
         recipe
             The recipe.
         base
-            The one it is compared with; where both search alike, nothing is searched again.
+            The one it is compared with; where both search alike, nothing is searched again. A labelled
+            question is, where they re-rank or vary what they show, which the log cannot tell.
         metric
             As for :func:`~recollect.evaluate.metrics.measure`.
+        search
+            Whether labelled questions are asked again in any case. What is compared must be measured in one
+            way: if one of the recipes needs a search (:func:`searching`), all of them are searched.
 
         Raises
         ------
@@ -121,22 +127,28 @@ class Material:
             Another has taken over the work that this is done for.
         """
         of = measure(metric)
-        differing = [name for name in SEARCHED if getattr(base, name) != getattr(recipe, name)]
+        differing = searching(recipe, base)
+        anew = search or bool(differing) or self._beyond_the_log(base)
         result = []
         for recall in self.questions:
             if self.lease is not None:
                 self.lease.renew()
             gains = self.gains[recall.id]
-            if not differing:
-                ids: Sequence[str] = [recall.ids[place] for place in order_of(recall, recipe).tolist()]
-            elif recall.id in self.asked and self.engine is not None:
-                ids = _searched(self.engine, recall, self.asked[recall.id], recipe)
+            if anew and recall.id in self.asked and self.engine is not None:
+                ids: Sequence[str] = _searched(self.engine, recall, self.asked[recall.id], recipe)
+            elif not differing:
+                ids = [recall.ids[place] for place in order_of(recall, recipe).tolist()]
             else:
                 raise InvalidArgument(
                     "recipe", recipe.name, f"one that needs no search; {differing[0]} does, and labels"
                 )
             result.append(of(ids, gains))
         return np.array(result)
+
+    def _beyond_the_log(self, recipe: Recipe) -> bool:
+        """Return whether a recipe does something to its results that a replay leaves out."""
+        reranked = self.engine is not None and self.engine.reranker is not None and recipe.rerank_depth > 0
+        return reranked or recipe.diversity != "none"
 
     def pairs(self, embedder: str) -> Pairs:
         """Return the judged pairs that an embedder has compared."""
@@ -237,7 +249,9 @@ def from_labels(
             raise MemoryNotFound(id_, path)
     with engine.recall_log.aside() as asked:
         for each in questions.values():
-            engine.recall(each.text, recipe=chosen, namespace=namespace, now=each.when)
+            _sound(
+                engine, chosen, engine.recall(each.text, recipe=chosen, namespace=namespace, now=each.when)
+            )
     names = {recall.id: f"labelled:{name}" for recall, name in zip(asked, questions, strict=True)}
     recalls = tuple(_renamed(recall, names[recall.id]) for recall in asked)
     gains = {
@@ -249,6 +263,19 @@ def from_labels(
     }
     told = {recall.id: each for recall, each in zip(recalls, questions.values(), strict=True)}
     return Material(recalls, gains, rejected, (), told, engine)
+
+
+def searching(recipe: Recipe, base: Recipe) -> tuple[str, ...]:
+    """Return the parameters for whose sake a recipe has to search for itself, compared with another.
+
+    Examples
+    --------
+    >>> from recollect.engine.recipes import RECIPES
+    >>> base = RECIPES["fast"]
+    >>> searching(base.changed({"vector_weight": 0.3, "k1": 2.0}), base)
+    ('k1',)
+    """
+    return tuple(name for name in SEARCHED if getattr(base, name) != getattr(recipe, name))
 
 
 def enough(material: Material, least: int) -> None:
@@ -279,4 +306,12 @@ def _searched(engine: Engine, recall: LoggedRecall, question: Labelled, recipe: 
         found = engine.recall(
             question.text, recipe=recipe, namespace=recall.namespace, now=question.when, limit=100
         )
-    return [hit.memory.id for hit in found]
+    return [hit.memory.id for hit in _sound(engine, recipe, found)]
+
+
+def _sound(engine: Engine, recipe: Recipe, found: Recall) -> Recall:
+    """Return an answer, unless meaning had no part in it where it should have had."""
+    if engine.embedder is not None and recipe.vector_pool and not found.embedder and found.degraded:
+        # What is learnt from words alone, because a service was away, would be in use when it is back.
+        raise RecollectError(f"a question cannot be learnt from: {'; '.join(found.degraded)}")
+    return found

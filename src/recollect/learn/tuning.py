@@ -21,7 +21,7 @@ from recollect.engine.recipe_verbs import SavedRecipe
 from recollect.engine.recipes import RECIPES
 from recollect.learn.grid import GridScores, tune_scored, tune_scored_families
 from recollect.learn.logged_ranking import SEARCHED
-from recollect.learn.material import METRIC, Material, enough
+from recollect.learn.material import METRIC, Material, enough, searching
 from recollect.learn.optimise import optimise
 from recollect.learn.verdict import LEAST_GROUPS, Verdict
 from recollect.model import checks
@@ -111,7 +111,8 @@ def tune_weights(
     enough(material, least)
     settings = nearest_first(grid_of(SHARES if grid is None else grid), base)
     current = {name: getattr(base, name) for name in settings[0]}
-    scores = _scored(material, base, (current, *settings), metric)
+    search = any(searching(base.changed(dict(each)), base) for each in settings)
+    scores = _scored(material, base, (current, *settings), metric, base, search)
     verdict = tune_scored(scores, material.groups, folds=folds, seed=seed, level=level, least=least)
     means = tuple(zip(scores.settings, scores.means.tolist(), strict=True))
     return Tuned(verdict, base, base.changed(dict(verdict.setting)), len(material.questions), metric, means)
@@ -148,12 +149,13 @@ def tune_families(
     if not tried:
         raise InvalidArgument("families", [], "at least one recipe")
     settings = nearest_first(grid_of(SHARES if grid is None else grid), base)
+    search = any(searching(each.changed(dict(setting)), base) for each in tried for setting in settings)
     scores = {}
     for each in tried:
-        found = _scored(material, each, settings, metric, base)
+        found = _scored(material, each, settings, metric, base, search)
         named = tuple({"recipe": each.name, **setting} for setting in settings)
         scores[each.name] = GridScores(named, found.values)
-    now = material.values(base, base, metric)
+    now = material.values(base, base, metric, search=search)
     kept = GridScores(
         ({"recipe": base.name, **{name: getattr(base, name) for name in settings[0]}},), now[None]
     )
@@ -203,15 +205,15 @@ def tune_recipe(
     enough(material, least)
     names = checks.texts("parameters", parameters)
     chosen = [_BY_NAME[checks.one_of("parameters", name, tuple(_BY_NAME))] for name in names]
-    searching = [name for name in names if name in SEARCHED]
-    if searching and not _can_search(material):
+    needing = [name for name in names if name in SEARCHED]
+    if needing and not _can_search(material):
         raise InvalidArgument(
             "parameters",
-            searching[0],
+            needing[0],
             "ones that need no search; labelled questions alone can be searched again",
         )
     found = optimise(
-        lambda setting: material.values(base.changed(dict(setting)), base, metric),
+        lambda setting: material.values(base.changed(dict(setting)), base, metric, search=bool(needing)),
         chosen,
         {each.name: getattr(base, each.name) for each in chosen},
         material.groups,
@@ -299,12 +301,12 @@ def _scored(
     recipe: Recipe,
     settings: Sequence[Mapping[str, Any]],
     metric: str,
-    base: Recipe | None = None,
+    base: Recipe,
+    search: bool,
 ) -> GridScores:
-    against = recipe if base is None else base
+    tried = [recipe.changed(dict(each)) for each in settings]
     return GridScores(
-        tuple(settings),
-        np.stack([material.values(recipe.changed(dict(each)), against, metric) for each in settings]),
+        tuple(settings), np.stack([material.values(each, base, metric, search=search) for each in tried])
     )
 
 
@@ -312,9 +314,7 @@ def _families(material: Material, base: Recipe) -> tuple[Recipe, ...]:
     every = (base, *(each for each in RECIPES.values() if each.name != base.name))
     if _can_search(material):
         return every
-    return tuple(
-        each for each in every if all(getattr(each, name) == getattr(base, name) for name in SEARCHED)
-    )
+    return tuple(each for each in every if not searching(each, base))
 
 
 def _can_search(material: Material) -> bool:
