@@ -103,6 +103,10 @@ class Breaker:
         self._answered()
         return answer
 
+    def failed(self, why: str) -> None:
+        """Hear that the service did not answer somebody who did not ask by way of this."""
+        self._failed(why, self._failures)
+
     def _pause(self) -> float:
         # The exponent is bounded: a service may be away for months.
         doubled: float = self._first * 2.0 ** min(max(self._failures - 1, 0), 32)

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from recollect.duplicates.fingerprint import fingerprint
 from recollect.embed.port import Embedder
 from recollect.embed.reranker import Reranker
+from recollect.engine.absence import Absent
 from recollect.engine.contradiction_verbs import ContradictionVerbs
 from recollect.engine.drafts import Drafts, has_id
 from recollect.engine.duplicate_modes import Duplicates
@@ -114,6 +115,8 @@ class Engine(
         What opens the same embedder another day; None for one that cannot be named.
     lease_seconds
         How long after the last sign of life of a worker another may take its work over.
+    absent
+        Looks again for an embedder that could not be had; None where there is one, or none is wanted.
     """
 
     def __init__(
@@ -138,10 +141,12 @@ class Engine(
         logging: Logging | None = None,
         specification: str | None = None,
         lease_seconds: float = SECONDS,
+        absent: Absent | None = None,
     ) -> None:
         self.store = store
         self.embedder = embedder
         self.specification = specification
+        self._absent = absent
         self.analyser = analyser
         self.namespace = checked_namespace("namespace", namespace)
         self._saved = SavedRecipes(store)
@@ -325,7 +330,7 @@ class Engine(
         self._saved.forget()
 
     def _meaning(self) -> Meaning:
-        return Meaning(self.embedder, self.store)
+        return Meaning(self.embedder, self.store, self._absence)
 
     def _batch_mode(self, *, verbatim: bool) -> Duplicates:
         off = verbatim or self.duplicates is Duplicates.OFF

@@ -29,10 +29,11 @@ _LOG: Final = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """An embedder, and the store that remembers what it computed."""
+    """An embedder, and the store that remembers what it computed; without one, why there is none."""
 
     embedder: Embedder | None
     store: Store
+    absence: str = ""
 
     def of_documents(self, texts: Sequence[str]) -> list[tuple[bytes, Floats | None]]:
         """Return the address and the vectors of each text; None where they have to wait."""
@@ -89,7 +90,7 @@ class Meaning:
             Its vector, if the caller has it already.
         """
         if self.embedder is None:
-            return None, "no embedder: words only"
+            return None, self.absence or "no embedder: words only"
         if given is not None:
             return self._given(given, self.embedder.dimension), ""
         if not text:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from recollect.embed.reranker import Reranker
+from recollect.engine.absence import Returning
 from recollect.engine.life import Life
 from recollect.engine.meaning import Meaning
 from recollect.engine.outcome import Recall
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item")
 
 
-class ReadingVerbs(ABC):
+class ReadingVerbs(Returning, ABC):
     """The part of the engine that finds and shows what is remembered."""
 
     store: Store
@@ -194,6 +195,8 @@ class ReadingVerbs(ABC):
             fresh=checks.flag("fresh", fresh),
             id=self.recall_log.name(moment),
         )
+        if request.recipe.vector_pool:
+            self._look_again()
         recaller = Recaller(
             self._repairing,
             self._meaning(),

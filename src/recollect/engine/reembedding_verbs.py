@@ -21,6 +21,8 @@ from time import perf_counter
 from typing import Final
 
 from recollect.embed.port import Embedder
+from recollect.engine.absence import Returning
+from recollect.engine.known_services import DIMENSION, Service
 from recollect.engine.leasing import Held, Leasing
 from recollect.engine.meaning import Meaning, address
 from recollect.engine.repairing import Repairing
@@ -40,6 +42,7 @@ INDEX: Final = "index"
 SETTING: Final = "embedder"
 """The setting of a store that says which embedder it is opened with."""
 
+_PROBE: Final = "Is all well?"
 _SAMPLE: Final = 16
 _GIVEN_UP: Final = 8
 """After this many failures in a row it is the embedder that fails, and not the texts."""
@@ -108,12 +111,10 @@ class Indexing:
     seconds: float
 
 
-class ReembeddingVerbs(ABC):
+class ReembeddingVerbs(Returning, ABC):
     """The part of the engine that gives memories vectors after they were written."""
 
     store: Store
-    embedder: Embedder | None
-    specification: str | None
     leasing: Leasing
     _repairing: Repairing
 
@@ -200,13 +201,17 @@ class ReembeddingVerbs(ABC):
         checks.flag("keep_old", keep_old)
         if checks.flag("dry_run", dry_run):
             return self._estimate()
-        self._measured_by()
+        embedder = self._measured_by()
+        # One that does not give what it promised would leave nothing waiting, and all as it was.
+        self._meaning().computed([_PROBE])
         began = perf_counter()
         with self.leasing.hold(WORK):
             others = self.store.other_vectors()
             done = self.embed_pending(batch=batch, progress=progress)
             if self.specification is not None and self.store.setting(SETTING) != self.specification:
                 self.store.remember_setting(SETTING, self.specification)
+            if self.specification is not None and isinstance(embedder, Service):
+                self.store.remember_setting(DIMENSION, str(embedder.dimension))
             dropped = 0
             while not keep_old and (gone := self.store.drop_vectors(_DROPPED)):
                 dropped += gone
@@ -264,8 +269,9 @@ class ReembeddingVerbs(ABC):
         seconds = 0.0
         if texts:
             meaning = self._meaning()
-            # The first text may have to wait until a model is loaded.
-            meaning.computed(texts[:1])
+            # The first text may have to wait until a model is loaded; a question does not wait for long where
+            # a service is away.
+            self._measured_by().embed_query(_PROBE)
             began = perf_counter()
             meaning.computed(texts)
             seconds = (perf_counter() - began) * waiting / len(texts)
@@ -290,9 +296,11 @@ class ReembeddingVerbs(ABC):
         ]
 
     def _measured_by(self) -> Embedder:
+        self._look_again(at_once=True)
         if self.embedder is None:
             raise EmbedderError(
-                "there is no embedder to embed with; open the memory with one, such as embedder='builtin'"
+                self._absence
+                or "there is no embedder to embed with; open the memory with one, such as embedder='builtin'"
             )
         return self.embedder
 
