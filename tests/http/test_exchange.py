@@ -1,7 +1,7 @@
 """All of a namespace out and in again."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -10,7 +10,9 @@ from starlette.testclient import TestClient
 import recollect
 from recollect import Engine
 from recollect.engine.access import Gatekeeper
+from recollect.http import exchange
 from recollect.http.app import create_api
+from recollect.http.asked import as_lines
 from recollect.http.importing import Importer
 from recollect.http.limits import Limits
 
@@ -121,3 +123,40 @@ def test_long_lines_are_not_gathered_beyond_what_one_request_may_hold(
     pieces = (body[start : start + 3_000] for start in range(0, len(body), 3_000))
     assert client.post("/v1/import", content=pieces, headers=LINES).json()["imported"] == 20
     assert max(taken) < 2 * 10_000
+
+
+def test_a_revoked_key_takes_nothing_more_in(open_client: Callable[..., TestClient], engine: Engine) -> None:
+    key, token = Gatekeeper(engine.store).create("a guest", ["acme"], ["write"])
+    client = open_client(required=True, token=token)
+    some = "".join(json.dumps({"content": f"Fact number {number}"}) + "\n" for number in range(200)).encode()
+
+    def body() -> Iterator[bytes]:
+        yield some
+        client.app.state.service.gate.revoke(key.id)  # type: ignore[attr-defined]
+        yield some.replace(b"Fact", b"Remark")
+
+    answer = client.post("/v1/import?namespace=acme", content=body(), headers=LINES)
+    assert (answer.status_code, answer.json()["type"]) == (401, "recollect:not-admitted")
+    said = [memory.content for memory in engine.store.export("acme")]
+    assert not [content for content in said if content.startswith("Remark")]
+
+
+def test_a_revoked_key_is_sent_nothing_more(
+    open_client: Callable[..., TestClient], engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It breaks off, so that nobody takes the part for the whole."""
+    engine.remember_many([f"Fact number {number}" for number in range(500)], namespace="acme")
+    key, token = Gatekeeper(engine.store).create("a guest", ["acme"], ["read"])
+    client = open_client(required=True, token=token)
+    gate = client.app.state.service.gate  # type: ignore[attr-defined]
+    sent: list[bytes] = []
+
+    def lines(rows: Sequence[Any]) -> Iterator[bytes]:
+        gate.revoke(key.id)
+        sent.append(b"")
+        return as_lines(rows)
+
+    monkeypatch.setattr(exchange, "as_lines", lines)
+    answer = client.get("/v1/export?namespace=acme")
+    assert len(rows(answer.text)) == 200
+    assert len(sent) == 1

@@ -66,3 +66,47 @@ def test_a_job_about_everything_is_stopped_only_by_those_who_could_begin_it(
         answers[scope] = client.delete(f"/v1/jobs/{job.id}").status_code
     go_on.set()
     assert answers == {"read": 403, "write": 403, "admin": 200}
+
+
+def test_a_key_with_too_many_jobs_in_hand_is_told_to_come_back(
+    open_client: Callable[..., TestClient], engine: Engine
+) -> None:
+    gate, go_on = Gatekeeper(engine.store), threading.Event()
+    token = gate.create("one", ["acme"], ["write"])[1]
+    client = open_client(required=True, token=token)
+    jobs: Jobs = client.app.state.service.jobs  # type: ignore[attr-defined]
+    jobs.start("block", "*", "local", lambda job: {"over": go_on.wait(10)})
+    answers = [client.post("/v1/jobs/maintain?namespace=acme", json={}) for _ in range(5)]
+    assert [answer.status_code for answer in answers] == [202, 202, 202, 202, 429]
+    assert answers[-1].json()["type"] == "recollect:too-many"
+    assert int(answers[-1].headers["retry-after"]) > 0
+    first = answers[0].headers["location"]
+    assert client.delete(first).json()["state"] == "stopped"
+    assert client.post("/v1/jobs/maintain?namespace=acme", json={}).status_code == 202
+    go_on.set()
+
+
+def test_nobody_watches_on_with_a_key_that_was_revoked(
+    open_client: Callable[..., TestClient], engine: Engine
+) -> None:
+    key, token = Gatekeeper(engine.store).create("a guest", ["acme"], ["read"])
+    client = open_client(required=True, token=token)
+    service, go_on = client.app.state.service, threading.Event()  # type: ignore[attr-defined]
+
+    def work(job: Job) -> dict[str, Any]:
+        while not go_on.wait(0.01):
+            job.progress(job.done + 1)
+        return {}
+
+    job = service.jobs.start("steps", "acme", "somebody", work)
+    lines = []
+    with client.stream("GET", f"/v1/jobs/{job.id}/events") as stream:
+        for line in stream.iter_lines():
+            lines.append(line)
+            if len(lines) == 2:
+                service.gate.revoke(key.id)
+    assert job.state == "running"
+    assert "event: progress" in lines
+    assert "event: end" not in lines
+    assert client.get(f"/v1/jobs/{job.id}/events").status_code == 401
+    go_on.set()

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 import pytest
 
 from recollect.http import jobs as module
-from recollect.http.jobs import Job, Jobs
+from recollect.http.jobs import Job, Jobs, TooManyOfOne, Work
 from recollect.http.workers import Overloaded
 from recollect.model.errors import InvalidArgument
 
@@ -75,9 +75,81 @@ def test_there_is_an_end_to_how_many_wait_and_are_kept(jobs: Jobs, monkeypatch: 
     for _ in range(4):
         assert jobs.start("look", "acme", "k1", lambda job: {}).wait(10)
     assert len(jobs.all()) == 2
-    monkeypatch.setattr(module, "_WAITING", 0)
+    monkeypatch.setattr(module, "_IN_HAND", 0)
     with pytest.raises(Overloaded):
         jobs.start("look", "acme", "k1", lambda job: {})
+
+
+@pytest.fixture
+def blocked(jobs: Jobs) -> Iterator[threading.Event]:
+    """A job of `k1` runs until the event is set."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    def work(job: Job) -> dict[str, int]:
+        begun.set()
+        go_on.wait(10)
+        return {}
+
+    jobs.start("block", "acme", "k1", work)
+    assert begun.wait(10)
+    yield go_on
+    go_on.set()
+
+
+def test_one_key_has_few_jobs_in_hand_and_leaves_room_for_others(
+    jobs: Jobs, blocked: threading.Event
+) -> None:
+    for _ in range(3):
+        jobs.start("look", "acme", "k1", lambda job: {})
+    with pytest.raises(TooManyOfOne):
+        jobs.start("look", "acme", "k1", lambda job: {})
+    other = jobs.start("look", "bolt", "k2", lambda job: {})
+    # Who needs no key is alone, and may have more.
+    mine = [jobs.start("look", "acme", "local", lambda job: {}) for _ in range(8)]
+    blocked.set()
+    assert all(job.wait(10) for job in (other, *mine))
+    assert jobs.start("look", "acme", "k1", lambda job: {}).wait(10)
+
+
+def test_callers_take_turns(jobs: Jobs, blocked: threading.Event) -> None:
+    order: list[str] = []
+
+    def told(name: str) -> Work:
+        def work(job: Job) -> dict[str, int]:
+            order.append(name)
+            return {}
+
+        return work
+
+    last = [jobs.start("look", "acme", key, told(key)) for key in ("k1", "k1", "k1", "k2", "k2", "k3")]
+    blocked.set()
+    assert all(job.wait(10) for job in last)
+    assert order == ["k2", "k3", "k1", "k2", "k1", "k1"]
+
+
+def test_a_job_that_waits_is_over_as_soon_as_it_is_stopped(jobs: Jobs, blocked: threading.Event) -> None:
+    began: list[str] = []
+
+    def work(job: Job) -> dict[str, int]:
+        began.append(job.id)
+        return {}
+
+    first, second = (jobs.start("look", "acme", "k1", work) for _ in range(2))
+    jobs.stop(first)
+    assert (first.state, first.wait(0), second.state) == ("stopped", True, "waiting")
+    blocked.set()
+    assert second.wait(10)
+    assert began == [second.id]
+
+
+def test_the_results_of_whoever_left_most_go_first(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_KEPT", 3)
+    quiet = jobs.start("look", "bolt", "k2", lambda job: {})
+    assert quiet.wait(10)
+    for _ in range(9):
+        assert jobs.start("look", "acme", "k1", lambda job: {}).wait(10)
+    assert jobs.find(quiet.id) is quiet
+    assert len(jobs.all()) == 3
 
 
 def test_nothing_begins_once_the_server_is_about_to_stop() -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import Depends, Header, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.security.utils import get_authorization_scheme_param
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -23,8 +24,8 @@ from recollect.http.metrics import Metrics
 from recollect.http.problems import too_many
 from recollect.http.tracing import Spans
 from recollect.http.unknown import known_query
-from recollect.http.workers import Workers
-from recollect.model.errors import NotAdmitted
+from recollect.http.workers import Overloaded, TookTooLong, Workers
+from recollect.model.errors import NotAdmitted, StoreUnavailable
 from recollect.model.namespace import namespace as checked_namespace
 
 _Result = TypeVar("_Result")
@@ -81,6 +82,10 @@ class Asked:
     async def run(self, work: Callable[[], _Result]) -> _Result:
         """Do something on a thread of the engine's."""
         return await self.service.workers.run(work)
+
+    async def recheck(self) -> None:
+        """Raise unless the key is still good: what takes long must not outlive one that was revoked."""
+        await recheck(self._request)
 
     async def look(self, work: Callable[[], Any], operation: str = "") -> Response:
         """Answer with what the engine says, as JSON."""
@@ -182,22 +187,17 @@ Once = Annotated[
 
 
 async def bearer(request: Request, credentials: Credentials) -> Access:
-    """Return what the bearer of a request may do, if they do not ask too often."""
+    """Return what the bearer of a request may do, if they do not ask too often.
+
+    The credentials are there for the description of the interface; they are read by `_admitted`.
+    """
     service: Service = request.app.state.service
-    header = request.headers.get("authorization")
-    token = None if credentials is None else credentials.credentials
-    if header is not None and token is None:
-        # Another scheme than Bearer is not the same as no key at all.
-        token = ""
-    access = service.gate.glance(token)
-    if access is None and token is None:
-        access = service.gate.admit(None)
     try:
-        if access is None:
-            access = await service.workers.run(lambda: service.gate.admit(token))
+        access = await _admitted(request)
     except NotAdmitted:
         client = request.client.host if request.client is not None else ""
-        seconds = service.failures.take(client)
+        # Who shows none does not guess.
+        seconds = service.failures.take(client) if "authorization" in request.headers else 0.0
         if seconds:
             raise TooMany(seconds) from None
         raise
@@ -211,6 +211,29 @@ async def bearer(request: Request, credentials: Credentials) -> Access:
 
 
 Bearer = Annotated[Access, Depends(bearer)]
+
+
+async def recheck(request: Request) -> None:
+    """Raise NotAdmitted if the key of a request has ceased to be good since it was let in."""
+    # Whoever is let in keeps coming in while nobody has the time to look.
+    with suppress(Overloaded, TookTooLong, StoreUnavailable):
+        await _admitted(request)
+
+
+async def _admitted(request: Request) -> Access:
+    service: Service = request.app.state.service
+    header = request.headers.get("authorization")
+    token: str | None = None
+    if header is not None:
+        scheme, shown = get_authorization_scheme_param(header)
+        # Another scheme than Bearer is not the same as no key at all.
+        token = shown if scheme.lower() == "bearer" else ""
+    access = service.gate.glance(token)
+    if access is None and token is None:
+        access = service.gate.admit(None)
+    if access is None:
+        access = await service.workers.run(lambda: service.gate.admit(token))
+    return access
 
 
 def _allowed(request: Request, access: Access, scope: str, namespace: str | None, key: str | None) -> Asked:

@@ -67,6 +67,7 @@ async def import_(asked: Working, request: Request) -> Response:
     """
     importer = Importer(asked.engine, asked.namespace)
     async for lines in _read(request, asked.service.limits.body):
+        await asked.recheck()
         await asked.run(lambda lines=lines: importer.take(lines))  # type: ignore[misc]
     problems, taken = importer.problems, asdict(importer.taken)
     if problems.failed and not any(taken.values()):
@@ -86,6 +87,7 @@ def rows_of(engine: Engine, namespace: str) -> Iterator[dict[str, Any]]:
             "fingerprint": memory.fingerprint,
             "forgotten_at": None if since is None else time_json(since.forgotten_at),
             "superseded_at": None if since is None else time_json(since.superseded_at),
+            "end_given": None if since is None else since.end_given,
         }
     for record in engine.store.entities(namespace):
         yield _entity_row(record, namespace)
@@ -99,6 +101,7 @@ async def _lines(
     some = first
     while some:
         yield b"".join(as_lines(some))
+        await asked.recheck()
         some = await asked.run(lambda: list(islice(rows, _ROWS)))
 
 

@@ -14,13 +14,16 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
 from recollect.engine.access import ADMIN, EVERYWHERE, READ, WRITE, Access
-from recollect.http.asked import Asked, Bearer, Service, as_json
-from recollect.http.jobs import ENDED, Job, Work
+from recollect.http.asked import Asked, Bearer, Service, as_json, recheck
+from recollect.http.jobs import ENDED, Job, TooManyOfOne, Work
+from recollect.model.errors import NotAdmitted
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
 _LOOK_EVERY: Final = 0.1
 _PING_EVERY: Final = 15.0
+_COME_BACK: Final = "10"
+"""After how many seconds to try again who has too many jobs in hand."""
 
 JobId = Annotated[str, Path(max_length=64)]
 
@@ -70,34 +73,43 @@ async def get(request: Request, access: Bearer, id: JobId) -> Response:
 
 @router.delete("/{id}", response_model=None, responses={200: {"model": JobShown}})
 async def stop(request: Request, access: Bearer, id: JobId) -> Response:
-    """Ask a job to stop at its next step; what it has written stays."""
+    """Ask a job to stop at its next step; what it has written stays. One that waits is over at once."""
     job = _found(request, access, WRITE, id)
     if job.namespace == EVERYWHERE:
         access.require_everywhere(ADMIN)
-    job.stop()
+    service: Service = request.app.state.service
+    service.jobs.stop(job)
     return Response(as_json(job.as_dict()), media_type="application/json")
 
 
 @router.get("/{id}/events", response_model=None, responses={200: {"content": {"text/event-stream": {}}}})
 async def events(request: Request, access: Bearer, id: JobId) -> Response:
-    """Watch a job: an event with all of it at every step, until its end."""
+    """Watch a job: an event with all of it at every step, until its end, as long as the key is good."""
     job = _found(request, access, READ, id)
     headers = {"X-Accel-Buffering": "no"}
-    return StreamingResponse(
-        _told(job, request.app.state.service), media_type="text/event-stream", headers=headers
-    )
+    return StreamingResponse(_told(job, request), media_type="text/event-stream", headers=headers)
 
 
 def begun(asked: Asked, kind: str, work: Work) -> Response:
     """Begin a job about the namespace that is asked about, and return the answer."""
-    job = asked.service.jobs.start(kind, asked.namespace, asked.access.name, work)
+    try:
+        job = asked.service.jobs.start(kind, asked.namespace, asked.access.name, work)
+    except TooManyOfOne as error:
+        said = "this key has as many jobs in hand as one may have: wait for one, or DELETE /v1/jobs/ID"
+        raise HTTPException(429, said, {"Retry-After": _COME_BACK}) from error
     headers = {"Location": f"/v1/jobs/{job.id}"}
     return Response(as_json(job.as_dict()), 202, headers=headers, media_type="application/json")
 
 
-async def _told(job: Job, service: Service) -> AsyncIterator[bytes]:
+async def _told(job: Job, request: Request) -> AsyncIterator[bytes]:
+    service: Service = request.app.state.service
     told, quiet = -1, monotonic()
     while True:
+        try:
+            await recheck(request)
+        except NotAdmitted:
+            # Without the event that ends it: whoever comes back is told why they may not.
+            return
         version, ended = job.version, job.state in ENDED
         if version != told or ended:
             told, quiet = version, monotonic()

@@ -1,27 +1,35 @@
 """What takes longer than a request should wait: one job at a time, on a thread of its own, with its progress.
 
-Jobs live as long as the process. What a job has written stays written when it is stopped.
+Jobs live as long as the process. What a job has written stays written when it is stopped. Callers take turns:
+the next job is of whoever was served longest ago (Nagle, 1987), each may have a few in hand, and when there
+are too many results to keep, those of whoever left most go first. So nobody can keep the others waiting.
 """
 
 from __future__ import annotations
 
 import secrets
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from recollect.engine.access import EVERYWHERE
+from recollect.engine.access import EVERYWHERE, LOCAL
 from recollect.http import logs
 from recollect.http.workers import Overloaded
 from recollect.model.errors import RecollectError
 
 _KEPT: Final = 200
-_WAITING: Final = 16
+_IN_HAND: Final = 64
+_OF_ONE: Final = 4
+"""How many jobs of one key are in hand, waiting or running; whoever needs no key is alone."""
 ENDED: Final = ("done", "failed", "stopped")
+
+
+class TooManyOfOne(Overloaded):
+    """One caller has as many jobs in hand as one may have."""
 
 
 class Stopped(Exception):  # noqa: N818 - named after what happened
@@ -72,6 +80,12 @@ class Job:
         """Ask it to stop at its next step."""
         self._stop.set()
 
+    def end(self, state: str, problem: str = "") -> None:
+        """Say that it is over."""
+        self.state, self.problem = state, problem
+        self.version += 1
+        self._ended.set()
+
     def wait(self, seconds: float) -> bool:
         """Wait for its end, so long at most; return whether it has come."""
         return self._ended.wait(seconds)
@@ -111,23 +125,43 @@ class Jobs:
         self._clock = clock
         self._pool: ThreadPoolExecutor | None = None
         self._jobs: OrderedDict[str, Job] = OrderedDict()
+        self._waiting: dict[str, tuple[Job, Work]] = {}
+        self._served: dict[str, int] = {}
+        self._turn = 0
         self._lock = threading.Lock()
         self.closing = False
 
     def start(self, kind: str, namespace: str, caller: str, work: Work) -> Job:
-        """Begin a job, after those that wait already."""
+        """Begin a job, when it is its caller's turn.
+
+        Raises
+        ------
+        TooManyOfOne
+            The caller has as many in hand as one may have.
+        Overloaded
+            All callers together have, or the server is about to stop.
+        """
         with self._lock:
-            if sum(job.state not in ENDED for job in self._jobs.values()) >= _WAITING or self.closing:
+            in_hand = [job.caller for job in self._jobs.values() if job.state not in ENDED]
+            if len(in_hand) >= _IN_HAND or self.closing:
                 raise Overloaded
+            if caller != LOCAL.name and in_hand.count(caller) >= _OF_ONE:
+                raise TooManyOfOne
             job = Job(secrets.token_hex(8), kind, namespace, caller, self._clock())
             self._jobs[job.id] = job
-            ended = [each.id for each in self._jobs.values() if each.state in ENDED]
-            for old in ended[: max(0, len(self._jobs) - _KEPT)]:
-                del self._jobs[old]
+            self._waiting[job.id] = job, work
+            self._make_room()
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(1, thread_name_prefix="recollect-job")
-            self._pool.submit(self._run, job, work)
+            self._pool.submit(self._run_next)
         return job
+
+    def stop(self, job: Job) -> None:
+        """Ask a job to stop at its next step; one that waits is over at once."""
+        job.stop()
+        with self._lock:
+            if self._waiting.pop(job.id, None) is not None:
+                job.end("stopped")
 
     def find(self, id: str) -> Job | None:
         """Return a job, or None."""
@@ -160,19 +194,39 @@ class Jobs:
             self._pool.shutdown(wait=True)
             self._pool = None
 
-    def _run(self, job: Job, work: Work) -> None:
-        try:
+    def _make_room(self) -> None:
+        """Let go of results while there are too many: the oldest of whoever left most."""
+        while len(self._jobs) > _KEPT:
+            ended = [job for job in self._jobs.values() if job.state in ENDED]
+            if not ended:
+                return
+            left = Counter(job.caller for job in ended)
+            del self._jobs[max(ended, key=lambda job: left[job.caller]).id]
+
+    def _run_next(self) -> None:
+        """Run the job that waits longest of whoever was served longest ago; none if it was stopped."""
+        with self._lock:
+            if not self._waiting:
+                return
+            id_ = min(self._waiting, key=lambda each: self._served.get(self._waiting[each][0].caller, 0))
+            job, work = self._waiting.pop(id_)
+            callers = {each.caller for each in self._jobs.values()}
+            self._turn += 1
+            self._served = {name: turn for name, turn in self._served.items() if name in callers}
+            self._served[job.caller] = self._turn
             job.state = "running"
-            job.progress(0)
-            job.result = work(job)
-            job.state = "done"
-        except Stopped:
-            job.state = "stopped"
-        except RecollectError as error:
-            job.state, job.problem = "failed", str(error)
-        except Exception as error:
-            job.state, job.problem = "failed", "something went wrong in the server; its log says more"
-            logs.write("job failed", 40, error, kind=job.kind, job=job.id)
-        finally:
-            job.version += 1
-            job._ended.set()
+        _run(job, work)
+
+
+def _run(job: Job, work: Work) -> None:
+    try:
+        job.progress(0)
+        job.result = work(job)
+        job.end("done")
+    except Stopped:
+        job.end("stopped")
+    except RecollectError as error:
+        job.end("failed", str(error))
+    except Exception as error:
+        job.end("failed", "something went wrong in the server; its log says more")
+        logs.write("job failed", 40, error, kind=job.kind, job=job.id)
