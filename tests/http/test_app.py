@@ -241,6 +241,10 @@ def test_pages_answer_what_is_not_under_v1(open_client: Callable[..., TestClient
         assert client.get(path).json()["detail"] == "see /v1/openapi.json for what there is"
     assert client.get("/v1/nothing").status_code == 404
     assert client.get("/v1/health").status_code == 200
+    for method in ("QUERY", "PROPFIND", "BREW"):
+        unheard = client.request(method, "/v1/recall")
+        assert (unheard.status_code, unheard.headers["allow"]) == (405, "POST")
+        assert client.request(method, "/v1/nothing").json()["type"] == "recollect:not-found"
 
 
 def test_other_sites_may_not_ask_unless_they_are_named(open_client: Callable[..., TestClient]) -> None:
@@ -252,6 +256,13 @@ def test_other_sites_may_not_ask_unless_they_are_named(open_client: Callable[...
     assert allowed.headers["access-control-allow-origin"] == "https://notes.example"
     other = opened.get("/v1/health", headers={"Origin": "https://other.example"})
     assert "access-control-allow-origin" not in other.headers
+
+
+def test_the_description_says_whether_a_key_is_needed(open_client: Callable[..., TestClient]) -> None:
+    for required, wanted in ((True, [{"key": []}]), (False, [{"key": []}, {}])):
+        paths = open_client(required=required).get("/v1/openapi.json").json()["paths"]
+        assert paths["/v1/recall"]["post"]["security"] == wanted
+        assert "security" not in paths["/v1/health"]["get"]
 
 
 def test_the_description_describes_problems_and_keys(client: TestClient) -> None:

@@ -6,12 +6,11 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from starlette.middleware.cors import CORSMiddleware
-from starlette.responses import Response
-from starlette.routing import Match
-from starlette.types import ASGIApp
+from starlette.routing import Match, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect import __version__
 from recollect.engine import Engine
@@ -121,8 +120,8 @@ def create_api(
     problems.install(app)
     for module in _ROUTERS:
         app.include_router(module.router)
-    for path in (API, f"{API}/{{rest:path}}"):
-        app.add_api_route(path, _nothing, methods=_METHODS, include_in_schema=False)
+    # Whatever the method, one that nobody has heard of too: a program is not answered with a page.
+    app.router.routes += [Route(path, _Nothing()) for path in (API, f"{API}/{{rest:path}}")]
     app.mount("/", _Nowhere() if pages is None else pages)
     if origins:
         app.add_middleware(
@@ -137,28 +136,33 @@ def create_api(
     return app
 
 
-async def _nothing(request: Request, rest: str = "") -> Response:
-    """Answer to what no route answers to: 405 where another method would have been answered, else 404."""
-    allowed: set[str] = set()
-    for route in (route for module in _ROUTERS for route in module.router.routes):
-        if route.matches(request.scope)[0] == Match.PARTIAL:
-            allowed |= getattr(route, "methods", None) or set()
-    instance = problems.instance_of(request)
-    if not allowed:
-        return problems.problem(404, "see /v1/openapi.json for what there is", instance=instance)
-    methods = ", ".join(sorted(allowed))
-    detail = f"use {methods}, or see /v1/openapi.json for what else there is"
-    return problems.problem(405, detail, instance=instance, headers={"Allow": methods})
+class _Nothing:
+    """Answers to what no route answers to: 405 where another method would have been answered, else 404."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        allowed: set[str] = set()
+        for route in (route for module in _ROUTERS for route in module.router.routes):
+            if route.matches(scope)[0] == Match.PARTIAL:
+                allowed |= getattr(route, "methods", None) or set()
+        if not allowed:
+            await _Nowhere()(scope, receive, send)
+            return
+        methods = ", ".join(sorted(allowed))
+        detail = f"use {methods}, or see /v1/openapi.json for what else there is"
+        answer = problems.problem(405, detail, instance=_instance(scope), headers={"Allow": methods})
+        await answer(scope, receive, send)
 
 
 class _Nowhere:
     """Answers to everything that there is nothing here."""
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI
-        instance = str(scope.get("state", {}).get("request_id", ""))
-        await problems.problem(404, "see /v1/openapi.json for what there is", instance=instance)(
-            scope, receive, send
-        )
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = problems.problem(404, "see /v1/openapi.json for what there is", instance=_instance(scope))
+        await answer(scope, receive, send)
+
+
+def _instance(scope: Scope) -> str:
+    return str(scope.get("state", {}).get("request_id", ""))
 
 
 def _described(app: FastAPI) -> dict[str, Any]:
@@ -171,5 +175,11 @@ def _described(app: FastAPI) -> dict[str, Any]:
         whole = problems.Problem.model_json_schema(ref_template="#/components/schemas/{model}")
         shapes |= whole.pop("$defs", {})
         shapes["Problem"] = whole
+        service: Service = app.state.service
+        if not service.gate.required:
+            for said in (said for methods in schema["paths"].values() for said in methods.values()):
+                if "security" in said:
+                    # Either of them is enough: a key, or none.
+                    said["security"] = [*said["security"], {}]
         app.openapi_schema = schema
     return app.openapi_schema
