@@ -368,7 +368,7 @@ TABLE = [
     row("graph.find_paths", {"graph": KITE, "start": 0, "depth": 2, "nodes": 9, "paths": 9, "seconds": 1.0,
         "clock": lambda: 0.0, "decay": 0.85}, graph=GRAPH, start=NODE, depth=(*FROM_1, 10**9), nodes=FROM_1,
         paths=FROM_1, seconds=(NAN, INF, "1", True, -0.5), clock=(None, 5), types=TYPES,
-        direction=("up", None), order=("random", None), decay=(*SHARE, 0.0)),
+        direction=("up", None), order=("random", None), decay=(*SHARE, 0.0), precedence=(5, "x")),
     row("graph.shortest_path", {"graph": KITE, "start": 0, "goal": 3}, graph=GRAPH, start=NODE, goal=NODE,
         cost=("price", None), direction=("up", None), types=TYPES),
     row("graph.modularity", {"graph": KITE, "labels": [0, 0, 0, 1], "resolution": 1.0}, graph=GRAPH,

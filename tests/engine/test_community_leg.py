@@ -17,12 +17,12 @@ Make = Callable[..., Situation]
 RECIPE = Recipe(name="x", graph="communities")
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 NONE, NO_SCORES = np.zeros(0, np.intp), np.zeros(0)
-TEA = [
+TEA: list[dict[str, Any]] = [
     {"content": "Anna poured green tea from the pot", "entities": ["Anna", "Ben"]},
     {"content": "Ben spilt the tea", "entities": ["Anna", "Ben"]},
     {"content": "They laughed", "entities": ["Anna", "Ben"]},
 ]
-ROCKET = [
+ROCKET: list[dict[str, Any]] = [
     {"content": "Chidi welded the rocket", "entities": ["Chidi", "Dalia"]},
     {"content": "Dalia fuelled the rocket at dawn", "entities": ["Chidi", "Dalia"]},
     {"content": "It rained", "entities": ["Chidi", "Dalia"]},

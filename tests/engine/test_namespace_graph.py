@@ -184,16 +184,27 @@ def test_nothing_is_read_when_nothing_has_happened(memory: Engine, monkeypatch: 
     assert graphs.at("default", NOW + HOUR).graph is first.graph
 
 
-def test_every_edge_both_ways_is_made_once_for_each_state(memory: Engine) -> None:
+def test_it_is_put_in_order_once_for_each_state(memory: Engine) -> None:
     memory.remember("x", entities=["Anna", "Ben"])
     graphs = Graphs(memory.store, NameBook(memory.store, None))
     found = graphs.at("default", NOW)
-    assert found.both_ways is found.both_ways
-    assert found.both_ways.edges == 2 * found.graph.edges == 4
-    before = found.both_ways
+    assert found.ordered is found.ordered
+    assert found.ordered.both_ways.edges == 2 * found.graph.edges == 4
+    before, size = found.ordered, found.nbytes
     memory.remember("y", entities=["Anna"])
-    assert graphs.at("default", NOW).both_ways is not before
-    assert graphs.at("default", NOW).both_ways.edges == 6
+    assert graphs.at("default", NOW).ordered is not before
+    assert graphs.at("default", NOW).ordered.both_ways.edges == 6
+    assert found.nbytes > size
+
+
+def test_memories_take_precedence_by_their_slots_and_then_names_by_their_keys(memory: Engine) -> None:
+    memory.remember("x", entities=["Zoe", "Ben"])
+    memory.remember("y", entities=["Anna", "Zoe"])
+    known = fresh(memory)
+    nodes = [known.entity_node("Zoe"), known.nodes_of(np.array([1]))[0], known.entity_node("Anna")]
+    nodes += [known.nodes_of(np.array([0]))[0], known.entity_node("Zoe")]
+    assert known.precedence(np.array(nodes)).tolist() == [3, 1, 2, 0, 3]
+    assert known.precedence(np.zeros(0, np.intp)).tolist() == []
 
 
 def test_an_empty_namespace_has_an_empty_graph(memory: Engine) -> None:

@@ -183,3 +183,19 @@ def test_limits_hold_and_say_so(
 def test_bad_limits_are_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(InvalidArgument):
         find_paths(**dict[str, Any]({"graph": FLEET_GRAPH, "start": 0} | bad))
+
+
+def test_among_equally_heavy_edges_precedence_decides_whatever_the_order_of_the_graph() -> None:
+    ends, kinds = [(0, 1), (0, 2), (3, 0), (0, 3), (0, 3)], [0, 0, 0, 1, 0]
+    weights = [1.0, 1.0, 1.0, 1.0, 2.0]
+
+    def walked(order: list[int], names: tuple[str, str]) -> list[tuple[int, str, bool]]:
+        sources, targets = zip(*(ends[at] for at in order), strict=True)
+        types = [names.index(("a", "b")[kinds[at]]) for at in order]
+        graph = Graph.of(4, sources, targets, [weights[at] for at in order], types, names)
+        found = find_paths(graph, 0, depth=1, precedence=lambda nodes: -nodes)
+        return [(step.node, step.type, step.forward) for path in found.paths for step in path.steps]
+
+    # The heaviest first, then the greatest node, of one node the types by name, and forwards first.
+    expected = [(3, "a", True), (3, "a", False), (3, "b", True), (2, "a", True), (1, "a", True)]
+    assert walked([0, 1, 2, 3, 4], ("a", "b")) == walked([4, 3, 2, 1, 0], ("b", "a")) == expected

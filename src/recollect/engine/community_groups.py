@@ -10,11 +10,9 @@ import numpy as np
 
 from recollect.engine.graph_answers import Communities, Group
 from recollect.engine.namespace_graph import NamespaceGraph
-from recollect.engine.ordered_graph import in_order
 from recollect.engine.written_terms import written
 from recollect.graph.adjacency import Graph
 from recollect.graph.communities import Level, communities
-from recollect.graph.pagerank import pagerank
 from recollect.graph.summaries import Community, Member, StatisticalSummariser, Summary, summarised
 from recollect.index.record import Records
 from recollect.model.checks import BoolArray, FloatArray, IntArray
@@ -48,9 +46,9 @@ class Structure:
     @classmethod
     def of(cls, known: NamespaceGraph, seed: int) -> Structure:
         """Return the structure of a graph, the same however it has grown."""
-        ordered, nodes = in_order(known)
-        ranks = pagerank(ordered.undirected()).scores if nodes.size else np.zeros(0)
-        return cls(known.graph, seed, nodes, communities(ordered, levels=LEVELS, seed=seed), ranks)
+        found = known.ordered
+        ranks = known.ranks[found.nodes]
+        return cls(known.graph, seed, found.nodes, communities(found.graph, levels=LEVELS, seed=seed), ranks)
 
     def groups(self, level: int, seen: BoolArray) -> list[IntArray]:
         """Return the communities of a level with two members that may be seen, given for each if it may."""

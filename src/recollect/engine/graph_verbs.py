@@ -103,6 +103,7 @@ class GraphVerbs(EntityVerbs):
                 types=types,
                 direction=direction,
                 order=order,
+                precedence=None if ends[0] is None else known.precedence,
             )
             found = search.paths if to is None else _cut(search.paths, ends[1])
             shortest = sorted(found, key=lambda path: len(path.steps))

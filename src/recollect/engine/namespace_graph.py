@@ -27,6 +27,7 @@ import numpy as np
 
 from recollect.engine.edge_types import MENTIONS, NEXT, SUPERSEDES
 from recollect.engine.naming import NameBook, Names
+from recollect.engine.ordered_graph import Ordered, in_order
 from recollect.graph.adjacency import Graph
 from recollect.graph.pagerank import pagerank
 from recollect.index.growing import Growing
@@ -88,7 +89,7 @@ class NamespaceGraph:
         self._expiries: dict[int, datetime] = {}
         # Edges on their way into the graph, column by column: tuples would be work for the collector.
         self._new: tuple[array[Any], ...] = tuple(array(kind) for kind in "qqdqq")
-        self._both_ways: tuple[Graph, Graph] | None = None
+        self._ordered: tuple[Graph, Ordered] | None = None
         self._ranks: tuple[Graph, FloatArray] | None = None
         self._computed: tuple[Graph, Any] | None = None
         self._types = {name: number for number, name in enumerate(self.graph.type_names)}
@@ -96,21 +97,21 @@ class NamespaceGraph:
     @property
     def nbytes(self) -> int:
         """How much memory this takes, roughly."""
-        turned = 0 if self._both_ways is None else 2 * self.graph.edges
-        return _EDGE_BYTES * (self.graph.next_edge + turned) + _NODE_BYTES * self.graph.nodes
+        again = 0 if self._ordered is None else 3 * self.graph.edges
+        return _EDGE_BYTES * (self.graph.next_edge + again) + _NODE_BYTES * self.graph.nodes
 
     @property
-    def both_ways(self) -> Graph:
-        """The graph in which every edge is there in both directions; made once for each state."""
-        if self._both_ways is None or self._both_ways[0] is not self.graph:
-            self._both_ways = self.graph, self.graph.undirected()
-        return self._both_ways[1]
+    def ordered(self) -> Ordered:
+        """The graph in an order that does not tell how it has grown; made once for each state."""
+        if self._ordered is None or self._ordered[0] is not self.graph:
+            self._ordered = self.graph, in_order(self)
+        return self._ordered[1]
 
     @property
     def ranks(self) -> FloatArray:
-        """The PageRank of every node, edges being followed both ways; computed once for each state."""
+        """The PageRank of every node that has an edge, followed both ways; computed once for each state."""
         if self._ranks is None or self._ranks[0] is not self.graph:
-            self._ranks = self.graph, pagerank(self.both_ways).scores
+            self._ranks = self.graph, self.ordered.spread(pagerank(self.ordered.both_ways).scores)
         return self._ranks[1]
 
     def once(self, compute: Callable[[], _Computed]) -> _Computed:
@@ -144,6 +145,18 @@ class NamespaceGraph:
             return None
         _, spelt = self._spellings[node]
         return self.names.entity(self.names.key(spelt), spelt).name
+
+    def precedence(self, nodes: IntArray) -> IntArray:
+        """Return a number for each node by which they can be sorted, however the graph has grown.
+
+        Memories come by their slots, then entities by their keys.
+        """
+        found = self.slots_of(nodes)
+        named = np.flatnonzero(found < 0)
+        keys = [self.names.key(self._spellings[node][1]) for node in nodes[named].tolist()]
+        _, ranks = np.unique(np.array(keys, object), return_inverse=True)
+        found[named] = len(self._node_of_slot) + ranks
+        return found
 
     def nodes_of(self, slots: IntArray) -> IntArray:
         """Return the nodes of memories; -1 for one that has none."""

@@ -58,8 +58,11 @@ def expand(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
     prior = known.ranks[entities]
     worth = np.array(list(reached.values())) * (1 + prior / prior.max()) / 2
     edges = known.graph.around(entities, "in", [MENTIONS])
-    found, back = np.unique(known.slots_of(edges.nodes), return_inverse=True)
-    total: FloatArray = np.bincount(back, worth[edges.origin], minlength=found.size).astype(np.float64)
+    # Entity by entity: a sum has the same last bit however the graph has grown.
+    order = np.argsort(edges.origin, kind="stable")
+    origin = edges.origin[order]
+    found, back = np.unique(known.slots_of(edges.nodes[order]), return_inverse=True)
+    total: FloatArray = np.bincount(back, worth[origin], minlength=found.size).astype(np.float64)
     kept = np.isin(found, situation.view.without(found, situation.question.excluded))
     if not kept.any():
         return NOTHING
@@ -70,7 +73,7 @@ def expand(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
     order = np.lexsort((found, -close, -total))
     order = order[kept[order]][:_POOL]
     notes: dict[int, dict[str, float]] = {slot: {} for slot in found[order].tolist()}
-    for at, slot in zip(edges.origin.tolist(), found[back].tolist(), strict=True):
+    for at, slot in zip(origin.tolist(), found[back].tolist(), strict=True):
         if slot in notes:
             notes[slot][ways[int(entities[at])]] = float(worth[at])
     return Found(found[order], total[order], noted(notes))
@@ -87,7 +90,8 @@ def named_entities(known: NamespaceGraph, text: str) -> list[int]:
             if not all(free[span]):
                 continue
             node = known.entity_node(" ".join(words[span]))
-            if node is not None:
+            # Whoever was only in what has been forgotten still has a node, but nothing leads anywhere.
+            if node is not None and known.ordered.places[node] >= 0:
                 nodes.setdefault(node, start)
                 free[span] = [False] * length
     return sorted(nodes, key=nodes.__getitem__)
@@ -100,7 +104,14 @@ def _reached(known: NamespaceGraph, starts: list[int]) -> tuple[dict[int, float]
     ways = {node: known.name_of(node) or "" for node in starts}
     for start in starts:
         search = find_paths(
-            known.graph, start, depth=_DEPTH, nodes=_NODES, paths=_PATHS, types=types, decay=DECAY
+            known.graph,
+            start,
+            depth=_DEPTH,
+            nodes=_NODES,
+            paths=_PATHS,
+            types=types,
+            decay=DECAY,
+            precedence=known.precedence,
         )
         for path in search.paths:
             for at, step in enumerate(path.steps):

@@ -54,9 +54,11 @@ def walk(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatArr
         return NOTHING
     known = situation.graph()
     nodes = known.nodes_of(slots[: recipe.graph_seeds])
-    seeds = np.unique(known.graph.around(nodes[nodes >= 0], "out", [MENTIONS]).nodes)
-    if not seeds.size:
+    mentioned = known.graph.around(nodes[nodes >= 0], "out", [MENTIONS]).nodes
+    if not mentioned.size:
         return NOTHING
+    # In an order in which sums have the same last bit however the graph has grown.
+    seeds = known.ordered.nodes[np.unique(known.ordered.places[mentioned])]
     walked = _walked(known, seeds, _weights(known, situation, seeds))
     reached = np.flatnonzero(walked)
     owners = known.slots_of(reached)
@@ -96,19 +98,25 @@ def _weights(known: NamespaceGraph, situation: Situation, seeds: IntArray) -> Fl
         sizes = np.linalg.norm(sums, axis=1) * np.linalg.norm(situation.vector)
         np.divide(sums @ situation.vector, sizes, out=own, where=sizes > 0)
         own, of_memories = np.clip(own, -1.0, 1.0), np.clip(of_memories, -1.0, 1.0)
-    around = known.both_ways.around(seeds)
-    return seed_weights(own, of_memories, np.bincount(around.origin, minlength=seeds.size))
+    return seed_weights(own, of_memories, _degrees(known, seeds))
 
 
 def _walked(known: NamespaceGraph, seeds: IntArray, weights: FloatArray) -> FloatArray:
     """Return for every node how likely the walk is there."""
-    graph = known.both_ways
+    graph, starts = known.ordered.both_ways, known.ordered.places[seeds]
     if graph.edges <= _LARGE:
-        return personalised_pagerank(graph, seeds, weights, damping=DAMPING, iterations=ITERATIONS).scores
-    near = local_push(graph, seeds, weights, damping=DAMPING, epsilon=_EPSILON)
-    scores = np.zeros(graph.nodes)
-    scores[near.nodes] = near.scores
+        exact = personalised_pagerank(graph, starts, weights, damping=DAMPING, iterations=ITERATIONS)
+        return known.ordered.spread(exact.scores)
+    near = local_push(graph, starts, weights, damping=DAMPING, epsilon=_EPSILON)
+    scores = np.zeros(known.graph.nodes)
+    scores[known.ordered.nodes[near.nodes]] = near.scores
     return scores
+
+
+def _degrees(known: NamespaceGraph, nodes: IntArray) -> IntArray:
+    """Return how many edges each of some nodes has; a loop counts once."""
+    around = known.ordered.both_ways.around(known.ordered.places[nodes])
+    return np.bincount(around.origin, minlength=nodes.size)
 
 
 def _notes(
@@ -119,15 +127,15 @@ def _notes(
     The walk's part is told by entity in proportion to what each passes on to a neighbour.
     """
     edges = known.graph.around(known.nodes_of(slots), "out", [MENTIONS])
-    ends, back = np.unique(edges.nodes, return_inverse=True)
-    degrees = np.bincount(known.both_ways.around(ends).origin, minlength=ends.size)
-    passed = (walked[ends] / np.maximum(degrees, 1))[back] if ends.size else np.zeros(0)
-    totals = np.bincount(edges.origin, passed, minlength=slots.size)
+    order = np.lexsort((known.ordered.places[edges.nodes], edges.origin))
+    origin, (ends, back) = edges.origin[order], np.unique(edges.nodes[order], return_inverse=True)
+    passed = (walked[ends] / np.maximum(_degrees(known, ends), 1))[back] if ends.size else np.zeros(0)
+    totals = np.bincount(origin, passed, minlength=slots.size)
     names = {node: f"by way of {known.name_of(node)}" for node in ends.tolist()}
     notes: dict[int, dict[str, float]] = {
         slot: {"closeness": value} for slot, value in zip(slots.tolist(), close.tolist(), strict=True)
     }
-    for at, node, value in zip(edges.origin.tolist(), edges.nodes.tolist(), passed.tolist(), strict=True):
+    for at, node, value in zip(origin.tolist(), ends[back].tolist(), passed.tolist(), strict=True):
         if value:
             notes[int(slots[at])][names[node]] = float(shares[at]) * value / float(totals[at])
     for at in np.flatnonzero(totals == 0).tolist():

@@ -25,6 +25,8 @@ ORDERS = ("breadth", "depth")
 MOST_DEPTH = 100
 Clock = Callable[[], float]
 """Returns seconds that only ever grow, as ``time.monotonic`` does."""
+Precedence = Callable[[IntArray], IntArray]
+"""Returns a whole number for each of some nodes; the smaller comes first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +84,13 @@ def find_paths(
     direction: str = "both",
     order: Annotated[str, Declared("Which path is followed next.", choices=ORDERS)] = "breadth",
     decay: Annotated[float, Declared("What each step leaves of the score.", 0.5, 1)] = 0.85,
+    precedence: Precedence | None = None,
 ) -> PathSearch:
     """Return the paths from a node that cannot be continued within the limits.
 
-    From each node the heaviest edges are followed first, of equals in the graph's order, so a search that is
-    cut short has the strongest ties. Of parallel edges of one type and direction only the heaviest is
-    walked.
+    From each node the heaviest edges are followed first, of equals in the graph's order or by `precedence`,
+    so a search that is cut short has the strongest ties. Of parallel edges of one type and direction only the
+    heaviest is walked.
 
     Parameters
     ----------
@@ -115,6 +118,9 @@ def find_paths(
         ``"breadth"``: all paths grow by one edge in turn. ``"depth"``: each to its end before the next.
     decay
         Above 0, at most 1.
+    precedence
+        Which nodes come first where edges are equally heavy, and then the names of types: the search is then
+        the same in whatever order the graph has grown. None for the graph's order.
 
     Examples -------- Two drones of one fleet: UAV-001 (0) and UAV-002 (3) belong to fleet-rescue (1), which
     is stationed at base-west (2).
@@ -135,6 +141,8 @@ def find_paths(
     checks.one_of("order", order, ORDERS)
     if checks.probability("decay", decay) == 0.0:
         raise InvalidArgument("decay", decay, "a number above 0 and at most 1")
+    if precedence is not None and not callable(precedence):
+        raise InvalidArgument("precedence", precedence, "a function that returns a number for each node")
     search = _Search(
         graph=graph,
         depth=depth,
@@ -144,6 +152,7 @@ def find_paths(
         types=type_numbers("types", types, graph.type_names),
         direction=direction,
         depth_first=order == "depth",
+        precedence=precedence,
         reached={origin},
     )
     walked = search.run(origin)
@@ -157,14 +166,25 @@ def find_paths(
 
 
 def steps_from(
-    graph: Graph, at: int, direction: str, types: IntArray | None, *, lightest_first: bool = False
+    graph: Graph,
+    at: int,
+    direction: str,
+    types: IntArray | None,
+    *,
+    lightest_first: bool = False,
+    precedence: Precedence | None = None,
 ) -> list[Step]:
     """Return the steps that can be taken from a node, the heaviest edges first, or the lightest.
 
     Of parallel edges of one type and direction only the first in that order is a step.
     """
     edges = graph.edges_at(np.array([at]), direction, types)
-    order = np.argsort(edges.weights if lightest_first else -edges.weights, kind="stable")
+    by_weight = edges.weights if lightest_first else -edges.weights
+    if precedence is None:
+        order = np.argsort(by_weight, kind="stable")
+    else:
+        named = np.argsort(np.argsort(np.array(graph.type_names)))
+        order = np.lexsort((~edges.forward, named[edges.types], precedence(edges.nodes), by_weight))
     columns = (edges.nodes, edges.types, edges.forward, edges.numbers, edges.weights)
     known = set()
     steps = []
@@ -187,6 +207,7 @@ class _Search:
     types: IntArray | None
     direction: str
     depth_first: bool
+    precedence: Precedence | None
     reached: set[int]
     truncated: str | None = None
 
@@ -212,7 +233,8 @@ class _Search:
         """Return the paths that are one step longer, at most `room` of them."""
         visited = {start, *(step.node for step in path)}
         longer: list[tuple[Step, ...]] = []
-        for step in steps_from(self.graph, path[-1].node if path else start, self.direction, self.types):
+        at = path[-1].node if path else start
+        for step in steps_from(self.graph, at, self.direction, self.types, precedence=self.precedence):
             if step.node in visited:
                 continue
             if len(path) == self.depth:
