@@ -63,3 +63,34 @@ def test_a_namespace_that_another_worker_tunes_is_left_to_it(engine: Engine, ask
     found = adapt(engine, [engine.namespace])
     assert isinstance(found[engine.namespace], WorkUnderWay)
     assert engine.saved_recipes() == ()
+
+
+def test_it_has_to_win_against_what_the_namespace_uses(engine: Engine, ask: Ask) -> None:
+    ask()
+    better = engine.recipe.changed({"vector_weight": 0.2, "session_weight": 0.1})
+    engine.save_recipe("ours", better)
+    engine.use_recipe("ours")
+    found = adapt(engine, [engine.namespace])[engine.namespace]
+    assert isinstance(found, Tuned)
+    assert (found.verdict.accepted, found.base.name) == (False, "ours")
+    assert found.verdict.reason == "no change: nothing that was tried is better than the current setting"
+    assert engine.recipe_named().name == "ours"
+    # Where it wins, all else is as the namespace has it, and the share is drawn towards everybody's.
+    worse = better.changed({"vector_weight": 1.0})
+    engine.save_recipe("ours", worse)
+    won = adapt(engine, [engine.namespace])[engine.namespace]
+    assert isinstance(won, Tuned)
+    assert won.verdict.accepted
+    assert won.recipe.session_weight == 0.1
+    assert won.recipe.vector_weight == pytest.approx((40 * 0.0 + 50 * 0.9) / 90)
+    assert engine.recipe_named().name == ADAPTED
+
+
+def test_looking_again_goes_on_from_where_it_is(engine: Engine, ask: Ask) -> None:
+    ask()
+    adapt(engine)
+    once = engine.recipe_named()
+    again = adapt(engine)[engine.namespace]
+    assert isinstance(again, Tuned)
+    assert not again.verdict.accepted
+    assert engine.recipe_named() == once

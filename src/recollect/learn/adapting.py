@@ -31,6 +31,7 @@ def adapt_material(
     material: Material,
     base: Recipe,
     *,
+    everywhere: Recipe | None = None,
     strength: Strength = STRENGTH,
     metric: str = METRIC,
     folds: int = 5,
@@ -45,7 +46,9 @@ def adapt_material(
     material
         What its people said.
     base
-        The recipe in use everywhere.
+        The recipe in use there; what is found has to win against it.
+    everywhere
+        The recipe in use elsewhere, whose share of meaning it is drawn towards; `base` by default.
     strength
         How many questions of its own outweigh what holds everywhere.
     metric, folds, seed, level, least
@@ -59,21 +62,28 @@ def adapt_material(
     table = np.stack([now, *values.values()])
     shares = (base.vector_weight, *TENTHS)
 
-    def drawn(share: float, questions: int) -> float:
-        own, everywhere = {"meaning": share, "words": 1 - share}, _weights(base)
-        return round(shrunken(own, questions, everywhere, strength=strength)["meaning"], 6)
+    towards = _weights(base if everywhere is None else everywhere)
 
-    def chosen(rows: IntArray) -> dict[str, float]:
-        return {"vector_weight": drawn(shares[int(table[:, rows].mean(axis=1).argmax())], rows.size)}
+    def drawn(place: int, questions: int) -> float:
+        share = shares[place]
+        # Where nothing is better than the share in use, that one stays, wherever it came from.
+        if not place:
+            return share
+        own = {"meaning": share, "words": 1 - share}
+        return round(shrunken(own, questions, towards, strength=strength)["meaning"], 6)
+
+    def best(rows: IntArray) -> int:
+        return int(table[:, rows].mean(axis=1).argmax())
 
     def valued(setting: Mapping[str, float]) -> np.typing.NDArray[np.float64]:
         return material.values(base.changed(dict(setting)), base, metric)
 
     count = len(material.questions)
     divided = grouped_folds(material.groups, count=folds, seed=seed)
-    picks = [chosen(fold.learnt) for fold in divided]
-    final = chosen(np.arange(count))
-    tried = [drawn(share, count) for share in shares]
+    picks = [{"vector_weight": drawn(best(fold.learnt), fold.learnt.size)} for fold in divided]
+    picked = best(np.arange(count))
+    tried = [drawn(place, count) for place in range(len(shares))]
+    final = {"vector_weight": tried[picked]}
     verdict = judge(
         final,
         picks,
@@ -82,7 +92,7 @@ def adapt_material(
         divided,
         material.groups,
         tried=np.stack([valued({"vector_weight": share}) for share in tried]),
-        picked=tried.index(final["vector_weight"]),
+        picked=picked,
         seed=seed,
         level=level,
         least=least,
@@ -123,7 +133,8 @@ def adapt(
                 material = from_feedback(engine, namespace=path)
                 tuned = adapt_material(
                     material if held is None else material.under(held),
-                    engine.recipe,
+                    engine.recipe_named(namespace=path),
+                    everywhere=engine.recipe,
                     strength=strength,
                     seed=seed,
                 )
