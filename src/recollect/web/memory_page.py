@@ -8,9 +8,8 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from recollect.model import checks
-from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
-from recollect.model.place import Place
+from recollect.web import editing
 from recollect.web.browsing import ACTIONS, apply, hidden_states
 from recollect.web.filtering import TIERS
 from recollect.web.searching import Row, rows, signal
@@ -46,6 +45,8 @@ def show(visit: Visit) -> Response:
         state=states.get(memory.id, ""),
         repeats=visit.engine.repeats(memory.id, namespace=visit.namespace),
         contradictions=visit.engine.contradictions(memory.id, settled=True, namespace=visit.namespace),
+        form=editing.written(memory),
+        times=editing.TIMES,
         tiers=TIERS,
         done=ACTIONS.get(visit.values.text("done")),
         news=_NEWS.get(visit.values.text("done"), ""),
@@ -83,33 +84,14 @@ def correct(visit: Visit) -> Response:
 def change(visit: Visit) -> Response:
     """Change what is known about a memory, unless somebody else has changed it since the form was shown."""
     values, id_ = visit.values, visit.parts["id"]
-    fields: dict[str, Any] = {
-        "category": values.text("category"),
-        "tier": values.text("tier"),
-        "confidence": values.number("confidence"),
-        "importance": values.number("importance"),
-        "tags": values.listed("tags"),
-        "entities": values.listed("entities"),
-        "valid_from": values.instant("valid_from"),
-        "valid_to": values.instant("valid_to"),
-        "expires_at": values.instant("expires_at"),
-        "place": _place(visit),
-    }
+    memory = visit.engine.get(id_, namespace=visit.namespace)
     visit.engine.change(
-        id_, expected_version=values.whole("version", 0, 1), namespace=visit.namespace, **fields
+        id_,
+        expected_version=values.whole("version", 0, 1),
+        namespace=visit.namespace,
+        **editing.changes(values, memory),
     )
     return visit.go(visit.url(f"/memories/{id_}", done="changed"))
-
-
-def _place(visit: Visit) -> Place | None:
-    lat, lon = visit.values.number("lat"), visit.values.number("lon")
-    if lat is None and lon is None:
-        return None
-    if lat is None or lon is None:
-        raise InvalidArgument(
-            "place", visit.values.text("lat") or visit.values.text("lon"), "both of lat and lon"
-        )
-    return Place(lat, lon, visit.values.text("place"))
 
 
 def _neighbours(visit: Visit, memory: Memory) -> tuple[Memory, ...]:
