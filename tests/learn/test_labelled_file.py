@@ -1,12 +1,14 @@
 """Labelled questions in a file: about memories of the database, or about documents of its own."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from recollect.engine import Engine
+from recollect.engine import open as open_engine
 from recollect.learn.labelled_file import labelled_material
 from recollect.model.errors import DatasetError, MemoryNotFound
 
@@ -42,6 +44,37 @@ def test_documents_of_the_file_are_asked_apart(engine: Engine, tmp_path: Path) -
     assert engine.store.namespaces() == {"default": 40}
 
 
+def test_a_question_is_asked_when_the_file_says_and_only_if_it_has_an_answer(
+    engine: Engine, tmp_path: Path
+) -> None:
+    moment = datetime(2024, 3, 1, 9, tzinfo=UTC)
+    lines = [
+        {"query": {"id": "q1", "text": "what of thingav?", "when": moment.isoformat()}},
+        {"query": {"id": "q2", "text": "what of thingbv?", "answerable": False}},
+        {"qrel": {"query": "q1", "document": "thingav"}},
+    ]
+    with labelled_material(engine, written(tmp_path, *lines)) as material:
+        assert [(each.id, each.at) for each in material.recalls] == [("labelled:q1", moment)]
+    document = {"document": {"id": "thingav", "text": "All about thingav."}}
+    with labelled_material(engine, written(tmp_path, document, *lines)) as material:
+        assert [(each.id, each.at) for each in material.recalls] == [("labelled:q1", moment)]
+
+
+def test_documents_are_read_as_the_database_reads(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        {"document": {"id": "d1", "text": "The dogs."}},
+        {"query": {"id": "q1", "text": "dog"}},
+        {"qrel": {"query": "q1", "document": "d1"}},
+    )
+    for name, found in (("snowball", 1), ("plain", 0)):
+        with (
+            open_engine(":memory:", embedder=None, recipe="bm25", analyser_name=name) as engine,
+            labelled_material(engine, path) as material,
+        ):
+            assert [len(each.ids) for each in material.recalls] == [found]
+
+
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
@@ -51,6 +84,15 @@ def test_documents_of_the_file_are_asked_apart(engine: Engine, tmp_path: Path) -
             [{"qrel": {"query": "q9", "document": "thingav"}}],
             "judges the query 'q9', which is not in the file",
         ),
+        (
+            [QUERY, *({"qrel": {"query": "q1", "document": "thingav", "gain": gain}} for gain in (1, 2))],
+            "query 'q1' and document 'thingav' are judged 2, and 1 before",
+        ),
+        (
+            [QUERY, {"qrel": {"query": "q1", "document": "thingav", "gain": float("nan")}}],
+            "line 2: record 2: qrel.gain must be a finite number, got nan",
+        ),
+        ([{"query": {"id": "q1", "text": "tea?", "when": "soon"}}], "query.when must be a date"),
     ],
 )
 def test_a_line_that_cannot_be_is_named(

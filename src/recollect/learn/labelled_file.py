@@ -20,8 +20,10 @@ from recollect.engine import Engine
 from recollect.engine import open as open_engine
 from recollect.engine.recall_log import Logging
 from recollect.engine.recipe import Recipe
+from recollect.evaluate.collection import Question
 from recollect.evaluate.datasets.json_records import json_records
-from recollect.evaluate.datasets.jsonl import Jsonl
+from recollect.evaluate.datasets.jsonl import Jsonl, gain_of, question_of
+from recollect.evaluate.datasets.judgements import Judgements
 from recollect.evaluate.datasets.record import Record
 from recollect.evaluate.deposit import deposit
 from recollect.learn.material import Labelled, Material, from_labels
@@ -63,6 +65,10 @@ def labelled_material(
     with open_engine(
         ":memory:",
         embedder=engine.embedder,
+        reranker=engine.reranker,
+        analyser_name=engine.analyser.name,
+        language=engine.analyser.language,
+        life=engine.life,
         clock=lambda: given.moment,
         logging=Logging(recalls=False),
     ) as apart:
@@ -79,27 +85,29 @@ def labelled_material(
 
 
 def _questions(file: Path) -> Mapping[str, Labelled]:
-    texts: dict[str, tuple[Record, str]] = {}
+    questions: dict[str, Question] = {}
     judged: list[tuple[Record, str, str, float]] = []
+    judgements = Judgements()
     for record in json_records(file):
         if record.has("query"):
-            query = record.child("query")
-            name = query.child("id").name()
-            if name in texts:
-                raise record.error(f"is the second query with the id {name!r}")
-            texts[name] = record, query.text("text")
+            question = question_of(record.child("query"))
+            if question.id in questions:
+                raise record.error(f"is the second query with the id {question.id!r}")
+            questions[question.id] = question
         elif record.has("qrel"):
             qrel = record.child("qrel")
-            gain = qrel.child("gain") if qrel.has("gain") else None
-            worth = (
-                1.0 if gain is None else float(gain.a(int) if isinstance(gain.value, int) else gain.a(float))
-            )
-            judged.append((record, qrel.child("query").name(), qrel.child("document").name(), worth))
+            names, gain = (qrel.child("query").name(), qrel.child("document").name()), gain_of(qrel)
+            judgements.add(file, record.line, *names, gain)
+            judged.append((record, *names, gain))
         else:
             raise record.error("has neither 'document' nor 'query' nor 'qrel'")
-    relevant: dict[str, dict[str, float]] = {name: {} for name in texts}
-    for record, name, memory, worth in judged:
+    relevant: dict[str, dict[str, float]] = {name: {} for name in questions}
+    for record, name, memory, gain in judged:
         if name not in relevant:
             raise record.error(f"judges the query {name!r}, which is not in the file")
-        relevant[name][memory] = worth
-    return {name: Labelled(text, relevant[name]) for name, (_, text) in texts.items()}
+        relevant[name][memory] = gain
+    return {
+        name: Labelled(question.text, relevant[name], question.when)
+        for name, question in questions.items()
+        if question.answerable
+    }

@@ -63,14 +63,14 @@ class Jsonl(Reader):
                     raise record.error(f"is the second document with the id {name!r}")
                 documents[name] = document
             elif record.has("query"):
-                question = _question(record.child("query"))
+                question = question_of(record.child("query"))
                 if question.id in questions:
                     raise record.error(f"is the second query with the id {question.id!r}")
                 questions[question.id] = question
             elif record.has("qrel"):
                 qrel = record.child("qrel")
                 names = qrel.child("query").name(), qrel.child("document").name()
-                judgements.add(self._file, record.line, *names, _gain(qrel))
+                judgements.add(self._file, record.line, *names, gain_of(qrel))
                 judged.append((record, *names))
             else:
                 raise record.error("has neither 'document' nor 'query' nor 'qrel'")
@@ -82,6 +82,28 @@ class Jsonl(Reader):
                 raise record.error(f"judges the document {name!r}, which is not in the file")
         labelled = tuple(judgements.label(questions.values(), documents, dropped))
         yield Haystack(opaque("haystack", "jsonl"), tuple(documents.values()), labelled)
+
+
+def question_of(record: Record) -> Question:
+    """Return what a line of a query says, as yet without labels."""
+    return Question(
+        id=record.child("id").name(),
+        text=record.text("text"),
+        kind=record.text("kind", ""),
+        when=record.child("when").moment() if record.has("when") else None,
+        answerable=record.flag("answerable", True),
+    )
+
+
+def gain_of(qrel: Record) -> float:
+    """Return how relevant the document of a judgement is."""
+    if not qrel.has("gain"):
+        return 1.0
+    gain = qrel.child("gain")
+    value = float(gain.a(int) if isinstance(gain.value, int) else gain.a(float))
+    if not math.isfinite(value):
+        raise gain.error(f"must be a finite number, got {value}")
+    return value
 
 
 def _document(record: Record) -> tuple[str, Document]:
@@ -99,25 +121,3 @@ def _document(record: Record) -> tuple[str, Document]:
         session=opaque("session", record.child("session").name()) if record.has("session") else "",
         position=record.child("position").a(int) if record.has("position") else None,
     )
-
-
-def _question(record: Record) -> Question:
-    """Return a query, as yet without labels."""
-    return Question(
-        id=record.child("id").name(),
-        text=record.text("text"),
-        kind=record.text("kind", ""),
-        when=record.child("when").moment() if record.has("when") else None,
-        answerable=record.flag("answerable", True),
-    )
-
-
-def _gain(qrel: Record) -> float:
-    """Return how relevant the judged document is."""
-    if not qrel.has("gain"):
-        return 1.0
-    gain = qrel.child("gain")
-    value = float(gain.a(int) if isinstance(gain.value, int) else gain.a(float))
-    if not math.isfinite(value):
-        raise gain.error(f"must be a finite number, got {value}")
-    return value
