@@ -9,68 +9,9 @@ from typing import Annotated, Final
 import typer
 
 from recollect._version import __version__
-from recollect.cli import (
-    bench,
-    care,
-    changing,
-    copying,
-    deduplicating,
-    doctor,
-    evaluating,
-    experimenting,
-    exporting,
-    forgetting,
-    importing,
-    keys,
-    learning,
-    looking,
-    mapping,
-    mcp,
-    models,
-    recalling,
-    recipes,
-    reembedding,
-    relating,
-    remembering,
-    serving,
-    subjects,
-    tuning,
-    upkeep,
-    walkthrough,
-)
 from recollect.cli.command import Db, Debug, Embedder, Json, Namespace, Quiet, ReadOnly, Replica, guarded
-from recollect.cli.flags import Group
+from recollect.cli.commands import AllCommands
 from recollect.cli.session import Given, Session
-
-_GROUPS: Final = (
-    remembering,
-    recalling,
-    looking,
-    relating,
-    mapping,
-    recipes,
-    changing,
-    upkeep,
-    forgetting,
-    subjects,
-    importing,
-    exporting,
-    copying,
-    deduplicating,
-    care,
-    reembedding,
-    doctor,
-    models,
-    mcp,
-    serving,
-    keys,
-    bench,
-    evaluating,
-    learning,
-    tuning,
-    experimenting,
-    walkthrough,
-)
 
 _FIRST_STEPS: Final = """\
 Recollect remembers what you tell it and finds it again by meaning and by words.
@@ -85,7 +26,7 @@ Recollect remembers what you tell it and finds it again by meaning and by words.
 """
 
 app = typer.Typer(
-    cls=Group,
+    cls=AllCommands,
     name="recollect",
     help="Memory that finds the right few things again, on your machine, with reasons.",
     invoke_without_command=True,
@@ -118,10 +59,6 @@ def start(
     if ctx.invoked_subcommand is None:
         session = Session(ctx.obj)
         guarded(session, lambda: _welcome(session))
-
-
-for group in _GROUPS:
-    group.register(app)
 
 
 def run() -> None:
