@@ -1,7 +1,7 @@
 """Recall about a time, near a place, as of then, and of what held then."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
@@ -35,6 +35,21 @@ def test_a_time_among_other_things_lifts_without_letting_in(memory: recollect.En
     memory.remember("It rained.", id="rain", created_at=NOW - timedelta(days=1))
     found = memory.recall("Did the dentist call yesterday?", changes={"deduplicate": False})
     assert ids(found) == ["new", "old"]
+
+
+@pytest.mark.parametrize(("zone", "yesterday"), [(timezone(timedelta(hours=9)), "b"), (UTC, "a")])
+def test_a_day_is_that_of_the_zone_in_which_the_question_is_asked(zone: timezone, yesterday: str) -> None:
+    # An hour into the 15th in Tokyo, and still the 14th in London.
+    asked = datetime(2026, 5, 14, 16, tzinfo=UTC).astimezone(zone)
+    with recollect.open(":memory:", embedder="lexical", clock=lambda: asked) as memory:
+        # From the 13th of London one is a day and a half away and the other two and a half; from the 14th of
+        # Tokyo, which begins and ends fifteen hours later, it is the other way round.
+        memory.remember("We repaired the roof.", id="a", valid_from=datetime(2026, 5, 11, 12, tzinfo=UTC))
+        memory.remember("We painted the fence.", id="b", valid_from=datetime(2026, 5, 16, 12, tzinfo=UTC))
+        by_clock = memory.recall("What did we do yesterday?")
+        found = memory.recall("What did we do yesterday?", now=asked)
+        assert ids(found)[0] == yesterday
+        assert [hit.score for hit in found] == [hit.score for hit in by_clock]
 
 
 def test_near_a_place(memory: recollect.Engine) -> None:

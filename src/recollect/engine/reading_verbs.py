@@ -160,7 +160,7 @@ class ReadingVerbs(Returning, ABC):
         filter
             Conditions on the memories; see :meth:`list`.
         now
-            The moment of asking; None for the clock's.
+            The moment of asking, whose time zone says when "yesterday" began; None for the clock's.
         as_of
             Answer with what was believed at that moment.
         true_at
@@ -177,7 +177,8 @@ class ReadingVerbs(Returning, ABC):
             Whether the answer must know all that was written before, by anybody; without it, one that is read
             from a replica may not know of the last moments.
         """
-        moment = self._clock() if now is None else checks.instant("now", now)
+        # The instant alone would do for everything but the days that the question names.
+        moment = self._clock() if now is None else checks.instant("now", now).astimezone(now.tzinfo)
         request = Request(
             text=checks.writable("question", question),
             limit=checks.whole("limit", limit),
