@@ -126,6 +126,14 @@ def test_a_heat_map_of_two_parameters(cli: Run, taught: Path) -> None:
     assert "exactly two parameters" in cli("tune", "weights", *OVER, "--plot", "drawn").err
 
 
+def test_words_have_no_place_on_a_heat_map(cli: Run, taught: Path) -> None:
+    words = ("--over", "fusion=relative,rrf", "--over", "deduplicate=yes,no")
+    for over in (words, (*OVER, *words[:2]), OVER):
+        done = cli("tune", "weights", *over, "--plot", "drawn", "--dry-run")
+        assert done.out.split("\t")[0] in ("accepted", "refused")
+        assert "needs exactly two parameters that are numbers; nothing was drawn" in done.err
+
+
 def test_namespaces_say_what_they_lack(cli: Run, taught: Path) -> None:
     cli("remember", "tea", "-n", "acme/quiet")
     found = cli("tune", "namespaces", "--all-namespaces", "--dry-run", "--json").json["namespaces"]

@@ -342,10 +342,11 @@ def _draw_grid(session: Session, found: Tuned, folder: Path) -> None:
     from recollect.learn.plots import draw_heat_map
 
     names = list(found.verdict.setting)
-    if len(names) != 2:
-        session.output.say("A heat map needs exactly two parameters; nothing was drawn.")
+    values_of = [{setting[name] for setting, _ in found.scores[1:]} for name in names]
+    if len(names) != 2 or any(isinstance(each, str | bool) for values in values_of for each in values):
+        session.output.say("A heat map needs exactly two parameters that are numbers; nothing was drawn.")
         return
-    first, second = (sorted({setting[name] for setting, _ in found.scores[1:]}) for name in names)
+    first, second = map(sorted, values_of)
     means = {tuple(setting[name] for name in names): mean for setting, mean in found.scores}
     values = np.array([[means[row, column] for column in second] for row in first])
     folder.mkdir(parents=True, exist_ok=True)
