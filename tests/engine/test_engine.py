@@ -135,6 +135,18 @@ def test_a_correction_takes_the_place_and_the_old_stays_readable(memory: Engine,
     assert contents(memory, "where does Anna live?", as_of=START + timedelta(days=5)) == [old.content]
 
 
+def test_what_was_believed_does_not_know_of_what_was_corrected_later(memory: Engine, clock: Clock) -> None:
+    bern = memory.remember("Anna lives in Bern.")
+    clock.pass_days(150)
+    february, march = START + timedelta(days=30), START + timedelta(days=60)
+    basel = memory.correct(bern.id, "Anna lives in Basel.", valid_from=february)
+    asked = "where does Anna live?"
+    assert contents(memory, asked, true_at=march) == [basel.content]
+    assert contents(memory, asked, as_of=march, true_at=march) == [bern.content]
+    assert contents(memory, asked, as_of=clock(), true_at=march) == [basel.content]
+    assert contents(memory, asked, as_of=march, true_at=START) == [bern.content]
+
+
 def test_a_correction_is_dated_by_its_own_words(memory: Engine) -> None:
     old = memory.remember("We sailed yesterday.", metadata={"boat": "Ada"})
     assert old.valid_from is not None

@@ -23,7 +23,9 @@ def engine() -> Iterator[recollect.Engine]:
 
 
 def said(id_: str, content: str, **fields: Any) -> Said:
-    hidden = {name: fields.pop(name) for name in ("forgotten_at", "superseded_at") if name in fields}
+    hidden = {
+        name: fields.pop(name) for name in ("forgotten_at", "superseded_at", "end_given") if name in fields
+    }
     return Said({"id": id_, "content": content, **fields}, **hidden)
 
 
@@ -90,6 +92,32 @@ def test_a_chain_comes_in_with_its_times(engine: recollect.Engine) -> None:
     assert (old.superseded_by, old.version, new.supersedes) == ("b", 2, ("a",))
     hidden = {each.memory_id: each for each in engine.store.hidden("acme")}
     assert (hidden["a"].superseded_at, hidden["b"].forgotten_at) == (replaced, forgotten)
+
+
+@pytest.mark.parametrize(
+    ("until", "told", "given"),
+    [
+        (datetime(2026, 6, 2, tzinfo=UTC), True, True),
+        (datetime(2026, 6, 2, tzinfo=UTC), False, False),
+        # Exports did not always tell: an end where the other began is no end of its own.
+        (datetime(2026, 6, 2, tzinfo=UTC), None, True),
+        (datetime(2026, 6, 1, tzinfo=UTC), None, False),
+        (None, None, True),
+    ],
+)
+def test_an_end_comes_in_with_who_gave_it(
+    engine: recollect.Engine, until: datetime | None, told: bool | None, given: bool
+) -> None:
+    june = datetime(2026, 6, 2, tzinfo=UTC)
+    ended = {"valid_to": until, "superseded_by": "b", "superseded_at": june, "end_given": told}
+    things = [said("a", "old", created_at=AT, **ended), said("b", "new", created_at=june, supersedes=["a"])]
+    for some in (things, things[:1], things[1:]):
+        if some != things[1:]:
+            intake = Intake(engine, f"n{len(some)}")
+        assert intake.take(some) == {}
+    for namespace in ("n2", "n1"):
+        (hidden,) = engine.store.hidden(namespace)
+        assert (hidden.superseded_at, hidden.end_given) == (june, given)
 
 
 def test_what_was_said_again_does_not_come_back_because_it_was_corrected(engine: recollect.Engine) -> None:

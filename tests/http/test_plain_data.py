@@ -19,7 +19,7 @@ def test_everything_becomes_what_json_can_hold() -> None:
         "tier": Tier.WORKING,
         "set": {"b", "a"},
         1: True,
-        "hidden": Hidden("m1", NOW, None),
+        "hidden": Hidden("m1", NOW, NOW, True),
     }
     assert plain(given) == {
         "n": 0.5,
@@ -29,7 +29,12 @@ def test_everything_becomes_what_json_can_hold() -> None:
         "tier": "working",
         "set": ["a", "b"],
         "1": True,
-        "hidden": {"memory_id": "m1", "forgotten_at": "2026-05-07T00:00:00+00:00", "superseded_at": None},
+        "hidden": {
+            "memory_id": "m1",
+            "forgotten_at": "2026-05-07T00:00:00+00:00",
+            "superseded_at": "2026-05-07T00:00:00+00:00",
+            "end_given": True,
+        },
     }
 
 

@@ -21,19 +21,19 @@ def test_what_was_superseded_held_until_its_successor_began_and_not_less_than_no
 
 
 @pytest.mark.parametrize(
-    ("held", "after", "until"),
+    ("held", "given", "began", "until"),
     [
-        (said(valid_to=JUNE), None, None),
-        (said(valid_to=JUNE), JULY, JULY),
-        (said(valid_from=JULY, valid_to=JULY), None, None),
-        (said(valid_from=JUNE, valid_to=JUNE), MAY, JUNE),
+        (said(valid_to=JUNE), True, None, None),
+        (said(valid_to=JUNE), True, JULY, JULY),
+        (said(valid_from=JULY, valid_to=JULY), True, None, None),
+        (said(valid_from=JUNE, valid_to=JUNE), True, MAY, JUNE),
         # An end of its own.
-        (said(valid_to=JULY), None, JULY),
-        (said(valid_to=JULY), MAY, JULY),
-        (said(), JULY, None),
+        (said(valid_to=JULY), False, None, JULY),
+        (said(valid_to=JULY), False, MAY, JULY),
+        (said(), False, JULY, None),
     ],
 )
 def test_an_end_follows_the_successor_that_gave_it(
-    held: Memory, after: datetime | None, until: datetime | None
+    held: Memory, given: bool, began: datetime | None, until: datetime | None
 ) -> None:
-    assert ended_again(held, JUNE, after) == until
+    assert ended_again(held, given, began) == until

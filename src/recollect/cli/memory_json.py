@@ -19,7 +19,8 @@ from recollect.model.place import Place
 from recollect.store.port import Hidden
 
 FIELDS: Final = tuple(each.name for each in fields(Memory))
-HIDDEN: Final = ("forgotten_at", "superseded_at")
+_SINCE: Final = ("forgotten_at", "superseded_at")
+HIDDEN: Final = (*_SINCE, "end_given")
 _TIMES: Final = (
     "created_at", "valid_from", "valid_to", "expires_at", "supported_at", "last_accessed_at",
 )  # fmt: skip
@@ -70,19 +71,27 @@ def from_json(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def hidden_as_json(hidden: Hidden | None) -> dict[str, Any]:
-    """Return since when a memory has been forgotten and superseded; None for one that is neither."""
-    return {name: None if hidden is None else _written(getattr(hidden, name)) for name in HIDDEN}
+    """Return since when a memory has been forgotten and superseded, and whether that gave it its end.
+
+    None for one that is neither.
+    """
+    since = {name: None if hidden is None else _written(getattr(hidden, name)) for name in _SINCE}
+    return {**since, "end_given": None if hidden is None else hidden.end_given}
 
 
-def hidden_from_json(data: Mapping[str, Any]) -> dict[str, datetime | None]:
-    """Return since when a memory has been forgotten and superseded, by the names of these.
+def hidden_from_json(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return since when a memory has been forgotten and superseded, and how it ended, by the names of these.
 
     Examples
     --------
     >>> hidden_from_json({"forgotten_at": "2026-05-07T00:00:00Z"})["forgotten_at"]
     datetime.datetime(2026, 5, 7, 0, 0, tzinfo=datetime.timezone.utc)
     """
-    return {name: None if data.get(name) is None else _instant(name, data[name]) for name in HIDDEN}
+    given = data.get("end_given")
+    if given is not None and not isinstance(given, bool):
+        raise InvalidArgument("end_given", given, "true, false or null")
+    since = {name: None if data.get(name) is None else _instant(name, data[name]) for name in _SINCE}
+    return {**since, "end_given": given}
 
 
 def _written(time: datetime | None) -> str | None:

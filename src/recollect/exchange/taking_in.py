@@ -19,6 +19,7 @@ from recollect.model.errors import AlreadySuperseded, InvalidArgument, Recollect
 from recollect.model.memory import Memory
 from recollect.store.naming import EntityRecord
 from recollect.store.port import Hidden
+from recollect.store.succession import ended_by
 
 _READ: Final = ("entities", "valid_from", "valid_to", "metadata")
 """What reading a text for names and days can fill in."""
@@ -26,11 +27,15 @@ _READ: Final = ("entities", "valid_from", "valid_to", "metadata")
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A memory as it was written down elsewhere: the fields that are given, and since when it is hidden."""
+    """A memory as it was written down elsewhere: the fields that are given, and since when it is hidden.
+
+    `end_given` tells whether its end was given by what superseded it; None where nobody says.
+    """
 
     fields: Mapping[str, Any]
     forgotten_at: datetime | None = None
     superseded_at: datetime | None = None
+    end_given: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ class Intake:
         self._dry_run = dry_run
         self._seen: dict[tuple[str, str], int] = {}
         self._newer: dict[tuple[str, str], str] = {}
-        self._superseded: dict[tuple[str, str], datetime] = {}
+        self._superseded: dict[tuple[str, str], tuple[datetime, Memory, bool | None]] = {}
         self._entities = EntityIntake(engine, namespace, self._is_there, dry_run=dry_run)
 
     def take(self, things: Sequence[Said | Declared]) -> dict[int, RecollectError]:
@@ -160,7 +165,7 @@ class Intake:
         if memory.superseded_by is not None:
             self._newer[key] = memory.superseded_by
         if said.superseded_at is not None:
-            self._superseded[key] = said.superseded_at
+            self._superseded[key] = said.superseded_at, memory, said.end_given
         return _Draft(memory, said, bool(fields.get("fingerprint")))
 
     def _write(self, drafts: Sequence[_Draft]) -> None:
@@ -194,12 +199,17 @@ class Intake:
         memory, said = draft.memory, draft.said
         hidden = [] if said.forgotten_at is None else [Hidden(memory.id, said.forgotten_at, None)]
         if memory.superseded_by is not None and said.superseded_at is not None:
-            hidden.append(Hidden(memory.id, None, said.superseded_at))
+            hidden.append(Hidden(memory.id, None, said.superseded_at, said.end_given))
         for older in memory.supersedes:
-            ended = self._superseded.get((memory.namespace, older), memory.created_at)
+            told = self._superseded.get((memory.namespace, older))
+            if told is None:
+                continue
+            ended, before, given = told
+            if given is None or before.valid_to is None:
+                given = before.valid_to is None or before.valid_to == ended_by(before, memory.event_time)
             # One that was between them may have been purged since.
-            if ended != memory.created_at:
-                hidden.append(Hidden(older, None, ended))
+            if given or ended != memory.created_at:
+                hidden.append(Hidden(older, None, ended, given))
         return hidden
 
     def _repeats(self, winner: object, fields: Mapping[str, Any]) -> bool:

@@ -22,7 +22,7 @@ from recollect.model.errors import InvalidArgument, RecollectError
 from recollect.store.naming import EntityRecord
 
 _LISTED: Final = 100
-_AROUND: Final = ("namespace", "forgotten_at", "superseded_at")
+_AROUND: Final = ("namespace", "forgotten_at", "superseded_at", "end_given")
 _BESIDE: Final = ("kind", "namespace")
 
 
@@ -40,6 +40,7 @@ class MemoryLine(MemoryGiven):
     embedder: Word = ""
     forgotten_at: Time | None = None
     superseded_at: Time | None = None
+    end_given: bool | None = None
 
 
 class EntityLine(Given):
@@ -121,7 +122,7 @@ def _read(data: dict[str, Any]) -> Said | Declared:
     if not is_declaration(data):
         line = MemoryLine.model_validate(data)
         fields = {name: value for name, value in line.given().items() if name not in _AROUND}
-        return Said(fields, line.forgotten_at, line.superseded_at)
+        return Said(fields, line.forgotten_at, line.superseded_at, line.end_given)
     if data["kind"] == "entity":
         said = EntityLine.model_validate(data)
         entity = Entity(said.name, said.type, tuple(said.aliases), said.description)

@@ -248,14 +248,27 @@ class Partition:
             self._pending -= int(np.count_nonzero(self.records["state"][new] != GONE))
         self.vectors.add(owners, rows)
 
-    def sight(self, now: float, as_of: float | None, true_at: float | None = None) -> Sight:
-        """Return what may be seen; the answer for the present is kept until something changes or expires."""
+    def sight(
+        self,
+        now: float,
+        as_of: float | None,
+        true_at: float | None = None,
+        unended: Sequence[int] = (),
+    ) -> Sight:
+        """Return what may be seen; the answer for the present is kept until something changes or expires.
+
+        `unended` are the slots of memories whose end was not known yet at `as_of`.
+        """
         kept = self._sight
         present = as_of is None and true_at is None
         if present and kept is not None and kept.since <= now < kept.until:
             return kept
         records = self.records
-        mask = visible(records, now, as_of=as_of, true_at=true_at)
+        endless = None
+        if unended:
+            endless = np.zeros(len(records), np.bool_)
+            endless[unended] = True
+        mask = visible(records, now, as_of=as_of, true_at=true_at, unended=endless)
         everything = bool(mask.all())
         totals = [_total(part.view if everything else part.view[mask]) for part in self._lengths]
         turns = records["expires"]

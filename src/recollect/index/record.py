@@ -205,7 +205,12 @@ def changed(record: Records, **columns: float) -> bytes:
 
 
 def visible(
-    records: Records, now: float, *, as_of: float | None = None, true_at: float | None = None
+    records: Records,
+    now: float,
+    *,
+    as_of: float | None = None,
+    true_at: float | None = None,
+    unended: npt.NDArray[np.bool_] | None = None,
 ) -> npt.NDArray[np.bool_]:
     """Return which memories a recall at `now` may show.
 
@@ -213,7 +218,7 @@ def visible(
     says: the clocks of two processes differ, and a correction counts from the moment it is written. With
     `as_of`, known and not yet superseded then. With `true_at`, only what held in the world at that instant,
     from its event time until the end of its validity; what was superseded held until what took its place
-    began.
+    began. `unended` tells which of them had no end yet at `as_of`, for what gave it to them came later.
     """
     mask: npt.NDArray[np.bool_] = (records["state"] == 0) & (records["expires"] > now)
     if as_of is None:
@@ -224,7 +229,7 @@ def visible(
     if true_at is None:
         mask &= current
         return mask
-    until = records["until"]
+    until = records["until"] if unended is None else np.where(unended, _NEVER, records["until"])
     mask &= (current | (until < _NEVER)) & (records["event"] <= true_at) & (true_at < until)
     return mask
 

@@ -132,15 +132,16 @@ class ChangingConformance:
         store.add([entry("a", "tea"), entry("b", "tea", supersedes=("a",)), entry("c", "tea")])
         store.forget(HERE, ["c"], later)
         said = store.get(HERE, ["b"])[0].created_at
-        assert store.hidden(HERE) == [Hidden("a", None, said), Hidden("c", later, None)]
+        assert store.hidden(HERE) == [Hidden("a", None, said, True), Hidden("c", later, None)]
         assert store.hidden("elsewhere") == []
         store.hide(HERE, [Hidden("a", before, before), Hidden("b", None, None)])
-        assert store.hidden(HERE) == [Hidden("a", before, before), Hidden("c", later, None)]
+        assert store.hidden(HERE) == [Hidden("a", before, before, True), Hidden("c", later, None)]
+        store.hide(HERE, [Hidden("a", None, before, False)])
         with pytest.raises(InvalidArgument, match="superseded_at must be left out for a current memory"):
             store.hide(HERE, [Hidden("b", NOW, None), Hidden("c", None, NOW)])
         with pytest.raises(MemoryNotFound):
             store.hide(HERE, [Hidden("b", NOW, None), Hidden("nobody", NOW, None)])
-        assert store.hidden(HERE) == [Hidden("a", before, before), Hidden("c", later, None)]
+        assert store.hidden(HERE) == [Hidden("a", before, before, False), Hidden("c", later, None)]
         store.hide(HERE, [Hidden("b", NOW, None)])
         assert list(pages(store, 5)) == []
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+import numpy as np
 import pytest
 
 from recollect.model.errors import InvalidArgument, MemoryNotFound
+from recollect.rank.context import Reading
 from recollect.store.port import Store
 from recollect.store.samples import (
     DIMENSION,
@@ -140,6 +142,48 @@ class CorrectionsConformance:
                     assert set(found_ids(view, view.lexical(query("tea"), 10))) == {true, "own"}
         store.purge(HERE, ["b"])
         assert store.get(HERE, ["a"])[0].valid_to is None
+
+    def test_nobody_knew_of_the_end_that_a_later_successor_gave(self, store: Store) -> None:
+        """Check what was believed to be true: an end of its own was known, one that came later was not."""
+        store.use_embedder(EMBEDDER, DIMENSION)
+        january, february, march, june, july = (NOW + timedelta(days=30 * month) for month in (0, 1, 2, 5, 6))
+        store.add([entry("bern", "tea", direction(1)), entry("own", "tea", direction(1), valid_to=february)])
+        moved = {"created_at": june, "valid_from": february}
+        store.add([entry("basel", "tea", direction(1), supersedes=("bern",), **moved)])
+        store.add([entry("other", "tea", direction(1), supersedes=("own",), **moved)])
+
+        def held(true_at: datetime, as_of: datetime | None) -> set[str]:
+            with store.view(HERE, july, as_of=as_of, true_at=true_at) as view:
+                by_words = found_ids(view, view.lexical(query("tea"), 10))
+                by_meaning = found_ids(view, view.nearest(direction(1)[0], 10))
+                assert sorted(by_words) == sorted(by_meaning)
+                assert view.count == len(by_words) == view.document_frequencies(["tea"])[1]["tea"]
+                read = view.in_context(query("tea"), np.arange(4), Reading())
+                assert set(found_ids(view, read)) >= set(by_words)
+                scored = dict(zip(found_ids(view, read), read.scores.tolist(), strict=True))
+                assert {id_ for id_, score in scored.items() if score} == set(by_words)
+                return set(by_words)
+
+        assert held(march, None) == held(march, july) == {"basel", "other"}
+        assert held(march, march) == {"bern"}
+        assert held(january, march) == held(january, None) == {"bern", "own"}
+        assert held(march, june) == {"basel", "other"}
+        hidden = {each.memory_id: each.end_given for each in store.hidden(HERE)}
+        assert hidden == {"bern": True, "own": False}
+        # Its successor is found to have begun where the other ended: the one end moves, the other is its own.
+        for id_ in ("basel", "other"):
+            (read,) = store.get(HERE, [id_])
+            later = replace(read, valid_from=march)
+            store.update(later, read.version, lambda each: {"content": words(each.content)})
+        assert [each.valid_to for each in store.get(HERE, ["bern", "own"])] == [march, february]
+        assert held(march + timedelta(days=9), march) == {"bern"}
+        # Whoever says when it ended says it for good.
+        (bern,) = store.get(HERE, ["bern"])
+        store.update(replace(bern, valid_to=february), bern.version)
+        assert held(march, march) == set()
+        store.purge(HERE, ["basel", "other"])
+        assert [each.valid_to for each in store.get(HERE, ["bern", "own"])] == [february, february]
+        assert store.hidden(HERE) == []
 
     def test_what_has_expired_is_not_recalled(self, store: Store) -> None:
         """Check the moment it expires."""

@@ -63,11 +63,23 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """Since when a memory has been hidden: forgotten, or superseded, or both."""
+    """Since when a memory has been hidden: forgotten, or superseded, or both.
+
+    Attributes
+    ----------
+    memory_id
+        Which one.
+    forgotten_at, superseded_at
+        Since when; None if it was not.
+    end_given
+        Whether its `valid_to` was given by what superseded it, so that nobody knew of it before; False for an
+        end of its own, or none. None where it is not superseded, or nobody says.
+    """
 
     memory_id: str
     forgotten_at: datetime | None
     superseded_at: datetime | None
+    end_given: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +348,8 @@ class Store(VectorStore, NamedStore, ServedStore, LearningStore, RepeatStore, Pr
     ) -> AbstractContextManager[View]:
         """Open a consistent look at a namespace: at `now`, as believed at `as_of`, what passes the filter.
 
-        With `true_at`, what held in the world at that instant, as far as it is known (at `as_of`, if given).
+        With `true_at`, what held in the world at that instant, as far as it is known (at `as_of`, if given:
+        the end that a memory was given by what superseded it later was not known then).
         """
         ...
 

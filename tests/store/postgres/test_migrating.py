@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -116,6 +117,28 @@ def test_posting_lists_in_rows_are_put_into_blocks(url: str, base: str, role: st
             318,
             {"tea": 238, "milk": 158, "cup": 80},
         )
+    again.close()
+
+
+def test_an_end_where_the_successor_began_is_taken_for_given(url: str) -> None:
+    store = PostgresStore(url)
+    day = timedelta(days=1)
+    store.add(
+        [
+            entry("given", "tea"),
+            entry("late", "tea", valid_from=NOW + 9 * day),
+            entry("own", "tea", valid_to=NOW + day),
+        ]
+    )
+    store.add([entry("new", "tea", created_at=NOW + 2 * day, supersedes=("given", "late", "own"))])
+    found = store.hidden(HERE)
+    assert [each.end_given for each in found] == [True, True, False]
+    store.close()
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ALTER TABLE memories DROP COLUMN end_given")
+        connection.execute(MIGRATIONS[6])
+    again = PostgresStore(url)
+    assert again.hidden(HERE) == found
     again.close()
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+import numpy as np
 import pytest
 
 from recollect.index.record import Records, unpacked
@@ -86,6 +87,9 @@ def seen(
         (NOW, None, NOW - 5 * HOUR, {"old", "ends", "wrong"}),
         (NOW, None, NOW - 4 * HOUR, {"old", "ends"}),
         (NOW, NOW - 10 * HOUR, NOW - 5 * HOUR, set()),
+        # An end of its own was known before it was corrected.
+        (NOW, NOW - 4 * HOUR, NOW - 5 * HOUR, {"old", "ends", "wrong"}),
+        (NOW, NOW - 4 * HOUR, NOW - 4 * HOUR, {"old", "ends"}),
         (NOW, None, NOW - 10 * HOUR, set()),
     ],
 )
@@ -97,7 +101,9 @@ def test_the_conditions_choose_what_the_rules_say(
         assert chosen(connection, found.seen) == expected
         assert found.count == len(expected)
         ids, known = records(connection)
-        by_rule = {id_ for id_, shown in zip(ids, found.shows(known), strict=True) if shown}
+        by_rule = {
+            id_ for id_, shown in zip(ids, found.shows(np.arange(len(ids)), known), strict=True) if shown
+        }
         assert by_rule == expected
 
 
@@ -194,3 +200,19 @@ def test_words_that_are_not_wanted_are_left_out_of_shown_and_hidden_alike(databa
         assert without_terms(found, number, [], content) is found
         # A tag is not a word of the content.
         assert "plain" in chosen(connection, without_terms(NOTHING, number, ["drinks"], content))
+
+
+def test_an_end_that_was_given_later_was_not_known(store: PostgresStore, used: str) -> None:
+    store.add([entry("bern", "tea", created_at=NOW - 9 * HOUR)])
+    began, said = NOW - 8 * HOUR, NOW - 3 * HOUR
+    store.add([entry("basel", "tea", supersedes=("bern",), valid_from=began, created_at=said)])
+    database = Database(used)
+    database.open()
+    with database.reading() as connection:
+        for as_of, expected in ((NOW - 4 * HOUR, {"bern"}), (NOW - 3 * HOUR, {"basel"}), (None, {"basel"})):
+            found = seen(connection, NOW, as_of, NOW - 5 * HOUR)
+            ids, known = records(connection)
+            shown = found.shows(np.arange(len(ids)), known)
+            assert chosen(connection, found.seen) == expected
+            assert {id_ for id_, each in zip(ids, shown, strict=True) if each} == expected
+    database.close()

@@ -37,3 +37,33 @@ def test_codes_of_vectors_move_out_of_the_segments_as_they_are() -> None:
     assert [column[0] for column in kept.description] == ["number", "namespace", "first", "slots", "buckets"]
     assert kept.fetchall() == [(1, 4, 256, 8, 1), (2, 4, 0, 256, 1)]
     connection.close()
+
+
+def test_an_end_where_the_successor_began_is_taken_for_given() -> None:
+    connection = sqlite3.connect(":memory:")
+    for script in MIGRATIONS[:11]:
+        connection.executescript(script)
+    connection.execute("INSERT INTO namespaces (number, path) VALUES (1, 'tea')")
+    rows = [
+        ("given", 10, None, 30, "corrected"),
+        ("late", 10, 40, 40, "corrected"),
+        ("own", 10, None, 20, "corrected"),
+        ("none", 10, None, None, "corrected"),
+        ("corrected", 30, None, 30, None),
+    ]
+    connection.executemany(
+        "INSERT INTO memories (number, namespace, slot, id, content, category, tier, confidence, importance, "
+        "tags, metadata, speaker, session, link, entities, supersedes, mentions, access_count, version, "
+        "fingerprint, embedder, created_at, valid_from, valid_to, superseded_by, superseded_at) "
+        "VALUES ((1 << 31) + ?1, 1, ?1, ?2, '', '', 'semantic', 1, 1, '[]', '{}', '', '', '', '[]', '[]', "
+        "1, 0, 1, '', '', ?3, ?4, ?5, ?6, 35)",
+        [(slot, *row) for slot, row in enumerate(rows)],
+    )
+    connection.executescript(MIGRATIONS[11])
+    found = connection.execute("SELECT id FROM memories WHERE end_given ORDER BY slot").fetchall()
+    assert found == [("given",), ("late",)]
+    plan = connection.execute(
+        "EXPLAIN QUERY PLAN SELECT slot FROM memories WHERE namespace = 1 AND superseded_at > 3 AND end_given"
+    )
+    assert "memories_ended" in str(plan.fetchall())
+    connection.close()

@@ -106,7 +106,7 @@ def read_in_context(
         found: IntArray = order[everyone.searchsorted(wanted, sorter=order)]
         return found
 
-    seen = sight.shows(records)
+    seen = sight.shows(everyone, records)
     postings = lists.postings(asked, everyone)
     at = places(postings.slots)
     shown = seen[at]

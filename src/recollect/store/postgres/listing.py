@@ -91,12 +91,13 @@ class ListingStore:
 
         def read(connection: Server) -> list[Hidden]:
             rows = connection.execute(
-                "SELECT id, forgotten_at, superseded_at FROM memories WHERE namespace = %s "
+                "SELECT id, forgotten_at, superseded_at, end_given FROM memories WHERE namespace = %s "
                 "AND (forgotten_at IS NOT NULL OR superseded_at IS NOT NULL) ORDER BY slot",
                 ((namespaces.find(connection, namespace) or EMPTY).number,),
             )
             return [
-                Hidden(id_, instant(forgotten), instant(superseded)) for id_, forgotten, superseded in rows
+                Hidden(id_, instant(forgotten), instant(since), None if since is None else given)
+                for id_, forgotten, since, given in rows
             ]
 
         return self._database.read(read)

@@ -211,9 +211,10 @@ def supersede(
     loser = kept.memory
     if loser.superseded_by is not None or loser.id == winner.memory.id:
         raise InvalidArgument("memory_id", loser_id, "a memory that is current, and another than the other")
-    until = loser.valid_to
+    until, given = loser.valid_to, False
     if winner.slot > kept.slot:
         until = loser.valid_to or ended_by(loser, winner.memory.event_time)
+        given = loser.valid_to is None
         set_columns(connection, winner, supersedes=[*winner.memory.supersedes, loser.id])
         put_record(connection, winner, winner.record.tobytes(), "update")
     set_columns(
@@ -222,6 +223,7 @@ def supersede(
         superseded_by=winner.memory.id,
         superseded_at=microseconds(at),
         valid_to=microseconds(until),
+        end_given=given,
     )
     record = changed(
         kept.record, superseded=at.timestamp(), until=math.inf if until is None else until.timestamp()
@@ -252,6 +254,8 @@ def _relink(connection: Server, path: str, links: Sequence[Linked]) -> None:
             superseded_at=microseconds(each.superseded_at),
             supersedes=list(each.supersedes),
         )
+        if each.superseded_by is None:
+            set_columns(connection, kept, end_given=False)
         since = math.inf if each.superseded_at is None else each.superseded_at.timestamp()
         kind = "reinstate" if each.superseded_by is None else "supersede"
         put_record(connection, kept, changed(kept.record, superseded=since), kind)
@@ -337,7 +341,8 @@ def _undo(connection: Server, namespace: str, number: int, now: datetime) -> Und
 
 def _reinstate(connection: Server, namespace: str, id_: str, until: datetime | None) -> Memory:
     kept = find(connection, namespace, id_)
-    set_columns(connection, kept, superseded_by=None, superseded_at=None, valid_to=microseconds(until))
+    ended = microseconds(until)
+    set_columns(connection, kept, superseded_by=None, superseded_at=None, valid_to=ended, end_given=False)
     record = changed(kept.record, superseded=math.inf, until=math.inf if until is None else until.timestamp())
     put_record(connection, kept, record, "reinstate")
     return find(connection, namespace, id_).memory

@@ -146,5 +146,14 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     -- When each last counted a write, by the server's clock: who was killed takes no row away (writers.py).
     ALTER TABLE writers ADD COLUMN heard TIMESTAMPTZ NOT NULL DEFAULT now();
     """,
+    """
+    -- Whether valid_to was given by what superseded it, so that nobody knew of it before; false for an end of
+    -- its own. Of what was superseded so far, an end that is where the other began was most likely given.
+    ALTER TABLE memories ADD COLUMN end_given BOOLEAN NOT NULL DEFAULT false;
+    UPDATE memories m SET end_given = true FROM memories w
+        WHERE w.namespace = m.namespace AND w.id = m.superseded_by
+        AND m.valid_to = greatest(coalesce(w.valid_from, w.created_at), m.valid_from);
+    CREATE INDEX memories_ended ON memories (namespace, superseded_at) WHERE end_given;
+    """,
 )
 """What each of them does, in SQL; the number of a migration is its place here, from 1."""

@@ -96,6 +96,8 @@ class Sight:
         Which of what stands there they are.
     small
         Whether there are so few memories that lists and cosines are read whole.
+    unended
+        The slots of memories that had no end at `as_of`, for what gave it to them came later.
     """
 
     now: datetime
@@ -107,11 +109,13 @@ class Sight:
     lists: tuple[bool, ...]
     listed: Restriction
     small: bool = False
+    unended: IntArray | None = None
 
-    def shows(self, records: Records) -> npt.NDArray[np.bool_]:
-        """Return which of some records may be seen."""
+    def shows(self, slots: IntArray, records: Records) -> npt.NDArray[np.bool_]:
+        """Return which of some memories may be seen, given their records."""
         then, held = (None if each is None else each.timestamp() for each in (self.as_of, self.true_at))
-        return visible(records, self.now.timestamp(), as_of=then, true_at=held)
+        endless = None if self.unended is None else np.isin(slots, self.unended)
+        return visible(records, self.now.timestamp(), as_of=then, true_at=held, unended=endless)
 
 
 def look(
@@ -149,7 +153,9 @@ def look(
         *values,
         keeps=_these(np.array([slot for slot, _ in rows], np.intp)) if small else None,
     )
-    return Sight(now, as_of, true_at, len(records), _averages(sums, having), seen, (False, True), seen, small)
+    averages = _averages(sums, having)
+    later = None if as_of is None or true_at is None else _ended_later(connection, number, as_of)
+    return Sight(now, as_of, true_at, len(records), averages, seen, (False, True), seen, small, later)
 
 
 def filtered(connection: Server, namespace: Namespace, filter: Filter) -> Restriction:
@@ -210,9 +216,19 @@ def _then(now: datetime, as_of: datetime | None, true_at: datetime | None) -> tu
     held = microseconds(true_at)
     sql += (
         f" AND ({current} OR m.valid_to IS NOT NULL) AND coalesce(m.valid_from, m.created_at) <= %s "
-        "AND (m.valid_to IS NULL OR m.valid_to > %s)"
+        "AND (m.valid_to IS NULL OR m.valid_to > %s"
     )
-    return sql, (*values, *since, held, held)
+    if as_of is None:
+        return f"{sql})", (*values, held, held)
+    return f"{sql} OR (m.end_given AND m.superseded_at > %s))", (*values, then, held, held, then)
+
+
+def _ended_later(connection: Server, number: int, as_of: datetime) -> IntArray:
+    rows = connection.rows(
+        "SELECT m.slot FROM memories m WHERE m.namespace = %s AND m.end_given AND m.superseded_at > %s",
+        (number, microseconds(as_of)),
+    )
+    return np.array([slot for (slot,) in rows], np.intp)
 
 
 def _not_in(condition: str) -> str:

@@ -105,6 +105,12 @@ def update(
         lengths=lengths,
     )
     put_record(connection, kept, record, "update")
+    if following.valid_to != current.valid_to:
+        # Whoever says until when it held says it for good.
+        connection.execute(
+            "UPDATE memories SET end_given = false WHERE namespace = %s AND slot = %s",
+            (kept.namespace.number, kept.slot),
+        )
     if following.event_time != current.event_time:
         _end_again(connection, kept.namespace, current, following.event_time)
     return following
@@ -147,7 +153,10 @@ def hide(connection: Server, path: str, hidden: Hidden) -> None:
         if kept.memory.superseded_by is None:
             raise InvalidArgument("superseded_at", hidden.superseded_at, "left out for a current memory")
         record = changed_record(kept.record, superseded=hidden.superseded_at.timestamp())
-        put_record(connection, kept, record, "supersede", superseded_at=microseconds(hidden.superseded_at))
+        columns: dict[str, object] = {"superseded_at": microseconds(hidden.superseded_at)}
+        if hidden.end_given is not None:
+            columns["end_given"] = hidden.end_given and kept.memory.valid_to is not None
+        put_record(connection, kept, record, "supersede", **columns)
     if hidden.forgotten_at is not None:
         set_forgotten(connection, path, [hidden.memory_id], hidden.forgotten_at)
 
@@ -322,6 +331,7 @@ def _supersede(connection: Server, namespace: Namespace, old_id: str, new_slot: 
         superseded_by=new.id,
         superseded_at=microseconds(new.created_at),
         valid_to=microseconds(ended),
+        end_given=old.valid_to is None,
     )
     record = changed_record(kept.record, superseded=new.created_at.timestamp(), until=ended.timestamp())
     return put_record(connection, kept, record, "supersede")
@@ -337,15 +347,20 @@ def _unlink(connection: Server, namespace: Namespace, removed: Memory) -> None:
     replaced = _replaced_by(connection, namespace, removed)
     heir = removed.superseded_by
     began = None if heir is None else find(connection, namespace.path, heir).memory.event_time
-    for kept in replaced:
-        ended = ended_again(kept.memory, removed.event_time, began)
+    for kept, given in replaced:
+        ended = ended_again(kept.memory, given, began)
         until = math.inf if ended is None else ended.timestamp()
         if heir is not None:
             set_columns(connection, kept, superseded_by=heir, valid_to=microseconds(ended))
             put_record(connection, kept, changed_record(kept.record, until=until), "supersede")
         else:
             set_columns(
-                connection, kept, superseded_by=None, superseded_at=None, valid_to=microseconds(ended)
+                connection,
+                kept,
+                superseded_by=None,
+                superseded_at=None,
+                valid_to=microseconds(ended),
+                end_given=False,
             )
             record = changed_record(kept.record, superseded=math.inf, until=until)
             put_record(connection, kept, record, "reinstate")
@@ -353,24 +368,24 @@ def _unlink(connection: Server, namespace: Namespace, removed: Memory) -> None:
         newer = find(connection, namespace.path, heir)
         ids = [id_ for id_ in newer.memory.supersedes if id_ != removed.id]
         # What is younger than the heir was said again, and is linked by its own row alone (repeats.py).
-        ids += [kept.memory.id for kept in replaced if kept.slot < newer.slot]
+        ids += [kept.memory.id for kept, _ in replaced if kept.slot < newer.slot]
         set_columns(connection, newer, supersedes=ids)
         put_record(connection, newer, newer.record.tobytes(), "update")
 
 
 def _end_again(connection: Server, namespace: Namespace, successor: Memory, began: datetime) -> None:
     """Let what a memory superseded have held until that began, which is now said to be at another time."""
-    for kept in _replaced_by(connection, namespace, successor):
-        ended = ended_again(kept.memory, successor.event_time, began)
+    for kept, given in _replaced_by(connection, namespace, successor):
+        ended = ended_again(kept.memory, given, began)
         if ended is not None and ended != kept.memory.valid_to:
             set_columns(connection, kept, valid_to=microseconds(ended))
             put_record(connection, kept, changed_record(kept.record, until=ended.timestamp()), "update")
 
 
-def _replaced_by(connection: Server, namespace: Namespace, successor: Memory) -> list[Kept]:
-    """Return the memories that another superseded, in the order in which they were added."""
+def _replaced_by(connection: Server, namespace: Namespace, successor: Memory) -> list[tuple[Kept, bool]]:
+    """Return the memories that another superseded, as they were added, and whether it gave each its end."""
     rows = connection.execute(
-        "SELECT id FROM memories WHERE namespace = %s AND superseded_by = %s ORDER BY slot",
+        "SELECT id, end_given FROM memories WHERE namespace = %s AND superseded_by = %s ORDER BY slot",
         (namespace.number, successor.id),
     ).fetchall()
-    return [find(connection, namespace.path, id_) for (id_,) in rows]
+    return [(find(connection, namespace.path, id_), given) for id_, given in rows]

@@ -79,11 +79,15 @@ class ListingStore:
         with self._lock, reading(self._connection, self.path):
             whose = _number(self._connection, namespace)
             rows = self._connection.execute(
-                "SELECT id, forgotten_at, superseded_at FROM memories WHERE number >= ? AND number < ? "
+                "SELECT id, forgotten_at, superseded_at, end_given FROM memories "
+                "WHERE number >= ? AND number < ? "
                 "AND (forgotten_at IS NOT NULL OR superseded_at IS NOT NULL) ORDER BY number",
                 (place(whose, 0), place(whose + 1, 0)),
             ).fetchall()
-        return [Hidden(id_, instant(forgotten), instant(superseded)) for id_, forgotten, superseded in rows]
+        return [
+            Hidden(id_, instant(forgotten), instant(since), None if since is None else bool(given))
+            for id_, forgotten, since, given in rows
+        ]
 
     def export(self, namespace: str | None) -> Iterator[Memory]:
         """Yield every memory, hidden ones too, in the order they were added."""

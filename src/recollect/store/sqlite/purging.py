@@ -18,6 +18,7 @@ from recollect.store.instants import microseconds
 from recollect.store.sqlite import segments
 from recollect.store.sqlite.finding import find, put_record, record_of
 from recollect.store.sqlite.places import place, vectors_place
+from recollect.store.sqlite.relinking import replaced_by
 from recollect.store.sqlite.segments import Namespace
 from recollect.store.succession import ended_again
 
@@ -64,16 +65,12 @@ def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memor
     takes its place in the chain, for nobody asked for the oldest to come back. What it had replaced held
     until it began, and now until the newer one did.
     """
-    ids = connection.execute(
-        "SELECT id FROM memories WHERE number >= ? AND number < ? AND superseded_by = ? ORDER BY number",
-        (place(namespace.number, 0), place(namespace.number + 1, 0), removed.id),
-    ).fetchall()
-    replaced = [find(connection, namespace.path, id_) for (id_,) in ids]
+    replaced = replaced_by(connection, namespace, removed.id)
     heir = removed.superseded_by
     began = None if heir is None else find(connection, namespace.path, heir)[3].event_time
-    for _, number, slot, kept in replaced:
+    for number, slot, kept, given in replaced:
         record = record_of(connection, namespace, slot)
-        ended = ended_again(kept, removed.event_time, began)
+        ended = ended_again(kept, given, began)
         until = math.inf if ended is None else ended.timestamp()
         if heir is not None:
             connection.execute(
@@ -84,7 +81,7 @@ def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memor
         else:
             connection.execute(
                 "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, valid_to = ?, "
-                "version = version + 1 WHERE number = ?",
+                "end_given = 0, version = version + 1 WHERE number = ?",
                 (microseconds(ended), number),
             )
             record_now = changed_record(record, superseded=math.inf, until=until)
@@ -93,7 +90,7 @@ def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memor
         _, number, slot, newer = find(connection, namespace.path, heir)
         older = [id_ for id_ in newer.supersedes if id_ != removed.id]
         # What is younger than the heir was said again, and is linked by its own row alone (repeats.py).
-        older += [kept.id for _, _, earlier, kept in replaced if earlier < slot]
+        older += [each.memory.id for each in replaced if each.slot < slot]
         connection.execute(
             "UPDATE memories SET supersedes = ?, version = version + 1 WHERE number = ?",
             (json.dumps(older, ensure_ascii=False), number),

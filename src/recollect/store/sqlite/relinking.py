@@ -9,19 +9,51 @@ import json
 import math
 import sqlite3
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 from recollect.index.record import changed
 from recollect.model.errors import InvalidArgument
+from recollect.model.memory import Memory
 from recollect.store.instants import microseconds
 from recollect.store.sqlite.finding import find, put_record, record_of
+from recollect.store.sqlite.rows import SELECTED, SOURCE, memory
+from recollect.store.sqlite.segments import Namespace
 
 if TYPE_CHECKING:
     from recollect.store.repeats import Linked
 
 
+class Replaced(NamedTuple):
+    """A memory that another took the place of, and whether that gave it its end."""
+
+    number: int
+    slot: int
+    memory: Memory
+    end_given: bool
+
+
+def replaced_by(connection: sqlite3.Connection, namespace: Namespace, id_: str) -> list[Replaced]:
+    """Return the memories that one superseded, in the order in which they were added."""
+    rows = connection.execute(
+        f"SELECT m.number, m.slot, m.end_given, {SELECTED} FROM {SOURCE} "
+        "WHERE m.superseded_by = ? AND m.namespace = ? ORDER BY m.number",
+        (id_, namespace.number),
+    )
+    return [Replaced(number, slot, memory(row), bool(given)) for number, slot, given, *row in rows.fetchall()]
+
+
+def ended_later(connection: sqlite3.Connection, number: int, as_of: datetime) -> list[int]:
+    """Return the slots of memories that had no end at a moment, for what gave it to them came later."""
+    rows = connection.execute(
+        "SELECT slot FROM memories WHERE namespace = ? AND superseded_at > ? AND end_given",
+        (number, microseconds(as_of)),
+    )
+    return [slot for (slot,) in rows]
+
+
 def relink(connection: sqlite3.Connection, path: str, links: Sequence[Linked]) -> None:
-    """Give memories these links and no others; until when each held stays as it is."""
+    """Give memories these links and no others; until when each held stays as it is, and who said so."""
     for each in links:
         _, number, _, _ = find(connection, path, each.memory_id)
         # First none of them has one: a link may go the other way round than it did.
@@ -36,8 +68,8 @@ def relink(connection: sqlite3.Connection, path: str, links: Sequence[Linked]) -
                 "superseded_by", winner, f"a memory that does not lead back to {each.memory_id!r}"
             )
         connection.execute(
-            "UPDATE memories SET superseded_by = ?, superseded_at = ?, supersedes = ?, version = version + 1 "
-            "WHERE number = ?",
+            "UPDATE memories SET superseded_by = ?1, superseded_at = ?2, supersedes = ?3, "
+            "end_given = end_given AND ?1 IS NOT NULL, version = version + 1 WHERE number = ?4",
             (
                 each.superseded_by,
                 microseconds(each.superseded_at),

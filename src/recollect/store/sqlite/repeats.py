@@ -346,9 +346,9 @@ class RepeatStore:
             raise InvalidArgument(
                 "memory_id", loser_id, "a memory that is current, and another than the other"
             )
-        until = loser.valid_to
+        until, given = loser.valid_to, False
         if winner_slot > slot:
-            until = loser.valid_to or ended_by(loser, winner.event_time)
+            until, given = loser.valid_to or ended_by(loser, winner.event_time), loser.valid_to is None
             self._connection.execute(
                 "UPDATE memories SET supersedes = ?, version = version + 1 WHERE number = ?",
                 (json.dumps([*current.supersedes, loser.id], ensure_ascii=False), winner_number),
@@ -356,9 +356,9 @@ class RepeatStore:
             unchanged = record_of(self._connection, whose, winner_slot).tobytes()
             put_record(self._connection, whose, winner_slot, unchanged, "update")
         self._connection.execute(
-            "UPDATE memories SET superseded_by = ?, superseded_at = ?, valid_to = ?, version = version + 1 "
-            "WHERE number = ?",
-            (winner.id, microseconds(at), microseconds(until), number),
+            "UPDATE memories SET superseded_by = ?, superseded_at = ?, valid_to = ?, end_given = ?, "
+            "version = version + 1 WHERE number = ?",
+            (winner.id, microseconds(at), microseconds(until), given, number),
         )
         record = changed(
             record_of(self._connection, whose, slot),
@@ -372,7 +372,7 @@ class RepeatStore:
         whose, number, slot, _ = find(self._connection, namespace, id_)
         self._connection.execute(
             "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, valid_to = ?, "
-            "version = version + 1 WHERE number = ?",
+            "end_given = 0, version = version + 1 WHERE number = ?",
             (microseconds(until), number),
         )
         record = changed(

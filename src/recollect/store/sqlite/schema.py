@@ -401,4 +401,14 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     ALTER TABLE segments DROP COLUMN codes;
     ALTER TABLE segments DROP COLUMN embedder;
     """,
+    """
+    -- Whether valid_to was given by what superseded it, so that nobody knew of it before; 0 for an end of its
+    -- own. Of what was superseded so far, an end that is where the other began was most likely given.
+    ALTER TABLE memories ADD COLUMN end_given INTEGER NOT NULL DEFAULT 0;
+    UPDATE memories SET end_given = 1 WHERE superseded_by IS NOT NULL AND valid_to = (
+        SELECT max(coalesce(w.valid_from, w.created_at), coalesce(memories.valid_from, -9000000000000000000))
+        FROM memories w WHERE w.namespace = memories.namespace AND w.id = memories.superseded_by
+    );
+    CREATE INDEX memories_ended ON memories (namespace, superseded_at) WHERE end_given;
+    """,
 )

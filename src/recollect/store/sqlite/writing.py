@@ -38,6 +38,7 @@ from recollect.store.sqlite.finding import (
 )
 from recollect.store.sqlite.keeping_up import Added, rows_of
 from recollect.store.sqlite.places import vectors_place
+from recollect.store.sqlite.relinking import replaced_by
 from recollect.store.sqlite.rows import COLUMNS, row
 from recollect.store.sqlite.segments import TAIL, Namespace
 from recollect.store.succession import ended_again, ended_by
@@ -152,6 +153,9 @@ def update(
         lengths=lengths,
     )
     put_record(connection, namespace, slot, record, "update")
+    if following.valid_to != current.valid_to:
+        # Whoever says until when it held says it for good.
+        connection.execute("UPDATE memories SET end_given = 0 WHERE number = ?", (number,))
     if following.event_time != current.event_time:
         _end_again(connection, namespace, current, following.event_time)
     return following
@@ -200,6 +204,9 @@ def hide(connection: sqlite3.Connection, path: str, hidden: Hidden) -> None:
             record_of(connection, namespace, slot), superseded=hidden.superseded_at.timestamp()
         )
         put_record(connection, namespace, slot, record, "supersede")
+        if hidden.end_given is not None:
+            given = hidden.end_given and current.valid_to is not None
+            connection.execute("UPDATE memories SET end_given = ? WHERE number = ?", (given, number))
     if hidden.forgotten_at is not None:
         set_forgotten(connection, path, [hidden.memory_id], hidden.forgotten_at)
 
@@ -315,9 +322,9 @@ def _supersede(
         raise AlreadySuperseded(old_id, old.superseded_by)
     ended = old.valid_to or ended_by(old, new.event_time)
     connection.execute(
-        "UPDATE memories SET superseded_by = ?, superseded_at = ?, valid_to = ?, version = version + 1 "
-        "WHERE number = ?",
-        (new.id, microseconds(new.created_at), microseconds(ended), number),
+        "UPDATE memories SET superseded_by = ?, superseded_at = ?, valid_to = ?, end_given = ?, "
+        "version = version + 1 WHERE number = ?",
+        (new.id, microseconds(new.created_at), microseconds(ended), old.valid_to is None, number),
     )
     record = changed_record(
         record_of(connection, namespace, slot),
@@ -331,13 +338,8 @@ def _end_again(
     connection: sqlite3.Connection, namespace: Namespace, successor: Memory, began: datetime
 ) -> None:
     """Let what a memory superseded have held until that began, which is now said to be at another time."""
-    replaced = connection.execute(
-        "SELECT id FROM memories WHERE superseded_by = ? AND namespace = ? ORDER BY number",
-        (successor.id, namespace.number),
-    ).fetchall()
-    for (id_,) in replaced:
-        _, number, slot, kept = find(connection, namespace.path, id_)
-        ended = ended_again(kept, successor.event_time, began)
+    for number, slot, kept, given in replaced_by(connection, namespace, successor.id):
+        ended = ended_again(kept, given, began)
         if ended is not None and ended != kept.valid_to:
             connection.execute(
                 "UPDATE memories SET valid_to = ?, version = version + 1 WHERE number = ?",
