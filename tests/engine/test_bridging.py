@@ -32,6 +32,20 @@ def test_a_name_that_the_question_says_leads_nowhere_new(situation: Make) -> Non
     assert bridge(RECIPE, situation(notes(), "Maria Silva, her song"), BEST, SCORES).slots.size == 0
 
 
+def test_a_name_that_is_only_part_of_a_word_is_not_one_that_the_question_says(situation: Make) -> None:
+    of_art = [
+        {"content": "The song was written for Art", "entities": ["Art"]},
+        {"content": "Art was born in Porto", "entities": ["Art"]},
+    ]
+    assert bridge(RECIPE, situation(of_art, "the song of the party"), BEST, SCORES).slots.tolist() == [1]
+    assert bridge(RECIPE, situation(of_art, "the song for art"), BEST, SCORES).slots.size == 0
+
+
+def test_what_must_not_occur_is_not_led_to(situation: Make) -> None:
+    asked = situation(notes(), 'where was the author of the song born -"in Porto"')
+    assert bridge(RECIPE, asked, BEST, SCORES).slots.size == 0
+
+
 def test_a_conversation_is_followed_through_its_session_instead(situation: Make) -> None:
     spoken = notes(source={"session": "s"})
     assert bridge(RECIPE, situation(spoken, "who was born"), BEST, SCORES).slots.size == 0

@@ -107,6 +107,38 @@ def test_an_excluded_word_is_read_in_the_language_of_the_question(asked: str, me
     assert term in read_question(asked, SNOWBALL).excluded
 
 
+@pytest.mark.parametrize(
+    ("asked", "text", "phrases", "terms", "together"),
+    [
+        ('tea -"green tea"', "tea", (), (), ("green tea",)),
+        ("tea -„grüner Tee“ -«чай»", "tea", (), (), ("grüner Tee", "чай")),
+        ('"black tea" -"green tea" -milk', "black tea", ("black tea",), ("milk",), ("green tea",)),
+        ('-"green tea"', "", (), (), ("green tea",)),
+        ('tea - "green tea"', "tea - green tea", ("green tea",), (), ()),
+        ('tea-"green tea"', "tea- green tea", ("green tea",), (), ()),
+        ('tea -" "', "tea -", (), (), ()),
+        ('tea -"open', 'tea -"open', (), (), ()),
+        ("battery -UAV-001, please", "battery please", (), (), ("UAV-001",)),
+        ("news -tv -the -tea", "news", (), ("tea",), ("tv", "the")),
+        ("code -C++", "code", (), (), ("C++",)),
+        ("mail -anna@example.com.", "mail", (), (), ("anna@example.com",)),
+        ("昼食 -回転寿司", "昼食", (), (), ("回転寿司",)),
+        ("昼食 -寿司", "昼食", (), ("寿司",), ()),
+        ("-tv -tv", "", (), (), ("tv",)),
+    ],
+)
+def test_phrases_and_what_is_not_one_word_are_excluded_as_they_stand(
+    asked: str, text: str, phrases: tuple[str, ...], terms: tuple[str, ...], together: tuple[str, ...]
+) -> None:
+    question = read_question(asked, SNOWBALL)
+    assert (question.text, question.phrases) == (text, phrases)
+    assert (question.excluded, question.excluded_phrases) == (terms, together)
+
+
+def test_the_words_of_an_excluded_phrase_may_be_asked_for() -> None:
+    assert read_question('tea -"green tea"', SNOWBALL).terms == {"tea": 1}
+
+
 def test_repeated_words_count_and_stop_words_do_not() -> None:
     question = read_question("What is the tea, the tea?", SNOWBALL)
     assert question.terms == {"tea": 2}

@@ -12,10 +12,12 @@ What was said in a conversation leads to its neighbours in the session instead (
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import numpy as np
 
+from recollect.engine.excluding import asked_for
 from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Situation
 from recollect.index.lexical import LexicalQuery
@@ -23,7 +25,7 @@ from recollect.index.record import FIELDS
 from recollect.model.checks import FloatArray, IntArray
 from recollect.rank.bm25 import BM25, inverse_document_frequency
 from recollect.store.port import NOTHING, Found
-from recollect.text.folding import folded
+from recollect.text.folding import folded, stands_in
 
 NAMES: Final = "names"
 _POOL: Final = 30
@@ -62,12 +64,14 @@ def bridge(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
         return NOTHING
     seeds, asking = seeds[alone], seeds[leading_on]
     weight_of = scores[: recipe.graph_seeds][leading_on] / best
-    asked = folded(situation.question.text)
+    question = situation.question.text
+    asked = folded(question)
     weights: dict[str, float] = {}
     for memory, worth in zip(view.memories(asking), weight_of.tolist(), strict=True):
         for name in memory.entities:
             key = folded(name)
-            if key and key not in asked:
+            # Most names are no part of the question at all; "Art" is one of "party", and not named there.
+            if key and not (key in asked and stands_in(question, (key,))):
                 weights[key] = max(weights.get(key, 0.0), worth)
     if not weights:
         return NOTHING
@@ -81,6 +85,6 @@ def bridge(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
     if not leading:
         return NOTHING
     query = LexicalQuery(leading, {NAMES: 1.0}, situation.question.excluded, _PLAIN)
-    found = view.lexical(query, _POOL + seeds.size)
+    found = asked_for(situation, partial(view.lexical, query), _POOL + seeds.size)
     others = (found.slots != seeds[:, np.newaxis]).all(axis=0)
     return Found(found.slots[others][:_POOL], found.scores[others][:_POOL], found.detail)

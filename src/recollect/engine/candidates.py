@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from recollect.engine.excluding import asked_for, permitted
 from recollect.engine.named_entities import named_terms
 from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Situation
@@ -194,7 +195,8 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
     completing = bool(recipe.complete or recipe.context_before or recipe.context_after)
     vector = NOTHING
     if recipe.vector_pool and situation.vector is not None:
-        vector = view.nearest(situation.vector, recipe.vector_pool, question.excluded, rough=completing)
+        nearest = partial(view.nearest, situation.vector, excluded=question.excluded, rough=completing)
+        vector = asked_for(situation, nearest, recipe.vector_pool)
     terms: dict[str, float] = dict(question.terms)
     if recipe.entity_weight and terms:
         count, frequencies = view.document_frequencies(tuple(terms))
@@ -221,38 +223,21 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
     lexical = NOTHING
     if recipe.lexical_pool and (query.terms or question.roots):
         pool = recipe.lexical_pool * (_PHRASE_DEPTH if question.phrases else 1)
-        lexical = view.lexical(query, pool)
+        lexical = asked_for(situation, partial(view.lexical, query), pool)
     found = Legs(vector, lexical, asked="" if question.topic == question.text else question.topic)
     if situation.about_time and situation.period is not None:
         then = partial(view.timely, situation.period)
-        found = found.with_leg(MoreLeg("time", _situated(then, situation), recipe.time_weight))
+        timely = asked_for(situation, then, _SITUATED, words=True)
+        found = found.with_leg(MoreLeg("time", timely, recipe.time_weight))
     if situation.here is not None:
         there = partial(view.nearby, situation.here, scale=recipe.place_scale)
-        found = found.with_leg(MoreLeg("place", _situated(there, situation), recipe.place_weight))
+        nearby = asked_for(situation, there, _SITUATED, words=True)
+        found = found.with_leg(MoreLeg("place", nearby, recipe.place_weight))
     if completing:
         found = _completed(recipe, situation, query, found)
     if question.phrases and found.lexical.slots.size:
         found = replace(found, lexical=_with_phrases(recipe, situation, found.lexical))
     return found
-
-
-def _situated(find: Callable[[int], Found], situation: Situation) -> Found:
-    """Return what is from then or there, without what has a word that must not occur.
-
-    Those are not known before they are found: more is asked for as long as they take the places of others.
-    """
-    excluded = situation.question.excluded
-    found = find(_SITUATED)
-    if not excluded:
-        return found
-    asked = _SITUATED
-    while True:
-        kept = np.isin(found.slots, situation.view.without(found.slots, excluded)).nonzero()[0]
-        if kept.size >= _SITUATED or found.slots.size < asked:
-            kept = kept[:_SITUATED]
-            return Found(found.slots[kept], found.scores[kept], found.detail, found.ceiling)
-        asked *= 4
-        found = find(asked)
 
 
 def _completed(recipe: Recipe, situation: Situation, query: LexicalQuery, found: Legs) -> Legs:
@@ -262,8 +247,8 @@ def _completed(recipe: Recipe, situation: Situation, query: LexicalQuery, found:
     parts = [each.slots for _, each in found.named()]
     if recipe.context_before or recipe.context_after:
         around = view.neighbours(found.lexical.slots[:_LEADING], REACH)
-        if query.excluded:
-            around = view.without(around, query.excluded)
+        if situation.question.excluded or situation.question.excluded_phrases:
+            around = permitted(situation, around)
         parts.append(around)
     slots = distinct(np.concatenate(parts))
     vector, lexical, unread = found.vector, found.lexical, slots[:0]

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from recollect.engine.community_groups import summaries
+from recollect.engine.excluding import permitted
 from recollect.engine.leg_notes import noted
 from recollect.engine.namespace_graph import NamespaceGraph
 from recollect.engine.recipe import Recipe
@@ -71,9 +72,7 @@ def gather(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
     owner = np.repeat([place for _, place in best], [each.size for each in members])
     total = np.repeat([-value for value, _ in best], [each.size for each in members])
     found = np.concatenate(members)
-    kept = np.isin(found, _sharing(situation)) & np.isin(
-        found, situation.view.without(np.unique(found), situation.question.excluded)
-    )
+    kept = np.isin(found, _sharing(situation)) & np.isin(found, permitted(situation, np.unique(found)))
     if not kept.any():
         return NOTHING
     found, owner, total = found[kept], owner[kept], total[kept]

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from recollect.engine.edge_types import MENTIONS, NEXT, SUPERSEDES
+from recollect.engine.excluding import permitted
 from recollect.engine.leg_notes import noted
 from recollect.engine.namespace_graph import NamespaceGraph
 from recollect.engine.recipe import Recipe
@@ -63,7 +64,7 @@ def expand(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
     origin = edges.origin[order]
     found, back = np.unique(known.slots_of(edges.nodes[order]), return_inverse=True)
     total: FloatArray = np.bincount(back, worth[origin], minlength=found.size).astype(np.float64)
-    kept = np.isin(found, situation.view.without(found, situation.question.excluded))
+    kept = np.isin(found, permitted(situation, found))
     if not kept.any():
         return NOTHING
     # Whoever mentions the same is equally far; the question then says which of them is closer.

@@ -143,8 +143,8 @@ class ReadingVerbs(Returning, ABC):
         Parameters
         ----------
         question
-            What to look for. Quoted phrases count extra; a word after a minus must not occur. It was called
-            `text` before, and that name is still understood.
+            What to look for. Quoted phrases count extra; a word or a quoted phrase after a minus must not
+            occur. It was called `text` before, and that name is still understood.
         limit
             How many hits at most.
         sessions

@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 
 from recollect.engine.edge_types import MENTIONS
+from recollect.engine.excluding import permitted
 from recollect.engine.leg_notes import noted
 from recollect.engine.namespace_graph import NamespaceGraph
 from recollect.engine.recipe import Recipe
@@ -62,7 +63,7 @@ def walk(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatArr
     walked = _walked(known, seeds, _weights(known, situation, seeds))
     reached = np.flatnonzero(walked)
     owners = known.slots_of(reached)
-    memories = situation.view.without(owners[owners >= 0], situation.question.excluded)
+    memories = permitted(situation, owners[owners >= 0])
     if not memories.size:
         return NOTHING
     come_by = walked[known.nodes_of(memories)]

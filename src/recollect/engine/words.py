@@ -17,12 +17,16 @@ from recollect.text.date_terms import date_terms
 from recollect.text.folding import folded
 from recollect.text.language import detect
 from recollect.text.roots import roots
+from recollect.text.tokens import words as cut
 
 # No phrase holds a mark that opens one of its kind: a search from each of many that nothing closes would go
 # through all that follows, again and again.
 _PHRASE: Final = re.compile(r'"([^"]+)"|“([^“”]+)”|«([^«»]+)»|„([^„“”]+)[“”]')
 _MARKED: Final = re.compile(r'["“«„]|(?<!\S)-')
 _EXCLUDED: Final = re.compile(r"(?<!\S)-(\w\S*)")
+_EXCLUDING: Final = re.compile(r"(?<!\S)-$")
+_AFTER_WORDS: Final = ".,;:!?…)]}'’"
+"""What may stand behind a word without being part of it, as the signs of C++ and C# are."""
 
 
 def words_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
@@ -130,6 +134,9 @@ class Question:
         What stood in quotation marks.
     excluded
         The analysed words that were marked with a minus.
+    excluded_phrases
+        What must not occur as it stands: what was quoted after a minus, and words after one that no list has
+        as one term.
     roots
         The roots of its words, in languages that need them, and how often each stands in it.
     speakers
@@ -144,6 +151,7 @@ class Question:
     terms: Mapping[str, int]
     phrases: tuple[str, ...]
     excluded: tuple[str, ...]
+    excluded_phrases: tuple[str, ...] = ()
     roots: Mapping[str, int] = field(default_factory=dict)
     speakers: tuple[str, ...] = ()
     topic: str = ""
@@ -151,7 +159,7 @@ class Question:
 
 
 def read_question(text: str, analyser: Analyser) -> Question:
-    """Read a question: its words, quoted phrases, and words that were excluded with a minus.
+    """Read a question: its words, quoted phrases, and words and phrases that were excluded with a minus.
 
     Examples
     --------
@@ -159,28 +167,40 @@ def read_question(text: str, analyser: Analyser) -> Question:
     >>> asked = read_question('who said "green tea" -coffee', ANALYSERS["snowball"])
     >>> asked.text, asked.phrases, asked.excluded
     ('who said green tea', ('green tea',), ('coffe',))
+    >>> asked = read_question('tea -"green tea" -UAV-001', ANALYSERS["snowball"])
+    >>> asked.text, asked.excluded_phrases
+    ('tea', ('green tea', 'UAV-001'))
     """
     if not _MARKED.search(text):
         cleaned = " ".join(text.split())
-        return Question(cleaned, counted(analyser.tokens(cleaned)), (), (), counted(roots(cleaned)))
+        return Question(cleaned, counted(analyser.tokens(cleaned)), (), (), roots=counted(roots(cleaned)))
     said: list[str] = []
     phrases: list[str] = []
     marked: list[str] = []
+    unsaid: list[str] = []
+    excluding = False
     # A cut at every phrase: what is outside, then a place for each kind of quotation mark. Inside them a
     # minus is a minus.
     for place, piece in enumerate(_PHRASE.split(text)):
         if place % (_PHRASE.groups + 1) == 0:
             marked += _EXCLUDED.findall(piece)
-            said.append(_EXCLUDED.sub(" ", piece))
-        elif piece is not None:
-            said.append(piece)
-            phrases += [piece] if piece.strip() else []
+            left = _EXCLUDED.sub(" ", piece)
+            excluding = _EXCLUDING.search(left) is not None
+            said.append(left)
+        elif piece is not None and piece.strip():
+            if excluding:
+                said[-1] = said[-1][:-1]
+                unsaid.append(piece.strip())
+            else:
+                said.append(piece)
+                phrases.append(piece)
     cleaned = " ".join(" ".join(said).split())
-    without = _excluded(marked, cleaned, analyser)
+    without, as_they_stand = _excluded(marked, cleaned, analyser)
     terms = Counter(analyser.tokens(cleaned))
     for term in without:
         terms.pop(term, None)
-    return Question(cleaned, dict(terms), tuple(phrases), without, counted(roots(cleaned)))
+    together = tuple(dict.fromkeys((*unsaid, *as_they_stand)))
+    return Question(cleaned, dict(terms), tuple(phrases), without, together, counted(roots(cleaned)))
 
 
 def readers(analyser: Analyser, text: str) -> tuple[Analyser, ...]:
@@ -197,15 +217,26 @@ def readers(analyser: Analyser, text: str) -> tuple[Analyser, ...]:
     return analyser, replace(analyser, language=detect(text))
 
 
-def _excluded(words: Sequence[str], question: str, analyser: Analyser) -> tuple[str, ...]:
+def _excluded(
+    words: Sequence[str], question: str, analyser: Analyser
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the terms of excluded words, each as it is read alone and in the language of the question.
 
-    A word alone seldom shows its language, and „Katzen" is one term in German and another in English.
+    A word alone seldom shows its language, and „Katzen" is one term in German and another in English. Then
+    those words that are not one term: of "UAV-001" other texts have either part, and "tv" or "the" are terms
+    of none. Texts are to be read for them as they stand.
     """
     if not words:
-        return ()
+        return (), ()
     reading = readers(analyser, " ".join([question, *words]))
-    return tuple(dict.fromkeys(term for word in words for reader in reading for term in reader.tokens(word)))
+    terms: list[str] = []
+    others: list[str] = []
+    for word in words:
+        read = [reader.tokens(word) for reader in reading] if len(cut(word)) == 1 else [[]]
+        terms += [found[0] for found in read if len(found) == 1]
+        if any(len(found) != 1 for found in read):
+            others.append(word.rstrip(_AFTER_WORDS))
+    return tuple(dict.fromkeys(terms)), tuple(others)
 
 
 # Not strftime's names: those change with the locale of the process.

@@ -105,7 +105,8 @@ class Recall(Arguments):
     """What to look for."""
 
     question: Annotated[str, Field(min_length=1, max_length=4_000)] = Field(
-        description='What you want to know, in plain words. A "quoted phrase" counts extra; -word excludes.'
+        description='What you want to know, in plain words. A "quoted phrase" counts extra; -word excludes, '
+        'and so does -"quoted phrase".'
     )
     limit: Limit = 10
     budget: Budget = DEFAULT_BUDGET
