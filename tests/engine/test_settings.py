@@ -45,6 +45,15 @@ def test_each_setting_is_decided_by_itself(monkeypatch: pytest.MonkeyPatch) -> N
     assert (settings.origin("embedder"), settings.origin("recipe")) == ("", "default")
 
 
+def test_a_table_is_one_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    config("[life]\nworking_days = 3")
+    assert Settings().life == {"working_days": 3.0}
+    monkeypatch.setenv("RECOLLECT_LIFE", '{"episodic_days": 5}')
+    assert Settings().life == {"episodic_days": 5.0}
+    assert Settings(life={"working_uses": 1}).life == {"working_uses": 1}
+    assert Settings(life={"working_uses": 1}).origin("life") == ""
+
+
 def test_an_empty_variable_is_no_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECOLLECT_NAMESPACE", "")
     assert Settings().namespace == "default"

@@ -8,6 +8,7 @@ A value that cannot be used is refused with the name of the setting and of the p
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import sys
 import tomllib
@@ -15,14 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from pydantic import Field, PrivateAttr, SecretStr, ValidationError, field_validator
-from pydantic_settings import (
-    BaseSettings,
-    InitSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    SettingsError,
-)
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError, field_validator
 
 from recollect.embed.breaker import LONGEST_QUESTION, QUESTION_SECONDS
 from recollect.embed.folder import models_folder
@@ -47,7 +41,6 @@ CONFIG: Final = "recollect.toml"
 CONFIG_VARIABLE: Final = "RECOLLECT_CONFIG"
 PREFIX: Final = "RECOLLECT_"
 _IN_MEMORY: Final = ":memory:"
-_VARIABLE: Final = "the environment variable "
 
 _SECRETS: Final = ("api_key", "anchors_key", "replica")
 _EXPECTED: Final = {
@@ -108,7 +101,7 @@ def config_file(environment: Mapping[str, str], folder: Path) -> Path | None:
     return path if path.is_file() else None
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """Everything that can be set.
 
     Examples
@@ -122,9 +115,7 @@ class Settings(BaseSettings):
     _-.@+~ between slashes, no segment starting with a dot), got 'a//b'
     """
 
-    model_config: ClassVar[SettingsConfigDict] = SettingsConfigDict(
-        env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True, arbitrary_types_allowed=True
-    )
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
     db: Path | ServerAddress = Field(
         default_factory=lambda: default_db(os.environ, sys.platform, Path.home()),
@@ -202,16 +193,21 @@ class Settings(BaseSettings):
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)
 
     def __init__(self, **given: Any) -> None:  # noqa: ANN401 - pydantic checks them
-        places = {**_from_file(), **_from_environment(), **dict.fromkeys(given, "")}
+        path = config_file(os.environ, Path.cwd())
+        written = {} if path is None else _read(path)
+        variables = _variables()
+        places = {
+            **dict.fromkeys(written, str(path)),
+            **{field: f"the environment variable {name}" for field, name in variables.items()},
+            **dict.fromkeys(given, ""),
+        }
+        values = written | {field: os.environ[name] for field, name in variables.items()} | given
+        if "life" in variables and "life" not in given:
+            values["life"] = _rules(values["life"], places["life"])
         try:
-            super().__init__(**given)
+            super().__init__(**values)
         except ValidationError as error:
             raise _ours(error, places) from error
-        except SettingsError as error:
-            # Only the rules of life are a table, and so JSON in the environment.
-            place = _from_environment()["life"]
-            value = os.environ[place.removeprefix(_VARIABLE)]
-            raise InvalidArgument(f"life (from {place})", value, f"JSON: {_EXPECTED['life']}") from error
         self._origins = places
 
     def origin(self, name: str) -> str:
@@ -267,18 +263,6 @@ class Settings(BaseSettings):
             lease_seconds=self.lease_seconds,
         )
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Put the places in their order: constructor, environment, file."""
-        return init_settings, env_settings, InitSettingsSource(settings_cls, init_kwargs=_read_file())
-
     @field_validator("replica", mode="before")
     @classmethod
     def _an_address(cls, value: object) -> object:
@@ -331,22 +315,23 @@ def _whole(number: float) -> float:
     return int(number) if number.is_integer() else number
 
 
-def _from_environment() -> dict[str, str]:
+def _variables() -> dict[str, str]:
+    """Return the environment variables that say something, by the setting each is for."""
     names = {name.upper(): name for name, value in os.environ.items() if value}
     variables = {field: names.get(f"{PREFIX}{field.upper()}") for field in Settings.model_fields}
-    return {field: f"{_VARIABLE}{name}" for field, name in variables.items() if name}
+    return {field: name for field, name in variables.items() if name}
 
 
-def _from_file() -> dict[str, str]:
-    path = config_file(os.environ, Path.cwd())
-    return {} if path is None else dict.fromkeys(_read_file(), str(path))
+def _rules(text: str, place: str) -> object:
+    """Return rules of life, the only setting that is a table, from the JSON they are in the environment."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise InvalidArgument(f"life (from {place})", text, f"JSON: {_EXPECTED['life']}") from error
 
 
-def _read_file() -> dict[str, Any]:
+def _read(path: Path) -> dict[str, Any]:
     """Return what the settings file says; paths in it are relative to it."""
-    path = config_file(os.environ, Path.cwd())
-    if path is None:
-        return {}
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
