@@ -1,6 +1,8 @@
 import http.client
+import pickle
 import random
 import socket
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from email.utils import formatdate
@@ -247,6 +249,60 @@ def test_a_key_that_the_service_repeats_is_not_shown(
     with pytest.raises(EmbeddingServiceError, match=r"Unknown key: \*\*\*") as raised:
         post_json(service.address, {}, authorised("sk-secret"), Waiting(attempts=1).patience)
     assert "secret" not in str(raised.value)
+
+
+def test_a_date_without_a_zone_is_that_of_http(
+    service: Any, reply: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        service.says(reply(status=503, headers={"Retry-After": "Mon Jan 12 13:46:52 1970"}), reply({}))
+        waiting = Waiting(wall_clock=lambda: 1_000_000.0)
+        post_json(service.address, {}, {}, waiting.patience)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert waiting.pauses == [12.0]
+
+
+def test_a_length_of_thousands_of_digits_is_never_reached() -> None:
+    length = b"Content-Length: " + b"9" * 5_000
+    listening, address = raw_service(b"HTTP/1.1 200 OK\r\n" + length + b"\r\n\r\n{}")
+    with listening, pytest.raises(ServiceUnreachable, match="could not be read"):
+        post_json(address, {}, {}, Waiting(attempts=1).patience)
+
+
+@pytest.mark.parametrize("status", [b"401", b"503"])
+def test_a_reason_is_short_and_plain_and_keeps_the_key(status: bytes) -> None:
+    reason = b"\x1b[31mNo such key: sk-secret" + b"!" * 10_000
+    listening, address = raw_service(b"HTTP/1.1 " + status + b" " + reason + b"\r\n\r\n")
+    with listening, pytest.raises(EmbeddingServiceError) as caught:
+        post_json(address, {}, authorised("sk-secret"), Waiting(attempts=1).patience)
+    said = str(caught.value)
+    assert "No such key: ***" in said
+    assert len(said) < 400
+    assert said.isprintable()
+
+
+def test_a_key_that_stands_where_a_redirect_leads_is_not_shown(
+    service: Any, reply: Callable[..., Any]
+) -> None:
+    service.says(reply(status=302, headers={"Location": "/login?key=sk-secret"}))
+    with pytest.raises(ServiceRefused, match=r"points to .*/login\?key=\*\*\*") as caught:
+        post_json(service.address, {}, authorised("sk-secret"), Waiting().patience)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_failure_tells_whether_there_was_an_answer(service: Any, reply: Callable[..., Any]) -> None:
+    service.says(reply(status=500), reply(status=503))
+    with pytest.raises(ServiceUnreachable) as caught:
+        post_json(service.address, {}, {}, Waiting(attempts=2).patience)
+    assert caught.value.status == 503
+    assert pickle.loads(pickle.dumps(caught.value)).status == 503
+    with pytest.raises(ServiceUnreachable) as caught:
+        post_json("http://127.0.0.1:1", {}, {}, Waiting(attempts=1).patience)
+    assert caught.value.status is None
 
 
 @pytest.mark.parametrize("header", [b"Content-Length: \xb2", b"Retry-After: \xb2"])

@@ -248,7 +248,9 @@ def test_a_question_waits_for_seconds_and_the_next_ones_not_at_all(
     with pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.2 s"):
         embedder.embed_query("red")
     for _ in range(3):
-        with pytest.raises(ServiceUnreachable, match=r"did not answer .*\(it is not asked again for [45] s\)"):
+        with pytest.raises(
+            ServiceUnreachable, match=r"did not answer .*\(it is not asked again for [45] s\)"
+        ):
             embedder.embed_query("red")
     assert (len(service.asked), monotonic() - began < 3) == (1, True)
     now[0] += 5.0

@@ -153,7 +153,7 @@ def test_what_embedders_draw_on_is_checked_and_keeps_its_secret() -> None:
         with pytest.raises(InvalidArgument, match="must be a whole number of at least 1"):
             Resources(**wrong)
     for seconds in (0, -1.0, 601, float("inf")):
-        with pytest.raises(InvalidArgument, match="question_seconds must be a (finite )?number"):
+        with pytest.raises(InvalidArgument, match=r"question_seconds must be a (finite )?number"):
             Resources(question_seconds=seconds)
     assert "sk-secret" not in repr(Resources(api_key="sk-secret"))
 

@@ -11,7 +11,7 @@ import recollect
 from recollect.embed import LexicalEmbedder
 from recollect.embed.port import Vectors
 from recollect.engine.reembedding_verbs import duration
-from recollect.model.errors import EmbedderError, InvalidArgument
+from recollect.model.errors import EmbedderError, InvalidArgument, ServiceUnreachable
 from recollect.store.sqlite.view import SqliteView
 
 OLD, NEW = LexicalEmbedder(dimension=32), LexicalEmbedder(dimension=64)
@@ -187,6 +187,45 @@ def test_an_embedder_that_is_down_is_not_asked_for_every_memory_and_changes_noth
             memory.reembed()
         assert memory.store.other_vectors() == {OLD.name: 301}
         assert memory.check() == []
+
+
+class Leaving(LexicalEmbedder):
+    """An embedder behind a service that answers so many times, and then as it is told."""
+
+    def __init__(self, answers: int, status: int | None) -> None:
+        super().__init__(dimension=64)
+        self.answers = answers
+        self.status = status
+        self.asked = 0
+
+    def embed_passages(self, texts: Sequence[str]) -> list[Vectors]:
+        self.asked += 1
+        if self.asked > self.answers:
+            raise ServiceUnreachable("it does not answer", self.status)
+        return super().embed_passages(texts)
+
+
+@pytest.mark.parametrize("status", [None, 429, 503])
+def test_a_service_that_is_away_is_not_waited_for_again_and_nothing_is_dropped(
+    path: Path, status: int | None
+) -> None:
+    # One question whether all is well, one batch of 295, and the last six find nobody there.
+    leaving = Leaving(2, status)
+    with recollect.open(path, embedder=leaving) as memory:
+        leaving.asked = 0
+        with pytest.raises(ServiceUnreachable):
+            memory.reembed(batch=295)
+        assert leaving.asked == 3
+        assert memory.store.count_waiting() == 6
+        assert memory.store.other_vectors() == {OLD.name: 301}
+
+
+def test_a_service_that_comes_to_grief_by_one_text_is_asked_for_the_others(path: Path) -> None:
+    leaving = Leaving(1, 500)
+    with recollect.open(path, embedder=leaving) as memory:
+        leaving.asked = 0
+        assert len(memory.embed_pending(batch=100, limit=103).failed) == 3
+        assert leaving.asked == 1 + 1 + 3
 
 
 def test_without_an_embedder_there_is_nothing_to_embed_with(path: Path) -> None:

@@ -18,6 +18,7 @@ import socket
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
 from urllib.parse import urljoin, urlsplit
@@ -34,7 +35,16 @@ from recollect.model.errors import (
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 _ELSEWHERE = frozenset({301, 302, 303, 307, 308})
 _LONGEST_ADDRESS = 300
+_LONGEST_REASON = 100
+_ADVICE = {
+    401: "the API key is missing or wrong",
+    403: "the API key may not do this",
+    404: "the model or the address is unknown to the service",
+    413: "the texts are too long for the service",
+}
 _AN_ADDRESS = "an address such as http://127.0.0.1:11434"
+_DIGITS = 18
+"""How many digits a length has at most."""
 _LEAST = 0.001
 """Seconds of an attempt for which there is no time left: a socket does not take fewer than none."""
 _BLOCK = 1 << 16
@@ -98,7 +108,8 @@ class Patience:
 class _PassingError(Exception):
     """A failure that may be gone at the next attempt."""
 
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
+    def __init__(self, message: str, status: int | None = None, retry_after: float | None = None) -> None:
+        self.status = status
         self.retry_after = retry_after
         super().__init__(message)
 
@@ -126,14 +137,15 @@ def post_json(address: str, body: object, headers: Mapping[str, str], patience: 
         wait = patience.pause(attempt, failure.retry_after)
         if wait > patience.longest_pause:
             raise ServiceUnreachable(
-                f"{address} {failure}, and asks to wait {wait:g} s; try again later"
+                f"{address} {failure}, and asks to wait {wait:g} s; try again later", failure.status
             ) from failure
         # An attempt with no time left for it is none.
         if made == patience.attempts or patience.clock() + wait >= until:
             break
         patience.sleep(wait)
     tries = "1 attempt" if made == 1 else f"{made} attempts"
-    raise ServiceUnreachable(f"{address} {failure}; gave up after {tries}") from failure
+    message = f"{address} {failure}; gave up after {tries}"
+    raise ServiceUnreachable(message, failure.status) from failure
 
 
 def checked_address(argument: str, address: str) -> str:
@@ -224,13 +236,18 @@ def _attempt(
         connection.close()
     if answer.status in _PASSING:
         raise _PassingError(
-            f"answered {answer.status} {answer.reason}: {_excerpt(content, headers)}",
+            f"answered {_status(answer, headers)}: {_excerpt(content, headers)}",
+            answer.status,
             _retry_after(answer.headers.get("Retry-After"), patience),
         )
     if answer.status != 200:
         elsewhere = answer.headers.get("Location") if answer.status in _ELSEWHERE else None
-        said = _excerpt(content, headers)
-        refusal = _refusal(address, answer.status, answer.reason, said, elsewhere)
+        said = f"{address} answered {_status(answer, headers)}"
+        if elsewhere is not None:
+            refusal = f"{said} and points to {_there(address, without_key(elsewhere, headers))}"
+        else:
+            advice = _ADVICE.get(answer.status, "the service will not do this")
+            refusal = f"{said}: {advice} ({_excerpt(content, headers)})"
         raise ServiceRefused(refusal, answer.status)
     try:
         return json.loads(content)
@@ -281,8 +298,9 @@ def _read(answer: http.client.HTTPResponse, address: str) -> bytes:
             raise ServiceAnswerInvalid(f"{address} answered with more than {_MOST:,} bytes")
     content = b"".join(blocks)
     length = answer.headers.get("Content-Length", "")
-    if _is_number(length) and len(content) < int(length):
-        raise http.client.IncompleteRead(content, int(length) - len(content))
+    # Compared as numbers of digits first: of thousands of them Python makes no number.
+    if _is_number(length) and (len(length) > _DIGITS or len(content) < int(length)):
+        raise http.client.IncompleteRead(content)
     return content
 
 
@@ -292,7 +310,10 @@ def _retry_after(value: str | None, patience: Patience) -> float | None:
     if _is_number(value.strip()):
         return float(value)
     try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - patience.wall_clock())
+        date = parsedate_to_datetime(value)
+        # One without a zone is in that of HTTP, wherever this runs.
+        date = date if date.tzinfo is not None else date.replace(tzinfo=UTC)
+        return max(0.0, date.timestamp() - patience.wall_clock())
     except (ValueError, OverflowError):
         # A date nobody can read is as good as none: the usual pause applies.
         return None
@@ -303,25 +324,21 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit()
 
 
-def _refusal(address: str, status: int, reason: str, said: str, elsewhere: str | None) -> str:
-    if elsewhere is not None:
-        # Not followed: texts and the key go to the address that was given, and to no other.
-        try:
-            there = urljoin(address, elsewhere)
-        except ValueError:
-            # No address at all, but the one who reads this may know what was meant.
-            there = elsewhere
-        there = repr(there[:_LONGEST_ADDRESS])
-        return (
-            f"{address} answered {status} {reason} and points to {there}; give that address, if it is right"
-        )
-    advice = {
-        401: "the API key is missing or wrong",
-        403: "the API key may not do this",
-        404: "the model or the address is unknown to the service",
-        413: "the texts are too long for the service",
-    }.get(status, "the service will not do this")
-    return f"{address} answered {status} {reason}: {advice} ({said})"
+def _status(answer: http.client.HTTPResponse, headers: Mapping[str, str]) -> str:
+    """Return an answer's status and reason, which is as long as a server likes, and may hold anything."""
+    reason = without_key(answer.reason, headers)
+    plain = "".join(each if each.isprintable() else " " for each in reason)
+    return f"{answer.status} {plain[:_LONGEST_REASON]}".strip()
+
+
+def _there(address: str, elsewhere: str) -> str:
+    # Not followed: texts and the key go to the address that was given, and to no other.
+    try:
+        there = urljoin(address, elsewhere)
+    except ValueError:
+        # No address at all, but the one who reads this may know what was meant.
+        there = elsewhere
+    return f"{there[:_LONGEST_ADDRESS]!r}; give that address, if it is right"
 
 
 def _excerpt(content: bytes, headers: Mapping[str, str]) -> str:

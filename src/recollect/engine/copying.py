@@ -5,8 +5,8 @@ left, so that a copy that was interrupted goes on where it was. The source is on
 meanwhile: what changed while a pass was under way is looked at in the next one, until a pass finds nothing.
 At the end both sides are read and compared, memory by memory.
 
-What is copied is what was said: memories, hidden ones too, entities and relations. Logs of recalls, lessons,
-notes of repeats and keys stay where they are.
+What is copied is what was said: memories, hidden ones too and which of those repeat others, entities and
+relations. Logs of recalls, lessons, runs over duplicates and keys stay where they are.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BATCH: Final = 500
 PASSES: Final = 10
 """How often what has changed meanwhile is looked at; a source that is written to without end has no end."""
 _ALIKE: Final = ("analyser", "language")
-_CARRIED: Final = (*_ALIKE, "embedder")
+_CARRIED: Final = (*_ALIKE, "embedder", "embedder_dimension")
 _OWN: Final = frozenset({"version", "embedder"})
 """What a store keeps of a memory for itself: how often it was written there, and who made its vectors."""
 _Item = TypeVar("_Item")

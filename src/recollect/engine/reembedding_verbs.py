@@ -28,7 +28,7 @@ from recollect.engine.meaning import Meaning, address
 from recollect.engine.repairing import Repairing
 from recollect.engine.words import embedded_text
 from recollect.model import checks
-from recollect.model.errors import EmbedderError, MissingExtra, WorkUnderWay
+from recollect.model.errors import EmbedderError, MissingExtra, ServiceUnreachable, WorkUnderWay
 from recollect.model.memory import Memory
 from recollect.store.embedding import Embedded
 from recollect.store.port import Store
@@ -46,6 +46,8 @@ _PROBE: Final = "Is all well?"
 _SAMPLE: Final = 16
 _GIVEN_UP: Final = 8
 """After this many failures in a row it is the embedder that fails, and not the texts."""
+_STUMBLED: Final = frozenset({500, 502})
+"""What a service answers that came to grief, perhaps by one of the texts."""
 _DROPPED: Final = 10_000
 
 
@@ -347,7 +349,9 @@ class _Tries:
         try:
             self.embedded += self._write(memories)
             self._in_a_row = 0
-        except EmbedderError:
+        except EmbedderError as error:
+            if _is_away(error):
+                raise
             for memory in memories:
                 self._embed_one(memory)
 
@@ -363,8 +367,13 @@ class _Tries:
         except EmbedderError as error:
             self.failed.append(NotEmbedded(memory.namespace, memory.id, str(error)))
             self._in_a_row, self._last = self._in_a_row + 1, error
-            if self._in_a_row == _GIVEN_UP:
+            if self._in_a_row == _GIVEN_UP or _is_away(error):
                 raise
+
+
+def _is_away(error: EmbedderError) -> bool:
+    """Tell whether it is no matter of texts: each of them would wait for the service again, and in vain."""
+    return isinstance(error, ServiceUnreachable) and error.status not in _STUMBLED
 
 
 def duration(seconds: float) -> str:

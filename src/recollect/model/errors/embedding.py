@@ -63,7 +63,23 @@ class EmbeddingServiceError(EmbedderError):
 
 
 class ServiceUnreachable(EmbeddingServiceError):
-    """The service could not be reached, was too slow, or kept failing after every retry."""
+    """The service could not be reached, was too slow, or kept failing after every retry.
+
+    Parameters
+    ----------
+    message
+        What happened and what to do about it.
+    status
+        The HTTP status of the last answer; None if there was none.
+    """
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        self.status = status
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[ServiceUnreachable], tuple[str, int | None]]:
+        """Pickle by the constructor's arguments, so that the error survives a process boundary."""
+        return type(self), (str(self), self.status)
 
 
 class ServiceRefused(EmbeddingServiceError):
