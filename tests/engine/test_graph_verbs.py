@@ -57,6 +57,14 @@ def test_paths_go_through_relations_and_memories(memory: Engine) -> None:
 # --- communities --------------------------------------------------------------------------------------
 
 
+def test_a_way_counts_by_its_own_steps_however_far_others_go_on(memory: Engine) -> None:
+    for number in range(6):
+        memory.relate(f"p{number}", "knows", f"p{number + 1}")
+    for steps in range(1, 7):
+        (way,) = memory.paths("p0", to=f"p{steps}", depth=6).paths
+        assert way.score == 0.85**steps
+
+
 def test_communities_are_told_with_what_they_are_about(memory: Engine) -> None:
     tea = [memory.remember(f"green tea {n}", entities=["Anna", "Ben"]) for n in range(4)]
     memory.remember_many({"content": f"sailing boats {n}", "entities": ["Cyd", "Dora"]} for n in range(3))

@@ -166,6 +166,7 @@ def test_the_answer_as_plain_data(memory: Engine) -> None:
     ("options", "words"),
     [
         ({"changes": ["vector_weight"]}, "changes must be a mapping of parameters to values"),
+        ({"changes": []}, "changes must be a mapping of parameters to values"),
         ({"changes": {"vector_wieght": 1}}, "did you mean vector_weight?"),
         ({"recipe": "balancd"}, "did you mean balanced?"),
         ({"near": (1, 2)}, r"near must be a Place, such as Place\(48.857, 2.352\), got \(1, 2\)"),

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _KEPT_SUMMARIES: Final = 4_096
 _KEPT_STRUCTURES: Final = 16
 _AT_ONCE: Final = 500
+_DECAY: Final = 0.85
+"""What each step of a way leaves of its score."""
 
 
 class GraphVerbs(EntityVerbs):
@@ -103,6 +105,7 @@ class GraphVerbs(EntityVerbs):
                 types=types,
                 direction=direction,
                 order=order,
+                decay=_DECAY,
                 precedence=None if ends[0] is None else known.precedence,
             )
             found = search.paths if to is None else _cut(search.paths, ends[1])
@@ -305,8 +308,8 @@ def _cut(paths: Sequence[Path], goal: int | None) -> list[Path]:
         for position, step in enumerate(path.steps, 1):
             if step.node == goal:
                 steps = path.steps[:position]
-                score = path.score ** (position / len(path.steps))
-                found.setdefault(tuple(each.edge for each in steps), Path(path.start, steps, score))
+                way = Path(path.start, steps, _DECAY**position)
+                found.setdefault(tuple(each.edge for each in steps), way)
     return list(found.values())
 
 

@@ -215,7 +215,7 @@ class ReadingVerbs(Returning, ABC):
         self, given: Recipe | str | None, changes: Mapping[str, Any] | None, namespace: str | None
     ) -> Recipe:
         chosen = self.recipe_named(given, namespace=namespace)
-        return chosen.changed(changes) if changes else chosen
+        return chosen if changes is None or changes == {} else chosen.changed(changes)
 
 
 def _parsed(given: Mapping[str, Any] | None) -> Filter | None:
