@@ -48,3 +48,13 @@ def test_changing_a_recipe_makes_another() -> None:
     assert (mine.k1, other.k1, other.fusion, other.name) == (0.9, 1.2, "rrf", "mine")
     with pytest.raises(InvalidArgument, match=r"parameter must be one of 'analyser', .* got 'k3'"):
         mine.changed({"k3": 1})
+
+
+def test_pools_grow_with_what_is_asked_for_where_the_recipe_says_so() -> None:
+    usual = Recipe(name="x", vector_pool=40, lexical_pool=0)
+    assert usual.for_limit(1000) is usual
+    growing = usual.changed({"pool_per_hit": 5})
+    assert growing.for_limit(8) is growing
+    assert growing.for_limit(9) == growing.changed({"vector_pool": 45})
+    assert growing.for_limit(10**6).vector_pool == 1000
+    assert growing.for_limit(9).lexical_pool == 0

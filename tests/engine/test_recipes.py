@@ -37,6 +37,11 @@ def test_the_published_numbers() -> None:
         0.20,
         0.40,
     )
+    assert [(pools.vector_pool, pools.lexical_pool) for pools in map(memini.for_limit, (1, 10, 20))] == [
+        (50, 50),
+        (50, 50),
+        (100, 100),
+    ]
     assert (vault.vector_weight, vault.blend_budget, vault.blend_threshold, vault.k1) == (0.7, 15, 0.5, 1.2)
     assert (haia.least_similarity, haia.least_confidence, haia.weighting) == (0.75, 0.50, "semantic")
     assert (RECIPES["azure"].fusion, RECIPES["azure"].vector_weight, RECIPES["azure"].rrf_k) == (

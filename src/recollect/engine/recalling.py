@@ -144,7 +144,7 @@ class Recaller:
         )
 
     def _search(self, request: Request, question: Question, names: Names, vector: Floats | None) -> _Found:
-        recipe = request.recipe
+        recipe = request.recipe.for_limit(request.limit)
         calibrated = recipe.least_similarity == _CALIBRATED
         period, about_time, unread = self._period(request, question)
         with self._view(request) as view:

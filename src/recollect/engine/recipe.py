@@ -27,6 +27,7 @@ _FUSIONS: Final = tuple(FUSIONS)
 _NORMALISERS: Final = tuple(NORMALISERS)
 _BY_RANK: Final = ("rrf", "zscored_rrf")
 """The fusions that divide by rrf_k and a rank."""
+_LARGEST_POOL: Final = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +48,13 @@ class Recipe:
     doc: str = ""
 
     analyser: Annotated[str, Declared("How words are read.", choices=tuple(ANALYSERS))] = "snowball"
-    vector_pool: Annotated[int, Declared("Candidates by meaning; 0 leaves the leg out.", 0, 1000)] = 100
-    lexical_pool: Annotated[int, Declared("Candidates by words; 0 leaves the leg out.", 0, 1000)] = 100
+    vector_pool: Annotated[
+        int, Declared("Candidates by meaning; 0 leaves the leg out.", 0, _LARGEST_POOL)
+    ] = 100
+    lexical_pool: Annotated[int, Declared("Candidates by words; 0 leaves the leg out.", 0, _LARGEST_POOL)] = (
+        100
+    )
+    pool_per_hit: Annotated[int, Declared("At least so many of both for each hit asked for.", 0, 20)] = 0
 
     content_weight: Annotated[float, Declared("Weight of words in the content.", 0, 5)] = 1.0
     tags_weight: Annotated[float, Declared("Weight of words in tags.", 0, 5)] = 0.5
@@ -157,6 +163,20 @@ class Recipe:
         for name in changes:
             checks.one_of("parameter", name, names)
         return replace(self, **changes)
+
+    def for_limit(self, limit: int) -> Recipe:
+        """Return this recipe with pools for so many hits, as far as a pool can be: the same if they do.
+
+        Examples
+        --------
+        >>> mine = Recipe(name="mine", vector_pool=50, lexical_pool=0, pool_per_hit=5)
+        >>> [mine.for_limit(limit).vector_pool for limit in (10, 30, 3_000)], mine.for_limit(30).lexical_pool
+        ([50, 150, 1000], 0)
+        """
+        least = min(self.pool_per_hit * limit, _LARGEST_POOL)
+        wanted = {name: getattr(self, name) for name in ("vector_pool", "lexical_pool")}
+        larger = {name: least for name, pool in wanted.items() if 0 < pool < least}
+        return replace(self, **larger) if larger else self
 
     def as_dict(self) -> dict[str, Any]:
         """Return the recipe as plain data."""

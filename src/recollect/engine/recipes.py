@@ -72,6 +72,7 @@ _ALL: Final = (
         doc="Relative score fusion in equal parts, quality 0.2 added, time 0.40, exact repeats removed.",
         vector_pool=50,
         lexical_pool=50,
+        pool_per_hit=5,
         vector_weight=0.5,
         quality="additive",
         quality_weight=0.20,

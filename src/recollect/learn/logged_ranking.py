@@ -33,9 +33,9 @@ from recollect.store.recall_log import LoggedRecall
 from recollect.text.query_type import RuleClassifier
 
 SEARCHED: Final = (
-    "analyser", "vector_pool", "lexical_pool", "content_weight", "tags_weight", "entities_weight",
-    "speaker_weight", "speakers_apart", "speaker_share", "dates_weight", "roots_weight", "k1", "b",
-    "entity_weight", "phrase_weight",
+    "analyser", "vector_pool", "lexical_pool", "pool_per_hit", "content_weight", "tags_weight",
+    "entities_weight", "speaker_weight", "speakers_apart", "speaker_share", "dates_weight", "roots_weight",
+    "k1", "b", "entity_weight", "phrase_weight",
     "context_before", "context_after", "context_words", "complete", "graph", "graph_seeds", "place_scale",
     "rerank_depth", "rerank_weight", "diversity", "trade",
 )  # fmt: skip

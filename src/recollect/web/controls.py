@@ -36,7 +36,7 @@ _GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
         "speaker_share", "dates_weight", "roots_weight", "k1", "b", "entity_weight", "phrase_weight",
         "context_after", "context_words",
     ),
-    "Candidates": ("vector_pool", "lexical_pool", "complete", "graph", "graph_seeds"),
+    "Candidates": ("vector_pool", "lexical_pool", "pool_per_hit", "complete", "graph", "graph_seeds"),
     "Time and place": ("time_weight", "place_weight", "place_scale", "temporal", "fading_days"),
     "Fusion": (
         "fusion", "legs_by_query", "anchored", "rrf_k", "rrf_base", "normaliser", "coverage", "blend_budget",
