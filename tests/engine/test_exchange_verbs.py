@@ -43,7 +43,7 @@ def test_one_that_is_known_is_left_as_it_is(engine: recollect.Engine) -> None:
 def test_what_was_hidden_is_hidden_from_the_first_moment(engine: recollect.Engine) -> None:
     later = NOW + timedelta(days=1)
     both = [memory("tea"), memory("milk", supersedes=("tea",)), memory("gone")]
-    hidden = [Hidden("tea", None, later), Hidden("gone", later, None)]
+    hidden = [Hidden("tea", None, later, True), Hidden("gone", later, None)]
     engine.take_over(both, hidden={"default": hidden})
     assert engine.store.hidden("default") == hidden
     assert [each.id for each in engine.list().memories] == ["milk"]

@@ -24,7 +24,9 @@ def engine() -> Iterator[recollect.Engine]:
 
 def said(id_: str, content: str, **fields: Any) -> Said:
     hidden = {
-        name: fields.pop(name) for name in ("forgotten_at", "superseded_at", "end_given") if name in fields
+        name: fields.pop(name)
+        for name in ("forgotten_at", "superseded_at", "end_given", "repeat")
+        if name in fields
     }
     return Said({"id": id_, "content": content, **fields}, **hidden)
 
@@ -137,6 +139,23 @@ def test_what_was_said_again_does_not_come_back_because_it_was_corrected(engine:
         assert ended == {"rome": settled, "again": heard}
     # Without what it repeats it is all there is.
     assert [each.id for each in engine.list(namespace="n1").memories] == ["again"]
+
+
+def test_what_only_repeats_comes_in_with_the_note_of_it(engine: recollect.Engine) -> None:
+    again, older = {"superseded_by": "tea", "repeat": "near"}, {"superseded_by": "new", "repeat": "exact"}
+    things = [
+        said("tea", "Anna likes green tea", created_at=AT),
+        said("again", "Anna really likes green tea", created_at=AT, superseded_at=AT, **again),
+        said("old", "Bob sails", created_at=AT, superseded_at=AT, **older),
+        said("new", "bob sails", created_at=AT, supersedes=["old"]),
+    ]
+    assert Intake(engine).take(things) == {}
+    assert [(each.memory_id, each.kind) for each in engine.repeats("tea")] == [("again", "near")]
+    assert [(each.memory_id, each.kind) for each in engine.repeats("new")] == [("old", "exact")]
+    (problem,) = Intake(engine).take([said("x", "tea", superseded_at=AT, repeat="alike")]).values()
+    assert "repeat must be one of" in str(problem)
+    engine.purge("tea")
+    assert [each.id for each in engine.store.export("default")] == ["old", "new"]
 
 
 def test_a_circle_is_not_taken_in(engine: recollect.Engine) -> None:

@@ -19,7 +19,7 @@ def test_everything_becomes_what_json_can_hold() -> None:
         "tier": Tier.WORKING,
         "set": {"b", "a"},
         1: True,
-        "hidden": Hidden("m1", NOW, NOW, True),
+        "hidden": Hidden("m1", NOW, NOW, True, "near"),
     }
     assert plain(given) == {
         "n": 0.5,
@@ -34,6 +34,7 @@ def test_everything_becomes_what_json_can_hold() -> None:
             "forgotten_at": "2026-05-07T00:00:00+00:00",
             "superseded_at": "2026-05-07T00:00:00+00:00",
             "end_given": True,
+            "repeat": "near",
         },
     }
 

@@ -20,7 +20,7 @@ from recollect.store.port import Hidden
 
 FIELDS: Final = tuple(each.name for each in fields(Memory))
 _SINCE: Final = ("forgotten_at", "superseded_at")
-HIDDEN: Final = (*_SINCE, "end_given")
+HIDDEN: Final = (*_SINCE, "end_given", "repeat")
 _TIMES: Final = (
     "created_at", "valid_from", "valid_to", "expires_at", "supported_at", "last_accessed_at",
 )  # fmt: skip
@@ -71,12 +71,12 @@ def from_json(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def hidden_as_json(hidden: Hidden | None) -> dict[str, Any]:
-    """Return since when a memory has been forgotten and superseded, and whether that gave it its end.
+    """Return since when a memory has been forgotten and superseded, whether that gave it its end, and why.
 
     None for one that is neither.
     """
     since = {name: None if hidden is None else _written(getattr(hidden, name)) for name in _SINCE}
-    return {**since, "end_given": None if hidden is None else hidden.end_given}
+    return since | {name: getattr(hidden, name, None) for name in ("end_given", "repeat")}
 
 
 def hidden_from_json(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def hidden_from_json(data: Mapping[str, Any]) -> dict[str, Any]:
     if given is not None and not isinstance(given, bool):
         raise InvalidArgument("end_given", given, "true, false or null")
     since = {name: None if data.get(name) is None else _instant(name, data[name]) for name in _SINCE}
-    return {**since, "end_given": given}
+    return {**since, "end_given": given, "repeat": data.get("repeat")}
 
 
 def _written(time: datetime | None) -> str | None:

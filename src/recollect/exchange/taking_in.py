@@ -14,11 +14,13 @@ from typing import Any, Final
 
 from recollect.engine import Engine
 from recollect.exchange.taking_in_entities import EntityIntake
+from recollect.model import checks
 from recollect.model.entity import Relation
 from recollect.model.errors import AlreadySuperseded, InvalidArgument, RecollectError
 from recollect.model.memory import Memory
 from recollect.store.naming import EntityRecord
 from recollect.store.port import Hidden
+from recollect.store.repeats import KINDS
 from recollect.store.succession import ended_by
 
 _READ: Final = ("entities", "valid_from", "valid_to", "metadata")
@@ -29,13 +31,15 @@ _READ: Final = ("entities", "valid_from", "valid_to", "metadata")
 class Said:
     """A memory as it was written down elsewhere: the fields that are given, and since when it is hidden.
 
-    `end_given` tells whether its end was given by what superseded it; None where nobody says.
+    `end_given` tells whether its end was given by what superseded it, `repeat` how it repeats that; None
+    where nobody says.
     """
 
     fields: Mapping[str, Any]
     forgotten_at: datetime | None = None
     superseded_at: datetime | None = None
     end_given: bool | None = None
+    repeat: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ class Intake:
         self._dry_run = dry_run
         self._seen: dict[tuple[str, str], int] = {}
         self._newer: dict[tuple[str, str], str] = {}
-        self._superseded: dict[tuple[str, str], tuple[datetime, Memory, bool | None]] = {}
+        self._superseded: dict[tuple[str, str], tuple[datetime, Memory, Said]] = {}
         self._entities = EntityIntake(engine, namespace, self._is_there, dry_run=dry_run)
 
     def take(self, things: Sequence[Said | Declared]) -> dict[int, RecollectError]:
@@ -139,6 +143,8 @@ class Intake:
             raise InvalidArgument("fields", list(fields), "such that content is among them")
         if self._namespace is not None:
             fields["namespace"] = self._namespace
+        if said.repeat is not None:
+            checks.one_of("repeat", said.repeat, KINDS)
         if (winner := fields.pop("superseded_by", None)) is not None:
             if isinstance(fields.get("version"), int):
                 # The store marks it again, and counts that as a change, when what supersedes it comes in.
@@ -165,7 +171,7 @@ class Intake:
         if memory.superseded_by is not None:
             self._newer[key] = memory.superseded_by
         if said.superseded_at is not None:
-            self._superseded[key] = said.superseded_at, memory, said.end_given
+            self._superseded[key] = said.superseded_at, memory, said
         return _Draft(memory, said, bool(fields.get("fingerprint")))
 
     def _write(self, drafts: Sequence[_Draft]) -> None:
@@ -199,17 +205,18 @@ class Intake:
         memory, said = draft.memory, draft.said
         hidden = [] if said.forgotten_at is None else [Hidden(memory.id, said.forgotten_at, None)]
         if memory.superseded_by is not None and said.superseded_at is not None:
-            hidden.append(Hidden(memory.id, None, said.superseded_at, said.end_given))
+            hidden.append(Hidden(memory.id, None, said.superseded_at, said.end_given, said.repeat))
         for older in memory.supersedes:
             told = self._superseded.get((memory.namespace, older))
             if told is None:
                 continue
-            ended, before, given = told
+            ended, before, elsewhere = told
+            given = elsewhere.end_given
             if given is None or before.valid_to is None:
                 given = before.valid_to is None or before.valid_to == ended_by(before, memory.event_time)
             # One that was between them may have been purged since.
-            if given or ended != memory.created_at:
-                hidden.append(Hidden(older, None, ended, given))
+            if given or elsewhere.repeat is not None or ended != memory.created_at:
+                hidden.append(Hidden(older, None, ended, given, elsewhere.repeat))
         return hidden
 
     def _repeats(self, winner: object, fields: Mapping[str, Any]) -> bool:

@@ -88,6 +88,7 @@ def rows_of(engine: Engine, namespace: str) -> Iterator[dict[str, Any]]:
             "forgotten_at": None if since is None else time_json(since.forgotten_at),
             "superseded_at": None if since is None else time_json(since.superseded_at),
             "end_given": None if since is None else since.end_given,
+            "repeat": None if since is None else since.repeat,
         }
     for record in engine.store.entities(namespace):
         yield _entity_row(record, namespace)

@@ -22,7 +22,7 @@ from recollect.model.errors import InvalidArgument, RecollectError
 from recollect.store.naming import EntityRecord
 
 _LISTED: Final = 100
-_AROUND: Final = ("namespace", "forgotten_at", "superseded_at", "end_given")
+_AROUND: Final = ("namespace", "forgotten_at", "superseded_at", "end_given", "repeat")
 _BESIDE: Final = ("kind", "namespace")
 
 
@@ -41,6 +41,7 @@ class MemoryLine(MemoryGiven):
     forgotten_at: Time | None = None
     superseded_at: Time | None = None
     end_given: bool | None = None
+    repeat: Word | None = None
 
 
 class EntityLine(Given):
@@ -122,7 +123,7 @@ def _read(data: dict[str, Any]) -> Said | Declared:
     if not is_declaration(data):
         line = MemoryLine.model_validate(data)
         fields = {name: value for name, value in line.given().items() if name not in _AROUND}
-        return Said(fields, line.forgotten_at, line.superseded_at, line.end_given)
+        return Said(fields, line.forgotten_at, line.superseded_at, line.end_given, line.repeat)
     if data["kind"] == "entity":
         said = EntityLine.model_validate(data)
         entity = Entity(said.name, said.type, tuple(said.aliases), said.description)

@@ -74,12 +74,16 @@ class Hidden:
     end_given
         Whether its `valid_to` was given by what superseded it, so that nobody knew of it before; False for an
         end of its own, or none. None where it is not superseded, or nobody says.
+    repeat
+        How it repeats what superseded it, as the note about that says (:attr:`Repeat.kind`); None without
+        one.
     """
 
     memory_id: str
     forgotten_at: datetime | None
     superseded_at: datetime | None
     end_given: bool | None = None
+    repeat: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +305,8 @@ class Store(VectorStore, NamedStore, ServedStore, LearningStore, RepeatStore, Pr
     def hide(self, namespace: str, hidden: Sequence[Hidden]) -> None:
         """Hide memories as :meth:`hidden` told it elsewhere; None leaves a part as it is.
 
-        Only what was superseded can be said to have been so since another time than the store noted.
+        Only what was superseded can be said to have been so since another time than the store noted. A repeat
+        of which there is no note yet gets one.
         """
         ...
 

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
+from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
+
+KINDS: Final = ("exact", "near", "merge", "correction")
+"""How a memory repeats another: in the same words, in nearly the same, as a part of it, or wrongly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +29,7 @@ class Repeat:
     of
         The one that stays.
     kind
-        How it was found: ``"exact"``, ``"near"`` or ``"correction"``.
+        How it was found, one of :data:`KINDS`.
     reason
         One sentence for a person; nothing of what the memories say.
     at
@@ -48,6 +53,22 @@ class Repeat:
     confidence: float | None = None
     supported_at: datetime | None = None
     run: int | None = None
+
+
+def repeat_from_elsewhere(memory: Memory, of: Memory, kind: str, at: datetime) -> Repeat:
+    """Return the note of a repeat that another store has noted; what it added is in the other one by now.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> day = datetime(2026, 5, 7, tzinfo=UTC)
+    >>> tea, again = (Memory(id=id_, content="Anna likes tea", created_at=day) for id_ in ("tea", "again"))
+    >>> repeat_from_elsewhere(again, tea, "near", day).mentions
+    1
+    """
+    checks.one_of("repeat", kind, KINDS)
+    mentions = memory.mentions if kind in ("exact", "near") else 0
+    return Repeat(memory.id, of.id, kind, "It was noted where it came from.", at, mentions, of.confidence)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import pytest
 from recollect.duplicates.fingerprint import fingerprint
 from recollect.model.errors import InvalidArgument, MemoryNotFound
 from recollect.model.memory import Memory, Source
-from recollect.store.port import Entry, Store
+from recollect.store.port import Entry, Hidden, Store
 from recollect.store.repeats import Contradiction, Linked, Repeat
 
 _NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -129,6 +129,28 @@ class RepeatsConformance:
         )
         found = store.get(_HERE, ["a", "b", "c"])
         assert [each.superseded_by for each in found] == ["b", "c", None]
+
+    def test_a_repeat_that_comes_from_elsewhere_has_its_note(self, store: Store) -> None:
+        """Check that another store tells of it, older and younger ones, and that a note stays as it is."""
+        store.add([_entry("a", "tea", mentions=3), _entry("b", "green tea", superseded_by="a", mentions=2)])
+        store.add([_entry("c", "milk"), _entry("d", "milk!", supersedes=("c",))])
+        told = [Hidden("b", None, _LATER, False, "near"), Hidden("c", None, _LATER, True, "exact")]
+        store.hide(_HERE, told)
+        assert store.hidden(_HERE) == told
+        notes = store.repeats(_HERE)
+        assert [(each.memory_id, each.of, each.kind, each.at, each.mentions, each.run) for each in notes] == [
+            ("b", "a", "near", _LATER, 2, None),
+            ("c", "d", "exact", _LATER, 1, None),
+        ]
+        assert store.get(_HERE, ["a"])[0].mentions == 3
+        store.hide(_HERE, [Hidden("b", None, _NOW, False, "exact"), Hidden("c", None, _LATER)])
+        assert store.repeats(_HERE) == notes
+        with pytest.raises(InvalidArgument, match="repeat must be one of"):
+            store.hide(_HERE, [Hidden("b", None, _NOW, False, "alike")])
+        store.relink(_HERE, [Linked("b", "d", _LATER)])
+        assert store.hidden(_HERE)[0] == Hidden("b", None, _LATER, False, None)
+        store.hide(_HERE, [Hidden("b", None, _LATER, False, "near")])
+        assert store.hidden(_HERE)[0] == Hidden("b", None, _LATER, False, "near")
 
     def test_links_become_those_of_another_store(self, store: Store) -> None:
         """Check links that come, go and turn round, in one transaction."""

@@ -91,13 +91,17 @@ class ListingStore:
 
         def read(connection: Server) -> list[Hidden]:
             rows = connection.execute(
-                "SELECT id, forgotten_at, superseded_at, end_given FROM memories WHERE namespace = %s "
-                "AND (forgotten_at IS NOT NULL OR superseded_at IS NOT NULL) ORDER BY slot",
+                "SELECT m.id, m.forgotten_at, m.superseded_at, m.end_given, "
+                "CASE WHEN w.id IS NOT NULL THEN r.kind END FROM memories m "
+                "LEFT JOIN repeats r ON r.namespace = m.namespace AND r.memory = m.slot "
+                "LEFT JOIN memories w ON w.namespace = r.namespace AND w.slot = r.winner "
+                "AND w.id = m.superseded_by WHERE m.namespace = %s "
+                "AND (m.forgotten_at IS NOT NULL OR m.superseded_at IS NOT NULL) ORDER BY m.slot",
                 ((namespaces.find(connection, namespace) or EMPTY).number,),
             )
             return [
-                Hidden(id_, instant(forgotten), instant(since), None if since is None else given)
-                for id_, forgotten, since, given in rows
+                Hidden(id_, instant(forgotten), instant(since), None if since is None else given, kind)
+                for id_, forgotten, since, given, kind in rows
             ]
 
         return self._database.read(read)

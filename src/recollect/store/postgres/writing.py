@@ -30,6 +30,7 @@ from recollect.store.postgres.rows import COLUMNS, OWN, memory, row
 from recollect.store.postgres.texts import checked_name
 from recollect.store.postgres.vectors import put_vectors, remove_vectors
 from recollect.store.postgres.words import list_words, move_words, relist_words, unlist_words
+from recollect.store.repeats import repeat_from_elsewhere
 from recollect.store.room import SLOTS, checked_room
 from recollect.store.succession import ended_again, ended_by
 
@@ -157,6 +158,8 @@ def hide(connection: Server, path: str, hidden: Hidden) -> None:
         if hidden.end_given is not None:
             columns["end_given"] = hidden.end_given and kept.memory.valid_to is not None
         put_record(connection, kept, record, "supersede", **columns)
+        if hidden.repeat is not None:
+            _note_repeat(connection, kept, hidden.repeat, hidden.superseded_at)
     if hidden.forgotten_at is not None:
         set_forgotten(connection, path, [hidden.memory_id], hidden.forgotten_at)
 
@@ -335,6 +338,37 @@ def _supersede(connection: Server, namespace: Namespace, old_id: str, new_slot: 
     )
     record = changed_record(kept.record, superseded=new.created_at.timestamp(), until=ended.timestamp())
     return put_record(connection, kept, record, "supersede")
+
+
+def _note_repeat(connection: Server, kept: Kept, kind: str, at: datetime) -> None:
+    """Note that a superseded memory repeats what superseded it, unless there is a note about it."""
+    winner = find(connection, kept.namespace.path, str(kept.memory.superseded_by))
+    note = repeat_from_elsewhere(kept.memory, winner.memory, kind, at)
+    support = microseconds(winner.memory.supported_at)
+    # A note about what it was said to repeat before is out of date.
+    connection.execute(
+        "DELETE FROM repeats WHERE namespace = %s AND memory = %s AND winner <> %s",
+        (kept.namespace.number, kept.slot, winner.slot),
+    )
+    connection.execute(
+        "INSERT INTO repeats (namespace, memory, winner, kind, reason, at, mentions, before, after, "
+        "supported_before, supported_after, ended) "
+        "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+        (
+            kept.namespace.number,
+            kept.slot,
+            winner.slot,
+            note.kind,
+            note.reason,
+            microseconds(at),
+            note.mentions,
+            note.confidence,
+            note.confidence,
+            support,
+            support,
+            microseconds(kept.memory.valid_to),
+        ),
+    )
 
 
 def _unlink(connection: Server, namespace: Namespace, removed: Memory) -> None:

@@ -79,14 +79,16 @@ class ListingStore:
         with self._lock, reading(self._connection, self.path):
             whose = _number(self._connection, namespace)
             rows = self._connection.execute(
-                "SELECT id, forgotten_at, superseded_at, end_given FROM memories "
-                "WHERE number >= ? AND number < ? "
-                "AND (forgotten_at IS NOT NULL OR superseded_at IS NOT NULL) ORDER BY number",
+                "SELECT m.id, m.forgotten_at, m.superseded_at, m.end_given, iif(w.id IS NULL, NULL, r.kind) "
+                "FROM memories m LEFT JOIN repeats r ON r.memory = m.number "
+                "LEFT JOIN memories w ON w.number = r.winner AND w.id = m.superseded_by "
+                "WHERE m.number >= ? AND m.number < ? "
+                "AND (m.forgotten_at IS NOT NULL OR m.superseded_at IS NOT NULL) ORDER BY m.number",
                 (place(whose, 0), place(whose + 1, 0)),
             ).fetchall()
         return [
-            Hidden(id_, instant(forgotten), instant(since), None if since is None else bool(given))
-            for id_, forgotten, since, given in rows
+            Hidden(id_, instant(forgotten), instant(since), None if since is None else bool(given), kind)
+            for id_, forgotten, since, given, kind in rows
         ]
 
     def export(self, namespace: str | None) -> Iterator[Memory]:

@@ -52,6 +52,25 @@ def ended_later(connection: sqlite3.Connection, number: int, as_of: datetime) ->
     return [slot for (slot,) in rows]
 
 
+def note_repeat(connection: sqlite3.Connection, path: str, id_: str, kind: str, at: datetime) -> None:
+    """Note that a superseded memory repeats what superseded it, unless there is a note about it."""
+    from recollect.store.repeats import repeat_from_elsewhere
+
+    namespace, number, _, loser = find(connection, path, id_)
+    _, winner_number, _, winner = find(connection, path, str(loser.superseded_by))
+    note = repeat_from_elsewhere(loser, winner, kind, at)
+    support = microseconds(winner.supported_at)
+    # A note about what it was said to repeat before is out of date.
+    connection.execute("DELETE FROM repeats WHERE memory = ? AND winner <> ?", (number, winner_number))
+    connection.execute(
+        "INSERT INTO repeats (namespace, memory, winner, kind, reason, at, mentions, before, after, "
+        "supported_before, supported_after, ended) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT DO NOTHING",
+        (namespace.number, number, winner_number, note.kind, note.reason, microseconds(at), note.mentions,
+         note.confidence, note.confidence, support, support, microseconds(loser.valid_to)),
+    )  # fmt: skip
+
+
 def relink(connection: sqlite3.Connection, path: str, links: Sequence[Linked]) -> None:
     """Give memories these links and no others; until when each held stays as it is, and who said so."""
     for each in links:

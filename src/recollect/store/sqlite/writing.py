@@ -38,7 +38,7 @@ from recollect.store.sqlite.finding import (
 )
 from recollect.store.sqlite.keeping_up import Added, rows_of
 from recollect.store.sqlite.places import vectors_place
-from recollect.store.sqlite.relinking import replaced_by
+from recollect.store.sqlite.relinking import note_repeat, replaced_by
 from recollect.store.sqlite.rows import COLUMNS, row
 from recollect.store.sqlite.segments import TAIL, Namespace
 from recollect.store.succession import ended_again, ended_by
@@ -207,6 +207,8 @@ def hide(connection: sqlite3.Connection, path: str, hidden: Hidden) -> None:
         if hidden.end_given is not None:
             given = hidden.end_given and current.valid_to is not None
             connection.execute("UPDATE memories SET end_given = ? WHERE number = ?", (given, number))
+        if hidden.repeat is not None:
+            note_repeat(connection, path, hidden.memory_id, hidden.repeat, hidden.superseded_at)
     if hidden.forgotten_at is not None:
         set_forgotten(connection, path, [hidden.memory_id], hidden.forgotten_at)
 
