@@ -252,7 +252,7 @@ class Service:
     address: str = ""
     replies: list[Reply] = field(default_factory=list)
     answer: Callable[[dict[str, Any]], object] | None = None
-    """Makes the body of an answer from the request, once there are no more replies."""
+    """Makes an answer, or its body, from the request, once there are no more replies."""
     asked: list[dict[str, Any]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -281,7 +281,8 @@ def service() -> Iterator[Service]:
                     reply = state.replies.pop(0)
                 else:
                     assert state.answer is not None, "the service was asked once too often"
-                    reply = Reply(state.answer(request))
+                    made = state.answer(request)
+                    reply = made if isinstance(made, Reply) else Reply(made)
             body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
             time.sleep(reply.delay)
             with contextlib.suppress(ConnectionError):  # a client that has given up is no longer there

@@ -1,4 +1,5 @@
 import math
+import pickle
 from collections.abc import Callable
 from time import monotonic
 from typing import Any
@@ -315,6 +316,66 @@ def test_the_dimension_is_learnt_from_the_first_answer(service: Any, text: str) 
     assert (embedder.known_dimension, len(service.asked)) == (None, 0)
     assert embedder.embed_query(text).shape == (3,)
     assert (embedder.known_dimension, embedder.dimension, len(service.asked)) == (3, 3, 1)
+
+
+TOO_LONG = [
+    (400, {"error": "the input length exceeds the context length"}),
+    (400, {"error": {"message": "This model's maximum context length is 512 tokens, however you sent 600"}}),
+    (413, {"error": "Input validation error: `inputs` must have less than 512 tokens. Given: 600"}),
+    (422, {"error": "`inputs` must have less than 512 tokens. Given: 600"}),
+    (
+        500,
+        {
+            "error": {
+                "message": "input (596 tokens) is too large to process. increase the physical batch size"
+            }
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("status", "said"), TOO_LONG)
+def test_what_is_too_long_for_a_service_is_cut_until_it_fits(
+    service: Any, reply: Callable[..., Any], status: int, said: object
+) -> None:
+    """The window of a service is not known: mxbai-embed-large reads 512 tokens, llama.cpp as many at once."""
+
+    def answer(request: dict[str, Any]) -> object:
+        if max(map(len, request["input"])) > 60:
+            return reply(said, status=status)
+        return ollama_answer(request)
+
+    service.answer = answer
+    prompts = Prompts(document="passage: ")
+    embedder = OllamaEmbedder("m", service.address, dimension=3, prompts=prompts, patience=HASTY)
+    long = " ".join(f"word{number}" for number in range(30))
+    rows = embedder.embed_documents(["red", long, "green"])
+    assert np.allclose(rows[[0, 2]], embedder.embed_documents(["red", "green"]), atol=1e-6)
+    assert np.linalg.norm(rows[1]) == pytest.approx(1)
+    assert np.array_equal(embedder.embed_documents([long])[0], rows[1])
+    heard = [text for request in service.asked for text in request["input"] if len(text) <= 60]
+    assert all(text.startswith("passage: ") for text in heard)
+    assert {word for text in heard for word in text.split()} >= set(long.split())
+
+
+def test_a_refusal_for_another_reason_is_not_asked_again_in_parts(
+    service: Any, reply: Callable[..., Any]
+) -> None:
+    service.says(reply({"error": "model is required"}, status=400))
+    with pytest.raises(ServiceRefused, match="model is required"):
+        OllamaEmbedder("m", service.address, dimension=3).embed_documents(["red " * 100, "blue"])
+    assert len(service.asked) == 1
+
+
+def test_a_service_that_finds_everything_too_long_is_not_asked_for_ever(
+    service: Any, reply: Callable[..., Any]
+) -> None:
+    service.answer = lambda request: reply({"error": "too long"}, status=400)
+    with pytest.raises(ServiceRefused, match="the texts are too long for the service") as caught:
+        OllamaEmbedder("m", service.address, dimension=3).embed_documents(["some words " * 180] * 64)
+    assert caught.value.too_long
+    assert pickle.loads(pickle.dumps(caught.value)).too_long
+    assert len(service.asked) < 20
 
 
 def test_a_model_that_changes_behind_its_name_is_told_what_to_do(

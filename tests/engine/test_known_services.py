@@ -9,6 +9,7 @@ from recollect.embed.exchange import Patience
 from recollect.embed.http import OllamaEmbedder
 from recollect.embed.lexical import LexicalEmbedder
 from recollect.embed.select import Resources
+from recollect.engine.copying import copy
 from recollect.engine.engine import Engine
 from recollect.engine.known_services import DIMENSION, Service, settled
 from recollect.model.errors import DimensionMismatch, InvalidArgument, ServiceUnreachable
@@ -124,6 +125,16 @@ def test_a_copy_of_a_store_goes_on_with_the_same_name(
     ollama.width = 32
     assert settled(again, store, recorded=True).name == service.name
     store.close()
+
+
+def test_a_copy_takes_the_length_along(ollama: Any, memory: Callable[..., Engine], tmp_path: Path) -> None:
+    ollama.width = 32
+    target = SqliteStore(tmp_path / "copy.db")
+    with memory(dimension=32) as opened:
+        opened.reembed()
+        copy(opened, target)
+    assert target.setting(DIMENSION) == "32"
+    target.close()
 
 
 def test_an_embedder_of_the_caller_s_own_need_not_be_there_either(ollama: Any, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import io
 import json
 import math
 import random
+import re
 import socket
 import time
 from collections.abc import Callable, Mapping
@@ -34,6 +35,12 @@ from recollect.model.errors import (
 
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 _ELSEWHERE = frozenset({301, 302, 303, 307, 308})
+_OF_TEXTS = frozenset({400, 422, 500})
+"""What services answer to a text that is longer than they read, beside 413."""
+_TOO_LONG = re.compile(
+    rb"too (large|long|many tokens)|context (length|size|window)|exceed\w*\W+(the )?(max|context|model|limit)"
+    rb"|(less|fewer|more) than \d+ tokens|max(imum)? .{0,40}tokens"
+)
 _LONGEST_ADDRESS = 300
 _LONGEST_REASON = 100
 _ADVICE = {
@@ -234,7 +241,10 @@ def _attempt(
         raise _PassingError(f"could not be read ({type(error).__name__}: {error})") from error
     finally:
         connection.close()
-    if answer.status in _PASSING:
+    too_long = answer.status == 413 or (
+        answer.status in _OF_TEXTS and _TOO_LONG.search(content.lower()) is not None
+    )
+    if answer.status in _PASSING and not too_long:
         raise _PassingError(
             f"answered {_status(answer, headers)}: {_excerpt(content, headers)}",
             answer.status,
@@ -246,9 +256,9 @@ def _attempt(
         if elsewhere is not None:
             refusal = f"{said} and points to {_there(address, without_key(elsewhere, headers))}"
         else:
-            advice = _ADVICE.get(answer.status, "the service will not do this")
+            advice = _ADVICE.get(413 if too_long else answer.status, "the service will not do this")
             refusal = f"{said}: {advice} ({_excerpt(content, headers)})"
-        raise ServiceRefused(refusal, answer.status)
+        raise ServiceRefused(refusal, answer.status, too_long=too_long)
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:

@@ -2,8 +2,9 @@
 
 The tokens of a model behind a service are not known here, so long texts are cut by characters, well below
 what such models read. Nothing is left to a server's silent truncation: Ollama is told not to, and every
-answer is checked for the number of its vectors, their length, and numbers that are not finite. A blank
-text, which services refuse, has the zero vector.
+answer is checked for the number of its vectors, their length, and numbers that are not finite. What is too
+long for a service all the same is cut smaller, until it fits. A blank text, which services refuse, has the
+zero vector.
 
 Somebody waits for the answer to a question, so it is given seconds; documents are given minutes. A service
 that does not answer is left alone by questions for a while (:mod:`recollect.embed.breaker`).
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -30,13 +32,21 @@ from recollect.embed.vectors import unit_means, unit_rows
 from recollect.embed.windows import character_passages
 from recollect.model.checks import matrix, whole, within
 from recollect.model.checks import text as checked_string
-from recollect.model.errors import DimensionMismatch, InvalidArgument, ServiceAnswerInvalid, shown
+from recollect.model.errors import (
+    DimensionMismatch,
+    InvalidArgument,
+    ServiceAnswerInvalid,
+    ServiceRefused,
+    shown,
+)
 
 OVERLAP = 1 / 8
 PASSAGE_CHARACTERS = 2000
 """Characters of a passage: some 500 tokens of English, and below 2,048 tokens in any script."""
 _ANY = "dimension"
 """A text as good as any, where only the length of its vector is asked for."""
+_SHORTEST = 32
+"""Characters of a passage that no service finds too long, so that there is something else."""
 _LEAST = 0.001
 _SOON = 0.25
 _ATTEMPTS = 3
@@ -204,23 +214,41 @@ class ServiceEmbedder(ABC):
     def _rows(self, prompt: str, passages: list[str], patience: Patience, *, anyway: bool = False) -> Vectors:
         """Return the vectors of passages, asking for those that say something."""
         spoken = [index for index, passage in enumerate(passages) if passage.strip()]
-        texts = [prompt + passages[index] for index in spoken]
-        if not texts and self._dimension is not None:
+        if not spoken and self._dimension is not None:
             return np.zeros((len(passages), self._dimension), dtype=np.float32)
-        found = self._breaker.ask(lambda: self._batched(texts or [_ANY], patience), anyway=anyway)
+        texts = [passages[index] for index in spoken] or [_ANY]
+        found = self._breaker.ask(lambda: self._batched(prompt, texts, patience), anyway=anyway)
         rows = np.zeros((len(passages), found.shape[1]), dtype=np.float32)
         rows[spoken] = found[: len(spoken)]
         return rows
 
-    def _batched(self, texts: list[str], patience: Patience) -> Vectors:
-        began, parts = patience.clock(), []
-        for start in range(0, len(texts), self._batch):
-            left = patience
-            if patience.total is not None:
-                # However many requests a question takes, it waits once.
-                left = replace(patience, total=max(_LEAST, began + patience.total - patience.clock()))
-            parts.append(self._vectors(texts[start : start + self._batch], left))
-        return np.concatenate(parts)
+    def _batched(self, prompt: str, passages: list[str], patience: Patience) -> Vectors:
+        # However many requests a question takes, it waits once.
+        until = math.inf if patience.total is None else patience.clock() + patience.total
+        starts = range(0, len(passages), self._batch)
+        return np.concatenate(
+            [self._fitting(prompt, passages[at : at + self._batch], patience, until) for at in starts]
+        )
+
+    def _fitting(self, prompt: str, passages: list[str], patience: Patience, until: float) -> Vectors:
+        """Return the vectors of passages, cut smaller where they are longer than the service reads."""
+        left = patience
+        if until < math.inf:
+            left = replace(patience, total=max(_LEAST, until - patience.clock()))
+        try:
+            return self._vectors([prompt + passage for passage in passages], left)
+        except ServiceRefused as error:
+            if not error.too_long or (len(passages) == 1 and len(passages[0]) < _SHORTEST):
+                raise
+        if len(passages) > 1:
+            half = len(passages) // 2
+            both = (passages[:half], passages[half:])
+            return np.concatenate([self._fitting(prompt, each, patience, until) for each in both])
+        size = len(passages[0]) // 2 + 1
+        # The mean speaks for all of it, as that of its passages does for a whole text.
+        parts = character_passages(passages[0], size, int(size * OVERLAP))
+        rows = self._fitting(prompt, [part for part in parts if part.strip()], patience, until)
+        return unit_means([rows], rows.shape[1])
 
     def _vectors(self, texts: list[str], patience: Patience) -> Vectors:
         found = self._ask(texts, patience)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from recollect.model.errors.general import RecollectError
 
 
@@ -91,15 +93,18 @@ class ServiceRefused(EmbeddingServiceError):
         What happened and what to do about it.
     status
         The HTTP status of the answer.
+    too_long
+        Whether it was for the length of what was sent, as far as the answer tells.
     """
 
-    def __init__(self, message: str, status: int) -> None:
+    def __init__(self, message: str, status: int, *, too_long: bool = False) -> None:
         self.status = status
+        self.too_long = too_long
         super().__init__(message)
 
-    def __reduce__(self) -> tuple[type[ServiceRefused], tuple[str, int]]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickle by the constructor's arguments, so that the error survives a process boundary."""
-        return type(self), (str(self), self.status)
+        return partial(type(self), too_long=self.too_long), (str(self), self.status)
 
 
 class ServiceAnswerInvalid(EmbeddingServiceError):
