@@ -1,6 +1,8 @@
+import math
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from inspect import signature
+from typing import Any
 
 import numpy as np
 import pytest
@@ -270,3 +272,41 @@ def test_words_stand_in_for_the_meaning_of_what_waits_for_its_vector() -> None:
     assert best.memory.id == "waits"
     assert "no vector of this embedder yet; its words stand in" in str(best.explain())
     assert best.explain().value == best.score
+
+
+def test_what_shares_nothing_with_the_question_is_not_taken_for_unread(situation: Make) -> None:
+    """Where vectors are sparse, a memory found by its tag is often at a right angle to the question."""
+    items: list[Any] = [f"green tea number {number}" for number in range(60)]
+    items.append({"content": "Quite another matter", "tags": ["lena"]})
+    asked = situation(items, "tea lena")
+    legs = search(Recipe(name="x", vector_pool=50, complete=True), asked)
+    assert 60 in legs.lexical.slots.tolist()
+    assert legs.unread.size == 0
+    assert legs.vector.scores[legs.vector.slots == 60].tolist() == [0.0]
+
+
+def test_what_shares_nothing_is_told_from_what_waits_for_its_vector() -> None:
+    with recollect.open(":memory:", embedder="lexical") as memory:
+        memory.remember_many([f"green tea number {number}" for number in range(60)])
+        memory.remember("Quite another matter", id="read", tags=["lena"])
+        memory.embedder = None
+        memory.remember("Something else again", id="waits", tags=["lena"])
+        memory.embedder = LexicalEmbedder()
+        found = {hit.memory.id: str(hit.explain()) for hit in memory.recall("tea lena", limit=100)}
+    assert "its words stand in" in found["waits"]
+    assert "its words stand in" not in found["read"]
+
+
+@pytest.mark.parametrize("complete", [False, True])
+@pytest.mark.parametrize("most", [1.0000002384185791, -1.0000001192092896])
+def test_a_cosine_that_rounding_takes_beyond_one_is_one(
+    situation: Make, monkeypatch: pytest.MonkeyPatch, most: float, complete: bool
+) -> None:
+    asked = situation(["green tea"], "green tea")
+    beyond = np.array([most])
+    monkeypatch.setattr(type(asked.view), "nearest", lambda *_, **__: Found(np.array([0]), beyond))
+    monkeypatch.setattr(type(asked.view), "cosines", lambda *_: beyond)
+    recipe = Recipe(name="x", fusion="alpha_blend", complete=complete)
+    legs = search(recipe, asked)
+    assert legs.vector.scores.tolist() == [math.copysign(1.0, most)]
+    assert fuse(recipe, asked, legs).slots.tolist() == [0]

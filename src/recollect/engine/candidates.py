@@ -32,7 +32,7 @@ from recollect.rank import (
 )
 from recollect.rank.context import REACH, Reading
 from recollect.rank.fusion.legs import Aligned, align_among, align_slots
-from recollect.store.port import NOTHING, Found
+from recollect.store.port import NOTHING, Found, View
 from recollect.text.folding import folded, stands_in
 
 _HOUR: Final = 3_600.0
@@ -196,7 +196,7 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
     vector = NOTHING
     if recipe.vector_pool and situation.vector is not None:
         nearest = partial(view.nearest, situation.vector, excluded=question.excluded, rough=completing)
-        vector = asked_for(situation, nearest, recipe.vector_pool)
+        vector = _cosines(asked_for(situation, nearest, recipe.vector_pool))
     terms: dict[str, float] = dict(question.terms)
     if recipe.entity_weight and terms:
         count, frequencies = view.document_frequencies(tuple(terms))
@@ -254,15 +254,24 @@ def _completed(recipe: Recipe, situation: Situation, query: LexicalQuery, found:
     vector, lexical, unread = found.vector, found.lexical, slots[:0]
     if recipe.vector_pool and situation.vector is not None:
         cosines = view.cosines(situation.vector, slots)
-        compared = cosines != 0
-        # The slots ascend, and what the leg found is among them.
-        compared[slots.searchsorted(found.vector.slots)] = True
-        vector, unread = _best_first(Found(slots, cosines), compared), slots[~compared]
+        compared = _compared(view, slots, cosines, found.vector)
+        vector, unread = _cosines(_best_first(Found(slots, cosines), compared)), slots[~compared]
     if recipe.lexical_pool and (query.terms or situation.question.roots):
         words = view.in_context(query, slots, reading)
         lexical = _best_first(words, words.scores > 0)
     found = replace(found, vector=vector, lexical=lexical, everyone=slots)
     return _with_unread(found, unread, situation) if unread.size and vector.slots.size else found
+
+
+def _compared(view: View, slots: IntArray, cosines: FloatArray, vector: Found) -> BoolArray:
+    """Return which of some ascending memories have a vector; those that meaning has found are among them."""
+    compared = cosines != 0
+    compared[slots.searchsorted(vector.slots)] = True
+    doubtful = np.flatnonzero(~compared)
+    if doubtful.size:
+        # One that is read may as well have nothing at all in common with the question.
+        compared[doubtful] = view.vectors(slots[doubtful]).any(axis=1) if view.pending else True
+    return compared
 
 
 def _with_unread(legs: Legs, unread: IntArray, situation: Situation) -> Legs:
@@ -282,6 +291,13 @@ def _with_unread(legs: Legs, unread: IntArray, situation: Situation) -> Legs:
     )
     everyone = np.ones(together.slots.size, np.bool_)
     return replace(legs, vector=_best_first(together, everyone), unread=slots)
+
+
+def _cosines(found: Found) -> Found:
+    """Return a list of meaning, best first, in which no rounding is left above 1 or below -1."""
+    if not found.scores.size or (found.scores[0] <= 1 and found.scores[-1] >= -1):
+        return found
+    return replace(found, scores=np.clip(found.scores, -1.0, 1.0))
 
 
 def _best_first(found: Found, kept: BoolArray) -> Found:
