@@ -265,7 +265,7 @@ def _completed(recipe: Recipe, situation: Situation, query: LexicalQuery, found:
 
 def _compared(view: View, slots: IntArray, cosines: FloatArray, vector: Found) -> BoolArray:
     """Return which of some ascending memories have a vector; those that meaning has found are among them."""
-    compared = cosines != 0
+    compared: BoolArray = cosines != 0
     compared[slots.searchsorted(vector.slots)] = True
     doubtful = np.flatnonzero(~compared)
     if doubtful.size:
