@@ -142,3 +142,14 @@ def test_the_words_of_an_excluded_phrase_may_be_asked_for() -> None:
 def test_repeated_words_count_and_stop_words_do_not() -> None:
     question = read_question("What is the tea, the tea?", SNOWBALL)
     assert question.terms == {"tea": 2}
+
+
+@pytest.mark.parametrize("field", ["tags", "entities"])
+def test_tags_and_names_are_found_in_the_language_of_the_content_and_by_themselves(field: str) -> None:
+    german = {field: ("Katzen",), "content": "Minka schläft gern auf dem Sofa."}
+    words = words_of(Memory(id="m1", created_at=SUNDAY, **german), SNOWBALL)  # type: ignore[arg-type]
+    assert words[field] == {"katz": 1, "katzen": 1}
+    assert read_question("Wo schläft die Katze?", SNOWBALL).terms.keys() & words[field].keys()
+    english = {field: ("cats", "cat"), "content": "Minka sleeps on the sofa."}
+    words = words_of(Memory(id="m1", created_at=SUNDAY, **english), SNOWBALL)  # type: ignore[arg-type]
+    assert words[field] == {"cat": 2}

@@ -218,3 +218,33 @@ def test_unknown_analyser(bad: Any) -> None:
 def test_only_strings(bad: Any) -> None:
     with pytest.raises(InvalidArgument, match="text must be a string"):
         ANALYSERS["snowball"].tokens(bad)
+
+
+@pytest.mark.parametrize(
+    ("text", "whole", "terms"),
+    [
+        ("Katzen", "Minka schläft gern auf dem Sofa.", ["katz"]),
+        ("Katzen", "Minka sleeps on the sofa.", ["katzen"]),
+        ("flores", "Hemos ido al médico con ella.", ["flor"]),
+        ("kwiaty", "Są już żółte i różne.", ["kwiaty"]),
+        ("кошки, cats", "Мы вчера ходили к врачу.", ["кошк", "cat"]),
+        ("", "Minka sleeps.", []),
+        ("Cats", "", ["cat"]),
+    ],
+)
+def test_a_few_words_are_read_in_the_language_of_the_text_they_belong_to(
+    text: str, whole: str, terms: list[str]
+) -> None:
+    assert ANALYSERS["snowball"].tokens_within(text, whole) == terms
+
+
+def test_an_analyser_that_knows_its_language_asks_no_other_text() -> None:
+    german = "Minka schläft gern auf dem Sofa."
+    assert analyser("snowball", language="english").tokens_within("Katzen", german) == ["katzen"]
+    assert ANALYSERS["plain"].tokens_within("die Katzen", german) == ["die", "katzen"]
+
+
+@given(text=st.text(max_size=40))
+def test_a_text_within_itself_is_read_as_it_is(text: str) -> None:
+    for each in ANALYSERS.values():
+        assert each.tokens_within(text, text) == each.tokens(text)

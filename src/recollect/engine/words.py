@@ -36,7 +36,8 @@ def words_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
     text names ("last summer"), so that a question that names a date finds what was said on it or of it. The
     names are the entities it mentions, each of them one term, the whole name folded: that is how what
     mentions an entity is found. The words of a name are also listed as words of entities, unless the name
-    stands in the content, whose words are listed anyway. Cyrillic words are listed by their roots, too.
+    stands in the content, whose words are listed anyway. Cyrillic words are listed by their roots, too. Tags
+    and the words of names are read by themselves, and also in the language of the content.
 
     Examples
     --------
@@ -56,10 +57,10 @@ def words_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
     if memory.source.speaker:
         found["speaker"] = counted(analyser.tokens(memory.source.speaker))
     if memory.tags and (tags := " ".join(memory.tags)):
-        found["tags"] = counted(analyser.tokens(tags))
+        found["tags"] = _beside(tags, content, analyser)
     if memory.entities:
         if elsewhere := " ".join([name for name in memory.entities if name not in content]):
-            found["entities"] = counted(analyser.tokens(elsewhere))
+            found["entities"] = _beside(elsewhere, content, analyser)
         found["names"] = {key: 1 for key in map(folded, memory.entities) if key}
     if beginnings := roots(content):
         found["roots"] = counted(beginnings)
@@ -99,6 +100,15 @@ def counted(terms: Sequence[str]) -> dict[str, int]:
         for term in terms:
             counts[term] = counts.get(term, 0) + 1
     return counts
+
+
+def _beside(text: str, content: str, analyser: Analyser) -> dict[str, int]:
+    """Return the words of what stands beside the content, in every way that a question may read them.
+
+    Who asks in the language of the content has „Katze" read as a German word, and so a tag „Katzen" has to
+    be; who asks in another does not.
+    """
+    return counted(analyser.tokens_within(text, content)) | counted(analyser.tokens(text))
 
 
 def _dates(memory: Memory, analyser: Analyser) -> dict[str, int]:

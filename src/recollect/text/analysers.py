@@ -112,6 +112,27 @@ class Analyser:
         table = _table(self, latin, cyrillic)
         return list(filter(None, map(table.__getitem__, found)))
 
+    def tokens_within(self, text: str, whole: str) -> list[str]:
+        """Return the terms of `text` as if it stood in another text, whose languages are those it is read in.
+
+        A few words seldom show their language; the text they belong to may.
+
+        Examples
+        --------
+        >>> snowball = ANALYSERS["snowball"]
+        >>> snowball.tokens("Katzen"), snowball.tokens_within("Katzen", "Minka schläft gern auf dem Sofa.")
+        (['katzen'], ['katz'])
+        """
+        checks.text("whole", whole)
+        if self.language != "detect" or not (self.stop or self.stemming):
+            return self.tokens(text)
+        if whole.isascii():
+            latin, cyrillic = latin_language(words(whole)), "russian"
+        else:
+            latin, cyrillic, _ = languages_by_script(whole)
+        table = _table(self, latin, cyrillic)
+        return list(filter(None, map(table.__getitem__, words(text, underscores=self.underscores))))
+
 
 def analyser(name: str, **overrides: Any) -> Analyser:  # noqa: ANN401 - the fields check their own types
     """Return the shipped analyser called `name`, with some of its settings changed.
