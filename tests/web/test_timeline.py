@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
@@ -36,17 +36,45 @@ def test_a_life_by_years() -> None:
     assert (found[0].label, found[-1].label, len(found)) == ("2010", "2020", 11)
 
 
+def test_ages_by_decades_and_centuries_so_that_bars_can_be_seen() -> None:
+    decades = bins([at(1789, 7, 14), at(2026, 1, 1)])
+    assert (decades[0].label, decades[-1].label, len(decades)) == ("1780–1789", "2020–2029", 25)
+    centuries = bins([at(12, 3, 4), at(2026, 1, 1)])
+    assert (centuries[0].label, centuries[1].label, len(centuries)) == ("0001–0099", "0100–0199", 21)
+
+
+def test_the_last_day_of_the_calendar_has_its_bin() -> None:
+    last = datetime.max.replace(tzinfo=UTC)
+    for first in (last, at(9999, 12, 1), at(9999, 1, 1), at(9990, 1, 1), at(9900, 1, 1), at(1, 1, 1)):
+        found = bins([first, last])
+        assert (found[-1].end, sum(each.count for each in found)) == (None, 2)
+
+
+def test_a_page_that_reaches_to_the_end_of_time(client: TestClient, engine: Engine) -> None:
+    engine.remember("The end.", valid_from=at(9999, 12, 31))
+    page = client.get("/timeline")
+    assert page.status_code == 200
+    bar = re.search(r'href="([^"]+start=9900-01-01[^"]*)"', page.text)
+    assert bar is not None
+    assert "The end." in client.get(bar[1].replace("&amp;", "&")).text
+
+
 def test_nothing_has_no_bins() -> None:
     assert bins([]) == ()
 
 
-@given(st.lists(st.datetimes(datetime(1990, 1, 1), datetime(2030, 1, 1)), min_size=1, max_size=40))
+@given(st.lists(st.datetimes(datetime(1, 1, 1), datetime(9998, 1, 1)), min_size=1, max_size=40))
+@example([datetime(2026, 5, 7), datetime(2026, 6, 7)])
+@example([datetime(2026, 5, 7), datetime(2029, 6, 7)])
+@example([datetime(1990, 5, 7), datetime(2029, 6, 7)])
 def test_every_moment_is_in_the_bin_it_falls_into(moments: list[datetime]) -> None:
     aware = [moment.replace(tzinfo=UTC) for moment in moments]
     found = bins(aware)
     assert [each.count for each in found] == [
-        sum(each.start <= moment < each.end for moment in aware) for each in found
+        sum(each.start <= moment and (each.end is None or moment < each.end) for moment in aware)
+        for each in found
     ]
+    assert len(found) <= 121
     assert sum(each.count for each in found) == len(aware)
 
 
@@ -59,7 +87,7 @@ def test_memories_stand_in_the_order_of_what_happened(client: TestClient) -> Non
 def test_of_one_name_and_within_a_time(client: TestClient) -> None:
     page = client.get("/timeline?entity=Anna&start=2026-03-01&end=2026-03-02").text
     assert re.findall(r'<p class="said"><a href="/memories/(\w+)"', page) == ["lisbon"]
-    assert "Timeline of Anna" in page
+    assert "Timeline of <bdi>Anna</bdi>" in page
 
 
 def test_a_bar_leads_to_its_time(client: TestClient) -> None:

@@ -69,7 +69,7 @@ def day(value: date) -> str:
     >>> day(datetime(2026, 5, 7, tzinfo=UTC))
     '7 May 2026'
     """
-    return f"{value.day} {value:%b %Y}"
+    return f"{value.day} {value:%b} {value.year:04}"
 
 
 def moment(value: datetime) -> str:
