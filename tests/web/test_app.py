@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from recollect.engine import Engine
 from recollect.engine.access import Gatekeeper
 from recollect.web.app import MOST_BYTES, create_pages
+from recollect.web.headers import HEADERS
 
 READABLE = (
     "/", "/?q=tea", "/memories", "/memories/tea", "/memories/tea/similar", "/graph",
@@ -247,3 +248,24 @@ def test_somebody_who_leaves_before_the_form_is_there_is_no_failure_of_the_serve
     }  # fmt: skip
     asyncio.run(create_pages(engine)(scope, gone, note))
     assert sent[0]["status"] == 400
+
+
+def test_what_nobody_foresaw_is_a_page_that_says_so_and_an_error_for_the_log(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("the vault opens with marmalade")
+
+    pages = create_pages(engine)
+    client = TestClient(pages, base_url="http://localhost", raise_server_exceptions=False)
+    monkeypatch.setattr(engine, "list", broken)
+    answer = client.get("/memories")
+    assert (answer.status_code, answer.headers["content-type"]) == (500, "text/html; charset=utf-8")
+    assert "Something went wrong in the server" in answer.text
+    assert "marmalade" not in answer.text
+    assert answer.headers["content-security-policy"] == HEADERS["Content-Security-Policy"]
+    assert answer.headers["cache-control"] == "no-store"
+    part = client.get("/memories", headers={"HX-Request": "true", "HX-Target": "listing"})
+    assert part.text.startswith('<div class="notice bad"')
+    with pytest.raises(KeyError):
+        TestClient(pages, base_url="http://localhost").get("/memories")

@@ -1,5 +1,6 @@
 """An error is a page with the right status, and a notice inside a page that is live."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -10,11 +11,14 @@ from recollect.model.errors import (
     AccessDenied,
     InvalidArgument,
     MemoryNotFound,
+    NotEnoughData,
     RecollectError,
+    ServiceUnreachable,
     StoreCorrupt,
     StoreReadOnly,
     StoreUnavailable,
     VersionConflict,
+    WorkUnderWay,
 )
 from recollect.web.errands import Errands
 from recollect.web.failures import failure
@@ -31,6 +35,9 @@ NOW = datetime(2026, 5, 20, tzinfo=UTC)
         (AccessDenied("no"), 403),
         (MemoryNotFound("m", "n"), 404),
         (VersionConflict("m", 1, 2), 409),
+        (WorkUnderWay("tune", "default", "kite", NOW), 409),
+        (NotEnoughData("questions", 1, 20), 400),
+        (ServiceUnreachable("no answer"), 503),
         (StoreReadOnly("m.db", "its folder may not be written"), 403),
         (StoreUnavailable("locked"), 503),
         (StoreCorrupt("broken"), 500),
@@ -39,6 +46,19 @@ NOW = datetime(2026, 5, 20, tzinfo=UTC)
 def test_statuses(engine: Engine, error: RecollectError, status: int) -> None:
     visit = Visit(engine, "default", ("default",), Values({}), "/", {}, "", "", NOW, Errands(lambda: NOW))
     assert failure(visit, error).status_code == status
+
+
+def test_where_things_are_kept_is_told_to_those_who_run_the_server(engine: Engine) -> None:
+    error = StoreUnavailable("/srv/secret.db is locked")
+    visit = Visit(engine, "default", ("default",), Values({}), "/", {}, "", "", NOW, Errands(lambda: NOW))
+    for who, told in (
+        (visit, True),  # nobody is asked for a key
+        (replace(visit, login=True), True),
+        (replace(visit, login=True, may_administer=False), False),
+    ):
+        text = bytes(failure(who, error).body).decode()
+        assert ("secret.db" in text) == told
+        assert ("log says why" in text) != told
 
 
 def test_a_value_in_an_error_is_escaped(client: TestClient) -> None:

@@ -24,7 +24,7 @@ from starlette.staticfiles import StaticFiles
 
 from recollect.engine import Engine
 from recollect.engine.access import Access, Gatekeeper
-from recollect.model.errors import AccessDenied, InvalidArgument, NotAdmitted, RecollectError
+from recollect.model.errors import InvalidArgument, NotAdmitted, RecollectError
 from recollect.model.namespace import namespace as checked_namespace
 from recollect.web import (
     browsing,
@@ -41,8 +41,8 @@ from recollect.web import (
 )
 from recollect.web.door import TOKEN_FIELD, TOKEN_HEADER, Door, Guest
 from recollect.web.errands import Errands
-from recollect.web.failures import failure
-from recollect.web.headers import SafeHeaders
+from recollect.web.failures import BROKEN, failure
+from recollect.web.headers import HEADERS, SafeHeaders
 from recollect.web.values import Values
 from recollect.web.visit import Room, Visit
 
@@ -97,7 +97,7 @@ def create_pages(
             *rooms,
         ],
         middleware=[Middleware(SafeHeaders)],
-        exception_handlers={HTTPException: _nowhere(house)},
+        exception_handlers={HTTPException: _nowhere(house), Exception: _broken(house)},
     )
 
 
@@ -119,7 +119,7 @@ def _endpoint(house: _House, room: Room) -> _Endpoint:
         try:
             guest = await run_in_threadpool(house.door.guest, request)
         except RecollectError as error:
-            return failure(visit, error)
+            return _failed(visit, request, error)
         if guest.access is None:
             return _to_login(visit)
         try:
@@ -134,7 +134,7 @@ def _endpoint(house: _House, room: Room) -> _Endpoint:
                 guest.access.require(room.scope, visit.namespace)
             response = await run_in_threadpool(room.answer, visit)
         except RecollectError as error:
-            response = failure(visit, error)
+            response = _failed(visit, request, error)
         if guest.new:
             house.door.greet(response, request, guest.visitor)
         return response
@@ -147,8 +147,8 @@ def _login_page(house: _House) -> _Endpoint:
         visit = _bare(house, request)
         try:
             guest = await run_in_threadpool(house.door.guest, request)
-        except AccessDenied as error:
-            return failure(visit, error)
+        except RecollectError as error:
+            return _failed(visit, request, error)
         if guest.access is not None:
             return visit.go(visit.prefix + "/")
         visit = _bare(house, request, house.door.token(guest.visitor))
@@ -172,7 +172,7 @@ def _log_in(house: _House) -> _Endpoint:
         except NotAdmitted as error:
             return visit.page("login.html", problem=str(error), status=403)
         except RecollectError as error:
-            return failure(visit, error)
+            return _failed(visit, request, error)
         response = visit.go(visit.prefix + "/")
         house.door.greet(response, request, visitor)
         return response
@@ -188,7 +188,7 @@ def _log_out(house: _House) -> _Endpoint:
             values = await _values(request)
             house.door.check_form(request, guest, values.text(TOKEN_FIELD))
         except RecollectError as error:
-            return failure(visit, error)
+            return _failed(visit, request, error)
         house.door.log_out(guest.visitor)
         return _to_login(visit)
 
@@ -198,10 +198,31 @@ def _log_out(house: _House) -> _Endpoint:
 def _nowhere(house: _House) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def say(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
-        text = "There is no page at this address." if status == 404 else str(error)
-        return _bare(house, request).page("error.html", status=status, title="Not here", text=text)
+        text = "There is no page at this address." if status == 404 else getattr(error, "detail", "")
+        title = "Not here" if status == 404 else BROKEN
+        return _bare(house, request).page("error.html", status=status, title=title, text=text)
 
     return say
+
+
+def _broken(house: _House) -> Callable[[Request, Exception], Awaitable[Response]]:
+    async def say(request: Request, error: Exception) -> Response:
+        visit = _bare(house, request)
+        template = "error_notice.html" if visit.fragment else "error.html"
+        name = request.scope.get("state", {}).get("request_id", "")
+        text = "Something went wrong in the server; its log says more" + (f", under {name}." if name else ".")
+        response = visit.page(template, status=500, title=BROKEN, text=text)
+        # What nobody foresaw is answered outside of everything that adds these.
+        response.headers.update({**HEADERS, "Cache-Control": "no-store"})
+        return response
+
+    return say
+
+
+def _failed(visit: Visit, request: Request, error: RecollectError) -> Response:
+    """Return the page of an error, and leave the error for the log of the server around the pages."""
+    request.scope.setdefault("state", {})["error"] = error
+    return failure(visit, error)
 
 
 def _bare(house: _House, request: Request, token: str = "") -> Visit:
@@ -221,6 +242,7 @@ def _bare(house: _House, request: Request, token: str = "") -> Visit:
         target=request.headers.get("hx-target", ""),
         may_write=False,
         may_administer=False,
+        login=house.door.locked,
     )
 
 
