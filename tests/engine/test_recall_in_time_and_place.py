@@ -60,6 +60,18 @@ def test_near_a_place(memory: recollect.Engine) -> None:
     assert "place" in str(memory.recall("lunch", near=Place(41.1, -8.6)).hits[0].explain())
 
 
+def test_a_fusion_without_room_for_a_place_or_a_time_says_so(memory: recollect.Engine) -> None:
+    memory.remember("Lunch at the fjord.", place=Place(59.91, 10.75))
+    oslo, week = Place(59.9, 10.7), Period(NOW - timedelta(days=7), NOW)
+    said = "recipe 'openvault' blends meaning and words alone: near and period have no leg in it"
+    assert memory.recall("lunch", recipe="openvault", near=oslo).degraded == (
+        said.replace("and period have", "has"),
+    )
+    assert memory.recall("lunch", recipe="openvault", near=oslo, period=week).degraded == (said,)
+    assert memory.recall("lunch", recipe="openvault").degraded == ()
+    assert memory.recall("lunch", near=oslo, period=week).degraded == ()
+
+
 def test_a_word_that_must_not_occur_does_not_whatever_the_time_and_place(memory: recollect.Engine) -> None:
     oslo, week = Place(59.91, 10.75), Period(NOW - timedelta(days=7), NOW)
     # More of them than a leg finds at first.

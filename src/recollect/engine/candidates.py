@@ -315,8 +315,7 @@ def fuse(recipe: Recipe, situation: Situation, legs: Legs) -> Candidates:
     fusion = FUSIONS[recipe.fusion]
     takes = _arguments(fusion)
     with_vectors, with_words = bool(recipe.vector_pool) and situation.vector is not None, recipe.lexical_pool
-    # A fusion with a share of its own tells its legs apart by their place, and is given both.
-    placed = "alpha" in takes
+    placed = blends_two(recipe)
     lists: list[tuple[str, Found]] = []
     weights: list[float] = []
     more = () if placed else legs.more
@@ -347,6 +346,14 @@ def fuse(recipe: Recipe, situation: Situation, legs: Legs) -> Candidates:
     if "base" in takes and recipe.forgetting:
         options["base"] = _forgetting(situation, slots)
     return Candidates(slots, aligned, fusion(aligned, **options), legs)
+
+
+def blends_two(recipe: Recipe) -> bool:
+    """Return whether a recipe's fusion has room for meaning and words alone.
+
+    One with a share of its own tells its legs apart by their place, and is given these two.
+    """
+    return "alpha" in _arguments(FUSIONS[recipe.fusion])
 
 
 @lru_cache(maxsize=64)

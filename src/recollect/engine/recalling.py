@@ -13,6 +13,7 @@ import numpy as np
 
 from recollect.embed.reranker import Reranker
 from recollect.engine.budget import within_budget
+from recollect.engine.candidates import blends_two
 from recollect.engine.life import USUAL, Life
 from recollect.engine.meaning import Meaning
 from recollect.engine.named_entities import possible_entities
@@ -105,7 +106,7 @@ class Recaller:
             hits=found.hits[:shown],
             sessions=_within(found.sessions, shown),
             degraded=self._degraded(
-                recipe, [wrong, *found.failures, elsewhere], found.pending if vector is not None else 0
+                request, [wrong, *found.failures, elsewhere], found.pending if vector is not None else 0
             ),
             rejected=found.rejected,
             recipe=recipe.name,
@@ -218,14 +219,22 @@ class Recaller:
             return AnchorReading(self.anchors.anchor(text, now))
         return self.anchors.read(text, now)
 
-    def _degraded(self, recipe: Recipe, wrong: Sequence[str], pending: int) -> tuple[str, ...]:
+    def _degraded(self, request: Request, wrong: Sequence[str], pending: int) -> tuple[str, ...]:
         """Return what could not be done as it should, in words."""
+        recipe = request.recipe
         said = [each for each in wrong if each]
         if pending:
             have, those = ("memory has", "it") if pending == 1 else ("memories have", "those")
             said.append(f"{pending} {have} no vector of this embedder yet; words only for {those}")
         if recipe.rerank_depth and self.reranker is None:
             said.append(f"recipe {recipe.name!r} asks for a re-ranker, and there is none")
+        asked = [name for name, given in (("near", request.near), ("period", request.period)) if given]
+        if asked and blends_two(recipe):
+            verb = "has" if len(asked) == 1 else "have"
+            said.append(
+                f"recipe {recipe.name!r} blends meaning and words alone: "
+                f"{' and '.join(asked)} {verb} no leg in it"
+            )
         used = self.repairing.analyser.name
         if recipe.analyser != used:
             said.append(
