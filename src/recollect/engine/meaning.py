@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 
 from recollect.embed.port import Embedder
+from recollect.engine.ahead import ahead
 from recollect.index.directions import are_directions
 from recollect.model import checks
 from recollect.model.errors import DimensionMismatch, EmbedderError, InvalidArgument, MissingExtra
@@ -40,7 +41,9 @@ class Meaning:
         digests = [address(text) for text in texts]
         if self.embedder is None:
             return [(digest, None) for digest in digests]
-        known = self.store.cached_vectors(digests)
+        early = ahead()
+        known: dict[bytes, Floats | None] = {digest: early[digest] for digest in digests if digest in early}
+        known |= self.store.cached_vectors([digest for digest in digests if digest not in known])
         new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
         try:
             rows = self.computed(list(new.values()))

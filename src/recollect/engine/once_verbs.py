@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -57,6 +58,7 @@ class OnceVerbs(ABC):
         namespace: str | None = None,
         apart: bool = False,
         log_first: bool = True,
+        ahead: Callable[[], AbstractContextManager[None]] | None = None,
     ) -> Answered:
         """Do the work and keep its answer; if it was done already, return the answer it had.
 
@@ -79,6 +81,9 @@ class OnceVerbs(ABC):
             Write down the recalls that wait to be logged, before anything else. Work that refers to one, as
             feedback does, cannot find it otherwise: within the work nothing is logged. Other work does
             without, and is spared the milliseconds that it takes.
+        ahead
+            What is done around the work before anybody has to wait for it, unless it was done already: see
+            :mod:`recollect.engine.ahead`.
 
         Raises
         ------
@@ -108,7 +113,8 @@ class OnceVerbs(ABC):
             return done()
         if log_first:
             self.recall_log.flush()
-        with self.recall_log.resting(), self.store.together():
+        early = nullcontext() if ahead is None or self.store.reply(caller, key) is not None else ahead()
+        with early, self.recall_log.resting(), self.store.together():
             return done()
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, TypeVar
 
@@ -17,6 +17,7 @@ from starlette.responses import Response
 
 from recollect.engine import Engine
 from recollect.engine.access import ADMIN, EVERYWHERE, READ, WRITE, Access, Gatekeeper
+from recollect.engine.ahead import embedded_ahead
 from recollect.http.buckets import Buckets
 from recollect.http.jobs import Jobs
 from recollect.http.limits import Limits
@@ -106,15 +107,20 @@ class Asked:
         status: int = 200,
         apart: bool = False,
         log_first: bool = False,
+        remembers: Sequence[Mapping[str, Any]] = (),
     ) -> Response:
         """Do something that changes what is known, once for each Idempotency-Key, and answer with JSON.
 
-        What reads the log of recalls has to say so (`log_first`).
+        What reads the log of recalls has to say so (`log_first`), and what will be remembered is embedded
+        before others have to wait for it (`remembers`).
         """
         asked = await self._digest() if self._key is not None else b""
 
         def done() -> tuple[int, bytes]:
             return status, as_json(work())
+
+        def ahead() -> AbstractContextManager[None]:
+            return embedded_ahead(self.engine, remembers, self.namespace)
 
         def answered() -> tuple[int, bytes, bool]:
             with self.service.spans(operation, self.namespace):
@@ -128,6 +134,7 @@ class Asked:
                     namespace=self.namespace,
                     apart=apart,
                     log_first=log_first,
+                    ahead=ahead if remembers else None,
                 )
                 return found.status, found.body, found.again
 

@@ -94,19 +94,19 @@ async def create(asked: Writing, item: MemoryGiven) -> Response:
         given = item.given()
         return memory_json(asked.engine.remember(given.pop("content"), namespace=asked.namespace, **given))
 
-    return await asked.write(work, CREATE, status=201)
+    return await asked.write(work, CREATE, status=201, remembers=[item.given()])
 
 
 @router.post("/batch", status_code=201, response_model=None, responses={201: {"model": ManyShown}})
 async def create_many(asked: Writing, many: Many) -> Response:
     """Remember several things, all or none; one whose id is known already is left as it is."""
+    items = [item.given() for item in many.items]
 
     def work() -> Any:  # noqa: ANN401
-        items = [item.given() for item in many.items]
         made = asked.engine.remember_many(items, namespace=asked.namespace)
         return {**memories_json(made), "known": len(items) - len(made)}
 
-    return await asked.write(work, CREATE, status=201)
+    return await asked.write(work, CREATE, status=201, remembers=items)
 
 
 @router.get("", response_model=None, responses={200: {"model": PageShown}})
@@ -215,7 +215,7 @@ async def correct(asked: Writing, id: MemoryId, said: Corrected) -> Response:
         made = asked.engine.correct(id, given.pop("content"), namespace=asked.namespace, **given)
         return memory_json(made)
 
-    return await asked.write(work, UPDATE, status=201)
+    return await asked.write(work, UPDATE, status=201, remembers=[said.given()])
 
 
 @router.get("/{id:path}", response_model=None, responses={200: {"model": MemoryShown}})
