@@ -235,16 +235,25 @@ def test_only_strings(bad: Any) -> None:
 def test_a_few_words_are_read_in_the_language_of_the_text_they_belong_to(
     text: str, whole: str, terms: list[str]
 ) -> None:
-    assert ANALYSERS["snowball"].tokens_within(text, whole) == terms
+    snowball = ANALYSERS["snowball"]
+    assert snowball.tokens_in(text, snowball.read(whole)[1]) == terms
 
 
-def test_an_analyser_that_knows_its_language_asks_no_other_text() -> None:
+def test_an_analyser_that_knows_its_language_reads_every_text_in_it() -> None:
     german = "Minka schläft gern auf dem Sofa."
-    assert analyser("snowball", language="english").tokens_within("Katzen", german) == ["katzen"]
-    assert ANALYSERS["plain"].tokens_within("die Katzen", german) == ["die", "katzen"]
+    assert analyser("snowball", language="english").read(german)[1] == ("english", "english")
+    assert ANALYSERS["plain"].read(german)[1] == ("none", "none")
+    assert ANALYSERS["snowball"].read(german)[1] == ("german", "russian")
+
+
+@pytest.mark.parametrize("tongues", [("klingon", "russian"), ("german", "detect"), ("german", 7)])
+def test_a_language_that_nobody_reads_is_refused(tongues: Any) -> None:
+    with pytest.raises(InvalidArgument, match=r"tongues\[[01]\] must be one of"):
+        ANALYSERS["snowball"].tokens_in("Katzen", tongues)
 
 
 @given(text=st.text(max_size=40))
-def test_a_text_within_itself_is_read_as_it_is(text: str) -> None:
+def test_a_text_in_its_own_languages_is_read_as_it_is(text: str) -> None:
     for each in ANALYSERS.values():
-        assert each.tokens_within(text, text) == each.tokens(text)
+        terms, tongues = each.read(text)
+        assert each.tokens_in(text, tongues) == terms == each.tokens(text)

@@ -12,7 +12,7 @@ from typing import Final
 
 from recollect.engine.times import named_times
 from recollect.model.memory import Memory
-from recollect.text.analysers import Analyser
+from recollect.text.analysers import Analyser, Tongues
 from recollect.text.date_terms import date_terms
 from recollect.text.folding import folded
 from recollect.text.language import detect
@@ -53,14 +53,15 @@ def words_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
     {'bank of england': 1}
     """
     content = memory.content
-    found = {"content": counted(analyser.tokens(content))}
+    terms, tongues = analyser.read(content)
+    found = {"content": counted(terms)}
     if memory.source.speaker:
         found["speaker"] = counted(analyser.tokens(memory.source.speaker))
     if memory.tags and (tags := " ".join(memory.tags)):
-        found["tags"] = _beside(tags, content, analyser)
+        found["tags"] = _beside(tags, tongues, analyser)
     if memory.entities:
         if elsewhere := " ".join([name for name in memory.entities if name not in content]):
-            found["entities"] = _beside(elsewhere, content, analyser)
+            found["entities"] = _beside(elsewhere, tongues, analyser)
         found["names"] = {key: 1 for key in map(folded, memory.entities) if key}
     if beginnings := roots(content):
         found["roots"] = counted(beginnings)
@@ -102,13 +103,15 @@ def counted(terms: Sequence[str]) -> dict[str, int]:
     return counts
 
 
-def _beside(text: str, content: str, analyser: Analyser) -> dict[str, int]:
+def _beside(text: str, tongues: Tongues, analyser: Analyser) -> dict[str, int]:
     """Return the words of what stands beside the content, in every way that a question may read them.
 
     Who asks in the language of the content has „Katze" read as a German word, and so a tag „Katzen" has to
     be; who asks in another does not.
     """
-    return counted(analyser.tokens_within(text, content)) | counted(analyser.tokens(text))
+    terms, own = analyser.read(text)
+    alone = counted(terms)
+    return alone if own == tongues else counted(analyser.tokens_in(text, tongues)) | alone
 
 
 def _dates(memory: Memory, analyser: Analyser) -> dict[str, int]:

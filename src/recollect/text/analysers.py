@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
 from types import MappingProxyType
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 
 from recollect.model import checks
 from recollect.model.parameter import Declared
@@ -26,6 +26,9 @@ from recollect.text.tokens import is_unspaced, words
 
 LANGUAGES: Final = ("detect", "none", *STEMMED_LANGUAGES)
 """What an analyser's language may be: found in each text, none at all, or one for every text."""
+
+Tongues: TypeAlias = tuple[str, str]
+"""The languages of a text: that of its Latin words, and that of its Cyrillic words."""
 
 _REMEMBERED_WORDS = 50_000
 _LONGEST_REMEMBERED = 64
@@ -99,6 +102,16 @@ class Analyser:
         >>> ANALYSERS["snowball"].tokens("What is it?")
         []
         """
+        return self.read(text)[0]
+
+    def read(self, text: str) -> tuple[list[str], Tongues]:
+        """Return the terms of `text`, as `tokens` does, and the languages that it was read in.
+
+        Examples
+        --------
+        >>> ANALYSERS["snowball"].read("Minka schläft gern.")
+        (['minka', 'schlaft', 'gern'], ('german', 'russian'))
+        """
         found = words(text, underscores=self.underscores)
         if self.language != "detect":
             latin = cyrillic = self.language
@@ -110,27 +123,22 @@ class Analyser:
         else:
             latin = cyrillic = "none"
         table = _table(self, latin, cyrillic)
-        return list(filter(None, map(table.__getitem__, found)))
+        return list(filter(None, map(table.__getitem__, found))), (latin, cyrillic)
 
-    def tokens_within(self, text: str, whole: str) -> list[str]:
-        """Return the terms of `text` as if it stood in another text, whose languages are those it is read in.
+    def tokens_in(self, text: str, tongues: Tongues) -> list[str]:
+        """Return the terms of `text`, read in the languages that another text was read in.
 
         A few words seldom show their language; the text they belong to may.
 
         Examples
         --------
         >>> snowball = ANALYSERS["snowball"]
-        >>> snowball.tokens("Katzen"), snowball.tokens_within("Katzen", "Minka schläft gern auf dem Sofa.")
+        >>> snowball.tokens("Katzen"), snowball.tokens_in("Katzen", ("german", "russian"))
         (['katzen'], ['katz'])
         """
-        checks.text("whole", whole)
-        if self.language != "detect" or not (self.stop or self.stemming):
-            return self.tokens(text)
-        if whole.isascii():
-            latin, cyrillic = latin_language(words(whole)), "russian"
-        else:
-            latin, cyrillic, _ = languages_by_script(whole)
-        table = _table(self, latin, cyrillic)
+        for position, tongue in enumerate(tongues):
+            checks.one_of(f"tongues[{position}]", tongue, LANGUAGES[1:])
+        table = _table(self, *tongues)
         return list(filter(None, map(table.__getitem__, words(text, underscores=self.underscores))))
 
 
