@@ -1,5 +1,6 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime, timedelta
 from threading import Event, Thread
 
 import pytest
@@ -10,6 +11,7 @@ from recollect.embed.port import Vectors
 from recollect.engine.ahead import ahead, embedded_ahead
 from recollect.engine.engine import Engine
 from recollect.model.errors import EmbedderError, InvalidArgument
+from recollect.store.sqlite.store import SqliteStore
 
 
 class Slow(LexicalEmbedder):
@@ -70,6 +72,50 @@ def test_nobody_waits_for_an_embedder_in_a_transaction(fails: bool) -> None:
         assert once(memory) == (done[0], True)
         assert slow.asked == ["Ben: Anna likes tea."]
         assert dict(ahead()) == {}
+
+
+class Watching(LexicalEmbedder):
+    """An embedder that notes whether a transaction was open when it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inside: list[bool] = []
+        self.is_open: Callable[[], bool] = lambda: False
+
+    def embed_passages(self, texts: Sequence[str]) -> list[Vectors]:
+        if texts:
+            self.inside.append(self.is_open())
+        return super().embed_passages(texts)
+
+
+TEA = (
+    "Anna made green tea in the kitchen.",
+    "Anna drank green tea again. It was cold.",
+    "Green tea for Anna at four.",
+    "Anna bought more green tea. The shop was full.",
+)
+ALIKE = (
+    "Anna likes the green tea from Japan",
+    "Anna likes green tea from Japan a lot",
+)
+
+
+def test_summaries_and_merged_memories_are_embedded_before_they_are_written() -> None:
+    watching, now = Watching(), datetime(2026, 5, 7, 12, tzinfo=UTC)
+    with recollect.open(":memory:", embedder=watching, clock=lambda: now, duplicates="off") as memory:
+        store = memory.store
+        assert isinstance(store, SqliteStore)
+        watching.is_open = lambda: store._connection.in_transaction
+        old = now - timedelta(days=20)
+        memory.remember_many([{"content": text, "tier": "episodic", "created_at": old} for text in TEA])
+        watching.inside.clear()
+        assert len(memory.consolidate()) == 1
+        assert watching.inside == [False]
+        memory.remember_many(ALIKE, namespace="other")
+        watching.inside.clear()
+        groups = memory.find_duplicates(strategy="merge", namespace="other").groups
+        assert memory.supersede_duplicates(groups, strategy="merge", namespace="other").repeats == 2
+        assert watching.inside == [False]
 
 
 def test_what_is_wrong_is_said_by_who_remembers() -> None:

@@ -14,10 +14,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from recollect.model.errors import InvalidArgument
+from recollect.model.memory import Memory
 from recollect.store.port import Floats
 
 if TYPE_CHECKING:
     from recollect.engine.engine import Engine
+    from recollect.engine.meaning import Meaning
 
 Vectors: TypeAlias = Mapping[bytes, Floats | None]
 """By the addresses of texts, their vectors; None for those that have to wait for theirs."""
@@ -50,15 +52,23 @@ def embedded_ahead(
     True
     """
     from recollect.engine.meaning import Meaning
-    from recollect.engine.words import embedded_text
 
-    texts = []
+    drafts = []
     # What is wrong with one of them is said by who remembers them, and says which.
     with suppress(InvalidArgument):
         for item in items:
             details = {"namespace": namespace, **item}
-            texts.append(embedded_text(engine.draft(details.pop("content"), **details)))
-    before = _AHEAD.set(dict(Meaning(engine.embedder, engine.store).of_documents(texts)))
+            drafts.append(engine.draft(details.pop("content"), **details))
+    with ahead_of(Meaning(engine.embedder, engine.store), drafts):
+        yield
+
+
+@contextmanager
+def ahead_of(meaning: Meaning, memories: Sequence[Memory]) -> Iterator[None]:
+    """Embed memories that will be written in the block, in this thread, before it begins."""
+    from recollect.engine.words import embedded_text
+
+    before = _AHEAD.set(dict(meaning.of_documents([embedded_text(memory) for memory in memories])))
     try:
         yield
     finally:

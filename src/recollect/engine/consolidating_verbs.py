@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from recollect.engine.ahead import ahead_of
 from recollect.engine.changing_verbs import ChangingVerbs
 from recollect.engine.leasing import Leasing
 from recollect.engine.meaning import Meaning
@@ -113,7 +114,7 @@ class ConsolidatingVerbs(ChangingVerbs, SubjectVerbs):
                 # A language model may take its time.
                 held.renew()
                 draft = self._summary(group, writer, path)
-                with self.store.together():
+                with ahead_of(self._meaning(), [draft]), self.store.together():
                     (draft,) = self.remember_many([draft], verbatim=True)
                     self.store.forget(path, [draft.id], now)
                 proposals.append(Proposal(draft, tuple(memory.id for memory in group)))

@@ -14,10 +14,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from recollect.embed.port import Embedder
+from recollect.engine.ahead import ahead_of
 from recollect.engine.drafts import Drafts
 from recollect.engine.duplicate_modes import Duplicates
 from recollect.engine.leasing import Leasing
-from recollect.engine.meaning import address
+from recollect.engine.meaning import Meaning, address
 from recollect.engine.repairing import Repairing
 from recollect.engine.subject_verbs import MERGED_FROM
 from recollect.engine.words import embedded_text
@@ -49,6 +50,10 @@ class DuplicateVerbs(ABC):
     _clock: Callable[[], datetime]
     _drafts: Drafts
     _repairing: Repairing
+
+    @abstractmethod
+    def _meaning(self) -> Meaning:
+        """Return what embeds."""
 
     @abstractmethod
     def _namespace(self, given: str | None) -> str:
@@ -168,7 +173,13 @@ class DuplicateVerbs(ABC):
                         for group in some:
                             self._supersede(path, group, run.number, hidden)
 
-                self._repairing.run([path], supersede)
+                joined = [
+                    self._drafts.draft(group.content, path, _taken_over([group.keep, *group.repeats]))
+                    for group in some
+                    if group.content != group.keep.content
+                ]
+                with ahead_of(self._meaning(), joined):
+                    self._repairing.run([path], supersede)
                 progress("superseding", min(start + _GROUPS_AT_ONCE, len(groups)), len(groups))
             self.store.finish_run(path, run.number, self._clock())
         return next(each for each in self.store.runs(path) if each.number == run.number)
