@@ -274,6 +274,32 @@ def test_a_relation_holds_as_long_as_the_memory_that_asserts_it(memory: Engine) 
     assert memory.entities() == ()
 
 
+def test_a_relation_holds_while_its_words_are_current_in_what_its_memory_repeats(memory: Engine) -> None:
+    def holds() -> bool:
+        found = told(memory.relations()) == [("Anna", "knows", "Ben")]
+        # The graph catches up with the same.
+        assert bool(memory.paths("Anna", to="Ben").paths) == found
+        return found
+
+    first, again = memory.remember("They met.", created_at=NOW - DAY), memory.remember("they met")
+    memory.relate("Anna", "knows", "Ben", memory=first.id)
+    groups = memory.find_duplicates(strategy="keep_most_recent").groups
+    run = memory.supersede_duplicates(groups, strategy="keep_most_recent")
+    assert memory.get(first.id).superseded_by == again.id
+    assert holds()
+    memory.forget(again.id)
+    assert not holds()
+    memory.restore(again.id)
+    assert holds()
+    memory.undo_duplicates(run.number)
+    memory.forget(again.id)
+    assert holds()
+    memory.restore(again.id)
+    memory.supersede_duplicates(groups, strategy="keep_most_recent")
+    memory.correct(again.id, "They never met.")
+    assert not holds()
+
+
 def test_a_relation_holds_within_its_own_time(memory: Engine) -> None:
     memory.relate("Anna", "lives_in", "Rome", valid_to=NOW)
     memory.relate("Anna", "lives_in", "Paris", valid_from=NOW)

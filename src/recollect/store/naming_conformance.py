@@ -14,6 +14,7 @@ from recollect.model.memory import Memory, Source
 from recollect.model.place import Place
 from recollect.store.naming import EntityRecord, Link
 from recollect.store.port import Entry, Store
+from recollect.store.repeats import Repeat
 
 _NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 _DAY = timedelta(days=1)
@@ -164,7 +165,7 @@ class NamingConformance:
         store.forget(_HERE, ["old"], _NOW)
         assert _types(store, now=_NOW) == "b"
         store.restore(_HERE, ["old"])
-        store.add([_entry("new", supersedes=("old",), created_at=_NOW + _DAY)])
+        store.add([_entry("new", supersedes=("old",), created_at=_NOW + _DAY, fingerprint="cd" * 16)])
         assert _types(store, now=_NOW) == "b"
         believed = {-1: "", 0: "ab", 1: "bc", 2: "b"}
         for days, held in believed.items():
@@ -173,6 +174,49 @@ class NamingConformance:
         assert _types(store, now=_NOW) == "ab"
         store.purge(_HERE, ["old"])
         assert [relation.type for relation in store.relations(_HERE)] == ["b", "c"]
+
+    def test_a_relation_holds_while_what_its_memory_only_repeats_does(self, store: Store) -> None:
+        """Check repeats of repeats, corrections of them, what several assert, and what was believed."""
+        texts = {"a": "tea", "b": "tea", "c": "some tea", "d": "milk"}
+        for id_, text in texts.items():
+            memory = Memory(
+                id=id_, content=text, namespace=_HERE, created_at=_NOW, fingerprint=text.encode().hex()
+            )
+            store.add([Entry(memory, {})])
+        said = [("b", "Bob"), ("b", "Eve"), ("a", "Bob"), ("c", "Bob")]
+        store.relate(_HERE, [Relation("Anna", "knows", name, asserted_by=id_) for id_, name in said], _NOW)
+
+        def holding(at: datetime, as_of: datetime | None = None) -> list[tuple[str, str | None]]:
+            found = store.relations(_HERE, now=at, as_of=as_of, names=["anna"])
+            return [(each.target, each.asserted_by) for each in found]
+
+        def asserting() -> list[str]:
+            links = store.links(_HERE, 0)
+            return ["abcd"[link.slot] for link in links if link.asserts]
+
+        later, last = _NOW + _DAY, _NOW + 2 * _DAY
+        everything = [("Bob", "b"), ("Eve", "b"), ("Bob", "a"), ("Bob", "c")]
+        assert (holding(last), asserting()) == (everything, ["a", "b", "c"])
+        # The one repeats the other in the same words, which asserts one of the two itself.
+        store.repeat(_HERE, [Repeat("b", "a", "exact", "r", later)])
+        assert holding(last) == [("Eve", "b"), ("Bob", "a"), ("Bob", "c")]
+        assert holding(last, as_of=_NOW) == everything
+        run = store.start_run(_HERE, "keep_both", last)
+        store.repeat(_HERE, [Repeat("a", "d", "near", "r", last, run=run.number)])
+        store.repeat(_HERE, [Repeat("c", "d", "merge", "r", last, run=run.number)])
+        # What stands for all of them says it once.
+        assert holding(last) == [("Bob", "b"), ("Eve", "b")]
+        assert holding(last, as_of=later) == [("Eve", "b"), ("Bob", "a"), ("Bob", "c")]
+        assert asserting() == ["a", "b", "c", "d"]
+        for hidden, left in (("d", []), ("b", [("Bob", "a")])):
+            store.forget(_HERE, [hidden], last)
+            assert holding(last) == left
+            store.restore(_HERE, [hidden])
+        store.undo_run(_HERE, run.number, last)
+        assert holding(last) == [("Eve", "b"), ("Bob", "a"), ("Bob", "c")]
+        # What is corrected is asserted no longer.
+        store.repeat(_HERE, [Repeat("a", "d", "correction", "r", last)])
+        assert holding(last) == [("Bob", "c")]
 
     def test_relations_can_be_removed(self, store: Store) -> None:
         """Check that all between two entities go, and the names that nothing refers to any more."""

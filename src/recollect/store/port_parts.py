@@ -133,8 +133,9 @@ class NamedStore(Protocol):
         """Return relations in the order in which they were said.
 
         All of them, or those that hold at `now`, or that were believed to hold at `as_of`: by their own
-        validity and by whether the memory that asserts them may be seen. Only those with one of the folded
-        `names` at an end, or written after the change `since`, if given.
+        validity and by whether the memory that asserts them may be seen, or what that only repeats (then
+        once, however many of what it repeats assert it). Only those with one of the folded `names` at an end,
+        or written after the change `since`, if given.
         """
         ...
 

@@ -16,9 +16,13 @@ _LINK: Final = (
     "SELECT m.slot, m.entities, m.session, m.position, "
     "ARRAY(SELECT o.slot FROM memories o WHERE o.namespace = m.namespace AND o.id = ANY (m.supersedes) "
     "ORDER BY o.slot), m.forgotten_at IS NULL AND m.superseded_by IS NULL, m.expires_at, "
-    "EXISTS (SELECT 1 FROM relations r WHERE r.namespace = m.namespace AND r.memory = m.slot) "
+    "EXISTS (SELECT 1 FROM relations r WHERE r.namespace = m.namespace AND r.memory = m.slot) OR ("
+    "EXISTS (SELECT 1 FROM memories l WHERE l.namespace = m.namespace AND l.superseded_by = m.id) "
+    "AND EXISTS (SELECT 1 FROM relations r JOIN memories l ON l.namespace = r.namespace "
+    "AND l.slot = r.memory WHERE r.namespace = m.namespace AND l.superseded_by IS NOT NULL)) "
     "FROM memories m WHERE m.namespace = %s"
 )
+"""What took the place of others may assert what those do."""
 
 
 def news(connection: Server, namespace: Namespace, since: int) -> GraphNews:

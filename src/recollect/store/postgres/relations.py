@@ -35,13 +35,46 @@ _HEAVIEST: Final = 1e9
 _FOR_EVER: Final = -9_000_000_000_000_000_000
 _NO_MEMORY: Final = -1
 _IS_TRUE: Final = (
-    "(r.valid_from IS NULL OR r.valid_from <= %(at)s) AND (r.valid_to IS NULL OR r.valid_to > %(at)s)"
+    "({0}.valid_from IS NULL OR {0}.valid_from <= %(at)s) AND ({0}.valid_to IS NULL OR {0}.valid_to > %(at)s)"
 )
-_IS_SEEN: Final = "m.forgotten_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > %(now)s)"
-_HOLDS: Final = f"{_IS_TRUE} AND (r.memory IS NULL OR ({_IS_SEEN} AND m.superseded_by IS NULL))"
+_IS_SEEN: Final = "{0}.forgotten_at IS NULL AND ({0}.expires_at IS NULL OR {0}.expires_at > %(now)s)"
+_SAID_AGAIN: Final = (
+    # Who says the same as a superseded memory that asserts something, and may be seen.
+    "WITH RECURSIVE said (origin, slot) AS ("
+    "SELECT m.slot, m.slot FROM memories m WHERE m.namespace = %(whose)s AND m.slot IN "
+    "(SELECT memory FROM relations WHERE namespace = %(whose)s AND memory IS NOT NULL) "
+    f"AND m.superseded_by IS NOT NULL AND {_IS_SEEN.format('m')} "
+    "UNION SELECT said.origin, w.slot FROM said "
+    "JOIN memories l ON l.namespace = %(whose)s AND l.slot = said.slot "
+    "JOIN memories w ON w.namespace = l.namespace AND w.id = l.superseded_by WHERE {superseded} "
+    "AND ((w.fingerprint = l.fingerprint AND w.fingerprint <> '') OR EXISTS (SELECT 1 FROM repeats n "
+    "WHERE n.namespace = l.namespace AND n.memory = l.slot AND n.winner = w.slot "
+    "AND n.kind <> 'correction'))), "
+    "standing (origin, slot) AS MATERIALIZED (SELECT said.origin, said.slot FROM said "
+    "JOIN memories w ON w.namespace = %(whose)s AND w.slot = said.slot "
+    f"WHERE {{current}} AND {_IS_SEEN.format('w')}) "
+)
+_SAID_BY_NO_OTHER: Final = (
+    # What stands for several may say the same for all of them.
+    "EXISTS (SELECT 1 FROM standing h WHERE h.origin = r.memory AND NOT EXISTS (SELECT 1 FROM relations q "
+    "WHERE q.namespace = r.namespace AND q.subject = r.subject AND q.object = r.object AND q.type = r.type "
+    f"AND q.valid_from IS NOT DISTINCT FROM r.valid_from AND {_IS_TRUE.format('q')} "
+    "AND (q.memory = h.slot OR (q.number < r.number "
+    "AND q.memory IN (SELECT o.origin FROM standing o WHERE o.slot = h.slot)))))"
+)
+_HOLDS: Final = (
+    f"{_IS_TRUE.format('r')} AND (r.memory IS NULL OR ({_IS_SEEN.format('m')} "
+    f"AND (m.superseded_by IS NULL OR {_SAID_BY_NO_OTHER})))"
+)
 _HELD: Final = (
-    f"r.created_at <= %(at)s AND {_IS_TRUE} AND (r.memory IS NULL OR ({_IS_SEEN} "
-    "AND m.created_at <= %(at)s AND (m.superseded_at IS NULL OR m.superseded_at > %(at)s)))"
+    f"r.created_at <= %(at)s AND {_IS_TRUE.format('r')} AND (r.memory IS NULL OR ({_IS_SEEN.format('m')} "
+    "AND m.created_at <= %(at)s AND (m.superseded_at IS NULL OR m.superseded_at > %(at)s "
+    f"OR {_SAID_BY_NO_OTHER})))"
+)
+_NOW: Final = _SAID_AGAIN.format(superseded="true", current="w.superseded_by IS NULL")
+_THEN: Final = _SAID_AGAIN.format(
+    superseded="l.superseded_at <= %(at)s",
+    current="(w.superseded_at IS NULL OR w.superseded_at > %(at)s)",
 )
 _NAMED: Final = "SELECT entity FROM names WHERE namespace = %(whose)s AND folded = ANY (%(names)s::text[])"
 
@@ -141,15 +174,16 @@ def listed(
     since: int = 0,
 ) -> list[Relation]:
     """Return relations in the order in which they were said: all of them, or those that hold."""
-    condition = "r.namespace = %(whose)s AND r.change > %(since)s"
+    condition, before = "r.namespace = %(whose)s AND r.change > %(since)s", ""
     values: dict[str, object] = {"whose": number, "since": since}
     if now is not None:
         condition += f" AND {_HOLDS if as_of is None else _HELD}"
+        before = _NOW if as_of is None else _THEN
         values |= {"now": microseconds(now), "at": microseconds(now if as_of is None else as_of)}
     if names is not None:
         condition += f" AND (r.subject IN ({_NAMED}) OR r.object IN ({_NAMED}))"
         values["names"] = list(names)
-    rows = connection.execute(f"{_SELECTED}WHERE {condition} ORDER BY r.number", values)
+    rows = connection.execute(f"{before}{_SELECTED}WHERE {condition} ORDER BY r.number", values)
     return [relation_of(row) for row in rows]
 
 

@@ -20,8 +20,13 @@ _AT_ONCE: Final = 500
 _COLUMNS: Final = (
     "SELECT slot, entities, session, position, supersedes, "
     "forgotten_at IS NULL AND superseded_by IS NULL, expires_at, "
-    "EXISTS (SELECT 1 FROM relations r WHERE r.memory = memories.number) FROM memories "
+    "EXISTS (SELECT 1 FROM relations r WHERE r.memory = memories.number) OR ("
+    "EXISTS (SELECT 1 FROM memories l WHERE l.superseded_by = memories.id "
+    "AND l.namespace = memories.namespace) AND EXISTS (SELECT 1 FROM relations r "
+    "JOIN memories l ON l.number = r.memory WHERE r.namespace = memories.namespace "
+    "AND l.superseded_by IS NOT NULL)) FROM memories "
 )
+"""What took the place of others may assert what those do."""
 
 
 def news(connection: sqlite3.Connection, namespace: Namespace, since: int) -> GraphNews:

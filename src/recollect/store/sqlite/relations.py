@@ -2,11 +2,13 @@
 
 Whether a relation holds is never written down: it is computed from its own validity and from the state of
 the memory that asserts it, whenever somebody looks. So forgetting, restoring or correcting a memory has
-nothing to keep in step.
+nothing to keep in step. What asserts something and was superseded only because another says the same goes on
+asserting it for as long as that one may be seen.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
@@ -35,12 +37,46 @@ _SAME: Final = (
 _HEAVIEST: Final = 1e9
 """Weights are summed over many edges, and must not overflow."""
 _FOR_EVER: Final = -9_000_000_000_000_000_000
-_IS_TRUE: Final = "(r.valid_from IS NULL OR r.valid_from <= ?) AND (r.valid_to IS NULL OR r.valid_to > ?)"
-_IS_SEEN: Final = "m.forgotten_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?)"
-_HOLDS: Final = f"{_IS_TRUE} AND (r.memory IS NULL OR ({_IS_SEEN} AND m.superseded_by IS NULL))"
+_IS_TRUE: Final = (
+    "({0}.valid_from IS NULL OR {0}.valid_from <= :at) AND ({0}.valid_to IS NULL OR {0}.valid_to > :at)"
+)
+_IS_SEEN: Final = "{0}.forgotten_at IS NULL AND ({0}.expires_at IS NULL OR {0}.expires_at > :now)"
+_SAID_AGAIN: Final = (
+    # Who says the same as a superseded memory that asserts something, and may be seen.
+    "WITH RECURSIVE said (origin, number) AS ("
+    "SELECT m.number, m.number FROM memories m WHERE m.number IN "
+    "(SELECT memory FROM relations WHERE namespace = :whose AND memory IS NOT NULL) "
+    f"AND m.superseded_by IS NOT NULL AND {_IS_SEEN.format('m')} "
+    "UNION SELECT said.origin, w.number FROM said JOIN memories l ON l.number = said.number "
+    "JOIN memories w ON w.namespace = l.namespace AND w.id = l.superseded_by WHERE {superseded} "
+    "AND ((w.fingerprint = l.fingerprint AND w.fingerprint <> '') OR EXISTS (SELECT 1 FROM repeats n "
+    "WHERE n.memory = l.number AND n.winner = w.number AND n.kind <> 'correction'))), "
+    "standing (origin, number) AS (SELECT said.origin, said.number FROM said "
+    f"JOIN memories w ON w.number = said.number WHERE {{current}} AND {_IS_SEEN.format('w')}) "
+)
+_SAID_BY_NO_OTHER: Final = (
+    # What stands for several may say the same for all of them.
+    "EXISTS (SELECT 1 FROM standing h WHERE h.origin = r.memory AND NOT EXISTS (SELECT 1 FROM relations q "
+    "WHERE q.subject = r.subject AND q.object = r.object AND q.type = r.type AND q.namespace = r.namespace "
+    f"AND q.valid_from IS r.valid_from AND {_IS_TRUE.format('q')} AND (q.memory = h.number OR "
+    "(q.number < r.number AND q.memory IN (SELECT o.origin FROM standing o WHERE o.number = h.number)))))"
+)
+_HOLDS: Final = (
+    f"{_IS_TRUE.format('r')} AND (r.memory IS NULL OR ({_IS_SEEN.format('m')} "
+    f"AND (m.superseded_by IS NULL OR {_SAID_BY_NO_OTHER})))"
+)
 _HELD: Final = (
-    f"r.created_at <= ? AND {_IS_TRUE} AND (r.memory IS NULL OR ({_IS_SEEN} "
-    "AND m.created_at <= ? AND (m.superseded_at IS NULL OR m.superseded_at > ?)))"
+    f"r.created_at <= :at AND {_IS_TRUE.format('r')} AND (r.memory IS NULL OR ({_IS_SEEN.format('m')} "
+    "AND m.created_at <= :at AND (m.superseded_at IS NULL OR m.superseded_at > :at "
+    f"OR {_SAID_BY_NO_OTHER})))"
+)
+_NOW: Final = _SAID_AGAIN.format(superseded="true", current="w.superseded_by IS NULL")
+_THEN: Final = _SAID_AGAIN.format(
+    superseded="l.superseded_at <= :at", current="(w.superseded_at IS NULL OR w.superseded_at > :at)"
+)
+
+_NAMED: Final = (
+    "SELECT entity FROM names WHERE namespace = :whose AND folded IN (SELECT value FROM json_each(:names))"
 )
 
 
@@ -139,22 +175,16 @@ def listed(
     since
         Only those written after this change.
     """
-    condition = "r.namespace = ? AND r.change > ?"
-    values: list[Any] = [number, since]
+    condition, before = "r.namespace = :whose AND r.change > :since", ""
+    values: dict[str, Any] = {"whose": number, "since": since}
     if now is not None:
-        at = microseconds(now)
-        if as_of is None:
-            condition += f" AND {_HOLDS}"
-            values += [at, at, at]
-        else:
-            then = microseconds(as_of)
-            condition += f" AND {_HELD}"
-            values += [then, then, then, at, then, then]
+        values |= {"now": microseconds(now), "at": microseconds(now if as_of is None else as_of)}
+        condition += f" AND {_HOLDS if as_of is None else _HELD}"
+        before = _NOW if as_of is None else _THEN
     if names is not None:
-        ends = f"SELECT entity FROM names WHERE namespace = ? AND folded IN ({marks(names)})"
-        condition += f" AND (r.subject IN ({ends}) OR r.object IN ({ends}))"
-        values += [number, *names, number, *names]
-    rows = connection.execute(f"{_SELECTED}WHERE {condition} ORDER BY r.number", values)
+        condition += f" AND (r.subject IN ({_NAMED}) OR r.object IN ({_NAMED}))"
+        values["names"] = json.dumps(list(names))
+    rows = connection.execute(f"{before}{_SELECTED}WHERE {condition} ORDER BY r.number", values)
     return [relation_of(row) for row in rows]
 
 
