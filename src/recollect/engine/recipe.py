@@ -174,9 +174,9 @@ class Recipe:
         ([50, 150, 1000], 0)
         """
         least = min(self.pool_per_hit * limit, _LARGEST_POOL)
-        wanted = {name: getattr(self, name) for name in ("vector_pool", "lexical_pool")}
-        larger = {name: least for name, pool in wanted.items() if 0 < pool < least}
-        return replace(self, **larger) if larger else self
+        pools = {"vector_pool": self.vector_pool, "lexical_pool": self.lexical_pool}
+        larger = {name: least for name, pool in pools.items() if 0 < pool < least}
+        return self.changed(larger) if larger else self
 
     def as_dict(self) -> dict[str, Any]:
         """Return the recipe as plain data."""
