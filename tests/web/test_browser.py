@@ -17,13 +17,14 @@ from urllib.parse import urlsplit
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 
 import recollect
 from recollect.cli.demo import ASKED, conversation
 from recollect.engine import Engine
 from recollect.engine.access import Gatekeeper
 from recollect.model.memory import Source
+from recollect.model.place import Place
 from recollect.web.app import create_pages
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -395,6 +396,83 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(browser: Browser, served: S
         wide[path] = page.evaluate("document.documentElement.scrollWidth")
     context.close()
     assert max(wide.values()) <= 360, wide
+
+
+def test_on_a_phone_one_sees_which_page_one_is_on(browser: Browser, served: Served) -> None:
+    context = browser.new_context(base_url=served.url, viewport={"width": 360, "height": 700}, is_mobile=True)
+    page = context.new_page()
+    for path, name in (("/", "Search"), ("/timeline", "Timeline"), ("/settings", "Settings")):
+        page.goto(path)
+        here = page.get_by_role("link", name=name, exact=True)
+        expect(here).to_be_in_viewport(ratio=1)
+    context.close()
+
+
+def test_names_without_a_place_to_break_and_long_keys_are_readable(browser: Browser) -> None:
+    with recollect.open(":memory:", embedder="lexical") as engine:
+        engine.remember(
+            "x" * 3_000, id="long", category="c" * 150, tags=("t" * 150,), entities=("n" * 300,),
+            metadata={"k" * 200: "v" * 200, "a key of many words " * 9: "its value"},
+            source=Source("s" * 200, "z" * 200, 0), place=Place(1, 2, "p" * 200),
+        )  # fmt: skip
+        engine.relate("n" * 300, "r" * 150, "m" * 300)
+        with Served(engine) as running:
+            for width in (360, 1280):
+                context = browser.new_context(base_url=running.url, viewport={"width": width, "height": 700})
+                page = context.new_page()
+                for path in ("/?q=" + "x" * 300, "/memories", "/memories/long", "/graph", "/communities",
+                             "/timeline?entity=" + "n" * 300, "/map", "/map?lat=1&lon=2"):  # fmt: skip
+                    page.goto(path)
+                    assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+                page.goto("/memories/long")
+                said = page.locator("dd", has_text="its value").bounding_box()
+                assert said is not None
+                assert said["width"] > 100
+                context.close()
+
+
+def test_what_is_written_from_right_to_left_is_read_so(browser: Browser) -> None:
+    """The letter in the middle of a Hebrew sentence must not turn its halves around."""
+    with recollect.open(":memory:", embedder="lexical") as engine:
+        engine.remember("אנה אוהבת תה, ו-Bob לא", id="rtl", source=Source("שלום", "x", 1))
+        with Served(engine) as running:
+            context = browser.new_context(base_url=running.url)
+            page = context.new_page()
+            direction = "node => getComputedStyle(node).direction"
+            page.goto("/memories/rtl")
+            assert page.locator("blockquote").evaluate(direction) == "rtl"
+            page.goto("/memories")
+            assert page.locator(".said a").evaluate(direction) == "rtl"
+            assert page.locator(".byline").evaluate(direction) == "ltr"
+            page.goto("/")
+            page.get_by_label("Question").fill("מי אוהב תה?")
+            assert page.get_by_label("Question").evaluate(direction) == "rtl"
+            context.close()
+
+
+def test_a_server_that_is_slow_or_does_not_answer(browser: Browser, served: Served) -> None:
+    context = browser.new_context(base_url=served.url)
+    page = context.new_page()
+    page.goto("/?q=release")
+    answering = threading.Event()
+
+    def late(route: Route) -> None:
+        answering.wait(5)
+        route.continue_()
+
+    page.route("**/?q=*", late)
+    page.get_by_label("Question").fill("release rule")
+    expect(page.locator("#results")).to_have_class("results htmx-request")
+    answering.set()
+    expect(page.locator("#results")).to_have_class("results")
+    page.unroute_all()
+    page.route("**/*", lambda route: route.abort())
+    page.get_by_label("Question").fill("release rules")
+    expect(page.get_by_text("The server does not answer")).to_be_visible()
+    page.unroute_all()
+    page.get_by_label("Question").fill("release")
+    expect(page.get_by_text("The server does not answer")).to_be_hidden()
+    context.close()
 
 
 def test_everything_works_without_scripts(browser: Browser, served: Served) -> None:

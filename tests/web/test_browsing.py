@@ -109,6 +109,23 @@ def test_remembering_leads_to_the_memory(client: TestClient, engine: Engine, tok
     assert (memory.category, memory.tags) == ("preference", ("food", "bread"))
 
 
+def test_what_was_known_is_not_called_new(client: TestClient, engine: Engine, token: str) -> None:
+    form = {"token": token, "content": "Ben likes rye bread."}
+    first, second = (client.post("/memories", data=form).headers["location"] for _ in range(2))
+    assert second == first.replace("done=remembered", "done=known")
+    assert "That was known already" in client.get(second).text
+    assert "<dd>2 times</dd>" in client.get(second).text
+
+
+def test_undo_stays_on_the_page_where_it_is_offered(client: TestClient, engine: Engine, token: str) -> None:
+    engine.remember_many([f"Number {number}." for number in range(60)])
+    older = re.search(r'href="/memories\?cursor=(\d+)">Older', client.get("/memories").text)
+    assert older is not None
+    form = {"token": token, "do": "forget", "memory": ["tea"], "cursor": older[1]}
+    notice = client.post("/memories/act", data=form).text.partition('class="notice good"')[2]
+    assert f'name="cursor" value="{older[1]}"' in notice.partition("</form>")[0]
+
+
 def test_a_blank_memory_is_refused(client: TestClient, engine: Engine, token: str) -> None:
     assert client.post("/memories", data={"token": token, "content": "  "}).status_code == 400
     assert len(engine.list().memories) == 4

@@ -18,14 +18,14 @@ NOW = datetime(2026, 5, 20, tzinfo=UTC)
 
 def test_the_most_mentioned_comes_first_without_a_question(client: TestClient, engine: Engine) -> None:
     first = engine.entities(limit=1)[0].entity.name
-    assert f"<h2>{first}</h2>" in client.get("/graph").text
+    assert f"<h2><bdi>{first}</bdi></h2>" in client.get("/graph").text
 
 
 def test_the_list_beside_shows_names_and_memories(client: TestClient) -> None:
     page = client.get("/graph?entity=lisbon").text
-    assert "<h2>Lisbon</h2>" in page
-    assert 'href="/graph?entity=Anna">Anna</a>' in page
-    assert 'href="/memories/lisbon">Anna and Boris travelled to Lisbon.</a>' in page
+    assert "<h2><bdi>Lisbon</bdi></h2>" in page
+    assert 'href="/graph?entity=Anna" dir="auto">Anna</a>' in page
+    assert 'href="/memories/lisbon" dir="auto">Anna and Boris travelled to Lisbon.</a>' in page
 
 
 def test_the_data_are_nodes_and_edges_each_once(client: TestClient) -> None:
@@ -44,7 +44,7 @@ def test_relations_are_followed_and_listed_in_their_direction(client: TestClient
     data = client.get("/graph/data?entity=Bank+of+England&depth=1").json()
     assert [(edge["source"], edge["label"]) for edge in data["edges"]] == [("name:Anna", "works_at")]
     page = client.get("/graph?entity=Anna").text
-    assert '>Anna</a> <span class="muted">works_at</span> <a href="/graph?entity=Bank+of+England">' in page
+    assert '>Anna</a> <bdi class="muted">works_at</bdi> <a href="/graph?entity=Bank+of+England"' in page
 
 
 def test_what_was_said_next_is_followed_on_request(client: TestClient) -> None:

@@ -28,6 +28,14 @@ def test_addresses(engine: Engine) -> None:
     assert visit(engine, prefix="/web").url("/map") == "/web/map"
 
 
+def test_a_name_of_dots_is_no_way_up(engine: Engine) -> None:
+    here = visit(engine)
+    assert here.url("/memories/a/../b") == "/memories/a%2F../b"
+    assert here.url("/memories/./b/act") == "/memories%2F./b/act"
+    assert here.url("/memories/..") == "/memories%2F.."
+    assert here.url("/memories/.../.b") == "/memories/.../.b"
+
+
 def test_going_on(engine: Engine) -> None:
     assert visit(engine).go("/x").status_code == 303
     fragment = visit(engine, fragment=True).go("/x")

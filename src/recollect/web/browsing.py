@@ -104,7 +104,8 @@ def remember(visit: Visit) -> Response:
     if values.listed("tags"):
         details["tags"] = values.listed("tags")
     memory = visit.engine.remember(values.text("content"), namespace=visit.namespace, **details)
-    return visit.go(visit.url(f"/memories/{memory.id}", done="remembered"))
+    done = "known" if memory.mentions > 1 else "remembered"
+    return visit.go(visit.url(f"/memories/{memory.id}", done=done))
 
 
 def apply(visit: Visit, action: Action, ids: Sequence[str]) -> list[str]:

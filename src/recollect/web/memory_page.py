@@ -21,6 +21,7 @@ _READ: Final = 2_000
 _SESSION: Final = 500
 _NEWS: Final = {
     "remembered": "Remembered.",
+    "known": "That was known already: this is the memory, and it counts as said once more.",
     "corrected": "Corrected: this is the new memory.",
     "changed": "Changed.",
 }

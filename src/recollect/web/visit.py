@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import quote, urlencode
 
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -14,6 +15,8 @@ from recollect.engine import Engine
 from recollect.web.errands import Errands
 from recollect.web.rendering import render
 from recollect.web.values import Values
+
+_DOTS: Final = re.compile(r"/\.\.?(?=/|$)")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +78,9 @@ class Visit:
             wanted.setdefault("ns", self.namespace)
         given = {name: value for name, value in wanted.items() if value not in (None, "", ())}
         query = urlencode(given, doseq=True)
-        return self.prefix + quote(path, safe="/") + (f"?{query}" if query else "")
+        # A browser takes a step of dots as the way up, wherever it stands: behind %2F it is part of a name.
+        steps = _DOTS.sub(lambda found: found[0].replace("/", "%2F"), quote(path, safe="/"))
+        return self.prefix + steps + (f"?{query}" if query else "")
 
     def page(self, template: str, /, *, status: int = 200, **context: Any) -> Response:  # noqa: ANN401
         """Return a page, or the part of it that was asked for."""

@@ -15,6 +15,13 @@ document.addEventListener("htmx:configRequest", (event) => {
   }
 });
 
+// A page that is left as it was, without a word, looks like an answer.
+const unanswered = (is) => {
+  document.getElementById("unanswered").hidden = !is;
+};
+for (const name of ["htmx:sendError", "htmx:timeout"]) document.addEventListener(name, () => unanswered(true));
+document.addEventListener("htmx:beforeOnLoad", () => unanswered(false));
+
 // --- controls -------------------------------------------------------------------------------------------
 
 function mark(field) {
@@ -44,7 +51,11 @@ function countTicks() {
   for (const button of document.querySelectorAll("[data-needs-ticks]")) button.disabled = ticked === 0;
 }
 
-document.addEventListener("DOMContentLoaded", countTicks);
+document.addEventListener("DOMContentLoaded", () => {
+  countTicks();
+  // On a phone the pages are in a row that is longer than the screen.
+  document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+});
 document.addEventListener("htmx:afterSwap", countTicks);
 
 // --- keys -----------------------------------------------------------------------------------------------

@@ -94,13 +94,18 @@ async function fetched(url) {
   return answer.json();
 }
 
+function told(what) {
+  const place = document.getElementById("picked");
+  place.replaceChildren(what);
+  place.hidden = false;
+}
+
 function picked(node) {
-  const told = document.getElementById("picked");
   const link = document.createElement("a");
   link.href = node.data("url");
+  link.dir = "auto";
   link.textContent = node.data("label");
-  told.replaceChildren(link);
-  told.hidden = false;
+  told(link);
 }
 
 async function draw() {
@@ -120,9 +125,13 @@ async function draw() {
   graph.on("dbltap", "node[kind = 'name']", async (event) => {
     const url = new URL(place.dataset.more, window.location.href);
     url.searchParams.set("entity", event.target.data("label"));
-    const more = elements(await fetched(url)).filter((each) => graph.getElementById(each.data.id).empty());
-    graph.add(more);
-    arranged(graph, false);
+    try {
+      const more = elements(await fetched(url)).filter((each) => graph.getElementById(each.data.id).empty());
+      graph.add(more);
+      arranged(graph, false);
+    } catch (error) {
+      told(`What is around it could not be added: ${error.message}`);
+    }
   });
 }
 
