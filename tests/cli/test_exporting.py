@@ -1,7 +1,9 @@
 """Export: every field, in a form that import takes back exactly."""
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -208,6 +210,7 @@ def test_to_a_file_whole_or_not_at_all(cli: Run, tea: str, home: Path) -> None:
         "exported": 3,
         "entities": 0,
         "relations": 0,
+        "damaged": [],
         "file": "out.jsonl",
     }
     before = (home / "out.jsonl").read_text()
@@ -230,7 +233,7 @@ def test_an_export_that_fails_leaves_the_old_file(cli: Run, tea: str, home: Path
 
     (home / "out.jsonl").write_text("precious")
 
-    def broken(self: SqliteStore, namespace: str | None) -> Any:
+    def broken(self: SqliteStore, namespace: str | None, unreadable: object) -> Any:
         yield self.get("default", [tea])[0]
         raise OSError(28, "No space left on device")
 
@@ -238,3 +241,17 @@ def test_an_export_that_fails_leaves_the_old_file(cli: Run, tea: str, home: Path
     assert cli("export", "out.jsonl", "--force").code == 2
     assert (home / "out.jsonl").read_text() == "precious"
     assert not list(home.glob(".out*"))
+
+
+def test_what_can_be_read_of_a_damaged_file_can_be_saved(cli: Run, tea: str, home: Path) -> None:
+    newer = cli("correct", tea, "Anna prefers black tea").out.strip()
+    with closing(sqlite3.connect(home / "memories.db")) as file, file:
+        file.execute("UPDATE memories SET content = CAST(x'c3c3' AS TEXT) WHERE id = ?", (tea,))
+    assert cli("list", "--hidden").code == 3
+    ran = cli("export", "saved.jsonl")
+    assert ran.code == 3
+    assert f"recollect: left out: the row of memory {tea} cannot be read" in ran.err
+    assert cli("export", "saved.jsonl", "--force", "--json").json["exported"] == 3
+    assert cli("--db", "new.db", "import", "saved.jsonl").out == "imported 3 memories\n"
+    assert cli("--db", "new.db", "check").out == "sound\n"
+    assert cli("--db", "new.db", "show", newer, "--json").json[0]["supersedes"] == []

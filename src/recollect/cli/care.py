@@ -57,7 +57,9 @@ def check(session: Session, repair: Repair = False) -> None:
         elif not left:
             output.line("repaired")
     if left:
-        advice = "restore a backup" if repair else "recollect check --repair rebuilds what can be rebuilt"
+        advice = "recollect check --repair rebuilds what can be rebuilt"
+        if repair:
+            advice = "restore a backup, or export what can be read and import it into another file"
         output.warn(f"{counted(len(left), 'problem')}; {advice}")
         session.leave(UNSOUND)
 

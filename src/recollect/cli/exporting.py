@@ -14,11 +14,13 @@ import typer
 
 from recollect.cli.arguments import file_to_write
 from recollect.cli.command import command
+from recollect.cli.failures import STORE
 from recollect.cli.output import counted
 from recollect.cli.session import Session
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
+    from recollect.model.memory import Memory
 
 File = Annotated[str, typer.Argument(metavar="[FILE]", help="Where to write; - is standard output.")]
 All = Annotated[bool, typer.Option("--all-namespaces", help="Every namespace, not only this one.")]
@@ -38,9 +40,13 @@ def export(session: Session, file: File = "-", all_namespaces: All = False, forc
     with session.memory() as engine, target_of(file, force=force) as target:
         paths = sorted(engine.store.namespaces()) if all_namespaces else [engine.namespace]
         hidden = {(path, each.memory_id): each for path in paths for each in engine.store.hidden(path)}
-        count = 0
-        for memory in engine.store.export(None if all_namespaces else engine.namespace):
+        count, damaged = 0, list[str]()
+        only = None if all_namespaces else engine.namespace
+        for memory in engine.store.export(only, lambda error: damaged.append(str(error))):
             row = as_json(memory) | hidden_as_json(hidden.get((memory.namespace, memory.id)))
+            if damaged:
+                # Whoever imports a memory asks for those that it took the place of.
+                row["supersedes"] = [id_ for id_ in memory.supersedes if _is_readable(engine, memory, id_)]
             target.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
             count += 1
         declared = {"entities": 0, "relations": 0}
@@ -50,7 +56,7 @@ def export(session: Session, file: File = "-", all_namespaces: All = False, forc
                 declared[kind] += 1
         others = len(engine.store.namespaces().keys() - {engine.namespace})
     if file != "-" and output.json:
-        output.data({"exported": count, **declared, "file": file})
+        output.data({"exported": count, **declared, "damaged": damaged, "file": file})
     else:
         singular = {"entities": "entity", "relations": "relation"}
         also = "".join(
@@ -60,6 +66,20 @@ def export(session: Session, file: File = "-", all_namespaces: All = False, forc
         output.say(f"{counted(count, 'memory', 'memories')}{also}{where} · {session.settings.db}")
     if others and not all_namespaces:
         output.say(f"{counted(others, 'other namespace')} left out; --all-namespaces takes all")
+    for said in damaged:
+        output.fail(f"left out: {said}")
+    if damaged:
+        session.leave(STORE)
+
+
+def _is_readable(engine: Engine, memory: Memory, id_: str) -> bool:
+    from recollect.model.errors import StoreCorrupt
+
+    try:
+        engine.get(id_, namespace=memory.namespace)
+    except StoreCorrupt:
+        return False
+    return True
 
 
 def _declarations(engine: Engine, path: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -24,6 +24,7 @@ from recollect.store.port_parts import LearningStore, NamedStore, RepeatStore, S
 if TYPE_CHECKING:
     from recollect.index.lexical import LexicalQuery
     from recollect.index.record import Records
+    from recollect.model.errors import StoreCorrupt
     from recollect.model.period import Period
     from recollect.model.place import Place
     from recollect.rank.combination import Combination
@@ -390,8 +391,13 @@ class Store(VectorStore, NamedStore, ServedStore, LearningStore, RepeatStore, Pr
         """Return sizes and counts, for people."""
         ...
 
-    def export(self, namespace: str | None) -> Iterator[Memory]:
-        """Yield every memory, hidden ones too, in the order they were added."""
+    def export(
+        self, namespace: str | None, unreadable: Callable[[StoreCorrupt], None] | None = None
+    ) -> Iterator[Memory]:
+        """Yield every memory, hidden ones too, in the order they were added.
+
+        One whose row is damaged is an error, or is left out where `unreadable` is given and told about it.
+        """
         ...
 
     def check(self, terms_of: Callable[[Memory], Terms], *, repair: bool = False) -> list[str]:

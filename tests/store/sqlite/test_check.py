@@ -111,3 +111,34 @@ def test_a_repair_makes_all_of_it_sound(store: SqliteStore) -> None:
     assert found
     assert store.check(terms_of, repair=True) == found
     assert told(store) == []
+
+
+def test_a_memory_that_cannot_be_read_is_named(store: SqliteStore) -> None:
+    # A flipped bit in a letter of two bytes.
+    connection(store).execute("UPDATE memories SET content = CAST(x'c3c3' AS TEXT) WHERE id = 'm7'")
+    connection(store).execute("UPDATE memories SET confidence = 'high' WHERE id = 'm9'")
+    connection(store).execute("DELETE FROM records WHERE slot = 3")
+    first, second = told(store)
+    assert first.startswith("acme/alice: the row of memory m7 cannot be read (content must be a string")
+    assert second.startswith("acme/alice: the row of memory m9 cannot be read (confidence must be")
+    assert store.check(terms_of, repair=True) == [first, second]
+
+
+@pytest.mark.parametrize(
+    ("damage", "text"),
+    [
+        ("UPDATE namespaces SET slots = 'many'", "the slots of 1 rows of namespaces"),
+        ("UPDATE changes SET slot = 'x' WHERE slot = 9", "the slot of 1 rows of changes"),
+        ("UPDATE memories SET superseded_at = 'x' WHERE slot < 2", "the superseded_at of 2 rows of memories"),
+    ],
+)
+def test_what_is_of_no_use_as_a_number_is_told(store: SqliteStore, damage: str, text: str) -> None:
+    connection(store).execute(damage)
+    assert told(store) == [f"the file: {text} is not a whole number"]
+
+
+def test_a_number_of_slots_that_no_file_has_room_for_is_told(store: SqliteStore) -> None:
+    connection(store).execute("UPDATE namespaces SET slots = ?", (2**62,))
+    assert told(store) == [f"acme/alice: there are not {2**62} records, one for each slot"]
+    store.check(terms_of, repair=True)
+    assert told(store) == []

@@ -326,3 +326,10 @@ def test_inside_what_is_written_together_one_reads_once_until_something_changes(
     with together(connection, "m"):
         assert seen() == ["first"]
     connection.close()
+
+
+def test_a_text_that_is_no_utf_8_is_damage(tmp_path: Path) -> None:
+    connection = connect(tmp_path / "m.db")
+    with pytest.raises(StoreCorrupt, match="no UTF-8; run `recollect check`"), translated("m.db"):
+        connection.execute("SELECT CAST(x'c3c3' AS TEXT)").fetchall()
+    connection.close()

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from recollect.model.errors import InvalidArgument, MemoryNotFound
+from recollect.model.errors import InvalidArgument, MemoryNotFound, StoreCorrupt
 from recollect.store.conformance import HERE, THERE, entry
 from recollect.store.sqlite.store import SqliteStore
 
@@ -48,3 +48,15 @@ def test_a_change_number_is_never_used_twice(store: SqliteStore) -> None:
     first = store.add([entry("a", "tea")])
     store.purge(HERE, ["a"])
     assert store.add([entry("a", "tea")]) > first + 1
+
+
+def test_a_damaged_memory_keeps_no_other_from_being_exported(store: SqliteStore) -> None:
+    store.add([entry(id, "tea") for id in "abcd"])
+    damage = store._connection.execute
+    damage("UPDATE memories SET content = CAST(x'c3c3' AS TEXT) WHERE id = 'b'")
+    damage("UPDATE memories SET tier = 'first' WHERE id = 'c'")
+    with pytest.raises(StoreCorrupt, match="UTF-8"):
+        list(store.export(None))
+    told = list[str]()
+    assert [memory.id for memory in store.export(None, lambda error: told.append(str(error)))] == ["a", "d"]
+    assert [text.split(" cannot")[0] for text in told] == ["the row of memory b", "the row of memory c"]

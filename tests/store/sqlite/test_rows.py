@@ -2,12 +2,14 @@ import json
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.model.errors import StoreCorrupt
 from recollect.model.memory import Memory, Source, Tier
 from recollect.model.place import Place
-from recollect.store.sqlite.rows import COLUMNS, marks, memory, row
+from recollect.store.sqlite.rows import COLUMNS, marks, memory, row, sound
 
 times = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=5, minutes=30))])).filter(
     lambda value: 2 <= value.year <= 9998
@@ -67,3 +69,32 @@ def test_metadata_is_written_as_json_writes_it(metadata: dict[str, Any]) -> None
     given_ = Memory(id="m", content="tea", created_at=datetime(2026, 5, 7, tzinfo=UTC), metadata=metadata)
     written = row(given_)[COLUMNS.index("metadata")]
     assert written == json.dumps(metadata, ensure_ascii=False)
+
+
+@given(memories())
+def test_what_was_written_is_sound(given: Memory) -> None:
+    assert sound([*row(given), given.namespace]) == given
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("id", ""),
+        ("content", b"tea"),
+        ("category", b""),
+        ("confidence", 1.5),
+        ("confidence", "high"),
+        ("tags", "[1]"),
+        ("mentions", 0),
+        ("access_count", -1),
+        ("version", "two"),
+        ("superseded_by", 7),
+        ("fingerprint", b"ab"),
+    ],
+)
+def test_a_row_that_says_what_no_memory_can_is_not(column: str, value: object) -> None:
+    tea = Memory(id="m1", content="tea", created_at=datetime(2026, 5, 7, tzinfo=UTC))
+    values = list(row(tea))
+    values[COLUMNS.index(column)] = value
+    with pytest.raises(StoreCorrupt, match=f"{column}.* must be"):
+        sound([*values, "acme"])

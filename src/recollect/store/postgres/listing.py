@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from recollect.model.errors import InvalidArgument
+from recollect.model.errors import InvalidArgument, StoreCorrupt
 from recollect.model.memory import Memory
 from recollect.store.filters import Filter, matches
 from recollect.store.instants import instant
@@ -106,8 +106,13 @@ class ListingStore:
 
         return self._database.read(read)
 
-    def export(self, namespace: str | None) -> Iterator[Memory]:
-        """Yield every memory, hidden ones too, in the order they were added."""
+    def export(
+        self, namespace: str | None, unreadable: Callable[[StoreCorrupt], None] | None = None
+    ) -> Iterator[Memory]:
+        """Yield every memory, hidden ones too, in the order they were added.
+
+        One whose row is damaged is an error, or is left out where `unreadable` is given and told about it.
+        """
         after = 0
         while True:
 
@@ -123,7 +128,15 @@ class ListingStore:
             if not rows:
                 return
             after = rows[-1][0]
-            yield from (memory(row, path) for _, path, *row in rows)
+            for _, path, *row in rows:
+                try:
+                    said = memory(row, path)
+                except StoreCorrupt as error:
+                    if unreadable is None:
+                        raise
+                    unreadable(error)
+                else:
+                    yield said
 
     def namespaces(self) -> Mapping[str, int]:
         """Return every namespace and how many memories it holds, hidden ones included."""

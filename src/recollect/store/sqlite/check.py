@@ -1,7 +1,7 @@
 """Is the file sound? What was said, what was derived from it, and whether the two agree.
 
 Derived data (records, waiting words, segments, vector codes) can always be rebuilt from the memories and
-their vectors; `rebuild` does so for one namespace. What was said is never touched.
+their vectors (rebuilding.py). What was said is never touched.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from recollect.duplicates.fingerprint import fingerprint
 from recollect.index import tail
 from recollect.index.approximate import LARGE
 from recollect.index.codes import Codes
-from recollect.index.directions import are_directions
 from recollect.index.postings import MOST, PLACES, opened, parts_of, places_of
-from recollect.index.record import FORGOTTEN, GONE, gone, packed, unpacked
+from recollect.index.record import GONE, packed, unpacked
 from recollect.model.errors import IndexCorrupt, StoreCorrupt
 from recollect.model.memory import Memory
 from recollect.store.port import Terms
 from recollect.store.sqlite import approximation, emptying, entities, erasing, segments
-from recollect.store.sqlite.places import vectors_place
-from recollect.store.sqlite.rows import SELECTED, SOURCE, memory
+from recollect.store.sqlite.kinds import undecoded, wrong_kinds
+from recollect.store.sqlite.rebuilding import is_direction, rows_of, session_numbers, stated, unlisted
+from recollect.store.sqlite.rows import sound
 
 Words = Callable[[Memory], Terms]
 
@@ -53,24 +53,26 @@ def problems(connection: sqlite3.Connection, terms_of: Words) -> list[Problem]:
     found = file_problems(connection)
     if found:
         return found
+    missing = unlisted(connection)
     for number, path, slots, flushed in connection.execute(
         f"SELECT number, path, slots, flushed FROM namespaces WHERE {emptying.NAMED} ORDER BY path"
     ).fetchall():
-        try:
+        # Nothing can be derived from what cannot be read.
+        texts = list(_unreadable(connection, number))
+        mendable = not texts
+        if mendable:
             texts = [
                 *_namespace_problems(connection, number, slots, flushed, terms_of),
                 *entities.problems(connection, number),
             ]
-            found += [Problem(path, f"{path}: {text}") for text in texts]
-        except StoreCorrupt:
-            found += [
-                Problem(path, f"{path}: {text}", mendable=False) for text in _unreadable(connection, number)
-            ]
+            if number in missing:
+                texts.append(f"{len(missing[number])} memories are not listed once among the changes")
+        found += [Problem(path, f"{path}: {text}", mendable) for text in texts]
     return found
 
 
 def file_problems(connection: sqlite3.Connection) -> list[Problem]:
-    """Return what SQLite itself finds wrong with the file."""
+    """Return what is wrong with the file itself, whatever its tables mean."""
     found = [
         Problem("", f"the file: {text}")
         for (text,) in connection.execute("PRAGMA integrity_check(20)")
@@ -80,62 +82,8 @@ def file_problems(connection: sqlite3.Connection) -> list[Problem]:
         Problem("", f"the file: row {row} of {table} refers to nothing in {parent}")
         for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check")
     ]
+    found += [Problem("", f"the file: {text}") for text in wrong_kinds(connection)]
     return found
-
-
-def rebuild(
-    connection: sqlite3.Connection, path: str, terms_of: Words, embedder: tuple[int, int] | None
-) -> None:
-    """Write all derived data of a namespace anew.
-
-    Vectors come from an embedder and cannot be rebuilt here; one that is damaged is removed, and its memory
-    waits to be embedded again.
-    """
-    row = connection.execute("SELECT number FROM namespaces WHERE path = ?", (path,)).fetchone()
-    if row is None:
-        return
-    (number,) = row
-    slots = _slots(connection, number)
-    known = {slot: (said, state, ended) for slot, said, state, ended in _memories(connection, number)}
-    _remove_damaged_vectors(connection, number)
-    passages = _passages(connection, number, embedder)
-    sessions = dict(connection.execute("SELECT name, number FROM sessions WHERE namespace = ?", (number,)))
-    connection.execute("DELETE FROM records WHERE namespace = ?", (number,))
-    approximation.drop(connection, number)
-    documents = []
-    for slot in range(slots):
-        record = gone()
-        if slot in known:
-            said, state, ended = known[slot]
-            terms = terms_of(said)
-            documents.append((slot, terms))
-            record = packed(
-                said,
-                state=state,
-                session=sessions.get(said.source.session, -1),
-                vectors=passages.get(slot, 0),
-                superseded_at=ended,
-                lengths={field: sum(words.values()) for field, words in terms.items()},
-            )
-        connection.execute(
-            "INSERT INTO records (namespace, slot, record) VALUES (?, ?, ?)", (number, slot, record)
-        )
-    segments.rebuild(connection, number, documents, slots, None if embedder is None else embedder[0])
-    entities.refold(connection, number)
-
-
-def _slots(connection: sqlite3.Connection, number: int) -> int:
-    """Return how many slots a namespace has, after correcting that number, which is derived as well."""
-    (last,) = connection.execute(
-        "SELECT max(slot) FROM (SELECT max(slot) AS slot FROM memories WHERE namespace = ?1 "
-        "UNION ALL SELECT max(slot) FROM records WHERE namespace = ?1 "
-        # Changes of names are about no memory.
-        "UNION ALL SELECT max(slot) FROM changes WHERE namespace = ?1 AND slot <> ?2)",
-        (number, entities.NOBODY),
-    ).fetchone()
-    slots = 0 if last is None else int(last) + 1
-    connection.execute("UPDATE namespaces SET slots = ? WHERE number = ?", (slots, number))
-    return slots
 
 
 def statistics(connection: sqlite3.Connection, path: str, least: int = LARGE) -> Mapping[str, Any]:
@@ -165,56 +113,14 @@ def statistics(connection: sqlite3.Connection, path: str, least: int = LARGE) ->
     }
 
 
-def _memories(connection: sqlite3.Connection, number: int) -> Iterator[tuple[int, Memory, int, float | None]]:
-    """Yield every memory of a namespace with its slot, its state and when it was superseded."""
-    for row in _rows(connection, number):
-        ended = None if row[2] is None else row[2] / 1_000_000
-        yield row[0], memory(row[3:]), 0 if row[1] is None else FORGOTTEN, ended
-
-
 def _unreadable(connection: sqlite3.Connection, number: int) -> Iterator[str]:
     """Yield why memories of a namespace cannot be read."""
-    for row in _rows(connection, number):
-        try:
-            memory(row[3:])
-        except StoreCorrupt as error:
-            yield str(error)
-
-
-def _rows(connection: sqlite3.Connection, number: int) -> sqlite3.Cursor:
-    return connection.execute(
-        f"SELECT m.slot, m.forgotten_at, m.superseded_at, {SELECTED} FROM {SOURCE} WHERE m.namespace = ? "
-        "ORDER BY m.slot",
-        (number,),
-    )
-
-
-def _passages(
-    connection: sqlite3.Connection, number: int, embedder: tuple[int, int] | None
-) -> dict[int, int]:
-    if embedder is None:
-        return {}
-    rows = connection.execute(
-        "SELECT slot, length(vectors) FROM vectors WHERE number >= ? AND number < ?",
-        (vectors_place(embedder[0], number, 0), vectors_place(embedder[0], number + 1, 0)),
-    )
-    return {slot: length // (4 * embedder[1]) for slot, length in rows}
-
-
-def _remove_damaged_vectors(connection: sqlite3.Connection, number: int) -> None:
-    for row, dimension, blob in connection.execute(
-        "SELECT v.number, e.dimension, v.vectors FROM vectors v JOIN embedders e ON e.number = v.embedder "
-        "WHERE v.namespace = ?",
-        (number,),
-    ).fetchall():
-        if not _sound_vector(blob, dimension):
-            connection.execute("DELETE FROM vectors WHERE number = ?", (row,))
-
-
-def _sound_vector(blob: bytes, dimension: int) -> bool:
-    if not blob or len(blob) % (4 * dimension):
-        return False
-    return are_directions(np.frombuffer(blob, np.float32).reshape(-1, dimension))
+    with undecoded(connection):
+        for row in rows_of(connection, number):
+            try:
+                sound(row[3:])
+            except StoreCorrupt as error:
+                yield str(error)
 
 
 def _namespace_problems(
@@ -223,7 +129,7 @@ def _namespace_problems(
     rows = connection.execute(
         "SELECT slot, record FROM records WHERE namespace = ? ORDER BY slot", (number,)
     ).fetchall()
-    if [slot for slot, _ in rows] != list(range(slots)):
+    if len(rows) != slots or [slot for slot, _ in rows] != list(range(slots)):
         yield f"there are not {slots} records, one for each slot"
         return
     try:
@@ -231,10 +137,13 @@ def _namespace_problems(
     except IndexCorrupt as error:
         yield str(error)
         return
-    sessions = dict(connection.execute("SELECT name, number FROM sessions WHERE namespace = ?", (number,)))
+    sessions, told_apart = session_numbers(connection, number)
+    if not told_apart:
+        yield "sessions have no number, or that of another"
+        return
     wanted: dict[tuple[str, str], dict[int, int]] = {}
     living = np.zeros(slots, np.bool_)
-    for slot, said, state, ended in _memories(connection, number):
+    for slot, said, state, ended in stated(connection, number):
         living[slot] = True
         terms = terms_of(said)
         expected = packed(
@@ -253,7 +162,9 @@ def _namespace_problems(
         for field, words in terms.items():
             for term, times in words.items():
                 wanted.setdefault((field, term), {})[slot] = min(times, MOST)
-    if not np.array_equal(living, records["state"] != GONE):
+    if lost := int(np.count_nonzero(~living & (records["state"] != GONE))):
+        yield f"{lost} memories are not there, though nobody removed them; restore a backup"
+    if np.any(living & (records["state"] == GONE)):
         yield "records and memories do not belong together"
     yield from _word_problems(connection, number, slots, flushed, wanted)
     damaged = [
@@ -263,7 +174,7 @@ def _namespace_problems(
             "WHERE v.namespace = ?",
             (number,),
         )
-        if not _sound_vector(blob, dimension)
+        if not is_direction(blob, dimension)
     ]
     if damaged:
         yield f"the vectors of {len(damaged)} memories are damaged; without them they are found by words only"

@@ -335,6 +335,8 @@ def _ours(error: sqlite3.DatabaseError, name: str) -> StoreError:
         # A file that is no database cannot be checked either; it is most often another one than was meant.
         advice = "run `recollect check`" if code == sqlite3.SQLITE_CORRUPT else "name another file"
         return StoreCorrupt(f"{name} is damaged or not a database ({error}); {advice}, or restore a backup")
+    if "Could not decode to UTF-8" in str(error):
+        return StoreCorrupt(f"{name} is damaged: a text in it is no UTF-8; run `recollect check`")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreUnavailable(f"{name} stayed locked by another process for {_BUSY_SECONDS:g} s; try again")
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, Final
 
-from recollect.model.errors import InvalidArgument
+from recollect.model.errors import InvalidArgument, StoreCorrupt
 from recollect.model.memory import Memory
 from recollect.store.instants import instant
 from recollect.store.port import Change, Hidden, Page
@@ -15,8 +16,9 @@ from recollect.store.room import LARGEST
 from recollect.store.sqlite import emptying
 from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.finding import find, find_namespace
+from recollect.store.sqlite.kinds import undecoded
 from recollect.store.sqlite.places import place
-from recollect.store.sqlite.rows import SELECTED, SOURCE, memory
+from recollect.store.sqlite.rows import SELECTED, SOURCE, memory, sound
 
 if TYPE_CHECKING:
     from recollect.store.filters import Filter
@@ -91,11 +93,17 @@ class ListingStore:
             for id_, forgotten, since, given, kind in rows
         ]
 
-    def export(self, namespace: str | None) -> Iterator[Memory]:
-        """Yield every memory, hidden ones too, in the order they were added."""
+    def export(
+        self, namespace: str | None, unreadable: Callable[[StoreCorrupt], None] | None = None
+    ) -> Iterator[Memory]:
+        """Yield every memory, hidden ones too, in the order they were added.
+
+        One whose row is damaged is an error, or is left out where `unreadable` is given and told about it.
+        """
         after = 0
         while True:
-            with self._lock, reading(self._connection, self.path):
+            leniently = nullcontext() if unreadable is None else undecoded(self._connection)
+            with self._lock, reading(self._connection, self.path), leniently:
                 rows = self._connection.execute(
                     f"SELECT c.change, {SELECTED} FROM changes c "
                     "JOIN memories m ON m.number = (c.namespace << 31) + c.slot "
@@ -107,7 +115,10 @@ class ListingStore:
             if not rows:
                 return
             after = rows[-1][0]
-            yield from (memory(row[1:]) for row in rows)
+            if unreadable is None:
+                yield from (memory(row[1:]) for row in rows)
+            else:
+                yield from _readable([row[1:] for row in rows], unreadable)
 
     def namespaces(self) -> Mapping[str, int]:
         """Return every namespace and how many memories it holds, hidden ones included."""
@@ -129,6 +140,16 @@ class ListingStore:
                 (min(since, LARGEST), min(limit, LARGEST)),
             ).fetchall()
         return [Change(*row) for row in rows]
+
+
+def _readable(rows: Sequence[Sequence[Any]], unreadable: Callable[[StoreCorrupt], None]) -> Iterator[Memory]:
+    for row in rows:
+        try:
+            said = sound(row)
+        except StoreCorrupt as error:
+            unreadable(error)
+        else:
+            yield said
 
 
 def _number(connection: sqlite3.Connection, path: str) -> int:

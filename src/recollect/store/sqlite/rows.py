@@ -162,5 +162,21 @@ def memory(values: Sequence[Any], path: str | None = None) -> Memory:
         raise unreadable(id_, error) from error
 
 
+def sound(values: Sequence[Any], path: str | None = None) -> Memory:
+    """Return the memory of a row as :func:`memory` does, with every field checked again.
+
+    Raises
+    ------
+    StoreCorrupt
+        If the row is none that was written, or says something that no memory can.
+    """
+    read = memory(values, path)
+    try:
+        read.__post_init__()
+    except NOT_AS_WRITTEN as error:
+        raise unreadable(read.id, error) from error
+    return read
+
+
 def _tuple(text: str) -> tuple[str, ...]:
     return () if text == _ABSENT else tuple(_read(text)[0])

@@ -29,6 +29,7 @@ from recollect.store.sqlite import (
     lessons,
     methods,
     purging,
+    rebuilding,
     recall_log,
     writing,
 )
@@ -329,18 +330,19 @@ class SqliteStore(
             if repair and any(not problem.namespace for problem in found):
                 # An index of SQLite's own can be made anew; what else is wrong with the file stays so.
                 self._connection.execute("REINDEX")
+                rebuilding.remove_strays(self._connection)
                 if not check.file_problems(self._connection):
                     found += check.problems(self._connection, terms_of)
             mendable = {problem.namespace for problem in found if problem.mendable}
             for namespace in sorted(mendable - {""}) if repair else ():
-                check.rebuild(self._connection, namespace, terms_of, self._embedder)
+                rebuilding.rebuild(self._connection, namespace, terms_of, self._embedder)
             self._forget_partitions()
         return [problem.text for problem in found]
 
     def rebuild(self, namespace: str, terms_of: Callable[[Memory], Terms]) -> None:
         """Write everything derived from the memories of a namespace anew."""
         with self._lock, transaction(self._connection, self.path):
-            check.rebuild(self._connection, namespace, terms_of, self._embedder)
+            rebuilding.rebuild(self._connection, namespace, terms_of, self._embedder)
             self._forget_partitions()
 
     def backup(self, target: str | Path) -> None:

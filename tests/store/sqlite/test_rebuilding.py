@@ -1,0 +1,122 @@
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from recollect.index.record import unpacked
+from recollect.model.memory import Memory, Source
+from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, direction, entry, words
+from recollect.store.port import Entry, Terms
+from recollect.store.sqlite.rebuilding import session_numbers, unlisted
+from recollect.store.sqlite.store import SqliteStore
+
+
+def terms_of(memory: Memory) -> Terms:
+    return {"content": words(memory.content)}
+
+
+def turn(id: str, session: str) -> Entry:
+    said = entry(id, f"tea cup {id}", direction(1, 2))
+    return replace(said, memory=replace(said.memory, source=Source(session=session)))
+
+
+@pytest.fixture
+def store() -> Iterator[SqliteStore]:
+    """Six memories of three sessions, and four of none."""
+    opened = SqliteStore(":memory:")
+    opened.use_embedder(EMBEDDER, DIMENSION)
+    opened.add([turn(f"{name}{n}", name) for n in range(2) for name in "abc"])
+    opened.add([entry(f"m{n}", f"tea cup{n}", direction(1, n)) for n in range(4)])
+    yield opened
+    opened.close()
+
+
+def connection(store: SqliteStore) -> sqlite3.Connection:
+    return store._connection
+
+
+def sessions(store: SqliteStore) -> list[int]:
+    rows = connection(store).execute("SELECT record FROM records ORDER BY slot").fetchall()
+    return [int(each) for each in unpacked([record for (record,) in rows])["session"]]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM sessions WHERE name = 'b'",
+        "UPDATE sessions SET number = 0 WHERE name = 'b'",
+        "UPDATE sessions SET number = 'one' WHERE name = 'b'",
+        "UPDATE sessions SET number = 99999999999 WHERE name = 'b'",
+        "UPDATE sessions SET name = 'elsewhere' WHERE name = 'b'",
+        "UPDATE sessions SET namespace = 7 WHERE name = 'b'",
+    ],
+)
+def test_sessions_are_told_apart_again(store: SqliteStore, damage: str) -> None:
+    assert sessions(store) == [0, 1, 2, 0, 1, 2, -1, -1, -1, -1]
+    connection(store).execute("PRAGMA foreign_keys = OFF")
+    connection(store).execute(damage)
+    assert store.check(terms_of)
+    store.check(terms_of, repair=True)
+    assert store.check(terms_of) == []
+    assert sessions(store) == [0, 1, 2, 0, 1, 2, -1, -1, -1, -1]
+    assert session_numbers(connection(store), 1) == ({"a": 0, "b": 1, "c": 2}, True)
+
+
+def test_a_memory_that_is_gone_takes_its_vectors_along(store: SqliteStore) -> None:
+    connection(store).execute("DELETE FROM memories WHERE id = 'm2'")
+    lost = "1 memories are not there, though nobody removed them; restore a backup"
+    assert f"{HERE}: {lost}" in store.check(terms_of)
+    store.check(terms_of, repair=True)
+    assert store.check(terms_of) == []
+    assert connection(store).execute("SELECT count(*) FROM vectors").fetchone() == (9,)
+
+
+@pytest.mark.parametrize("slot", ["4611686018427387904", "-5", "'five'"])
+def test_a_record_that_is_out_of_place_makes_no_others(store: SqliteStore, slot: str) -> None:
+    connection(store).execute(f"UPDATE records SET slot = {slot} WHERE slot = 5")
+    assert store.check(terms_of)
+    store.check(terms_of, repair=True)
+    assert store.check(terms_of) == []
+    assert connection(store).execute("SELECT count(*), max(slot) FROM records").fetchone() == (10, 9)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM changes WHERE slot = 4",
+        "UPDATE changes SET slot = 8 WHERE slot = 4",
+        "UPDATE changes SET slot = 1 WHERE slot = 4",
+        "UPDATE changes SET kind = 'addd' WHERE slot = 9",
+        "DELETE FROM changes WHERE slot < 3",
+    ],
+)
+def test_every_memory_is_exported_once_and_in_order(store: SqliteStore, damage: str) -> None:
+    before = list(store.export(None))
+    connection(store).execute(damage)
+    assert list(store.export(None)) != before
+    assert store.check(terms_of)
+    store.check(terms_of, repair=True)
+    assert store.check(terms_of) == []
+    assert unlisted(connection(store)) == {}
+    assert list(store.export(None)) == before
+
+
+def test_the_words_of_a_lost_segment_go(store: SqliteStore) -> None:
+    store.add([entry(f"n{n}", f"secret{n}", direction(1, n)) for n in range(300)])
+    connection(store).execute("DELETE FROM segments")
+    store.check(terms_of, repair=True)
+    assert store.check(terms_of) == []
+    left = "SELECT count(*) FROM postings WHERE number / 1048576 NOT IN (SELECT number FROM segments)"
+    assert connection(store).execute(left).fetchone() == (0,)
+
+
+def test_what_belongs_to_a_lost_namespace_is_kept_for_it(store: SqliteStore) -> None:
+    connection(store).execute("PRAGMA foreign_keys = OFF")
+    row = connection(store).execute("SELECT * FROM namespaces").fetchone()
+    connection(store).execute("DELETE FROM namespaces")
+    store.check(terms_of, repair=True)
+    assert store.check(terms_of)
+    marks = ", ".join("?" * len(row))
+    connection(store).execute(f"INSERT INTO namespaces VALUES ({marks})", row)
+    assert store.check(terms_of) == []
