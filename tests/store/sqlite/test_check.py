@@ -83,6 +83,14 @@ def test_codes_of_other_vectors_are_found(store: SqliteStore) -> None:
     assert told(store) == ["acme/alice: slots from 0 on: vector codes are not those of the vectors"]
 
 
+@pytest.mark.parametrize("embedder", ["7", "-5", "NULL"])
+def test_codes_of_nobodys_vectors_are_found(store: SqliteStore, embedder: str) -> None:
+    connection(store).execute(f"UPDATE vector_codes SET embedder = {embedder}")
+    assert told(store) == ["acme/alice: slots from 0 on: vector codes of no embedder"]
+    store.check(terms_of, repair=True)
+    assert told(store) == []
+
+
 def test_vectors_that_cannot_be_are_found(store: SqliteStore) -> None:
     nan = np.full(DIMENSION, np.nan, np.float32).tobytes()
     connection(store).execute("UPDATE vectors SET vectors = ? WHERE slot = 3", (nan,))

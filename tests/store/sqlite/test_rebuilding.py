@@ -89,6 +89,7 @@ def test_a_record_that_is_out_of_place_makes_no_others(store: SqliteStore, slot:
         "UPDATE changes SET slot = 1 WHERE slot = 4",
         "UPDATE changes SET kind = 'addd' WHERE slot = 9",
         "DELETE FROM changes WHERE slot < 3",
+        "UPDATE changes SET change = -5 WHERE slot = 4",
     ],
 )
 def test_every_memory_is_exported_once_and_in_order(store: SqliteStore, damage: str) -> None:

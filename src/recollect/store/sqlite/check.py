@@ -250,6 +250,7 @@ def _code_problems(
     if ends != [*(first for first, _, _, _ in runs), flushed]:
         yield f"vector codes do not lie end to end from slot 0 to {flushed}"
         return
+    embedders = {known for (known,) in connection.execute("SELECT number FROM embedders")}
     for first, slots, embedder, blob in runs:
         if blob is None:
             continue
@@ -257,6 +258,9 @@ def _code_problems(
             stored = Codes.decoded(blob)
         except IndexCorrupt as error:
             yield f"slots from {first} on: {error}"
+            continue
+        if embedder not in embedders:
+            yield f"slots from {first} on: vector codes of no embedder"
             continue
         owners, vectors = segments.stored_vectors(connection, number, embedder, first, first + slots)
         fresh = Codes.of(owners, vectors)

@@ -130,8 +130,9 @@ def unlisted(connection: sqlite3.Connection) -> dict[int, list[int]]:
     """
     rows = connection.execute(
         "SELECT namespace, slot FROM (SELECT namespace, slot FROM memories "
-        "EXCEPT SELECT namespace, slot FROM changes WHERE kind = 'add') UNION "
-        "SELECT namespace, slot FROM changes WHERE kind = 'add' GROUP BY 1, 2 HAVING count(*) > 1 "
+        "EXCEPT SELECT namespace, slot FROM changes WHERE change > 0 AND kind = 'add') UNION "
+        "SELECT namespace, slot FROM changes WHERE change > 0 AND kind = 'add' "
+        "GROUP BY 1, 2 HAVING count(*) > 1 "
         "ORDER BY 1, 2"
     )
     found: dict[int, list[int]] = {}
@@ -219,7 +220,8 @@ def _list_again(connection: sqlite3.Connection, number: int) -> None:
     taken = {change for (change,) in connection.execute("SELECT change FROM changes")}
     added: dict[int, list[int]] = {}
     for change, slot in connection.execute(
-        "SELECT change, slot FROM changes WHERE namespace = ? AND kind = 'add' ORDER BY change", (number,)
+        "SELECT change, slot FROM changes WHERE namespace = ? AND change > 0 AND kind = 'add' ORDER BY change",
+        (number,),
     ):
         added.setdefault(slot, []).append(change)
     once = sorted((changes[0], slot) for slot, changes in added.items() if len(changes) == 1)
