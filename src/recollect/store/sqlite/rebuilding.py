@@ -220,7 +220,8 @@ def _list_again(connection: sqlite3.Connection, number: int) -> None:
     taken = {change for (change,) in connection.execute("SELECT change FROM changes")}
     added: dict[int, list[int]] = {}
     for change, slot in connection.execute(
-        "SELECT change, slot FROM changes WHERE namespace = ? AND change > 0 AND kind = 'add' ORDER BY change",
+        "SELECT change, slot FROM changes WHERE namespace = ? AND change > 0 AND kind = 'add' "
+        "ORDER BY change",
         (number,),
     ):
         added.setdefault(slot, []).append(change)
