@@ -123,6 +123,36 @@ def test_lists_of_two_rankings_find_it_with_fewer_questions(engine: Engine, cloc
     assert experiment_status(engine, "mixed").winner == "words"
 
 
+def test_one_list_is_one_recall(engine: Engine) -> None:
+    shut = Variant("shut", 0.5, {"least_similarity": 0.99, "least_match": 1.0})
+    create_experiment(engine, "gate", [shut, Variant("open", 0.5)], method="interleave")
+    alone = engine.recall("what of thingav?", changes=dict(shut.settings))
+    assert alone.rejected is not None
+    found = recall_in_experiment(engine, "gate", "ann", "what of thingav?", limit=3)
+    # What the second found is shown, so nothing was turned away; and the log knows of one question.
+    assert [hit.memory.id for hit in found] == ["thingaw", "thingav"]
+    assert found.rejected is None
+    assert [each.id for each in engine.recalls()] == [found.id, alone.id]
+    for hit in found:
+        engine.feedback(found.id, hit.memory.id, "click")
+    none = Variant("shut too", 0.5, dict(shut.settings))
+    create_experiment(engine, "shut", [shut, none], method="interleave")
+    nothing = recall_in_experiment(engine, "shut", "ann", "what of thingav?", limit=3)
+    assert (len(nothing.hits), nothing.rejected is None) == (0, False)
+
+
+@pytest.mark.parametrize("method", ["split", "interleave"])
+def test_nobody_changes_what_a_variant_does(engine: Engine, method: str) -> None:
+    create_experiment(engine, "share", TWO, method=method)
+    for option in ({"recipe": "fast"}, {"changes": {"vector_weight": 0.3}}):
+        with pytest.raises(InvalidArgument, match="must be left out: the experiment says how to recall"):
+            recall_in_experiment(engine, "share", "ann", "what of thingav?", **option)
+    assert recall_in_experiment(engine, "share", "ann", "what of thingav?", recipe=None, changes={}).hits
+    assert len(engine.store.sightings("default", "share")) == 0  # they wait to be written with the log
+    engine.recall_log.flush()
+    assert len(engine.store.sightings("default", "share")) == 1
+
+
 def test_a_stopped_experiment_takes_nobody_in(engine: Engine) -> None:
     create_experiment(engine, "share", TWO)
     status = stop_experiment(engine, "share")

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
-from recollect.engine import Engine
+from recollect.engine import Engine, Recall
 from recollect.engine.leasing import Held, Leasing
 from recollect.engine.recipe import Recipe
 from recollect.learn.material import Labelled, enough, from_feedback, from_labels
@@ -92,6 +92,22 @@ def test_labelled_questions_are_asked_without_a_trace(engine: Engine) -> None:
     assert engine.recalls() == []
     with pytest.raises(MemoryNotFound, match="no memory 'nobody'"):
         from_labels(engine, {"q": Labelled("?", {"nobody": 1.0})})
+
+
+def test_as_much_is_asked_for_as_the_metric_looks_at(engine: Engine) -> None:
+    material = from_labels(engine, {"q1": Labelled("what of thingav?", {"thingav": 1.0})})
+    # How many are asked for says how many candidates there are.
+    base = engine.recipe.changed({"vector_pool": 1, "lexical_pool": 0, "pool_per_hit": 2})
+    asked: list[int] = []
+
+    def recall(*arguments: object, limit: int = 10, **options: Any) -> Recall:
+        asked.append(limit)
+        return Engine.recall(engine, *arguments, limit=limit, **options)  # type: ignore[arg-type]
+
+    engine.recall = recall  # type: ignore[method-assign]
+    for metric in ("ndcg@10", "any@1", "recall@30", "mrr"):
+        material.values(base, engine.recipe, metric)
+    assert asked == [10, 10, 30, 100]
 
 
 def test_both_together(engine: Engine, ask: Ask) -> None:

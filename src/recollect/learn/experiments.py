@@ -166,7 +166,8 @@ def recall_in_experiment(
     namespace
         Whose memories; None for the engine's.
     **options
-        Other arguments of :meth:`~recollect.Engine.recall`; not the recipe, which the experiment sets.
+        Other arguments of :meth:`~recollect.Engine.recall`; not the recipe or changes of it, which the
+        experiment sets.
     """
     path = engine.namespace if namespace is None else namespace
     running = experiment_named(engine, name, namespace=path)
@@ -177,6 +178,10 @@ def recall_in_experiment(
     if not engine.recall_log.how.recalls:
         raise InvalidArgument("log_recalls", False, "true: an experiment needs the log")
     checks.writable("user", user)
+    for option in ("recipe", "changes"):
+        if options.get(option):
+            raise InvalidArgument(option, options[option], "left out: the experiment says how to recall")
+    options = {option: value for option, value in options.items() if option not in ("recipe", "changes")}
     if running.method == "interleave":
         return _interleaved(engine, running, user, question, path, options)
     variant = running.experiment.assigned(user)
@@ -251,10 +256,11 @@ def winning_recipe(status: ExperimentStatus) -> Recipe | None:
 def _interleaved(
     engine: Engine, running: RunningExperiment, user: str, text: str, path: str, options: Mapping[str, Any]
 ) -> Recall:
-    first, second = (
-        engine.recall(text, namespace=path, recipe=_recipe(running, variant), **options)
-        for variant in running.experiment.variants
-    )
+    ours, theirs = (_recipe(running, variant) for variant in running.experiment.variants)
+    first = engine.recall(text, namespace=path, recipe=ours, **options)
+    # One question was asked, and one list is shown: the log has it under the first.
+    with engine.recall_log.aside():
+        second = engine.recall(text, namespace=path, recipe=theirs, **options)
     hits = {hit.memory.id: hit for hit in (*second.hits, *first.hits)}
     name = running.experiment.name
     # The coins of a question follow from who asks it and which recall it is.
@@ -264,7 +270,13 @@ def _interleaved(
     teams = {id_: int(team) for id_, team in zip(mixed.ids, mixed.teams, strict=True)}
     seen = Sighting(path, name, "", user, first.id, engine.moment, len(mixed.ids), teams)
     engine.recall_log.sighted(seen)
-    return replace(first, hits=tuple(hits[id_] for id_ in mixed.ids), sessions=())
+    return replace(
+        first,
+        hits=tuple(hits[id_] for id_ in mixed.ids),
+        sessions=(),
+        rejected=None if mixed.ids else first.rejected,
+        degraded=tuple(dict.fromkeys((*first.degraded, *second.degraded))),
+    )
 
 
 def _preferred(

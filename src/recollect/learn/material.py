@@ -27,6 +27,10 @@ from recollect.store.recall_log import LoggedRecall, Reaction
 
 METRIC = "ndcg@10"
 """What settings are compared by, where the caller does not say."""
+_SHOWN = 10
+"""How many hits a recall shows unless told otherwise."""
+_WHOLE = 100
+"""How many are asked for where a metric looks at the whole ranking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +139,8 @@ class Material:
                 self.lease.renew()
             gains = self.gains[recall.id]
             if anew and recall.id in self.asked and self.engine is not None:
-                ids: Sequence[str] = _searched(self.engine, recall, self.asked[recall.id], recipe)
+                question = self.asked[recall.id]
+                ids: Sequence[str] = _searched(self.engine, recall, question, recipe, _depth(metric))
             elif not differing:
                 ids = [recall.ids[place] for place in order_of(recall, recipe).tolist()]
             else:
@@ -301,10 +306,21 @@ def _renamed(recall: LoggedRecall, name: str) -> LoggedRecall:
     return replace(recall, id=name)
 
 
-def _searched(engine: Engine, recall: LoggedRecall, question: Labelled, recipe: Recipe) -> list[str]:
+def _depth(metric: str) -> int:
+    """Return how many hits a metric looks at: what a recall shows, unless it says that it needs more.
+
+    How many are asked for says how many candidates some recipes look at, so more would be another ranking.
+    """
+    _, _, cutoff = metric.partition("@")
+    return max(_SHOWN, int(cutoff)) if cutoff else _WHOLE
+
+
+def _searched(
+    engine: Engine, recall: LoggedRecall, question: Labelled, recipe: Recipe, limit: int
+) -> list[str]:
     with engine.recall_log.aside():
         found = engine.recall(
-            question.text, recipe=recipe, namespace=recall.namespace, now=question.when, limit=100
+            question.text, recipe=recipe, namespace=recall.namespace, now=question.when, limit=limit
         )
     return [hit.memory.id for hit in _sound(engine, recipe, found)]
 
