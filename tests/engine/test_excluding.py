@@ -32,6 +32,13 @@ def test_only_what_says_it_together_is_left_out(situation: Make) -> None:
     assert permitted(situation(TEXTS, "tea"), np.arange(5)).tolist() == [0, 1, 2, 3, 4]
 
 
+def test_an_option_of_a_command_is_no_word_that_must_not_occur(situation: Make) -> None:
+    texts = ["cmake -DBUILD=Release .", "DBUILD=Release is a macro", "the x and -DBUILD=Release"]
+    asked = situation(texts, "cmake -DBUILD=Release")
+    assert permitted(asked, np.arange(3)).tolist() == [0, 2]
+    assert permitted(situation(texts, 'cmake -"and -DBUILD=Release"'), np.arange(3)).tolist() == [0, 1]
+
+
 @pytest.mark.parametrize("recipe", [Recipe(name="x"), Recipe(name="x", complete=True, context_before=0.7)])
 def test_every_leg_leaves_it_out(situation: Make, recipe: Recipe) -> None:
     legs = search(recipe, situation(TEXTS, 'tea -"green tea"'))

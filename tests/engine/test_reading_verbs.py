@@ -176,3 +176,14 @@ def test_the_answer_as_plain_data(memory: Engine) -> None:
 def test_what_cannot_be_used_is_told_with_what_could(memory: Engine, options: Any, words: str) -> None:
     with pytest.raises(InvalidArgument, match=words):
         memory.recall("tea", **options)
+
+
+def test_a_word_that_cannot_be_excluded_is_told() -> None:
+    with recollect.open(":memory:", embedder="lexical") as memory:
+        memory.remember("The news are on tv")
+        found = memory.recall("news -tv")
+        assert len(found) == 1
+        (told,) = found.degraded
+        assert told == "'tv' is too short or too common to be excluded; -\"tv\" leaves out what says it"
+        quoted = memory.recall('news -"tv"')
+        assert (len(quoted), quoted.degraded) == (0, ())

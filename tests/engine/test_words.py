@@ -119,12 +119,18 @@ def test_an_excluded_word_is_read_in_the_language_of_the_question(asked: str, me
         ('tea -" "', "tea -", (), (), ()),
         ('tea -"open', 'tea -"open', (), (), ()),
         ("battery -UAV-001, please", "battery please", (), (), ("UAV-001",)),
-        ("news -tv -the -tea", "news", (), ("tea",), ("tv", "the")),
+        ("news -tv -the -tea", "news", (), ("tea",), ()),
+        ('news -"tv"', "news", (), (), ("tv",)),
+        ("kubectl apply -f prod.yaml -n 7", "kubectl apply -f prod.yaml -n 7", (), (), ()),
+        ("was it -15 or -40.5°C?", "was it -15 or -40.5°C?", (), (), ()),
+        ("down -3,5%, then -7.", "down -3,5%, then -7.", (), (), ()),
+        ("reports -2024 -v2", "reports", (), ("2024", "v2"), ()),
+        ("喝什么 -茶", "喝什么", (), (), ("茶",)),
         ("code -C++", "code", (), (), ("C++",)),
         ("mail -anna@example.com.", "mail", (), (), ("anna@example.com",)),
         ("昼食 -回転寿司", "昼食", (), (), ("回転寿司",)),
         ("昼食 -寿司", "昼食", (), ("寿司",), ()),
-        ("-tv -tv", "", (), (), ("tv",)),
+        ("-UAV-1 -UAV-1", "", (), (), ("UAV-1",)),
     ],
 )
 def test_phrases_and_what_is_not_one_word_are_excluded_as_they_stand(
@@ -133,6 +139,11 @@ def test_phrases_and_what_is_not_one_word_are_excluded_as_they_stand(
     question = read_question(asked, SNOWBALL)
     assert (question.text, question.phrases) == (text, phrases)
     assert (question.excluded, question.excluded_phrases) == (terms, together)
+
+
+def test_words_that_no_list_has_are_told_for_they_exclude_nothing() -> None:
+    assert read_question("news -tv -the -tv, -tea", SNOWBALL).not_excluded == ("tv", "the")
+    assert read_question("rm -r -f", SNOWBALL).not_excluded == ()
 
 
 def test_the_words_of_an_excluded_phrase_may_be_asked_for() -> None:

@@ -4,10 +4,14 @@ A word that must not occur is looked up by its term before anything is selected,
 words stand together is in no list, and how each of them was read depends on the language of its text; so
 what a leg has found is read, what holds the phrase goes, and more is asked for as long as it took the places
 of others. Phrases are compared as quoted ones are (:func:`recollect.text.folding.stands_in`).
+
+One word with a minus before it in a text is an option of a command, and no word that must not occur: whoever
+asks for "cmake -DCMAKE_BUILD_TYPE=Release" wants the memory that says so.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
@@ -19,6 +23,7 @@ from recollect.model.checks import BoolArray, IntArray
 from recollect.store.port import Found
 from recollect.text.folding import folded, stands_in
 
+_OPTION: Final = re.compile(r"(?<!\S)-+\w\S*")
 _MORE: Final = 4
 """How many times more is asked for each time."""
 _AT_ONCE: Final = 500
@@ -68,9 +73,12 @@ def _unsaid(situation: Situation, slots: IntArray) -> BoolArray:
     """Return in which of some memories no phrase stands that must not occur."""
     kept = np.ones(slots.size, np.bool_)
     phrases = [folded(phrase) for phrase in situation.question.excluded_phrases]
+    words = [phrase for phrase in phrases if " " not in phrase]
+    together = [phrase for phrase in phrases if " " in phrase]
     for start in range(0, slots.size if phrases else 0, _AT_ONCE):
         some = slots[start : start + _AT_ONCE]
         kept[start : start + some.size] = [
-            not stands_in(memory.content, phrases) for memory in situation.view.memories(some)
+            not stands_in(memory.content, together) and not stands_in(_OPTION.sub(" ", memory.content), words)
+            for memory in situation.view.memories(some)
         ]
     return kept

@@ -106,7 +106,9 @@ class Recaller:
             hits=found.hits[:shown],
             sessions=_within(found.sessions, shown),
             degraded=self._degraded(
-                request, [wrong, *found.failures, elsewhere], found.pending if vector is not None else 0
+                request,
+                [wrong, *map(_not_excluded, question.not_excluded), *found.failures, elsewhere],
+                found.pending if vector is not None else 0,
             ),
             rejected=found.rejected,
             recipe=recipe.name,
@@ -265,6 +267,10 @@ def _meant(question: Question) -> str:
     if not question.terms and not question.phrases and not asks_something(question.text):
         return ""
     return question.topic or question.text
+
+
+def _not_excluded(word: str) -> str:
+    return f'{word!r} is too short or too common to be excluded; -"{word}" leaves out what says it'
 
 
 def _hits(ranked: Ranked, positions: Sequence[int], view: View) -> tuple[Hit, ...]:

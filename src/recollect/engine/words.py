@@ -17,13 +17,19 @@ from recollect.text.date_terms import date_terms
 from recollect.text.folding import folded
 from recollect.text.language import detect
 from recollect.text.roots import roots
+from recollect.text.tokens import is_unspaced
 from recollect.text.tokens import words as cut
 
 # No phrase holds a mark that opens one of its kind: a search from each of many that nothing closes would go
 # through all that follows, again and again.
 _PHRASE: Final = re.compile(r'"([^"]+)"|“([^“”]+)”|«([^«»]+)»|„([^„“”]+)[“”]')
 _MARKED: Final = re.compile(r'["“«„]|(?<!\S)-')
-_EXCLUDED: Final = re.compile(r"(?<!\S)-(\w\S*)")
+# One letter after a minus is an option of a command, as in "kubectl apply -f", and a few digits are a number
+# below zero, as in "-15.5 °C": both stand for themselves. A year may be excluded.
+_EXCLUDED: Final = re.compile(
+    r"(?<!\S)-(?!(?:[a-zA-Z]|[0-9]{1,3}(?:[.,][0-9]+)?[%‰]?(?:°\w?)?)[.,;:!?)]*(?:\s|$))(\w\S*)"
+)
+_PLAIN_WORD: Final = re.compile(r"\w+")
 _EXCLUDING: Final = re.compile(r"(?<!\S)-$")
 _AFTER_WORDS: Final = ".,;:!?…)]}'’"
 """What may stand behind a word without being part of it, as the signs of C++ and C# are."""
@@ -148,8 +154,10 @@ class Question:
     excluded
         The analysed words that were marked with a minus.
     excluded_phrases
-        What must not occur as it stands: what was quoted after a minus, and words after one that no list has
-        as one term.
+        What must not occur as it stands: what was quoted after a minus, and words after one that are made of
+        several.
+    not_excluded
+        Words after a minus that are too short or too common to be listed, so that they exclude nothing.
     roots
         The roots of its words, in languages that need them, and how often each stands in it.
     speakers
@@ -165,6 +173,7 @@ class Question:
     phrases: tuple[str, ...]
     excluded: tuple[str, ...]
     excluded_phrases: tuple[str, ...] = ()
+    not_excluded: tuple[str, ...] = ()
     roots: Mapping[str, int] = field(default_factory=dict)
     speakers: tuple[str, ...] = ()
     topic: str = ""
@@ -208,12 +217,14 @@ def read_question(text: str, analyser: Analyser) -> Question:
                 said.append(piece)
                 phrases.append(piece)
     cleaned = " ".join(" ".join(said).split())
-    without, as_they_stand = _excluded(marked, cleaned, analyser)
+    without, as_they_stand, unlisted = _excluded(marked, cleaned, analyser)
     terms = Counter(analyser.tokens(cleaned))
     for term in without:
         terms.pop(term, None)
     together = tuple(dict.fromkeys((*unsaid, *as_they_stand)))
-    return Question(cleaned, dict(terms), tuple(phrases), without, together, counted(roots(cleaned)))
+    return Question(
+        cleaned, dict(terms), tuple(phrases), without, together, unlisted, counted(roots(cleaned))
+    )
 
 
 def readers(analyser: Analyser, text: str) -> tuple[Analyser, ...]:
@@ -232,24 +243,27 @@ def readers(analyser: Analyser, text: str) -> tuple[Analyser, ...]:
 
 def _excluded(
     words: Sequence[str], question: str, analyser: Analyser
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Return the terms of excluded words, each as it is read alone and in the language of the question.
 
     A word alone seldom shows its language, and „Katzen" is one term in German and another in English. Then
-    those words that are not one term: of "UAV-001" other texts have either part, and "tv" or "the" are terms
-    of none. Texts are to be read for them as they stand.
+    the words that texts are to be read for as they stand: of "UAV-001" many others have either part. And
+    those that are no term of any text, which may be options of a command ("rm -rf").
     """
     if not words:
-        return (), ()
+        return (), (), ()
     reading = readers(analyser, " ".join([question, *words]))
     terms: list[str] = []
-    others: list[str] = []
-    for word in words:
-        read = [reader.tokens(word) for reader in reading] if len(cut(word)) == 1 else [[]]
-        terms += [found[0] for found in read if len(found) == 1]
-        if any(len(found) != 1 for found in read):
-            others.append(word.rstrip(_AFTER_WORDS))
-    return tuple(dict.fromkeys(terms)), tuple(others)
+    together: list[str] = []
+    unlisted: list[str] = []
+    for word in (marked.rstrip(_AFTER_WORDS) for marked in words):
+        if len(cut(word)) > 1 or not _PLAIN_WORD.fullmatch(word) or (len(word) == 1 and is_unspaced(word)):
+            together.append(word)
+        elif read := [term for reader in reading for term in reader.tokens(word)]:
+            terms += read
+        else:
+            unlisted.append(word)
+    return tuple(dict.fromkeys(terms)), tuple(together), tuple(dict.fromkeys(unlisted))
 
 
 # Not strftime's names: those change with the locale of the process.
