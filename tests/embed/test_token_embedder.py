@@ -46,6 +46,18 @@ def test_the_model_is_loaded_once_and_only_when_needed(tiny_tokenizer: bytes) ->
     assert embedder.loads == 1
 
 
+def test_a_prompt_that_leaves_no_room_is_refused(tiny_tokenizer: bytes) -> None:
+    long = Prompts(query="red " * 20, document="blue " * 9)
+    embedder = Fixed(tiny_tokenizer, np.ones((1, 3), dtype=np.float32)).prompted(long)
+    for text in ("", "red", "green " * 30):
+        with pytest.raises(EmbedderError, match=r"a prompt of 22 tokens leaves too few of the 16 that tiny@"):
+            embedder.embed_query(text)
+    assert embedder.embed_documents(["red"]).shape == (1, 3)
+    for call in (embedder.passages, lambda text: embedder.embed_documents([text])):
+        with pytest.raises(EmbedderError, match="a prompt of 11 tokens"):
+            call("green " * 30)
+
+
 def test_a_model_of_another_width_is_refused(tiny_tokenizer: bytes) -> None:
     embedder = Fixed(tiny_tokenizer, np.ones((1, 4), dtype=np.float32))
     with pytest.raises(DimensionMismatch, match="4 dimensions where 3 were expected"):

@@ -130,9 +130,17 @@ class TokenEmbedder(ABC):
         if len(whole) <= self.max_tokens:
             return [text], [whole]
         prompt = len(tokens.numbers([prefix])[0]) if prefix else tokens.special_count
-        size = max(1, self.max_tokens - prompt)
+        if 2 * prompt > self.max_tokens:
+            # A text would be cut into crumbs, or, where the prompt fills all, not be read at all.
+            raise EmbedderError(
+                f"a prompt of {prompt} tokens leaves too few of the {self.max_tokens} that {self.name} reads "
+                "to a text; choose a shorter one"
+            )
         return tokens.passages(
-            text, size, self.max_tokens, lambda parts: tokens.numbers([prefix + part for part in parts])
+            text,
+            self.max_tokens - prompt,
+            self.max_tokens,
+            lambda parts: tokens.numbers([prefix + part for part in parts]),
         )
 
     def _forward(self, numbers: list[list[int]]) -> Vectors:
