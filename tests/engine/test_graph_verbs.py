@@ -57,6 +57,15 @@ def test_paths_go_through_relations_and_memories(memory: Engine) -> None:
 # --- communities --------------------------------------------------------------------------------------
 
 
+def test_a_type_that_no_relation_has_any_more_is_unknown_as_if_it_had_never_been(memory: Engine) -> None:
+    memory.relate("Anna", "owns", "Boat")
+    memory.relate("Anna", "knows", "Ben")
+    assert [str(path) for path in memory.paths("Anna", types=["owns"]).paths] == ["Anna —owns→ Boat"]
+    memory.unrelate("Anna", "owns", "Boat")
+    with pytest.raises(InvalidArgument, match="one of 'mentions', 'next', 'supersedes', 'knows', got 'owns'"):
+        memory.paths("Anna", types=["owns"])
+
+
 def test_a_way_counts_by_its_own_steps_however_far_others_go_on(memory: Engine) -> None:
     for number in range(6):
         memory.relate(f"p{number}", "knows", f"p{number + 1}")

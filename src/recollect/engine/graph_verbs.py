@@ -83,6 +83,7 @@ class GraphVerbs(EntityVerbs):
 
         from recollect.engine.graph_answers import Paths
         from recollect.graph.adjacency import Graph
+        from recollect.graph.arguments import type_numbers
         from recollect.graph.paths import find_paths
 
         def answer(look: Look) -> Paths:
@@ -93,6 +94,8 @@ class GraphVerbs(EntityVerbs):
                 if keys[0] == keys[1]:
                     raise InvalidArgument("to", to, f"another entity than {start!r}")
             ends = [known.entity_node(key) for key in keys]
+            # A graph that was kept still knows the types of relations that nobody has any more.
+            type_numbers("types", types, known.edge_types() if types is not None else ())
             # What was only described has no edges, and no node either.
             alone = Graph.of(1, [], [], type_names=known.graph.type_names)
             search = find_paths(

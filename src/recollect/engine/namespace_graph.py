@@ -38,6 +38,7 @@ from recollect.store.port import Store, View
 
 _Computed = TypeVar("_Computed")
 
+_OWN_TYPES: Final = (MENTIONS, NEXT, SUPERSEDES)
 _RENAMED: Final = frozenset({"rename", "merge", "unmerge"})
 """Changes after which a name may mean somebody else."""
 _UNRELATED: Final = frozenset({"rerelate", "unrelate", "purge"})
@@ -69,7 +70,7 @@ class NamespaceGraph:
 
     def __init__(self, names: Names) -> None:
         self.names = names
-        self.graph = Graph.of(0, [], [], type_names=(MENTIONS, NEXT, SUPERSEDES))
+        self.graph = Graph.of(0, [], [], type_names=_OWN_TYPES)
         self.change = 0
         self.slots = 0
         self.since: datetime | None = None
@@ -170,6 +171,12 @@ class NamespaceGraph:
         """Return for every node how many memories mention it."""
         _, targets, _, types, _ = self.graph.listed()
         return np.bincount(targets[types == self._types[MENTIONS]], minlength=self.graph.nodes)
+
+    def edge_types(self) -> tuple[str, ...]:
+        """Return the types that edges can have: the graph's own, and those of relations that hold."""
+        present = np.unique(self.graph.listed()[3]).tolist()
+        names = {self.graph.type_names[number] for number in present} - set(_OWN_TYPES)
+        return (*_OWN_TYPES, *sorted(names))
 
     # --- catching up ----------------------------------------------------------------------------------
 
