@@ -39,6 +39,28 @@ def test_the_data_are_nodes_and_edges_each_once(client: TestClient) -> None:
     assert len({edge["id"] for edge in data["edges"]}) == len(data["edges"]) == 3
 
 
+def test_somebody_with_more_memories_than_fit_still_has_names_around_them(
+    client: TestClient, engine: Engine
+) -> None:
+    engine.remember_many(
+        [
+            {"content": f"Note {number}.", "entities": ("Zora", "Anna" if number % 2 else "boris")}
+            for number in range(100)
+        ]
+    )
+    data = client.get("/graph/data?entity=Zora&depth=2").json()
+    names = {node["label"] for node in data["nodes"] if node["kind"] == "name"}
+    assert {"Zora", "Anna", "Boris"} <= names
+    drawn = {node["id"] for node in data["nodes"]}
+    assert all(edge["source"] in drawn and edge["target"] in drawn for edge in data["edges"])
+    assert len({edge["id"] for edge in data["edges"]}) == len(data["edges"])
+    page = client.get("/graph?entity=Zora").text
+    assert 'href="/graph?entity=Boris" dir="auto">Boris</a>' in page
+    assert "only a part of what is near" in page
+    one = client.get("/graph/data?entity=Zora&depth=1").json()
+    assert [node["label"] for node in one["nodes"] if node["kind"] == "name"] == ["Zora"]
+
+
 def test_relations_are_followed_and_listed_in_their_direction(client: TestClient, engine: Engine) -> None:
     engine.relate("Anna", "works_at", "Bank of England")
     data = client.get("/graph/data?entity=Bank+of+England&depth=1").json()

@@ -6,6 +6,7 @@ list, so that nothing depends on seeing or on a mouse.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -20,6 +21,8 @@ from recollect.web.visit import Room, Visit
 _NODES: Final = 60
 _PATHS: Final = 2_000
 _NAMES: Final = 40
+_BESIDE: Final = 20
+"""How many names are put beside somebody whose memories alone would fill the drawing."""
 _SECONDS: Final = 2.0
 _OWN: Final = (MENTIONS, NEXT, SUPERSEDES)
 
@@ -57,7 +60,7 @@ def explore(visit: Visit) -> Response:
     about = engine.entity(wanted, namespace=visit.namespace)
     depth = values.whole("depth", 2, 1, 3)
     answer = _ways(visit, wanted, depth)
-    drawing = drawn(visit, answer.paths)
+    drawing = _drawing(visit, answer, depth)
     others = [
         node
         for node in drawing.nodes.values()
@@ -80,7 +83,7 @@ def data(visit: Visit) -> Response:
     """Return the neighbourhood of a name, to be drawn."""
     depth = visit.values.whole("depth", 2, 1, 3)
     answer = _ways(visit, visit.values.text("entity"), depth)
-    return visit.data(drawn(visit, answer.paths).as_dict())
+    return visit.data(_drawing(visit, answer, depth).as_dict())
 
 
 def drawn(visit: Visit, paths: Iterable[FoundPath]) -> Drawing:
@@ -107,6 +110,24 @@ def drawn(visit: Visit, paths: Iterable[FoundPath]) -> Drawing:
             ends = (here, there) if step.forward else (there, here)
             drawing.edge(*ends, step.type, step.weight)
             here = there
+    return drawing
+
+
+def _drawing(visit: Visit, answer: Paths, depth: int) -> Drawing:
+    """Return what some ways go through; where memories took all the room, with the names in most of them."""
+    drawing = drawn(visit, answer.paths)
+    if depth > 1 and answer.truncated == "nodes":
+        ids = [
+            node["id"].removeprefix("memory:") for node in drawing.nodes.values() if node["kind"] == "memory"
+        ]
+        memories = visit.engine.store.get(visit.namespace, ids) if ids else []
+        counts = Counter(name for memory in memories for name in memory.entities)
+        for said, _ in counts.most_common(_BESIDE):
+            name = visit.engine.entity(said, namespace=visit.namespace).entity.name
+            drawing.node(f"name:{name}", name, "name", visit.url("/graph", entity=name))
+            for memory in memories:
+                if said in memory.entities:
+                    drawing.edge(f"memory:{memory.id}", f"name:{name}", MENTIONS, 1.0)
     return drawing
 
 
