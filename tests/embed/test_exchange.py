@@ -285,6 +285,17 @@ def test_a_reason_is_short_and_plain_and_keeps_the_key(status: bytes) -> None:
     assert said.isprintable()
 
 
+def test_what_is_no_http_at_all_is_shown_short_and_plain() -> None:
+    listening, address = raw_service(b"\x1b[31mNo such key: sk-secret" + b"!" * 10_000 + b"\r\n\r\n")
+    with (
+        listening,
+        pytest.raises(ServiceUnreachable, match=r"BadStatusLine: .*No such key: \*\*\*") as caught,
+    ):
+        post_json(address, {}, authorised("sk-secret"), Waiting(attempts=1).patience)
+    assert len(str(caught.value)) < 300
+    assert str(caught.value).isprintable()
+
+
 def test_a_key_that_stands_where_a_redirect_leads_is_not_shown(
     service: Any, reply: Callable[..., Any]
 ) -> None:

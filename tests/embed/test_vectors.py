@@ -17,7 +17,7 @@ def test_every_row_is_divided_by_its_length(rows: np.typing.NDArray[np.float32])
     assert found.dtype == np.float32
     for row, unit in zip(rows, found, strict=True):
         length = float(np.sqrt((row.astype(np.float64) ** 2).sum()))
-        if length > 1e-15:
+        if length:
             assert unit == pytest.approx(row / length, abs=1e-5)
 
 
@@ -34,6 +34,15 @@ def test_numbers_whose_squares_are_beyond_all_bounds_have_a_direction() -> None:
     found = unit_rows(np.array([[3e200, -4e200], [0.6, 0.8], [0.0, 0.0]]))
     assert found == pytest.approx(np.array([[0.6, -0.8], [0.6, 0.8], [0, 0]]))
     assert unit_rows(np.array([[0.0, -3e30]], dtype=np.float32)).tolist() == [[0, -1]]
+
+
+@pytest.mark.parametrize("faint", [1e-20, 1e-30, 1e-44])
+def test_numbers_whose_squares_vanish_have_a_direction(faint: float) -> None:
+    small = np.array([[3, -4], [0, 0]], dtype=np.float32) * np.float32(faint)
+    found = unit_rows(small)
+    assert np.linalg.norm(found, axis=1) == pytest.approx([1, 0], abs=1e-6)
+    assert found[0, 0] > 0 > found[0, 1]
+    assert unit_rows(np.array([[3e-200, -4e-200]])) == pytest.approx(np.array([[0.6, -0.8]]))
 
 
 def test_the_mean_of_opposite_rows_has_no_direction() -> None:

@@ -238,7 +238,9 @@ def _attempt(
     except ConnectionRefusedError as error:
         raise _PassingError("refused the connection: is the service running?") from error
     except (OSError, http.client.HTTPException) as error:
-        raise _PassingError(f"could not be read ({type(error).__name__}: {error})") from error
+        raise _PassingError(
+            f"could not be read ({type(error).__name__}: {_plain(str(error), headers)})"
+        ) from error
     finally:
         connection.close()
     too_long = answer.status == 413 or (
@@ -335,10 +337,13 @@ def _is_number(text: str) -> bool:
 
 
 def _status(answer: http.client.HTTPResponse, headers: Mapping[str, str]) -> str:
-    """Return an answer's status and reason, which is as long as a server likes, and may hold anything."""
-    reason = without_key(answer.reason, headers)
-    plain = "".join(each if each.isprintable() else " " for each in reason)
-    return f"{answer.status} {plain[:_LONGEST_REASON]}".strip()
+    return f"{answer.status} {_plain(answer.reason, headers)}".strip()
+
+
+def _plain(said: str, headers: Mapping[str, str]) -> str:
+    """Return words that a server chose, which are as long as it likes and may hold anything."""
+    short = without_key(said, headers)[:_LONGEST_REASON]
+    return "".join(each if each.isprintable() else " " for each in short)
 
 
 def _there(address: str, elsewhere: str) -> str:

@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 from recollect.embed.port import Vectors
 
+_FAINT = 1e-15
+"""A length of which the squares may have lost digits in float32."""
+
 
 def unit_rows(rows: npt.NDArray[np.floating[Any]]) -> Vectors:
     """Return the rows scaled to length one; a row of zeros has no direction and stays as it is.
@@ -22,15 +25,19 @@ def unit_rows(rows: npt.NDArray[np.floating[Any]]) -> Vectors:
     """
     with np.errstate(over="ignore"):
         lengths = np.sqrt(np.add.reduce(rows * rows, axis=1, keepdims=True))
-    if lengths.all() and np.isfinite(lengths).all():
+    if (lengths > _FAINT).all() and np.isfinite(lengths).all():
         # All but always; what follows takes several times as long for the vector of one question.
         return (rows / lengths).astype(np.float32, copy=False)
-    huge = np.isinf(lengths[:, 0]) & np.isfinite(rows).all(axis=1)
-    if huge.any():
-        # Their squares have no room, while their direction is as good as any.
+    odd = (
+        np.isfinite(rows).all(axis=1)
+        & rows.any(axis=1)
+        & ~((lengths[:, 0] > _FAINT) & np.isfinite(lengths[:, 0]))
+    )
+    if odd.any():
+        # Their squares have no room, or nothing is left of them; their direction is as good as any.
         rows = rows.copy()
-        rows[huge] /= np.abs(rows[huge]).max(axis=1, keepdims=True)
-        lengths[huge] = np.linalg.norm(rows[huge], axis=1, keepdims=True)
+        rows[odd] /= np.abs(rows[odd]).max(axis=1, keepdims=True)
+        lengths[odd] = np.linalg.norm(rows[odd], axis=1, keepdims=True)
     unit: npt.NDArray[np.floating[Any]] = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
     return unit.astype(np.float32, copy=False)
 
