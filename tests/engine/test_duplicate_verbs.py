@@ -96,6 +96,27 @@ def test_a_merged_memory_is_found_by_whatever_those_it_joins_were_found_by(memor
     assert merged.place == recollect.Place(35.7, 139.7)
 
 
+def test_a_merged_memory_lasts_as_long_as_any_of_those_it_joins(memory: Engine) -> None:
+    soon, later = (START + timedelta(days=number) for number in (1, 2))
+    for whose, ends, last in (("a", (soon, later), later), ("b", (None, later), None)):
+        for text, end in zip(JAPAN[:2], ends, strict=True):
+            memory.remember(text, expires_at=end, valid_to=later, namespace=whose)
+        groups = memory.find_duplicates(strategy="merge", namespace=whose).groups
+        memory.supersede_duplicates(groups, strategy="merge", namespace=whose)
+        (merged,) = memory.list(namespace=whose).memories
+        assert (merged.expires_at, merged.valid_to) == (last, later)
+
+
+def test_undoing_takes_back_what_was_taken_over(memory: Engine) -> None:
+    first = memory.remember("Bob sails.", tags=["sea"], confidence=0.9)
+    other = memory.remember("bob sails", tags=["boats"], confidence=0.8)
+    memory.supersede_duplicates(memory.find_duplicates().groups)
+    assert memory.get(first.id).tags == ("sea", "boats")
+    memory.undo_duplicates()
+    assert [memory.get(each.id).tags for each in (first, other)] == [("sea",), ("boats",)]
+    assert memory.check() == []
+
+
 def test_a_merge_that_was_corrected_since_is_not_forgotten_when_its_run_is_undone() -> None:
     today = START
     with recollect.open(":memory:", embedder="lexical", duplicates="off", clock=lambda: today) as memory:

@@ -52,6 +52,29 @@ def seen(memory: Engine) -> list[str]:
     return sorted(each.content for each in memory.list(limit=100).memories)
 
 
+def test_what_stays_is_found_by_what_was_said_with_the_repeat(memory: Engine, clock: Clock) -> None:
+    day = timedelta(days=1)
+    first = memory.remember("Anna likes green tea.", tags=["drinks"], expires_at=START + day)
+    again = memory.remember("anna likes  green tea!", tags=["breakfast"], place={"lat": 1, "lon": 2})
+    assert (again.id, again.tags, again.place is None) == (first.id, ("drinks", "breakfast"), False)
+    clock.now += 2 * day
+    # What was said without an end has none.
+    tagged = memory.recall("green tea", filter={"tags": "breakfast"})
+    assert [hit.memory.id for hit in tagged.hits] == [first.id]
+    (found,) = memory.list(filter={"tags": "breakfast"}).memories
+    assert found.id == first.id
+    (repeat,) = (each for each in memory.history(first.id) if each.id != first.id)
+    memory.purge(repeat.id)
+    assert memory.get(first.id).tags == ("drinks",)
+    assert (memory.recall("green tea").hits, memory.check()) == ((), [])
+
+
+def test_what_held_until_then_is_not_what_holds(memory: Engine) -> None:
+    for until in (START + timedelta(days=9), None, START + timedelta(days=9), START):
+        memory.remember("Anna works at the bank.", valid_from=START - timedelta(days=9), valid_to=until)
+    assert sorted(each.mentions for each in memory.list().memories) == [1, 1, 2]
+
+
 def test_the_same_words_are_said_once_and_nothing_is_lost(memory: Engine) -> None:
     first = memory.remember("Anna likes green tea.", tags=["drinks"])
     again = memory.remember("anna likes  green tea!", tags=["tea"])

@@ -158,7 +158,7 @@ def _occasion(a: Memory, b: Memory) -> str:
     if a.place != b.place and a.place is not None and b.place is not None:
         return "They are from two places."
     if not (is_correction(a) or is_correction(b)):
-        if a.valid_from != b.valid_from:
+        if (a.valid_from, a.valid_to) != (b.valid_from, b.valid_to):
             return "They are about two times."
         if a.entities and b.entities and _names(a).isdisjoint(_names(b)):
             # "Likes tea" of Anna is not "Likes tea" of Bob.

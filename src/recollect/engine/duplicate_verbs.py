@@ -211,7 +211,7 @@ class DuplicateVerbs(ABC):
             now = self._clock()
             with self.store.together():
                 merged = {note.of for note in self.store.repeats(path, run=number) if note.kind == _MERGED}
-                undone = self.store.undo_run(path, number, now)
+                undone = self.store.undo_run(path, number, now, self._repairing.words_of)
                 # What was corrected since was believed until then, and is in the place of its sources.
                 merged -= {str(each.superseded_by) for each in undone.left}
                 self.store.forget(path, sorted(merged), now)
@@ -230,7 +230,7 @@ class DuplicateVerbs(ABC):
         from recollect.engine.hearing import Hearing
 
         noise = 0.0 if self.embedder is None else self.embedder.similarity_threshold
-        hearing = Hearing(self.store, self._duplicate_threshold(), noise)
+        hearing = Hearing(self.store, self._duplicate_threshold(), noise, self._repairing.words_of)
         paths = sorted({entry.memory.namespace for entry in entries})
         return self._repairing.run(paths, lambda: hearing.take(entries, mode, self._clock()))
 
@@ -257,7 +257,8 @@ class DuplicateVerbs(ABC):
             kind, losers = _MERGED, [keep, *repeats]
             keep = self._drafts.draft(group.content, path, _taken_over(losers))
             self.store.add(self._entries([keep]))
-        self.store.repeat(path, _notes(keep, losers, kind, group, now, run))
+        notes = _notes(keep, losers, kind, group, now, run)
+        self.store.repeat(path, notes, self._repairing.words_of)
         hidden.update(each.id for each in losers)
 
 
@@ -290,11 +291,14 @@ def _notes(
 def _taken_over(sources: Sequence[Memory]) -> dict[str, object]:
     """Return what a merged memory has from those it joins, the surest first, and which those are."""
     keep = sources[0]
-    names = ("category", "tier", "confidence", "importance", "source", "valid_from")
+    names = ("category", "tier", "confidence", "importance", "source", "valid_from", "valid_to")
+    ends = [each.expires_at for each in sources if each.expires_at is not None]
     return {name: getattr(keep, name) for name in names} | {
         "tags": tuple(dict.fromkeys(tag for each in sources for tag in each.tags)),
         "entities": tuple(dict.fromkeys(name for each in sources for name in each.entities)),
         "place": next((each.place for each in sources if each.place is not None), None),
         "mentions": sum(each.mentions for each in sources),
+        # It lasts as long as any of them would have.
+        "expires_at": max(ends) if len(ends) == len(sources) else None,
         "metadata": {**keep.metadata, MERGED_FROM: [each.id for each in sources]},
     }

@@ -312,7 +312,7 @@ class Engine(
         path = self._namespace(namespace)
         wanted = self._with_copies(path, _ids(ids))
         self._before_purge()
-        self._repairing.run([path], lambda: self.store.purge(path, wanted))
+        self._repairing.run([path], lambda: self.store.purge(path, wanted, (), self._repairing.words_of))
 
     # --- care -----------------------------------------------------------------------------------------
 

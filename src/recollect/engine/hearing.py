@@ -12,7 +12,7 @@ the second finds what the first has said.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
@@ -29,7 +29,7 @@ from recollect.index.record import FIELDS
 from recollect.model.checks import BoolArray, IntArray
 from recollect.model.memory import Memory
 from recollect.rank.confidence import ONCE_A, corroborated
-from recollect.store.port import Entry, Expecting, Floats, Store, View
+from recollect.store.port import Entry, Expecting, Floats, Store, Terms, View
 from recollect.store.repeats import Contradiction, Repeat
 
 _NEAREST: Final = 16
@@ -73,11 +73,14 @@ class Hearing:
         The least cosine of duplicates, for the store's embedder.
     noise
         The cosine below which two texts have nothing to do with each other.
+    words_of
+        Tells the words of a memory, so that what is repeated can take over the tags of what repeats it.
     """
 
     store: Store
     threshold: float
     noise: float
+    words_of: Callable[[Memory], Terms]
 
     def take(self, entries: Sequence[Entry], mode: Duplicates, now: datetime) -> Heard:
         """Write entries, all or none, and return what came of them."""
@@ -94,7 +97,7 @@ class Hearing:
             for path, places in groupby(heard, key=lambda place: given[place].namespace):
                 self._compare(path, [entries[place] for place in places], mode, said, now)
             self.store.add(entries)
-            said.write(self.store)
+            said.write(self.store, self.words_of)
             return said.outcome(self.store)
 
     def _compare(
@@ -257,10 +260,10 @@ class _Said:
             if hint is not None:
                 found.append(Contradiction(new.id, older.id, hint.cue, hint.reason, new.created_at))
 
-    def write(self, store: Store) -> None:
+    def write(self, store: Store, words_of: Callable[[Memory], Terms]) -> None:
         """Write down what was found; the memories themselves are there by now."""
         for path, repeats in self._repeats.items():
-            store.repeat(path, repeats)
+            store.repeat(path, repeats, words_of)
         for path, hints in self._hints.items():
             if hints:
                 store.note_contradictions(path, hints)

@@ -95,7 +95,7 @@ class SubjectVerbs(EntityVerbs):
         ids = self._with_copies(path, [memory.id for memory in found.memories])
         names = sorted(self._spellings(subject, path))
         self._before_purge()
-        self._repairing.run([path], lambda: self.store.purge(path, ids, names))
+        self._repairing.run([path], lambda: self.store.purge(path, ids, names, self._repairing.words_of))
         return found
 
     def purge_namespace(self, namespace: str) -> int:

@@ -311,13 +311,20 @@ class Store(VectorStore, NamedStore, ServedStore, LearningStore, RepeatStore, Pr
         """
         ...
 
-    def purge(self, namespace: str, ids: Sequence[str], names: Sequence[str] = ()) -> None:
+    def purge(
+        self,
+        namespace: str,
+        ids: Sequence[str],
+        names: Sequence[str] = (),
+        terms_of: Callable[[Memory], Terms] | None = None,
+    ) -> None:
         """Remove memories and everything derived from them, for good.
 
         And the entities with any of `names`, what was merged into them, their relations, and the text of
         logged questions that have such a name or a word that tells of it
         (:mod:`recollect.text.name_words`); and what somebody saw in experiments whose name has. The feed
-        tells of that purge, too, whether or not memories went.
+        tells of that purge, too, whether or not memories went. Where `terms_of` tells the words of a memory,
+        those that stay give back what they took over from what goes because it repeats them.
         """
         ...
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from recollect.store.embedding import Embedded
     from recollect.store.leases import Lease
     from recollect.store.naming import EntityRecord, GraphNews, Link, Points
-    from recollect.store.port import Floats, Page, Progress
+    from recollect.store.port import Floats, Page, Progress, Terms
     from recollect.store.recall_log import Lesson, LogBounds, LoggedRecall, Reaction, Sighting
     from recollect.store.repeats import Contradiction, Linked, Repeat, Run, Undone
 
@@ -325,12 +325,15 @@ class RepeatStore(Protocol):
         """Return the memories that any of the given ones superseded, in the order they were added."""
         ...
 
-    def repeat(self, namespace: str, given: Sequence[Repeat]) -> None:
+    def repeat(
+        self, namespace: str, given: Sequence[Repeat], terms_of: Callable[[Memory], Terms] | None = None
+    ) -> None:
         """Supersede memories that repeat others, and note it; all or none.
 
         Both ends must be current. One that repeats a younger memory held until that began, and is listed in
         its `supersedes`; one that repeats an older memory is linked by its own `superseded_by` alone. The one
-        that stays gains mentions and confidence as the note says.
+        that stays gains mentions and confidence as the note says. Where `terms_of` tells the words of a
+        memory, it also takes over what is known only of the other (:mod:`recollect.store.taking_over`).
         """
         ...
 
@@ -359,11 +362,17 @@ class RepeatStore(Protocol):
         """Return the runs over a namespace, the latest first."""
         ...
 
-    def undo_run(self, namespace: str, number: int, now: datetime) -> Undone:
+    def undo_run(
+        self,
+        namespace: str,
+        number: int,
+        now: datetime,
+        terms_of: Callable[[Memory], Terms] | None = None,
+    ) -> Undone:
         """Take back what a run did, in one transaction.
 
         A confidence that has changed since stays; so does what repeats a memory that was superseded in the
-        meantime.
+        meantime. What was taken over is given back where `terms_of` tells the words of a memory.
         """
         ...
 

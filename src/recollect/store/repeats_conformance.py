@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from recollect.duplicates.fingerprint import fingerprint
+from recollect.index.lexical import LexicalQuery
 from recollect.model.errors import InvalidArgument, MemoryNotFound
 from recollect.model.memory import Memory, Source
+from recollect.model.place import Place
 from recollect.store.port import Entry, Hidden, Store
 from recollect.store.repeats import Contradiction, Linked, Repeat
 
@@ -208,6 +210,58 @@ class RepeatsConformance:
             with pytest.raises(InvalidArgument, match=f"was not undone yet, got {number}"):
                 store.undo_run(_HERE, number, _LATER)
         assert store.start_run(_HERE, "merge", _LATER).number != run.number
+
+    def test_what_stays_takes_over_what_only_the_repeat_has_until_that_is_undone(self, store: Store) -> None:
+        """Check that it is found by the tags of a repeat until that is undone, or purged."""
+
+        def terms_of(memory: Memory) -> dict[str, dict[str, int]]:
+            words = {"content": dict.fromkeys(memory.content.split(), 1)}
+            return words | {"tags": dict.fromkeys(memory.tags, 1)} if memory.tags else words
+
+        def said(id: str, **fields: Any) -> Entry:  # noqa: ANN401
+            entry = _entry(id, "tea", **fields)
+            return replace(entry, terms=terms_of(entry.memory))
+
+        def tagged(*tags: str) -> list[list[str]]:
+            found = []
+            with store.view(_HERE, _LATER) as view:
+                for tag in tags:
+                    slots = view.lexical(LexicalQuery({tag: 1.0}, {"tags": 1.0}), 9).slots
+                    found.append([memory.id for memory in view.memories(slots)])
+            return found
+
+        place, soon = Place(1.0, 2.0, "Rome"), _LATER + timedelta(days=1)
+        store.add(
+            [
+                said("a", tags=("x",), expires_at=soon, entities=("Anna",)),
+                said("b", tags=("y", "x"), place=place, entities=("ANNA", "Ben")),
+                said("c", tags=("y", "z"), expires_at=soon, pinned=True),
+                said("d", tags=("w",)),
+            ]
+        )
+        (before,) = store.get(_HERE, ["a"])
+        run = store.start_run(_HERE, "keep_both", _LATER)
+        store.repeat(_HERE, [_repeat("b", "a", run=run.number)], terms_of)
+        store.repeat(_HERE, [_repeat("c", "a")], terms_of)
+        (after,) = store.get(_HERE, ["a"])
+        assert (after.tags, after.entities) == (("x", "y", "z"), ("Anna", "Ben"))
+        assert (after.place, after.pinned, after.expires_at) == (place, True, None)
+        assert tagged("x", "y", "z", "w") == [["a"], ["a"], ["a"], ["d"]]
+        store.undo_run(_HERE, run.number, _LATER, terms_of)
+        (left,) = store.get(_HERE, ["a"])
+        assert (left.tags, left.entities, left.place) == (("x", "y", "z"), ("Anna",), None)
+        assert (left.pinned, left.expires_at) == (True, None)
+        assert [sorted(each) for each in tagged("x", "y", "z")] == [["a", "b"], ["a", "b"], ["a"]]
+        store.purge(_HERE, ["c"], (), terms_of)
+        (alone,) = store.get(_HERE, ["a"])
+        assert replace(alone, version=before.version) == before
+        assert tagged("x", "y", "z") == [["a", "b"], ["b"], []]
+        # What is set right is not taken over, and without words nothing is.
+        store.repeat(_HERE, [Repeat("d", "a", "correction", "r", _LATER)], terms_of)
+        store.repeat(_HERE, [_repeat("b", "a")])
+        assert store.get(_HERE, ["a"])[0].tags == ("x",)
+        store.purge(_HERE, ["a", "b"], (), terms_of)
+        assert store.check(terms_of) == []
 
     def test_what_was_corrected_since_stays_superseded(self, store: Store) -> None:
         """Check that undoing brings back nothing that a correction has overtaken."""

@@ -7,7 +7,7 @@ ends of every new link are current memories, so there can be no cycle.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -16,15 +16,16 @@ from recollect.index.record import changed
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
 from recollect.store.instants import instant, microseconds, moment
-from recollect.store.port import Entry
+from recollect.store.port import Entry, Terms
 from recollect.store.postgres import namespaces
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.database import Database
 from recollect.store.postgres.namespaces import EMPTY
 from recollect.store.postgres.rows import OWN, memory
-from recollect.store.postgres.writing import Kept, find, put_record, set_columns, update
+from recollect.store.postgres.writing import Kept, find, note_taken, notes_of, put_record, set_columns, update
 from recollect.store.repeats import Linked, Repeat, Run, Undone
 from recollect.store.succession import ended_by
+from recollect.store.taking_over import KINDS, given_back, noted, taken_over
 
 _PREFIX: Final = 10
 _PLAIN: Final = "m.superseded_by IS NULL AND (m.speaker = '' OR m.session = '' OR m.position IS NULL)"
@@ -94,12 +95,14 @@ class RepeatStore:
 
         return self._database.read(read)
 
-    def repeat(self, namespace: str, given: Sequence[Repeat]) -> None:
+    def repeat(
+        self, namespace: str, given: Sequence[Repeat], terms_of: Callable[[Memory], Terms] | None = None
+    ) -> None:
         """Supersede memories that repeat others, and note it; all or none."""
 
         def write(connection: Server) -> None:
             for each in given:
-                _repeat(connection, namespace, each)
+                _repeat(connection, namespace, each, terms_of)
 
         self._database.write(write)
 
@@ -177,9 +180,15 @@ class RepeatStore:
             ]
         )
 
-    def undo_run(self, namespace: str, number: int, now: datetime) -> Undone:
+    def undo_run(
+        self,
+        namespace: str,
+        number: int,
+        now: datetime,
+        terms_of: Callable[[Memory], Terms] | None = None,
+    ) -> Undone:
         """Take back what a run did: what it superseded is current again, in one transaction."""
-        return self._database.write(lambda connection: _undo(connection, namespace, number, now))
+        return self._database.write(lambda connection: _undo(connection, namespace, number, now, terms_of))
 
 
 def link_repeats(connection: Server, entries: Sequence[Entry]) -> int:
@@ -273,7 +282,9 @@ def _led_to(connection: Server, number: int, id_: str) -> list[int]:
     return [slot for (slot,) in rows]
 
 
-def _repeat(connection: Server, namespace: str, each: Repeat) -> None:
+def _repeat(
+    connection: Server, namespace: str, each: Repeat, terms_of: Callable[[Memory], Terms] | None
+) -> None:
     kept = find(connection, namespace, each.of, lock=True)
     if kept.memory.superseded_by is not None:
         raise InvalidArgument("of", each.of, "a memory that is current")
@@ -282,11 +293,13 @@ def _repeat(connection: Server, namespace: str, each: Repeat) -> None:
     after = winner.confidence if each.confidence is None else each.confidence
     support = max(filter(None, (winner.supported_at, each.supported_at)), default=None)
     gained = replace(winner, mentions=winner.mentions + each.mentions, confidence=after, supported_at=support)
-    update(connection, gained, winner.version)
+    again = find(connection, namespace, each.memory_id).memory
+    taken = {} if terms_of is None or each.kind not in KINDS else taken_over(winner, again)
+    update(connection, replace(gained, **taken), winner.version, terms_of)
     connection.execute(
         "INSERT INTO repeats (namespace, memory, winner, run, kind, reason, at, mentions, before, after, "
-        "supported_before, supported_after, ended) "
-        "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        "supported_before, supported_after, ended, gained) "
+        "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
         (
             kept.namespace.number,
             loser,
@@ -301,11 +314,18 @@ def _repeat(connection: Server, namespace: str, each: Repeat) -> None:
             microseconds(winner.supported_at),
             microseconds(support),
             microseconds(ended),
+            noted(winner, taken),
         ),
     )
 
 
-def _undo(connection: Server, namespace: str, number: int, now: datetime) -> Undone:
+def _undo(
+    connection: Server,
+    namespace: str,
+    number: int,
+    now: datetime,
+    terms_of: Callable[[Memory], Terms] | None,
+) -> Undone:
     whose = namespaces.locked(connection, namespace) or EMPTY
     rows = connection.execute(
         "SELECT r.number, m.id, w.id, r.ended, r.before, r.after, r.mentions, r.supported_before, "
@@ -319,6 +339,7 @@ def _undo(connection: Server, namespace: str, number: int, now: datetime) -> Und
         if winner.superseded_by is not None or loser.superseded_by != winner_id:
             left.append(loser)
             continue
+        notes = notes_of(connection, whose, winner_id)
         reinstated.append(_reinstate(connection, namespace, loser_id, instant(ended)))
         winner = _unlisted(connection, namespace, winner_id, loser_id)
         poorer = replace(
@@ -327,8 +348,11 @@ def _undo(connection: Server, namespace: str, number: int, now: datetime) -> Und
             confidence=before if winner.confidence == after else winner.confidence,
             supported_at=instant(once) if winner.supported_at == instant(since) else winner.supported_at,
         )
-        update(connection, poorer, winner.version)
         connection.execute("DELETE FROM repeats WHERE namespace = %s AND number = %s", (whose.number, note))
+        if terms_of is not None:
+            poorer, others = given_back(poorer, notes, {note})
+            note_taken(connection, whose, others)
+        update(connection, poorer, winner.version, terms_of)
     found = connection.execute(
         "UPDATE duplicate_runs SET undone_at = %s, finished_at = coalesce(finished_at, %s) "
         "WHERE number = %s AND namespace = %s AND undone_at IS NULL",

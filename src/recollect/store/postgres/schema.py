@@ -155,5 +155,9 @@ MIGRATIONS: Final[tuple[str, ...]] = (
         AND m.valid_to = greatest(coalesce(w.valid_from, w.created_at), m.valid_from);
     CREATE INDEX memories_ended ON memories (namespace, superseded_at) WHERE end_given;
     """,
+    """
+    -- What the winner took over from the loser, before and after, as JSON (taking_over.py).
+    ALTER TABLE repeats ADD COLUMN gained TEXT COLLATE "C";
+    """,
 )
 """What each of them does, in SQL; the number of a migration is its place here, from 1."""

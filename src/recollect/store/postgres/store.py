@@ -204,7 +204,13 @@ class PostgresStore(
 
         self._database.write(write)
 
-    def purge(self, namespace: str, ids: Sequence[str], names: Sequence[str] = ()) -> None:
+    def purge(
+        self,
+        namespace: str,
+        ids: Sequence[str],
+        names: Sequence[str] = (),
+        terms_of: Callable[[Memory], Terms] | None = None,
+    ) -> None:
         """Remove memories and everything derived from them, for good, and the entities with these names.
 
         Rows are gone for everybody when this returns. The server gives their space out again as it vacuums;
@@ -212,7 +218,7 @@ class PostgresStore(
         the tables anew, and how long logs and backups are kept is for their owner to say.
         """
         if ids or names:
-            self._database.write(lambda connection: self._purge(connection, namespace, ids, names))
+            self._database.write(lambda connection: self._purge(connection, namespace, ids, names, terms_of))
 
     def purge_namespace(self, namespace: str) -> int:
         """Remove a namespace for good, with its name and all that belongs to it; see :meth:`purge`.
@@ -306,14 +312,21 @@ class PostgresStore(
             self._replica.close()
         self._database.close()
 
-    def _purge(self, connection: Server, namespace: str, ids: Sequence[str], names: Sequence[str]) -> None:
+    def _purge(
+        self,
+        connection: Server,
+        namespace: str,
+        ids: Sequence[str],
+        names: Sequence[str],
+        terms_of: Callable[[Memory], Terms] | None,
+    ) -> None:
         whose = namespaces.locked(connection, namespace)
         if whose is None:
             if ids:
                 raise MemoryNotFound(ids[0], namespace)
             return
         entities_of_these = entities.referred_to(connection, whose.number, ids)
-        slots = writing.purge(connection, namespace, ids)
+        slots = writing.purge(connection, namespace, ids, terms_of)
         recall_log.purge(connection, whose.number, slots)
         lessons.purge(connection, whose.number, slots)
         entities.remove_unreferred(connection, whose, entities_of_these)

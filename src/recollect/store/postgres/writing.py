@@ -7,7 +7,7 @@ each of them means is what its namesake for files means (:mod:`recollect.store.s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
@@ -33,6 +33,7 @@ from recollect.store.postgres.words import list_words, move_words, relist_words,
 from recollect.store.repeats import repeat_from_elsewhere
 from recollect.store.room import SLOTS, checked_room
 from recollect.store.succession import ended_again, ended_by
+from recollect.store.taking_over import KINDS, Note, given_back
 
 _ADD: Final = (
     f"INSERT INTO memories (namespace, slot, added, {', '.join(COLUMNS)}, record, words) "
@@ -164,8 +165,18 @@ def hide(connection: Server, path: str, hidden: Hidden) -> None:
         set_forgotten(connection, path, [hidden.memory_id], hidden.forgotten_at)
 
 
-def purge(connection: Server, path: str, ids: Sequence[str]) -> list[int]:
-    """Remove memories, their vectors, words and sessions, and return the slots they were in."""
+def purge(
+    connection: Server,
+    path: str,
+    ids: Sequence[str],
+    terms_of: Callable[[Memory], Terms] | None = None,
+) -> list[int]:
+    """Remove memories, their vectors, words and sessions, and return the slots they were in.
+
+    Where the words of memories are told, what they gave to those that they repeat goes with them.
+    """
+    if terms_of is not None:
+        _give_back(connection, path, ids, terms_of)
     slots = []
     sessions = set()
     for id_ in ids:
@@ -185,6 +196,27 @@ def purge(connection: Server, path: str, ids: Sequence[str]) -> list[int]:
     if slots:
         _remove_unheld_sessions(connection, number, sessions)
     return slots
+
+
+def notes_of(connection: Server, namespace: Namespace, id_: str) -> list[Note]:
+    """Return the notes of what only repeats a memory, and what it took over from each."""
+    rows = connection.execute(
+        f"SELECT r.number, r.gained, {OWN} FROM memories m "
+        "JOIN repeats r ON r.namespace = m.namespace AND r.memory = m.slot "
+        "JOIN memories w ON w.namespace = r.namespace AND w.slot = r.winner AND w.id = m.superseded_by "
+        "WHERE m.namespace = %s AND w.id = %s AND r.kind = ANY (%s::text[]) ORDER BY r.number",
+        (namespace.number, id_, sorted(KINDS)),
+    )
+    return [Note(number, taken, memory(row, namespace.path)) for number, taken, *row in rows]
+
+
+def note_taken(connection: Server, namespace: Namespace, taken: Mapping[int, str | None]) -> None:
+    """Note what was taken over from others, by the numbers of their notes."""
+    for number, text in taken.items():
+        connection.execute(
+            "UPDATE repeats SET gained = %s WHERE namespace = %s AND number = %s",
+            (text, namespace.number, number),
+        )
 
 
 def find(connection: Server, path: str, id_: str, *, lock: bool = False) -> Kept:
@@ -241,6 +273,24 @@ def reword(connection: Server, kept: Kept, terms: Terms) -> None:
         "UPDATE memories SET words = %s WHERE namespace = %s AND slot = %s",
         (tail.encoded(terms), number, kept.slot),
     )
+
+
+def _give_back(
+    connection: Server, path: str, ids: Sequence[str], terms_of: Callable[[Memory], Terms]
+) -> None:
+    """Let what the given ones only repeat give back what it took over from them."""
+    gone = set(ids)
+    going = [find(connection, path, each, lock=True).memory for each in ids]
+    for id_ in dict.fromkeys(each.superseded_by for each in going):
+        if id_ is None or id_ in gone:
+            continue
+        kept = find(connection, path, id_)
+        notes = notes_of(connection, kept.namespace, id_)
+        numbers = {note.number for note in notes if note.repeat.id in gone}
+        poorer, others = given_back(kept.memory, notes, numbers)
+        if poorer != kept.memory:
+            update(connection, poorer, kept.memory.version, terms_of)
+        note_taken(connection, kept.namespace, others)
 
 
 def _add_rows(

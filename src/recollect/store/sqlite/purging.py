@@ -9,22 +9,35 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from recollect.index.record import changed as changed_record
 from recollect.index.record import gone
 from recollect.model.memory import Memory
 from recollect.store.instants import microseconds
+from recollect.store.port import Terms
 from recollect.store.sqlite import segments
 from recollect.store.sqlite.finding import find, put_record, record_of
 from recollect.store.sqlite.places import place, vectors_place
-from recollect.store.sqlite.relinking import replaced_by
+from recollect.store.sqlite.relinking import note_taken, notes_of, replaced_by
 from recollect.store.sqlite.segments import Namespace
+from recollect.store.sqlite.writing import update
 from recollect.store.succession import ended_again
+from recollect.store.taking_over import given_back
 
 
-def purge(connection: sqlite3.Connection, path: str, ids: Sequence[str]) -> None:
-    """Remove memories, their vectors, words and sessions; only their slots stay, empty."""
+def purge(
+    connection: sqlite3.Connection,
+    path: str,
+    ids: Sequence[str],
+    terms_of: Callable[[Memory], Terms] | None = None,
+) -> None:
+    """Remove memories, their vectors, words and sessions; only their slots stay, empty.
+
+    Where the words of memories are told, what they gave to those that they repeat goes with them.
+    """
+    if terms_of is not None:
+        _give_back(connection, path, ids, terms_of)
     slots = []
     sessions = set()
     for id_ in ids:
@@ -44,6 +57,23 @@ def purge(connection: sqlite3.Connection, path: str, ids: Sequence[str]) -> None
         return
     _remove_unheld_sessions(connection, namespace.number, sessions)
     segments.rewrite_without(connection, namespace.number, slots)
+
+
+def _give_back(
+    connection: sqlite3.Connection, path: str, ids: Sequence[str], terms_of: Callable[[Memory], Terms]
+) -> None:
+    """Let what the given ones only repeat give back what it took over from them."""
+    gone = set(ids)
+    for id_ in dict.fromkeys(find(connection, path, each)[3].superseded_by for each in ids):
+        if id_ is None or id_ in gone:
+            continue
+        _, _, _, kept = find(connection, path, id_)
+        notes = notes_of(connection, path, id_)
+        numbers = {note.number for note in notes if note.repeat.id in gone}
+        poorer, others = given_back(kept, notes, numbers)
+        if poorer != kept:
+            update(connection, poorer, kept.version, terms_of)
+        note_taken(connection, others)
 
 
 def _remove_unheld_sessions(connection: sqlite3.Connection, number: int, names: set[str]) -> None:

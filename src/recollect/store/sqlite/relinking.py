@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,8 +17,9 @@ from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
 from recollect.store.instants import microseconds
 from recollect.store.sqlite.finding import find, put_record, record_of
-from recollect.store.sqlite.rows import SELECTED, SOURCE, memory
+from recollect.store.sqlite.rows import SELECTED, SOURCE, marks, memory
 from recollect.store.sqlite.segments import Namespace
+from recollect.store.taking_over import KINDS, Note
 
 if TYPE_CHECKING:
     from recollect.store.repeats import Linked
@@ -41,6 +42,24 @@ def replaced_by(connection: sqlite3.Connection, namespace: Namespace, id_: str) 
         (id_, namespace.number),
     )
     return [Replaced(number, slot, memory(row), bool(given)) for number, slot, given, *row in rows.fetchall()]
+
+
+def notes_of(connection: sqlite3.Connection, path: str, id_: str) -> list[Note]:
+    """Return the notes of what only repeats a memory, and what it took over from each."""
+    rows = connection.execute(
+        f"SELECT r.number, r.gained, {SELECTED} FROM {SOURCE} JOIN repeats r ON r.memory = m.number "
+        "JOIN memories w ON w.number = r.winner AND w.id = m.superseded_by "
+        f"WHERE n.path = ? AND w.id = ? AND r.kind IN ({marks(KINDS)}) ORDER BY r.number",
+        (path, id_, *KINDS),
+    )
+    return [Note(number, taken, memory(row)) for number, taken, *row in rows.fetchall()]
+
+
+def note_taken(connection: sqlite3.Connection, taken: Mapping[int, str | None]) -> None:
+    """Note what was taken over from others, by the numbers of their notes."""
+    connection.executemany(
+        "UPDATE repeats SET gained = ? WHERE number = ?", [(text, number) for number, text in taken.items()]
+    )
 
 
 def ended_later(connection: sqlite3.Connection, number: int, as_of: datetime) -> list[int]:

@@ -13,7 +13,7 @@ import json
 import math
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -22,15 +22,16 @@ from recollect.index.record import changed
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
 from recollect.store.instants import instant, microseconds
-from recollect.store.port import Entry
+from recollect.store.port import Entry, Terms
 from recollect.store.room import LARGEST
 from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.finding import find, find_namespace, put_record, record_of
-from recollect.store.sqlite.relinking import led_to, relink
+from recollect.store.sqlite.relinking import led_to, note_taken, notes_of, relink
 from recollect.store.sqlite.rows import SELECTED, SOURCE, marks, memory
 from recollect.store.sqlite.writing import update
 from recollect.store.succession import ended_by
+from recollect.store.taking_over import KINDS, given_back, noted, taken_over
 
 if TYPE_CHECKING:
     from recollect.store.repeats import Contradiction, Linked, Repeat, Run, Undone
@@ -99,7 +100,9 @@ class RepeatStore:
                 ).fetchall()
         return [memory(row[1:]) for row in sorted(rows, key=lambda row: int(row[0]))]
 
-    def repeat(self, namespace: str, given: Sequence[Repeat]) -> None:
+    def repeat(
+        self, namespace: str, given: Sequence[Repeat], terms_of: Callable[[Memory], Terms] | None = None
+    ) -> None:
         """Supersede memories that repeat others, and note it; all or none.
 
         Both ends must be current. One that repeats a younger memory held until that began; one that repeats
@@ -107,7 +110,7 @@ class RepeatStore:
         """
         with self._lock, transaction(self._connection, self.path):
             for each in given:
-                self._repeat(namespace, each)
+                self._repeat(namespace, each, terms_of)
 
     def relink(self, namespace: str, links: Sequence[Linked]) -> None:
         """Say which memories took the place of which, as another store has it; all or none."""
@@ -179,7 +182,13 @@ class RepeatStore:
             rows = self._connection.execute(f"{_RUN} ORDER BY number DESC", (whose.number,)).fetchall()
         return [_run(row) for row in rows]
 
-    def undo_run(self, namespace: str, number: int, now: datetime) -> Undone:
+    def undo_run(
+        self,
+        namespace: str,
+        number: int,
+        now: datetime,
+        terms_of: Callable[[Memory], Terms] | None = None,
+    ) -> Undone:
         """Take back what a run did: what it superseded is current again, in one transaction.
 
         A confidence that has changed since stays. What repeats something that was superseded in the meantime
@@ -203,6 +212,7 @@ class RepeatStore:
                 if winner.superseded_by is not None or loser.superseded_by != winner_id:
                     left.append(loser)
                     continue
+                notes = notes_of(self._connection, namespace, winner_id)
                 reinstated.append(self._reinstate(namespace, loser_id, instant(ended)))
                 winner = self._unlisted(namespace, winner_id, loser_id)
                 poorer = replace(
@@ -213,8 +223,11 @@ class RepeatStore:
                     if winner.supported_at == instant(since)
                     else winner.supported_at,
                 )
-                update(self._connection, poorer, winner.version)
                 self._connection.execute("DELETE FROM repeats WHERE number = ?", (note,))
+                if terms_of is not None:
+                    poorer, others = given_back(poorer, notes, {note})
+                    note_taken(self._connection, others)
+                update(self._connection, poorer, winner.version, terms_of)
             found = self._connection.execute(
                 "UPDATE duplicate_runs SET undone_at = ?, finished_at = coalesce(finished_at, ?) "
                 "WHERE number = ? AND namespace = ? AND undone_at IS NULL",
@@ -316,7 +329,7 @@ class RepeatStore:
             return 0
         return int(self._connection.execute("SELECT max(change) FROM changes").fetchone()[0])
 
-    def _repeat(self, namespace: str, each: Repeat) -> None:
+    def _repeat(self, namespace: str, each: Repeat, terms_of: Callable[[Memory], Terms] | None) -> None:
         whose, winner_number, _, winner = find(self._connection, namespace, each.of)
         if winner.superseded_by is not None:
             raise InvalidArgument("of", each.of, "a memory that is current")
@@ -327,13 +340,17 @@ class RepeatStore:
         gained = replace(
             winner, mentions=winner.mentions + each.mentions, confidence=after, supported_at=support
         )
-        update(self._connection, gained, winner.version)
+        loser = find(self._connection, namespace, each.memory_id)[3]
+        taken = {} if terms_of is None or each.kind not in KINDS else taken_over(winner, loser)
+        update(self._connection, replace(gained, **taken), winner.version, terms_of)
         self._connection.execute(
             "INSERT INTO repeats (namespace, memory, winner, run, kind, reason, at, mentions, before, after, "
-            "supported_before, supported_after, ended) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "supported_before, supported_after, ended, gained) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (whose.number, loser_number, winner_number, each.run, each.kind, each.reason,
              microseconds(each.at), each.mentions, winner.confidence, after,
-             microseconds(winner.supported_at), microseconds(support), microseconds(ended)),
+             microseconds(winner.supported_at), microseconds(support), microseconds(ended),
+             noted(winner, taken)),
         )  # fmt: skip
 
     def _supersede(

@@ -411,4 +411,8 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     );
     CREATE INDEX memories_ended ON memories (namespace, superseded_at) WHERE end_given;
     """,
+    """
+    -- What the winner took over from the loser, before and after, as JSON (taking_over.py).
+    ALTER TABLE repeats ADD COLUMN gained TEXT;
+    """,
 )

@@ -208,7 +208,13 @@ class SqliteStore(
             for each in hidden:
                 writing.hide(self._connection, namespace, each)
 
-    def purge(self, namespace: str, ids: Sequence[str], names: Sequence[str] = ()) -> None:
+    def purge(
+        self,
+        namespace: str,
+        ids: Sequence[str],
+        names: Sequence[str] = (),
+        terms_of: Callable[[Memory], Terms] | None = None,
+    ) -> None:
         """Remove memories and everything derived from them, for good, and the entities with these names.
 
         The relations they assert go with them, and the declared entities that only they referred to.
@@ -227,7 +233,7 @@ class SqliteStore(
                 whose = (finding.find_namespace(self._connection, namespace) or _EMPTY).number
                 entities_of_these = entities.referred_to(self._connection, whose, ids)
                 slots = list(recall_log.slots_of(self._connection, whose, ids).values())
-                purging.purge(self._connection, namespace, ids)
+                purging.purge(self._connection, namespace, ids, terms_of)
                 approximation.remove(self._connection, whose, slots)
                 recall_log.purge(self._connection, whose, slots)
                 lessons.purge(self._connection, whose, slots)
