@@ -1,5 +1,6 @@
 """The whole: what people see first, what start-up costs, and the exit codes of the real process."""
 
+import json
 import os
 import pty
 import re
@@ -135,3 +136,27 @@ def test_at_a_terminal_purge_shows_what_it_would_remove_and_asks(home: Path, ans
     assert "Anna prefers green tea" in err
     assert "Remove 1 memory for good?" in err
     assert len(process("list").stdout.splitlines()) == left
+
+
+PLAIN = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONIOENCODING": ""}
+"""A locale that knows ASCII alone, and nobody to help it."""
+
+
+def test_in_any_locale_utf_8_is_read_and_json_is_json(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in PLAIN.items():
+        monkeypatch.setenv(name, value)
+    line = f"{sys.executable} -m recollect remember"
+    for said in (f"{line} 'Anna is Zoë 🍵'", f"printf 'Zoë\\r\\nMüller' | {line} -"):
+        assert subprocess.run(["bash", "-c", said], capture_output=True, check=False).returncode == 0
+    listed = json.loads(process("list", "--json").stdout)
+    assert [memory["content"] for memory in listed["memories"]] == ["Zoë\nMüller", "Anna is Zoë 🍵"]
+    for command in (("export",), ("about", "Anna")):
+        rows = [json.loads(row) for row in process(*command).stdout.splitlines()]
+        assert rows[0]["content"] == "Anna is Zoë 🍵"
+
+
+def test_a_terminal_of_no_columns_is_of_unknown_width(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    process("remember", "Anna prefers green tea")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "0")
+    assert "Anna prefers green tea" in process("list").stdout

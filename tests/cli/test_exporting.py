@@ -1,8 +1,10 @@
 """Export: every field, in a form that import takes back exactly."""
 
 import json
+import os
 import sqlite3
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
@@ -255,3 +257,21 @@ def test_what_can_be_read_of_a_damaged_file_can_be_saved(cli: Run, tea: str, hom
     assert cli("--db", "new.db", "import", "saved.jsonl").out == "imported 3 memories\n"
     assert cli("--db", "new.db", "check").out == "sound\n"
     assert cli("--db", "new.db", "show", newer, "--json").json[0]["supersedes"] == []
+
+
+def test_a_pipe_is_written_into_and_stays_one(cli: Run, tea: str, home: Path) -> None:
+    os.mkfifo(home / "pipe")
+    with ThreadPoolExecutor(1) as pool:
+        reader = pool.submit((home / "pipe").read_text)
+        assert cli("export", "pipe", "--force").code == 0
+        assert len(reader.result().splitlines()) == 3
+    assert (home / "pipe").is_fifo()
+
+
+def test_a_link_stays_one_and_leads_to_what_was_written(cli: Run, tea: str, home: Path) -> None:
+    (home / "there").mkdir()
+    (home / "there" / "all.jsonl").write_text("old")
+    (home / "link.jsonl").symlink_to("there/all.jsonl")
+    assert cli("export", "link.jsonl", "--force").code == 0
+    assert (home / "link.jsonl").is_symlink()
+    assert len((home / "there" / "all.jsonl").read_text().splitlines()) == 3

@@ -1,8 +1,10 @@
 """Control characters are made visible; results and remarks go to their own streams."""
 
+import io
+
 import pytest
 
-from recollect.cli.output import Output, counted, one_line, visible
+from recollect.cli.output import Output, counted, one_line, visible, written
 
 
 def test_control_characters_are_written_out_and_lines_and_tabs_stay() -> None:
@@ -46,3 +48,8 @@ def test_json_is_one_line_in_a_pipe_and_indented_for_a_person(
     assert capsys.readouterr().out == '{\n  "a": 1\n}\n'
     with pytest.raises(ValueError, match="not JSON compliant"):
         Output(json=True).data({"a": float("nan")})
+
+
+@pytest.mark.parametrize(("encoding", "text"), [("UTF8", '"Zoë"'), ("cp1252", '"Zo\\u00eb"')])
+def test_json_can_be_read_whatever_the_encoding(encoding: str, text: str) -> None:
+    assert written("Zoë", io.TextIOWrapper(io.BytesIO(), encoding)) == text

@@ -70,6 +70,9 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character gets its number rather than an error.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    if os.environ.get("COLUMNS") == "0":
+        # Whoever started it does not know how wide the terminal is; nothing fits into no columns.
+        del os.environ["COLUMNS"]
     app(prog_name="recollect")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -48,12 +49,18 @@ def words(parts: Sequence[str]) -> str:
     """
     from recollect.model.errors import InvalidArgument
 
-    # A mark at the beginning says how bytes are to be read, and was never said.
-    text = sys.stdin.read().removeprefix("\ufeff") if list(parts) == ["-"] else " ".join(parts)
+    text = " ".join(parts)
     try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidArgument("the text", text, "UTF-8") from error
+        if list(parts) == ["-"]:
+            # A mark at the beginning says how bytes are to be read, and was never said.
+            given = sys.stdin.buffer.read().decode("utf-8-sig")
+            return given.replace("\r\n", "\n").replace("\r", "\n")
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            # Bytes that the locale cannot read; the simplest locale of all reads ASCII alone.
+            return os.fsencode(text).decode()
+    except UnicodeError as error:
+        shown = error.object if isinstance(error, UnicodeDecodeError) else text
+        raise InvalidArgument("the text", shown, "UTF-8") from error
     return text
 
 

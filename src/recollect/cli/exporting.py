@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ import typer
 from recollect.cli.arguments import file_to_write
 from recollect.cli.command import command
 from recollect.cli.failures import STORE
-from recollect.cli.output import counted
+from recollect.cli.output import counted, written
 from recollect.cli.session import Session
 
 if TYPE_CHECKING:
@@ -47,12 +46,12 @@ def export(session: Session, file: File = "-", all_namespaces: All = False, forc
             if damaged:
                 # Whoever imports a memory asks for those that it took the place of.
                 row["supersedes"] = [id_ for id_ in memory.supersedes if _is_readable(engine, memory, id_)]
-            target.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+            target.write(written(row, target) + "\n")
             count += 1
         declared = {"entities": 0, "relations": 0}
         for path in paths:
             for kind, row in _declarations(engine, path):
-                target.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+                target.write(written(row, target) + "\n")
                 declared[kind] += 1
         others = len(engine.store.namespaces().keys() - {engine.namespace})
     if file != "-" and output.json:
@@ -94,7 +93,10 @@ def _declarations(engine: Engine, path: str) -> Iterator[tuple[str, dict[str, An
 
 @contextmanager
 def target_of(name: str, *, force: bool) -> Iterator[TextIO]:
-    """Open what to write to; a file comes into being whole or not at all."""
+    """Open what to write to; a file comes into being whole or not at all.
+
+    What is no file, such as a pipe or a device, is written into and stays what it is.
+    """
     import tempfile
 
     from recollect.model.errors import InvalidArgument
@@ -105,6 +107,11 @@ def target_of(name: str, *, force: bool) -> Iterator[TextIO]:
     path = file_to_write(name, force=force)
     if not path.absolute().parent.is_dir():
         raise InvalidArgument("FILE", name, "in a folder that exists")
+    if path.exists() and not path.is_file():
+        with path.open("w", encoding="utf-8", newline="\n") as target:
+            yield target
+        return
+    path = path.resolve()
     handle, partial = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as target:

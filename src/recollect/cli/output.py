@@ -7,13 +7,14 @@ or recolour the terminal of the person who reads it.
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -44,6 +45,21 @@ def one_line(text: str, longest: int | None = None) -> str:
     """
     flat = visible(" ".join(text.split()))
     return flat if longest is None or len(flat) <= longest else flat[: longest - 1] + "…"
+
+
+def written(value: Any, stream: TextIO, indent: int | None = None) -> str:  # noqa: ANN401 - any JSON
+    r"""Return JSON as a stream can hold it: its characters in UTF-8, their numbers in any other encoding.
+
+    What a stream cannot hold it writes in Python's way, which is none that JSON knows.
+
+    Examples
+    --------
+    >>> import io
+    >>> written("Zoë", io.TextIOWrapper(io.BytesIO(), "ascii"))
+    '"Zo\\u00eb"'
+    """
+    plain = codecs.lookup(stream.encoding or "utf-8").name != "utf-8"
+    return json.dumps(value, ensure_ascii=plain, indent=indent, allow_nan=False)
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -94,7 +110,7 @@ class Output:
     def data(self, value: Any) -> None:  # noqa: ANN401 - any JSON
         """Write a result as JSON: on one line, or indented for a person who is looking."""
         indent = 2 if self.console.is_terminal else None
-        self.line(json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False))
+        self.line(written(value, sys.stdout, indent))
 
     def line(self, text: str) -> None:
         """Write a plain line of the result."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
@@ -10,7 +9,7 @@ import typer
 
 from recollect.cli.command import command
 from recollect.cli.exporting import target_of
-from recollect.cli.output import counted
+from recollect.cli.output import counted, written
 from recollect.cli.session import Session
 
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ def _write(found: About, path: str, target: TextIO) -> None:
     rows += [entity_as_json(record, path) for record in found.entities]
     rows += [relation_as_json(relation, path) for relation in found.relations]
     for row in rows:
-        target.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+        target.write(written(row, target) + "\n")
 
 
 def _counts(found: About) -> dict[str, int]:
