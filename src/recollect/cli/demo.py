@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import groupby
@@ -17,6 +17,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
+from recollect._frozen import frozen
 from recollect.cli.memory_json import from_json
 from recollect.cli.output import counted, one_line
 from recollect.cli.recalling import explanation_tree, hits_table, signals
@@ -143,7 +144,7 @@ def _remember(memory: Engine, clock: _Clock, console: Console) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Walk:
     """The memory that is asked, where answers are drawn, and what was answered so far."""
 

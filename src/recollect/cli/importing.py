@@ -6,12 +6,13 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from recollect._frozen import frozen
 from recollect.cli.arguments import chosen
 from recollect.cli.command import command
 from recollect.cli.failures import USAGE
@@ -37,7 +38,7 @@ Split = Annotated[str, typer.Option("--split", help="Plain text: one memory per 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would happen and write nothing.")]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Source:
     """A file to be read: the name people see, the one it goes by in ids, its format and where it is."""
 

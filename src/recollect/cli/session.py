@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
+from recollect._frozen import frozen
 from recollect.cli.output import Output
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from recollect.engine.settings import Settings
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Given:
     """The options that every command takes; None or False where they were not given."""
 

@@ -13,13 +13,13 @@ instead.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Banding:
     """How a signature is cut: `bands` bands of `rows` hashes each."""
 

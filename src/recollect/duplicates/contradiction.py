@@ -9,12 +9,13 @@ slot that may hold several values ("likes tea", "likes coffee") gives no hint.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
+from recollect._frozen import frozen
 from recollect.duplicates.cue_words import (
     CHANGES,
     LIGHT,
@@ -65,7 +66,7 @@ class Cue(StrEnum):
     """Another value in a slot that holds one at a time."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hint:
     """A possible contradiction, and why.
 
@@ -85,7 +86,7 @@ class Hint:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Difference:
     """Two claims laid side by side: what they share, and what is left on either side, in order."""
 
@@ -248,7 +249,7 @@ def _beginning(text: str) -> tuple[Word, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Claimed:
     """A text as it is compared with others: read, its claim without changes, the roots of that, its slots."""
 

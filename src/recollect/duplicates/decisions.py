@@ -6,10 +6,10 @@ of both. A correction is no duplicate of what it corrects, however alike they so
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Final, Generic
 
+from recollect._frozen import frozen
 from recollect.duplicates.claims import C, check_claim, is_correction, newest
 from recollect.duplicates.rounding import ROUNDING
 from recollect.model import checks
@@ -37,7 +37,7 @@ class Verdict(StrEnum):
     """At least one sets the other right; the winner supersedes it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decision(Generic[C]):
     """A verdict on two claims, and why.
 

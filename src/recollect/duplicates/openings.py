@@ -13,13 +13,13 @@ coding with allowable errors" (CACM 1970), are, and like theirs one that misses 
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from recollect._frozen import frozen
 from recollect.duplicates.contradiction import MINE, PASSED, contradiction, spoken
 from recollect.duplicates.cue_words import FILLERS, OPPOSITES, SLOTS, SPEAKER, SPEAKERS
 from recollect.duplicates.wording import Word, extends, pieces, same_statement, settled, spelt, words_in
@@ -44,7 +44,7 @@ _SLOT_WORDS: Final = frozenset(map(settled, SLOTS))
 """What is left of the words of slots: they say which value differs, and may differ themselves."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Opening:
     """What a text begins with.
 
@@ -60,7 +60,7 @@ class Opening:
     letters: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gist:
     """What a text says, in a few bytes.
 

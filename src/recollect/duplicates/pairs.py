@@ -10,12 +10,12 @@ Stability of Numerical Algorithms", section 3.1.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from recollect._frozen import frozen
 from recollect.duplicates.rounding import ROUNDING
 from recollect.model import checks
 from recollect.model.checks import FloatArray, IntArray, Rows
@@ -26,7 +26,7 @@ _VERIFIED_AT_ONCE = 1 << 20
 _Float32Array: TypeAlias = npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class NearPairs:
     """Pairs of positions with their cosines, sorted by the first position and then by the second.
 

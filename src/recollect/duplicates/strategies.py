@@ -7,11 +7,11 @@ superseded by the winner, with a link, and stays readable in its history.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 from typing import Final, Generic, Protocol
 
+from recollect._frozen import frozen
 from recollect.duplicates.claims import (
     C,
     by_sureness,
@@ -27,7 +27,7 @@ from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Superseded(Generic[C]):
     """A link from a claim that is no longer current to the one that took its place."""
 
@@ -35,7 +35,7 @@ class Superseded(Generic[C]):
     by: C
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Survivor:
     """What the winner says from now on; equal to its own values unless claims were merged."""
 
@@ -45,7 +45,7 @@ class Survivor:
     mentions: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Resolution(Generic[C]):
     """What becomes of some duplicates.
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from recollect._frozen import frozen
 from recollect.duplicates.cue_words import (
     CHANGES,
     ENDINGS,
@@ -38,7 +38,7 @@ _TURNS: Final = NEGATIONS | CHANGES | QUALIFIERS
 """Words with which a text that goes on says something else."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Word:
     """One word: as compared, and whether it was written as a name (a capital letter, or a digit in it)."""
 
@@ -51,7 +51,7 @@ class Word:
         return self.text[:1].isdigit()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wording:
     """What a statement is made of.
 

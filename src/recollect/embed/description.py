@@ -28,11 +28,12 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from recollect._frozen import frozen
 from recollect.embed.port import Prompts
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
@@ -46,7 +47,7 @@ SMALLEST_WINDOW = 16
 """Fewest tokens a model may read at once; below it, prompts would leave no room for text."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelDescription:
     """The facts of ``model.toml``.
 

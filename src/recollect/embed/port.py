@@ -8,17 +8,18 @@ these names, and :mod:`recollect.embed.conformance` says whether it keeps the pr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from recollect._frozen import frozen
+
 Vectors: TypeAlias = npt.NDArray[np.float32]
 """One row per text, each of length one (or all zeros, for a text in which the embedder finds nothing)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prompts:
     """What is written before a text, for models that were trained to tell questions from documents.
 

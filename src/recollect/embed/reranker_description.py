@@ -20,11 +20,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
+from recollect._frozen import frozen
 from recollect.embed.description import (
     DESCRIPTION,
     KINDS,
@@ -44,7 +45,7 @@ OUTPUTS = {"logit": 1, "difference": 2}
 """How a score is read from a model's output, and how many numbers a text must have there."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RerankerDescription:
     """The facts of a re-ranker's ``model.toml``.
 

@@ -13,12 +13,12 @@ tenth of the work.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from recollect._frozen import frozen
 from recollect.embed.graph import INT64, Graph
 from recollect.embed.port import Vectors
 
@@ -26,7 +26,7 @@ Weights: TypeAlias = dict[str, npt.NDArray[Any]]
 _MASKED = 1e9
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Quantised:
     """A matrix as bytes with one scale for each group of columns: ``value = bytes · scale``."""
 
@@ -46,7 +46,7 @@ class Quantised:
         return (grouped * self.scales[:, :, None]).reshape(self.values.shape)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shape:
     """The sizes of an encoder."""
 

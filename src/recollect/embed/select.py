@@ -20,10 +20,11 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recollect._frozen import frozen
 from recollect.embed.breaker import QUESTION_SECONDS, checked_seconds
 from recollect.embed.builtin import DESCRIPTION as BUILTIN
 from recollect.embed.builtin import REQUIREMENT, BuiltinEmbedder, package_folder
@@ -48,7 +49,7 @@ FORMS = ("onnx:FOLDER", "static:FOLDER", "hub:ORG/NAME", "openai:MODEL@ADDRESS",
 _RUNTIME = ("onnxruntime", "tokenizers")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Resources:
     """What an embedder may draw on; everything that would otherwise be looked up behind the caller's back.
 
@@ -90,7 +91,7 @@ class Resources:
             checked_seconds("question_seconds", self.question_seconds)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """An embedder, and what a person should know about how it was chosen.
 

@@ -10,11 +10,12 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.embed.description import ModelDescription
 from recollect.embed.port import Prompts, Vectors
 from recollect.embed.texts import checked_text, checked_texts
@@ -23,7 +24,7 @@ from recollect.embed.vectors import unit_means, unit_rows
 from recollect.model.errors import DimensionMismatch, EmbedderError
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Loaded:
     """A model in memory: its tokens, and the function from token numbers to vectors."""
 

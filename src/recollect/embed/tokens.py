@@ -8,11 +8,11 @@ the open.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Sized
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.embed.windows import windows
 from recollect.model.errors import EmbedderError, MissingExtra, ModelCorrupt
 
@@ -21,7 +21,7 @@ OVERLAP = 1 / 8
 _Read = TypeVar("_Read", bound=Sized)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PairTokens:
     """Two texts as one row of tokens.
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
+from recollect._frozen import frozen
 from recollect.embed.breaker import Breaker
 from recollect.embed.port import Embedder
 from recollect.model.errors import EmbedderError, RecollectError, ServiceUnreachable
@@ -20,7 +20,7 @@ AWAY: Final = "the store's embedder cannot be used, words only: "
 """What is said while it is away, before the reason."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Measure:
     """An embedder, what opens it another day, and what a person should know of it."""
 

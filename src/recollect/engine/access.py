@@ -16,11 +16,11 @@ import hmac
 import re
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Final
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.errors import AccessDenied, InvalidArgument, NotAdmitted
 from recollect.model.namespace import contains
@@ -44,7 +44,7 @@ _NOBODY: Final = hashlib.sha256(b"nobody's").digest()
 _LONGEST_NAME: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Access:
     """What somebody may do.
 

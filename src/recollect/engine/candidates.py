@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache, partial
 from inspect import signature
 from typing import Any, Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.engine.excluding import asked_for, permitted
 from recollect.engine.named_entities import named_terms
 from recollect.engine.recipe import Recipe
@@ -62,7 +63,7 @@ _bm25 = lru_cache(maxsize=64)(BM25)
 _reading = lru_cache(maxsize=64)(Reading)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Legs:
     """What the searches found, before anything was decided.
 
@@ -88,7 +89,7 @@ class Legs:
         return (*both, *((leg.name, leg.found) for leg in self.more))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class MoreLeg:
     """What another leg found, and what it is worth beside meaning and words, which are worth 1 together."""
 
@@ -162,7 +163,7 @@ class Candidates:
         return result[self._fused.order]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Evidence:
     """What speaks for each candidate, whatever became of it in the fusion.
 
@@ -405,7 +406,7 @@ def _forgetting(situation: Situation, slots: IntArray) -> Mapping[int, float]:
     return dict(zip(slots.tolist(), base.tolist(), strict=True))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Counts:
     """A :class:`~recollect.rank.Statistics` of the words of one question."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from recollect._frozen import frozen
 from recollect.engine.chat_service import said_json
 from recollect.model.entity import Entity, Relation
 from recollect.model.errors import ServiceAnswerInvalid, shown
@@ -33,7 +33,7 @@ _LONGEST_NAME = 200
 _LONGEST_TYPE = 60
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """What the model said about one text: entities with their types, and relations."""
 

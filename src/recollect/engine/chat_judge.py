@@ -9,9 +9,9 @@ contradictory that were proposed as such.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
 
+from recollect._frozen import frozen
 from recollect.embed.exchange import Patience
 from recollect.engine.chat_service import ChatService, said_json
 from recollect.model import checks
@@ -32,7 +32,7 @@ _LONGEST: Final = 2_000
 _LONGEST_REASON: Final = 500
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ruling:
     """What a judge says of two memories.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.engine.graph_answers import Communities, Group
 from recollect.engine.namespace_graph import NamespaceGraph
 from recollect.engine.written_terms import written
@@ -23,7 +23,7 @@ LEVELS: Final = 3
 _AT_ONCE: Final = 500
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Structure:
     """What is computed once for a graph: its communities, level by level, and how central each node is.
 
@@ -142,7 +142,7 @@ def _seen(
     return seen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Frequencies:
     document_count: int
     frequencies: Mapping[str, int]
@@ -151,7 +151,7 @@ class _Frequencies:
         return self.frequencies[term]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Members:
     """The memories and entities of a community, the most central first."""
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import logging
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.engine.ahead import ahead_of
 from recollect.engine.changing_verbs import ChangingVerbs
 from recollect.engine.leasing import Leasing
@@ -47,7 +47,7 @@ _DAY: Final = 86_400.0
 _LOG: Final = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proposal:
     """A summary that could stand for several memories, and the ids of those."""
 

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime
 from itertools import islice
 from typing import Final, TypeVar
 
+from recollect._frozen import frozen
 from recollect.engine.engine import Engine
 from recollect.engine.meaning import address
 from recollect.engine.words import embedded_text, words_of
@@ -38,7 +39,7 @@ _OWN: Final = frozenset({"version", "embedder"})
 _Item = TypeVar("_Item")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Copied:
     """What came of a copy.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime
 from itertools import compress
 from typing import Any, Final
 
+from recollect._frozen import frozen
 from recollect.engine.redacting import cleaned, without_secrets
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
@@ -20,7 +21,7 @@ _KNOWN_DETAILS: Final = frozenset(_DETAILS)
 _KNOWN_FIELDS: Final = _KNOWN_DETAILS | {"content", "namespace"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Drafts:
     """Makes memories, giving them a time and an identifier where they bring none.
 

@@ -17,11 +17,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.duplicates.claims import is_correction
 from recollect.duplicates.clusters import clusters, groups
 from recollect.duplicates.decisions import Decision, Verdict
@@ -42,7 +42,7 @@ _SAME: Final = 32
 """With how many others of the same words a memory is compared, if it is one with none of them."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DuplicateGroup:
     """A memory, and others that say the same.
 
@@ -68,7 +68,7 @@ class DuplicateGroup:
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FoundDuplicates:
     """What a search found.
 
@@ -93,7 +93,7 @@ class FoundDuplicates:
     turns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DuplicateSearch:
     """How duplicates are looked for.
 

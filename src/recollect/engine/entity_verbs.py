@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.engine.drafts import Drafts
 from recollect.engine.edge_types import MENTIONS, NEXT, SUPERSEDES
 from recollect.engine.naming import NameBook, Names
@@ -38,7 +39,7 @@ _NEAREST: Final = 3
 _Answer = TypeVar("_Answer")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Look:
     """One consistent look at a namespace: as it is, or as it was believed to be at `as_of`."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from recollect._frozen import frozen
 from recollect.model.entity import Entity
 from recollect.model.memory import Memory
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from recollect.graph.summaries import Summary
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnownEntity:
     """An entity, and how much is known about it.
 
@@ -34,7 +34,7 @@ class KnownEntity:
     merged: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PathStep:
     """One edge of a path, as it was walked.
 
@@ -57,7 +57,7 @@ class PathStep:
     memory: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FoundPath:
     """A way from one entity to another entity or a memory; `score` is 0.85 to the power of its steps."""
 
@@ -73,7 +73,7 @@ class FoundPath:
         return said
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Paths:
     """What a path search found.
 
@@ -90,7 +90,7 @@ class Paths:
     truncated: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     """A community: its memories' ids and its entities' names, the most central first, and a summary."""
 
@@ -99,7 +99,7 @@ class Group:
     summary: Summary
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Communities:
     """The communities of a namespace at one level.
 
@@ -124,7 +124,7 @@ class Communities:
     groups: tuple[Group, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Nearby:
     """A memory, and how far from the place asked about it was, in metres."""
 

@@ -13,13 +13,14 @@ the second finds what the first has said.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from typing import Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.duplicates.decisions import Verdict
 from recollect.duplicates.near import is_turn, judge
 from recollect.duplicates.wording import extends
@@ -45,7 +46,7 @@ _NEAR: Final = "near"
 _CORRECTION: Final = "correction"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Heard:
     """What came of some entries.
 
@@ -61,7 +62,7 @@ class Heard:
     fresh: list[Memory]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hearing:
     """Writes entries down, unless they were said before.
 
@@ -197,7 +198,7 @@ class Hearing:
             limit *= 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Candidate:
     """A memory that was said before, by its slot or read already, and its cosine if it has a vector."""
 

@@ -8,12 +8,13 @@ sure a memory is at a moment is computed when somebody looks, from what was last
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.engine.recipe import checked
 from recollect.index.record import Records, supported_days
 from recollect.model import checks
@@ -26,7 +27,7 @@ from recollect.rank.confidence import worn_since
 _DAY: Final = 86_400.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Life:
     """Rules for the life of memories.
 

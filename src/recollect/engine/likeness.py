@@ -10,11 +10,11 @@ grows with the number of memories and not with its square.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.duplicates.bands import bands_for
 from recollect.duplicates.clusters import groups
 from recollect.duplicates.collisions import colliding_pairs
@@ -50,7 +50,7 @@ _MISS: Final = 0.01
 _AT_ONCE: Final = 1 << 22
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidates:
     """Pairs that may be duplicates, with their cosines; NaN for those that have none."""
 
@@ -58,7 +58,7 @@ class Candidates:
     cosines: FloatArray
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Likeness:
     """How like pairs are looked for.
 

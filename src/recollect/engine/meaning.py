@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.embed.port import Embedder
 from recollect.engine.ahead import ahead
 from recollect.index.directions import are_directions
@@ -28,7 +28,7 @@ _FAILURES: Final = (EmbedderError, MissingExtra)
 _LOG: Final = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Meaning:
     """An embedder, and the store that remembers what it computed; without one, why there is none."""
 

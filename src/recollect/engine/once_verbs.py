@@ -11,10 +11,10 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from recollect._frozen import frozen
 from recollect.engine.recall_log import RecallLog
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument, ReplyErased
@@ -28,7 +28,7 @@ KEPT_FOR: Final = timedelta(hours=24)
 _NAME: Final = re.compile(r"[\x21-\x7e]{1,200}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answered:
     """What something was answered with, and whether that was an earlier answer."""
 

@@ -7,11 +7,11 @@ process that has watched for a year and one that has just begun.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.graph.adjacency import Graph
 from recollect.model.checks import FloatArray, IntArray
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from recollect.engine.namespace_graph import NamespaceGraph
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Ordered:
     """A graph with its nodes in order.
 

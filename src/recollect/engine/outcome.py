@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from recollect._frozen import frozen
 from recollect.engine.shortfall import Shortfall
 from recollect.engine.support import support
 from recollect.engine.trace import Trace
 from recollect.model.hit import Hit
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rejected:
     """The best memory that was not good enough to show, and what it missed.
 
@@ -37,7 +38,7 @@ class Rejected:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionHit:
     """A session that answers a question, and its memories that do it best.
 
@@ -56,7 +57,7 @@ class SessionHit:
     hits: tuple[Hit, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recall:
     """The answer to a question.
 

@@ -6,11 +6,11 @@ Nothing here loops over memories: every step works on arrays over the candidates
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.engine.bridging import bridge
 from recollect.engine.candidates import Candidates, MoreLeg, fuse, search
 from recollect.engine.fading import with_fading
@@ -37,7 +37,7 @@ _GRAPH_LEGS: Final = {"names": "shared names", "walk": "walk", "paths": "paths",
 """By what a recipe calls it, what explanations call a leg over the graph."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Ranked:
     """Candidates in the order they are to be shown, and those the gate refused.
 

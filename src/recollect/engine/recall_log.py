@@ -14,13 +14,14 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.engine.outcome import Recall
 from recollect.engine.recalling import Request
 from recollect.engine.trace import Trace
@@ -41,7 +42,7 @@ _AT_CLOSE: Final = 2.0
 _LOG = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Logging:
     """Whether and how recalls are logged.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.embed.reranker import Reranker
 from recollect.engine.budget import within_budget
 from recollect.engine.candidates import blends_two
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 _CALIBRATED: Final = -1.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Request:
     """What is asked, checked: the arguments of a recall."""
 
@@ -64,7 +65,7 @@ class Request:
     """What feedback will refer to; empty for what is not logged."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Recaller:
     """What a recall needs that stays the same from one question to the next."""
 
@@ -246,7 +247,7 @@ class Recaller:
         return tuple(said)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Found:
     """What the search of one view found."""
 

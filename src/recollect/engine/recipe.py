@@ -7,9 +7,10 @@ tuner and the web page are generated from this file.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Annotated, Any, Final
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.parameter import Declared, Parameter, parameters_of
@@ -30,7 +31,7 @@ _BY_RANK: Final = ("rrf", "zscored_rrf")
 _LARGEST_POOL: Final = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Recipe:
     """How a recall is done.
 

@@ -11,10 +11,11 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
+from recollect._frozen import frozen
 from recollect.engine.recipe import Recipe
 from recollect.engine.recipes import RECIPES
 from recollect.model import checks
@@ -30,7 +31,7 @@ RESERVED: Final = ("rollback", "use", "engine")
 _NAME: Final = re.compile(r"[\w.+-]{1,64}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SavedRecipe:
     """A recipe of one's own: its latest version, why it was saved, and when; `versions` counts them all."""
 

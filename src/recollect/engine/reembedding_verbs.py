@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from time import perf_counter
 from typing import Final
 
+from recollect._frozen import frozen
 from recollect.embed.port import Embedder
 from recollect.engine.absence import Returning
 from recollect.engine.known_services import DIMENSION, Service
@@ -51,7 +52,7 @@ _STUMBLED: Final = frozenset({500, 502})
 _DROPPED: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NotEmbedded:
     """A memory that could not be embedded, and why; it goes on waiting."""
 
@@ -60,7 +61,7 @@ class NotEmbedded:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reembedding:
     """What came of giving memories their vectors, or what would.
 
@@ -94,7 +95,7 @@ class Reembedding:
     dry_run: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Indexing:
     """What came of making indexes.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from recollect._frozen import frozen
 from recollect.engine.words import words_of
 from recollect.model.errors import IndexCorrupt
 from recollect.model.memory import Memory
@@ -17,7 +17,7 @@ _LOG: Final = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Repairing:
     """A store, and the analyser that its words were read with."""
 

@@ -6,13 +6,15 @@ These measures stand by themselves, so that one sees how far from good enough it
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal, TypeAlias
+
+from recollect._frozen import frozen
 
 Measure: TypeAlias = Literal["similarity", "words", "confidence"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shortfall:
     """A threshold that was missed.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
+from recollect._frozen import frozen
 from recollect.embed.port import Vectors
 from recollect.embed.reranker import Reranker
 from recollect.engine.life import USUAL, Life
@@ -30,7 +31,7 @@ Step: TypeAlias = tuple[FloatArray, Explain]
 """New scores, and why."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Situation:
     """What a run needs besides the recipe: the view, the question and the moment.
 

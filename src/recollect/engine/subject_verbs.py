@@ -8,9 +8,9 @@ the General Data Protection Regulation.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from recollect._frozen import frozen
 from recollect.engine.entity_verbs import EntityVerbs
 from recollect.model.entity import Relation
 from recollect.model.errors import EntityNotFound
@@ -30,7 +30,7 @@ _JOINED: Final = _REPEATED | {"merge"}
 _AT_ONCE: Final = 500
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class About:
     """Everything about a subject.
 

@@ -9,11 +9,11 @@ recall as the first part of the key.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.engine.trace import Trace
 from recollect.index.record import MACHINE, RECORD
 from recollect.model.checks import BoolArray, FloatArray, IntArray
@@ -29,7 +29,7 @@ _SLOTS: Final = 2**32
 """More than there are slots: the key of a candidate is its recall's number times this, plus its slot."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class WrittenDown:
     """A trace as columns; the candidates stand in the order in which they were, or would have been, shown."""
 

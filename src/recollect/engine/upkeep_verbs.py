@@ -9,10 +9,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from recollect._frozen import frozen
 from recollect.engine.consolidating_verbs import WORK, ConsolidatingVerbs, Proposal
 from recollect.model import checks
 from recollect.model.memory import Memory, Tier
@@ -27,7 +28,7 @@ _NEVER: Final = 2**62
 """More uses than any memory has."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Move:
     """A memory that goes from one tier to another."""
 
@@ -36,7 +37,7 @@ class Move:
     after: Tier
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Upkeep:
     """What was done, or with `dry_run` would be.
 

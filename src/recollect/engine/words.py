@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date
 from functools import lru_cache
 from typing import Final
 
+from recollect._frozen import frozen
 from recollect.engine.times import named_times
 from recollect.model.memory import Memory
 from recollect.text.analysers import Analyser, Tongues
@@ -139,7 +140,7 @@ def _date_terms(day: date, analyser: Analyser) -> dict[str, int]:
     return dict(Counter(analyser.tokens(written)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """A question, read.
 

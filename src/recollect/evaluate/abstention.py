@@ -8,15 +8,14 @@ different systems can be compared without being calibrated.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.model import InvalidArgument, checks
 from recollect.model.checks import Flags, Numbers
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RiskCoverage:
     """What is risked by answering, for every threshold from the strictest to none at all.
 
@@ -35,7 +34,7 @@ class RiskCoverage:
     area: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Roc:
     """What every threshold lets through, from the strictest, which lets nothing, to none at all.
 

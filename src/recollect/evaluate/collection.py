@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Protocol
 
+from recollect._frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Document:
     """One text to be remembered: a turn, a paragraph, an abstract.
 
@@ -42,7 +44,7 @@ class Document:
     position: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """One question with its labels, which the engine never sees.
 
@@ -73,7 +75,7 @@ class Question:
     answerable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Haystack:
     """Documents that are searched together, and the questions about them."""
 

@@ -7,10 +7,10 @@ through.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from recollect._frozen import frozen
 from recollect.evaluate.collection import Document, Haystack
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory, Source
@@ -19,7 +19,7 @@ UNDATED: Final = datetime(2000, 1, 1, tzinfo=UTC)
 """When documents without a time are said to be from, so that every run is the same."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Deposit:
     """The memories of a haystack.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from recollect._frozen import frozen
 from recollect.evaluate.collection import Dataset, Haystack
 from recollect.model import checks
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limited:
     """A :class:`~recollect.evaluate.collection.Dataset` with the first questions of another.
 

@@ -12,7 +12,7 @@ import os
 import platform
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
 from time import perf_counter
@@ -20,6 +20,7 @@ from typing import Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.embed.port import Embedder
 from recollect.model import checks
 from recollect.model.errors import DatasetError, InvalidArgument
@@ -28,7 +29,7 @@ TIMED: Final = 32
 """How many questions are embedded to see how long it takes."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Machine:
     """Where a run was made and what it took.
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from recollect._frozen import frozen
 from recollect.evaluate.scored import Scored, Section
 from recollect.evaluate.scoring import compare
 from recollect.evaluate.significance import Difference, Interval
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cell:
     """What stands in a place of a table, how sure it is, and whether it is the best of its column."""
 
@@ -19,7 +19,7 @@ class Cell:
     best: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Table:
     """A table: a title, the heads of its columns, rows, and how to read it."""
 

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from datetime import datetime
 from os import PathLike, fspath
 from types import TracebackType
 from typing import Any, Final, Self
 
+from recollect._frozen import frozen
 from recollect.evaluate.lines import numbered_lines
 from recollect.model import InvalidArgument, checks
 from recollect.model.errors import DatasetError, shown
@@ -33,7 +34,7 @@ _BEGINNING: Final = '{"recollect_run"'
 """How every file of ours begins, so that no other file is ever taken for one of ours that was cut off."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunHeader:
     """What was run on what.
 
@@ -103,7 +104,7 @@ class RunHeader:
         ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answered:
     """What one question got.
 
@@ -152,7 +153,7 @@ class Answered:
         return values | {"ranking": [list(pair) for pair in self.ranking]}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Run:
     """A whole run: its header, and the answers by question in the order of the file."""
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 import recollect
+from recollect._frozen import frozen
 from recollect._version import __version__
 from recollect.embed.port import Embedder
 from recollect.embed.reranker import Reranker
@@ -50,7 +50,7 @@ _SOURCES: Final = (
 """What a ranking depends on; how it is scored and shown afterwards is not part of it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunFile:
     """A finished run.
 

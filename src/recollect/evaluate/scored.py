@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from recollect._frozen import frozen
 from recollect.evaluate.collection import Question
 from recollect.evaluate.granularity import gains_of
 from recollect.evaluate.labels_file import labels_name, read_labels
@@ -25,7 +26,7 @@ DEPTHS: Final = (1, 2, 3, 5, 10, 20, 50)
 BASELINE: Final = "bm25"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scored:
     """A run and what it is worth.
 
@@ -50,7 +51,7 @@ class Scored:
     machine: Machine | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Section:
     """Runs that can be compared: the same data, and the same things ranked."""
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
+from recollect._frozen import frozen
 from recollect.evaluate.abstention import RiskCoverage, Roc
 from recollect.evaluate.run_file import RunHeader
 from recollect.evaluate.significance import Difference, Interval
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Counts:
     """How many questions there were, and what became of them.
 
@@ -41,7 +42,7 @@ class Counts:
     abstained: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MeasureScore:
     """One measure: its mean over questions, over kinds, and in each kind."""
 
@@ -50,7 +51,7 @@ class MeasureScore:
     kinds: Mapping[str, Interval]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Latency:
     """How long the questions took, in milliseconds: how many say so, their mean, and percentiles."""
 
@@ -61,7 +62,7 @@ class Latency:
     p99: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Abstention:
     """How well the best score tells answerable questions from others.
 
@@ -89,7 +90,7 @@ class Abstention:
     roc: Roc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scores:
     """What a run is worth.
 
@@ -137,7 +138,7 @@ class Scores:
         return data | ({"values": {name: dict(each) for name, each in self.values.items()}} if values else {})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MeasureDifference:
     """How much higher one measure is than the baseline's: over questions, over kinds, and in each kind."""
 
@@ -146,7 +147,7 @@ class MeasureDifference:
     kinds: Mapping[str, Difference]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comparison:
     """Two runs on the same questions."""
 

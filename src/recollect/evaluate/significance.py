@@ -13,10 +13,10 @@ this assumes. With few questions it is too narrow; twenty is a sensible least.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.model import InvalidArgument, checks
 from recollect.model.checks import FloatArray, Numbers, Rows
 
@@ -26,7 +26,7 @@ _DRAWN_AT_ONCE = 1 << 16
 """Draws held in memory at a time; more than the processor's cache holds would be slower."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Interval:
     """A mean, and where it lies with other questions of the same sort."""
 
@@ -35,7 +35,7 @@ class Interval:
     high: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Difference:
     """How much higher our mean is than the baseline's, where that lies, and the two-sided p value."""
 
@@ -109,7 +109,7 @@ def paired_bootstrap(
     return draw_means(column, samples=samples, seed=seed).differences(level)[0]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DrawnMeans:
     """The means of many columns of values, and what they were in every draw of the rows.
 

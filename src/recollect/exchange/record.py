@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
+
+from recollect._frozen import frozen
 
 DECLARATIONS: Final = ("entity", "relation")
 """What a record may be about instead of a memory."""
 _FAMILY: Final = uuid.UUID("6d1f5b0a-6a55-5c54-9f43-2f0b6a4f7f10")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """Something a file says, or why it is not taken in.
 
@@ -43,7 +45,7 @@ class Record:
         return self.where or f"line {self.line}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """The records of a file, and how many lines or parts it has in all."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
+from recollect._frozen import frozen
 from recollect.engine import Engine
 from recollect.exchange.taking_in_entities import EntityIntake
 from recollect.model import checks
@@ -27,7 +28,7 @@ _READ: Final = ("entities", "valid_from", "valid_to", "metadata")
 """What reading a text for names and days can fill in."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Said:
     """A memory as it was written down elsewhere: the fields that are given, and since when it is hidden.
 
@@ -42,7 +43,7 @@ class Said:
     repeat: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Declared:
     """An entity or a relation as it was declared elsewhere, and in which namespace, if that is said."""
 
@@ -60,7 +61,7 @@ class Taken:
     known: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Draft:
     """A memory on its way in, what was said of it, and whether it was exported from a memory."""
 

@@ -19,11 +19,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.graph.arguments import DIRECTIONS, Nodes, type_numbers, whole_numbers
 from recollect.graph.rows import Rows, TypeArray
 from recollect.model import checks
@@ -55,7 +56,7 @@ class Edges(NamedTuple):
     """Whether it is walked from source to target."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Graph:
     """Nodes and edges, both fixed; made by :meth:`of` and :meth:`extended`.
 

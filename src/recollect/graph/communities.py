@@ -7,11 +7,11 @@ communities in large networks" (2008). A community of one level is a union of co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.graph.adjacency import Graph, checked_graph
 from recollect.graph.label_propagation import Weave, propagated_labels
 from recollect.graph.modularity import Resolution, modularity_of
@@ -29,7 +29,7 @@ Rounds = Annotated[int, Declared("After how many rounds to stop, settled or not.
 Seed = Annotated[int, Declared("Decides ties and order; the same seed gives the same communities.", 0, 1000)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Partition:
     """A community for each node."""
 
@@ -48,7 +48,7 @@ class Partition:
         return tuple(np.split(order, np.flatnonzero(np.diff(self.labels[order])) + 1)) if order.size else ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Level(Partition):
     """One level of communities, and how it was come by."""
 

@@ -13,10 +13,9 @@ parts before them did.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.graph.rows import in_order, sums
 from recollect.model.checks import BoolArray, FloatArray, IntArray
 
@@ -25,7 +24,7 @@ _TIE = 1e-9
 """Labels whose weights differ by less than this part of a node's strength weigh the same."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Weave:
     """An undirected graph to propagate labels on: each edge from both ends, parallel ones joined.
 

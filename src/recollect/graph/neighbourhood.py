@@ -6,10 +6,10 @@ Breadth-first search, a whole ring of nodes at a time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.graph.adjacency import Graph, checked_graph
 from recollect.graph.arguments import DIRECTIONS, Nodes, distinct_nodes, type_numbers
 from recollect.graph.rows import sums
@@ -20,7 +20,7 @@ from recollect.model.errors import InvalidArgument
 MOST_HOPS = 100
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Neighbourhood:
     """Nodes around the seeds."""
 

@@ -7,11 +7,11 @@ them alike.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.graph.adjacency import Graph, checked_graph
 from recollect.graph.rows import sums
 from recollect.model import checks
@@ -27,7 +27,7 @@ Tolerance = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Ranking:
     """A score for every node, and how it was come by."""
 

@@ -14,6 +14,7 @@ from typing import Annotated
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.graph.adjacency import Graph, checked_graph
 from recollect.graph.arguments import DIRECTIONS, node, type_numbers
 from recollect.model import checks
@@ -29,7 +30,7 @@ Precedence = Callable[[IntArray], IntArray]
 """Returns a whole number for each of some nodes; the smaller comes first."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """One edge of a path, as it was walked."""
 
@@ -43,7 +44,7 @@ class Step:
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Path:
     """A way from the start: at least one step."""
 
@@ -58,7 +59,7 @@ class Path:
         return (self.start, *(step.node for step in self.steps))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PathSearch:
     """What a search found."""
 

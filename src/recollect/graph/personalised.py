@@ -8,11 +8,11 @@ PageRank vectors", 2006); all nodes of a round at once, and the nodes it never r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.graph.adjacency import Graph, checked_graph
 from recollect.graph.arguments import Nodes, distinct_nodes
 from recollect.graph.pagerank import Damping, Iterations, Ranking, Tolerance, settled
@@ -32,7 +32,7 @@ Epsilon = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class LocalRanking:
     """Scores of the nodes near the seeds; all others have 0."""
 

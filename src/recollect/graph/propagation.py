@@ -9,11 +9,11 @@ activation techniques in information retrieval" (1997), tells the family's story
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.graph.adjacency import Edges, Graph, checked_graph
 from recollect.graph.arguments import Nodes, distinct_nodes
 from recollect.graph.rows import sums
@@ -26,7 +26,7 @@ NORMALISATIONS = ("none", "mean", "share")
 _MOST_STEPS = 100
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Spread:
     """Scores after spreading, of the nodes that were reached; all others have 0."""
 

@@ -7,11 +7,10 @@ a row for every node, or, where a few edges are added to a large graph, rows for
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
+from recollect._frozen import frozen
 from recollect.model.checks import FloatArray, IntArray
 
 TypeArray = npt.NDArray[np.int16]
@@ -55,7 +54,7 @@ def in_order(keys: IntArray, bound: int) -> tuple[IntArray, IntArray]:
     return packed >> bits, packed & ((1 << bits) - 1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Rows:
     """A block of edges, row by row.
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from recollect._frozen import frozen
 from recollect.graph.adjacency import Graph, checked_graph
 from recollect.graph.arguments import DIRECTIONS, node, type_numbers
 from recollect.graph.paths import Step, steps_from
@@ -19,7 +19,7 @@ from recollect.model.errors import InvalidArgument
 COSTS = ("inverse", "weight", "unit")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Route:
     """A shortest path; no steps when it ends where it starts."""
 

@@ -12,15 +12,16 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member:
     """A memory of a community, as far as a summary needs it.
 
@@ -58,7 +59,7 @@ class Member:
         return sum(self.terms.values())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Community:
     """The memories and entities that hang together.
 
@@ -104,7 +105,7 @@ class Community:
         return digest.hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Summary:
     """What a community is about."""
 
@@ -150,7 +151,7 @@ class Summariser(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StatisticalSummariser:
     """Summarises by counting.
 

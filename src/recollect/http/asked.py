@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import Depends, Header, Query, Request
@@ -15,6 +15,7 @@ from fastapi.security.utils import get_authorization_scheme_param
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from recollect._frozen import frozen
 from recollect.engine import Engine
 from recollect.engine.access import ADMIN, EVERYWHERE, READ, WRITE, Access, Gatekeeper
 from recollect.engine.ahead import embedded_ahead
@@ -34,7 +35,7 @@ _JSON: Final = "application/json"
 REPLAYED: Final = "Idempotency-Replayed"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Service:
     """What every request needs."""
 

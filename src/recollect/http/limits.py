@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from recollect._frozen import frozen
 from recollect.model import checks
 
 TEXT: Final = 100_000
@@ -23,7 +23,7 @@ LIST: Final = 100
 _MEGABYTE: Final = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Limits:
     """What a server allows.
 

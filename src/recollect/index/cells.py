@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import struct
 import zlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from recollect._frozen import frozen
 from recollect.index.codes import Floats, Owners
 from recollect.model.errors import IndexCorrupt
 
@@ -24,7 +25,7 @@ _HEAD: Final = struct.Struct("<B15sIIIIIII")
 _MAKER_BYTES: Final = 15
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Cells:
     """The vectors of a namespace, cell by cell.
 

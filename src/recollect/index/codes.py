@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import struct
 import zlib
-from dataclasses import dataclass
 from functools import reduce
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from recollect._frozen import frozen
 from recollect.model.errors import IndexCorrupt
 
 Floats = npt.NDArray[np.float32]
@@ -53,7 +53,7 @@ def sign_bits(vectors: Floats) -> Bits:
     return padded.view(np.uint64)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Quantised:
     """Vectors as bytes: component = byte · scale."""
 
@@ -137,7 +137,7 @@ def _vector_bytes(dimension: int) -> int:
     return 4 + 8 * -(-dimension // 64) + dimension + 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Codes:
     """The codes of several vectors and the slots that own them."""
 

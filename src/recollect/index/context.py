@@ -7,11 +7,11 @@ namespace: the lists are gone through once, and everything else happens on a tab
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from recollect._frozen import frozen
 from recollect.index.lexical import Mask, Part, Saturated, scale
 from recollect.index.neighbours import Neighbours
 from recollect.model.checks import FloatArray, IntArray
@@ -26,7 +26,7 @@ READ = "content"
 """The field that is read in context; tags, speaker and dates of a memory are its own."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class InContext:
     """Candidates and everything needed to score them.
 

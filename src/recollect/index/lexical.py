@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import accumulate
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from recollect._frozen import frozen
 from recollect.model.checks import FloatArray, IntArray
 from recollect.rank.bm25 import BM25
 from recollect.rank.combination import Combination
@@ -28,7 +29,7 @@ _SPARSE: Final = 32
 """Sorting a posting takes about as long as looking at this many slots."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LexicalQuery:
     """What is looked for in words.
 
@@ -64,7 +65,7 @@ class LexicalQuery:
         ]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class TermList:
     """The memories that have a term in a field: their slots, ascending, and how often each has it."""
 
@@ -72,7 +73,7 @@ class TermList:
     frequencies: npt.NDArray[np.uint16]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Saturated:
     """The memories that may be seen with a term in a field, and how much the term says in each of them.
 
@@ -90,7 +91,7 @@ class Saturated:
     saturation: FloatArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Part:
     """One term in one field, ready to be scored, and the weight of both.
 
@@ -157,7 +158,7 @@ def impacts(parts: Sequence[Part], count: int) -> tuple[IntArray, FloatArray]:
     return np.concatenate([each.slots for each in lists]), np.concatenate(values)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Sums:
     """What a question's postings add up to, memory by memory; all of them are positive.
 

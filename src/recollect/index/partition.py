@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from struct import Struct
 from typing import Final, Generic, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from recollect._frozen import frozen
 from recollect.index.codes import Floats, Owners
 from recollect.index.growing import Growing
 from recollect.index.lexical import Mask, Saturated, TermList
@@ -43,7 +43,7 @@ _NUMBER_OF: Final = {field: number for number, field in enumerate(FIELDS)}
 _NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Sight:
     """Which memories may be seen at an instant, and the statistics of those.
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count, pairwise
 from struct import Struct
 from typing import Final, TypeAlias
@@ -21,6 +20,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from recollect._frozen import frozen
 from recollect.model.errors import IndexCorrupt
 
 SPAN: Final = 65_536
@@ -83,7 +83,7 @@ def places_of(key: Key) -> tuple[int, int]:
     return hashed % _HALF, _HALF + (hashed >> 13)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Lists:
     """Posting lists that belong together, not yet in order.
 

@@ -14,12 +14,13 @@ Morris, *JASA* 70, 1975).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Annotated, Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.checks import FloatArray, Numbers, Rows
 from recollect.model.errors import InvalidArgument
@@ -31,7 +32,7 @@ STRENGTH: Final = 50.0
 Strength = Annotated[float, Declared("Judged questions that count as much as the global weights.", 0, 1000)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Learnt:
     """What a namespace's own feedback says: its best weights, and from how many judged questions."""
 
@@ -43,7 +44,7 @@ class Learnt:
         checks.whole("questions", self.questions)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AdaptiveWeights:
     """Which weights to use for which question in which namespace.
 

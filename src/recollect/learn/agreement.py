@@ -9,17 +9,17 @@ TOIS* 28(4), 2010), which looks most at the top: at each depth, what do both hav
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.checks import FloatArray
 from recollect.model.errors import InvalidArgument
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Agreement:
     """How far several rankings agree.
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import accumulate
 from types import MappingProxyType
 from typing import Any
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 
@@ -21,7 +22,7 @@ _EXACT = 1e-9
 """How far from 1 weights may sum: what is left of ten tenths, and not a forgotten variant."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Variant:
     """One of the things that are compared: a name, its share of the users, and the settings it changes.
 
@@ -45,7 +46,7 @@ class Variant:
         object.__setattr__(self, "settings", MappingProxyType(dict(self.settings)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Experiment:
     """Some variants of a recipe's settings that users are divided among.
 

@@ -11,11 +11,11 @@ on the pairs that were fitted it flatters, the isotonic one most; :func:`out_of_
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.learn.folds import grouped_folds
 from recollect.learn.isotonic import Isotonic, fit_isotonic
 from recollect.learn.labels import labelled_pairs
@@ -37,7 +37,7 @@ class Calibration(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Reliability:
     """How often what was called likely came true, by bins of equal width that hold anything.
 

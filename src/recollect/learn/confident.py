@@ -7,16 +7,17 @@ require it: what too few of them found is left out, and where they agree too lit
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from recollect._frozen import frozen
 from recollect.engine import Engine, Recall
 from recollect.learn.agreement import Agreement, agreement
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConfidentRecall:
     """An answer, and how far others agree with it.
 

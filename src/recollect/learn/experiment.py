@@ -9,12 +9,12 @@ a single look; they describe, and decide nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.evaluate.significance import Difference
 from recollect.learn.assignment import Experiment
 from recollect.learn.differences import two_proportions, welch
@@ -29,7 +29,7 @@ _FAR: Final = 4.0
 """How many standard errors a variant's users may be off their share: beyond, it is no chance."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comparison:
     """The leading variant against another.
 
@@ -50,7 +50,7 @@ class Comparison:
     satisfaction: Difference | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recommendation:
     """The winner, or why there is none yet.
 

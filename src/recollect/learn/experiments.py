@@ -8,10 +8,11 @@ variants can also be shown to everybody in one list (team draft), which needs fa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
+from recollect._frozen import frozen
 from recollect.engine import Engine, Recall
 from recollect.engine.recipe import Recipe
 from recollect.engine.recipe_verbs import recipe_from
@@ -34,7 +35,7 @@ _ALWAYS_VALID: Final = 0.05
 _LEAST_QUESTIONS: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunningExperiment:
     """An experiment as it is kept.
 
@@ -61,7 +62,7 @@ class RunningExperiment:
     stopped: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExperimentStatus:
     """How an experiment stands: of users who were divided, or of lists in which two variants met."""
 

@@ -10,12 +10,13 @@ Ranking again is a weighted sum, :math:`s_i = \sum_f w_f \, n(x_{if})`, with eac
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.checks import FloatArray, IntArray
 from recollect.model.errors import InvalidArgument
@@ -24,7 +25,7 @@ SCALES: Final = ("none", "min_max", "max")
 """How a column is scaled within a question: not at all, from its least to its most, or by its most."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Features:
     """The candidates of one recall, in the order they were shown.
 

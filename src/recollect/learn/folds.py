@@ -8,16 +8,16 @@ half seen the others, so a whole group is held out at a time (Stone, "Cross-vali
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.checks import IntArray
 from recollect.model.errors import NotEnoughData
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Fold:
     """Which rows are learnt from and which are held out, as ascending positions.
 

@@ -9,11 +9,11 @@ more settings to be lucky with (Varma & Simon 2006; Cawley & Talbot, *JMLR* 11, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.learn.folds import Fold, grouped_folds, nested_folds
 from recollect.learn.judged import Judged
 from recollect.learn.verdict import LEAST_GROUPS, Verdict, judge
@@ -24,7 +24,7 @@ from recollect.model.errors import InvalidArgument, NotEnoughData
 Weighting = Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class GridScores:
     """The value of every setting on every question.
 

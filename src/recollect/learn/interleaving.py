@@ -10,10 +10,10 @@ TOIS* 30(1), 2012).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from random import Random
 
+from recollect._frozen import frozen
 from recollect.learn.sequential import sign_evidence, sign_test
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
@@ -27,7 +27,7 @@ class Team(IntEnum):
     SECOND = -1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Interleaved:
     """One list made of two.
 
@@ -43,7 +43,7 @@ class Interleaved:
     teams: tuple[Team, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Preference:
     """Which of two rankings people preferred.
 

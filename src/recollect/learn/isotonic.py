@@ -7,18 +7,18 @@ It needs some hundreds of labelled pairs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.learn.labels import LEAST_PAIRS, labelled_pairs
 from recollect.model import checks
 from recollect.model.checks import Flags, FloatArray, Numbers
 from recollect.model.errors import InvalidArgument
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Isotonic:
     """A rising curve through points, straight between them and level beyond the first and last.
 

@@ -9,17 +9,17 @@ whether it is among the candidates or not.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.learn.features import Features, scaled_columns, weight_vector
 from recollect.model import checks
 from recollect.model.checks import FloatArray, IntArray
 from recollect.model.errors import InvalidArgument
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Judged:
     """The questions that can be learnt from: those with at least one relevant item.
 

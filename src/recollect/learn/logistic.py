@@ -6,11 +6,11 @@ Logistic regression with labels softened as in J. Platt, "Probabilistic outputs 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.learn.labels import LEAST_PAIRS, labelled_pairs
 from recollect.model import checks
 from recollect.model.checks import Flags, FloatArray, Numbers
@@ -19,7 +19,7 @@ _ITERATIONS: Final = 100
 _SETTLED: Final = 1e-10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Logistic:
     r"""The curve :math:`1 / (1 + e^{-(a + b s)})` with a slope :math:`b` of at least 0.
 

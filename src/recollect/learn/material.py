@@ -7,11 +7,12 @@ memory is judged: what the file does not name is not relevant. Of a logged one, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.engine import Engine, Recall
 from recollect.engine.leasing import Held
 from recollect.engine.recipe import Recipe
@@ -33,7 +34,7 @@ _WHOLE = 100
 """How many are asked for where a metric looks at the whole ranking."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Labelled:
     """A question, when it is asked, and how relevant which memories are."""
 
@@ -42,7 +43,7 @@ class Labelled:
     when: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Pairs:
     """Judged pairs of a question and a memory, of one embedder.
 
@@ -60,7 +61,7 @@ class Pairs:
     groups: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Material:
     """Questions that can be learnt from.
 

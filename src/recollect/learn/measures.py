@@ -11,12 +11,13 @@ Knoblich & Lu, KDD 2018).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import fields
 from datetime import datetime
 from typing import Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.checks import FloatArray
 from recollect.model.errors import InvalidArgument
@@ -24,7 +25,7 @@ from recollect.model.errors import InvalidArgument
 BEST_RATING: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Observation:
     """One question of one user: when, how many results, whether one was clicked, and a rating if given."""
 
@@ -44,7 +45,7 @@ class Observation:
             raise InvalidArgument("rating", self.rating, f"a whole number from 1 to {BEST_RATING}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Composite:
     """How much each measure counts; they sum to 1. Without ratings, give satisfaction no weight.
 
@@ -59,7 +60,7 @@ class Composite:
     found: float = 0.2
 
     def __post_init__(self) -> None:
-        parts = [checks.probability(name, getattr(self, name)) for name in self.__slots__]
+        parts = [checks.probability(each.name, getattr(self, each.name)) for each in fields(self)]
         if abs(sum(parts) - 1) > 1e-9:
             raise InvalidArgument("weights", parts, "weights that sum to 1")
 
@@ -72,7 +73,7 @@ class Composite:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Totals:
     """What each user of a variant did so far: arrays with users along the last axis.
 
@@ -108,7 +109,7 @@ class Totals:
         return cls(*sums.T)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Measures:
     """What a variant achieved so far.
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.engine.recipe import checked
 from recollect.learn.folds import grouped_folds
 from recollect.learn.verdict import LEAST_GROUPS, Verdict, judge
@@ -31,7 +31,7 @@ Objective: TypeAlias = Callable[[Setting], Numbers]
 _LARGEST_SEED: Final = 2**32 - 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Optimised:
     """What a search found.
 

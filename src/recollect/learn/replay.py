@@ -9,11 +9,11 @@ found, so a replay says nothing about larger pools or other words.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.evaluate.metrics import measure
 from recollect.evaluate.significance import Difference, paired_bootstrap
 from recollect.learn.features import Features, rescored
@@ -25,7 +25,7 @@ Scorer: TypeAlias = Callable[[Features], Numbers]
 """From the candidates of a recall to a score for each; higher is better."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Moved:
     """A result that changed its place: its rank before and after, from 1; None beyond the depth looked at."""
 
@@ -35,7 +35,7 @@ class Moved:
     after: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replay:
     """What other settings would have done.
 

@@ -8,12 +8,12 @@ how far the log can be trusted.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.engine import Engine
 from recollect.engine.recipe import Recipe
 from recollect.learn.features import Features
@@ -34,7 +34,7 @@ MEASURES = ("ndcg@10", "mrr@10", "recall@10")
 """What is compared, where the caller does not say."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replayed:
     """What another recipe would have done.
 

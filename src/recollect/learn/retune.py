@@ -14,10 +14,10 @@ weights, not another threshold.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 
@@ -28,7 +28,7 @@ STEP: Final = 0.05
 BOUNDS: Final = (0.3, 0.99)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Event:
     """A hit that somebody judged: its similarity at the time, and whether it was relevant."""
 
@@ -48,7 +48,7 @@ class Move(StrEnum):
     KEPT = "kept"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decision:
     """What the rule says.
 

@@ -7,11 +7,11 @@ version of the recipe ``retuned``, put in use; ``rollback`` takes it back.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
+from recollect._frozen import frozen
 from recollect.engine import Engine
 from recollect.learn.material import from_feedback
 from recollect.learn.retune import BOUNDS, LEAST_EVENTS, Decision, Event, Move, retune
@@ -26,7 +26,7 @@ WEEK: Final = timedelta(days=7)
 _CALIBRATED: Final = -1.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Retuned:
     """What a look at the week came to.
 

@@ -6,13 +6,13 @@ The tests run these small, ``benchmarks/learning.py`` runs them large and prints
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
 from statistics import NormalDist
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.learn.grid import tune_weights, weight_grid
 from recollect.learn.judged import Judged
 from recollect.learn.measures import Composite, worth_of
@@ -23,7 +23,7 @@ from recollect.model.checks import FloatArray
 from recollect.model.errors import InvalidArgument
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class TuningTrials:
     """What tuning did in many simulated logs.
 
@@ -79,7 +79,7 @@ def tuning_trials(
     return TuningTrials(float(np.mean(accepted)), np.array(weights), np.array(gains))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PeekingTrials:
     """How often a winner was named when somebody looked every day.
 

@@ -7,10 +7,9 @@ and ``benchmarks/learning.py`` use the same people. Everything follows from the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.learn.features import Features
 from recollect.learn.interleaving import credit, team_draft
 from recollect.learn.measures import Totals
@@ -21,7 +20,7 @@ _RELEVANT = 3
 """Relevant candidates of a question."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Log:
     """Logged recalls, and what people said of them."""
 
@@ -130,7 +129,7 @@ def simulated_users(
     return Totals(*(each.cumsum(axis=0).astype(np.float64) for each in done))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Clicks:
     """What people did with the same questions: under either ranking alone, and under both interleaved.
 

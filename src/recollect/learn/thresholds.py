@@ -12,10 +12,9 @@ the end at which nothing passes; that end has no threshold, so it is left to the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.learn.labels import LEAST_PAIRS, labelled_pairs
 from recollect.model import checks
 from recollect.model.checks import Flags, FloatArray, Numbers
@@ -25,7 +24,7 @@ _STEPS = 21
 """Values of each axis of the grid, where the caller does not say."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Curve:
     """What each possible threshold would do; all arrays are of one length, thresholds ascending.
 
@@ -56,7 +55,7 @@ class Curve:
         return result
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shortfall:
     """A warning: no threshold reaches the precision that was asked for, so the fallback stands.
 
@@ -79,7 +78,7 @@ class Shortfall:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """A threshold and what it does on the labelled pairs it was chosen from.
 
@@ -102,7 +101,7 @@ class Choice:
     warning: Shortfall | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class GridChoice:
     """The best pair of thresholds, and the F1 of all the others.
 

@@ -9,12 +9,13 @@ the numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any, Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.engine import Engine
 from recollect.engine.recipe import PARAMETERS, Recipe, checked
 from recollect.engine.recipe_verbs import SavedRecipe
@@ -41,7 +42,7 @@ MOST: Final = 2_000
 _BY_NAME: Final = {each.name: each for each in PARAMETERS}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tuned:
     """What tuning found.
 

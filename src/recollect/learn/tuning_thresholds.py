@@ -12,12 +12,12 @@ rule is judged by the sum it was meant to make, pair by pair, on pairs that had 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.engine.recipe import Recipe
 from recollect.learn.calibration import Reliability, out_of_fold, reliability
 from recollect.learn.folds import grouped_folds
@@ -47,7 +47,7 @@ _TRIED: Final = 50
 """How many thresholds the check against luck compares with."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class TunedThresholds:
     """What tuning a gate found.
 
@@ -178,7 +178,7 @@ def tune_thresholds(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Calibrated:
     """A curve from the similarity of one embedder to the probability of relevance.
 

@@ -11,11 +11,12 @@ their questions share their luck too.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.evaluate.significance import Difference, paired_bootstrap
 from recollect.learn.folds import Fold
 from recollect.learn.luck import luck
@@ -29,7 +30,7 @@ KEPT: Final = 0.5
 """The share of the gain where it was chosen that must be left on held-out data."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FoldResult:
     """One fold: what was chosen without it, what that gained there, and what on the fold itself."""
 
@@ -39,7 +40,7 @@ class FoldResult:
     questions: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verdict:
     """Accepted or refused, with the numbers that say why.
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from recollect._frozen import frozen
 from recollect.mcp.delimited import block, row
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _NAMED: Final = 3
 """How many of the memories that were left out are named, at most."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """What goes back: a text, and the same as data where a tool promises it."""
 
@@ -34,7 +34,7 @@ class Answer:
     data: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """One row of data, and the memory it shows, if it shows one."""
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from recollect._frozen import frozen
 from recollect.model.errors import InvalidArgument
 from recollect.text.folding import folded
 
@@ -35,7 +35,7 @@ _WRITING: Final = threading.Lock()
 """Held from looking for a name to writing it, so that two calls at once do not both find it missing."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnowledgeGraph:
     """The graph in the engine's namespace."""
 

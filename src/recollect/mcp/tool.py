@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import mcp_types as types
 from pydantic import ValidationError
 
+from recollect._frozen import frozen
 from recollect.mcp.arguments import Arguments
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class BadArguments(Exception):  # noqa: N818 - named after what went wrong
     """Arguments that do not fit a tool's schema; the message says which, and what would."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tool:
     """A tool that a client's model may call.
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entity:
     """Someone or something with a name.
 
@@ -34,7 +34,7 @@ class Entity:
             checks.writable(f"aliases[{index}]", alias)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Relation:
     """A typed, weighted, directed edge between two entities, with the memory that asserts it.
 

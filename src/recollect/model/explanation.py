@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Literal, TypeAlias, get_args
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 
@@ -25,7 +25,7 @@ _FOLDS: Mapping[str, Callable[[float, float], float]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Explanation:
     """One node: a label, its value, and the parts that make it.
 

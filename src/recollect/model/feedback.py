@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.identity import memory_id
@@ -22,7 +22,7 @@ class Signal(StrEnum):
     CLICK = "click"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Feedback:
     """One reaction to one hit of one recall.
 

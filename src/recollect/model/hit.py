@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.explanation import Explanation
 from recollect.model.memory import Memory
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidate:
     """A memory as one leg of the search found it: at which rank (from 0) and with which score."""
 
@@ -29,7 +30,7 @@ class Candidate:
             object.__setattr__(self, "score", score)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hit:
     """A memory that answers, its score, and why.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, make_dataclass
+from dataclasses import field, fields, make_dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.identity import memory_id
@@ -30,7 +31,7 @@ class Tier(StrEnum):
 _TIERS = tuple(Tier)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
     """Who said it, in which session, at which turn of it, and where to read it again."""
 
@@ -47,7 +48,7 @@ class Source:
             object.__setattr__(self, "position", checks.whole("position", self.position))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Memory:
     """One thing remembered.
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, get_args, get_type_hints
 
+from recollect._frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Declared:
     """What an annotation adds to an argument: its meaning and the range worth exploring.
 
@@ -33,7 +34,7 @@ class Declared:
     choices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parameter:
     """One declared parameter of a function, ready to become an option, a slider or a search dimension."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from recollect._frozen import frozen
 from recollect.model import checks
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """A point: latitude from -90 to 90, longitude from -180 to 180, and a name if it has one.
 

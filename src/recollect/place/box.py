@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.checks import BoolArray, Numbers
 from recollect.model.errors import InvalidArgument
 from recollect.place.distance import points
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Box:
     """What lies from `south` to `north` and, going east, from `west` to `east`; the edges included.
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.place.box import Box
@@ -26,7 +26,7 @@ ROWS_PER_DEGREE: Final = MappingProxyType({4: 45, 5: 185, 6: 925, 7: 3_700, 8: 2
 _NAME = re.compile(r"geo_([0-9])_(-?[0-9]{1,7})_([0-9]{1,7})")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cell:
     """One cell of the grid.
 

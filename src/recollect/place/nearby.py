@@ -10,11 +10,11 @@ one town. An index never changes; adding gives a new one.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.checks import FloatArray, IntArray, Numbers
 from recollect.model.errors import InvalidArgument
@@ -36,7 +36,7 @@ _ROW: Final = 1 << 32
 """Rows are this far apart in the sort key; no row has more columns."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Near:
     """What was found: nearest first, equals in the order they were added.
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.checks import FloatArray, Numbers
 from recollect.model.errors import InvalidArgument
@@ -63,7 +63,7 @@ def inverse_document_frequency(document_frequency: int, document_count: int) -> 
     return math.log((total - found + 0.5) / (found + 0.5) + 1) if found else 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BM25:
     """The scorer: ``sum over query terms of qf · idf · tf·(k1+1) / (tf + k1·(1 - b + b·len/avglen))``.
 

@@ -8,18 +8,18 @@ operations in the same order give the same bits.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.checks import FloatArray, IntArray
 from recollect.model.errors import InvalidArgument
 from recollect.model.explanation import Explanation
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Combination:
     """One score per item and the parts it is made of.
 

@@ -13,13 +13,13 @@ between it and its neighbour.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.checks import FloatArray, Numbers
 from recollect.model.errors import InvalidArgument
@@ -32,7 +32,7 @@ STEPS: Final = (-1, -2, 1, 2)
 """The neighbours in the order every function here takes them: before, the one before that, after, …"""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """How much of what was said around a text is read with it.
 

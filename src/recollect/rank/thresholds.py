@@ -7,11 +7,11 @@ because it is the best of a bad lot; it says what the best rejected one was and 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.checks import BoolArray, Numbers
 from recollect.model.errors import InvalidArgument
@@ -21,7 +21,7 @@ SimilarityThreshold = Annotated[float, Declared("Least similarity; depends on th
 ConfidenceThreshold = Annotated[float, Declared("Least confidence.", 0, 1)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Gate:
     """Who passed, and the best of those who did not.
 

@@ -7,11 +7,13 @@ is carried out once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
+from recollect._frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class ApiKey:
     """A key to some namespaces.
 
@@ -46,7 +48,7 @@ class ApiKey:
         return all(moment < end for end in ended)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reply:
     """What a request was answered with.
 

@@ -7,13 +7,13 @@ old, and by removing the old when all are there: nothing is mixed, and nothing h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
+from recollect._frozen import frozen
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@frozen(eq=False)
 class Embedded:
     """The vectors of a memory that had none of the current embedder.
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
+from recollect._frozen import frozen
 from recollect.model.memory import Memory
 
 Scalar: TypeAlias = str | int | float | bool | datetime
@@ -29,7 +29,7 @@ class Kind(StrEnum):
     TIME = "time"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     r"""Where a value is read: a field of the memory, or ``metadata`` and the keys that lead into it.
 
@@ -46,35 +46,35 @@ class Field:
         return ".".join((self.name, *(key.replace("\\", "\\\\").replace(".", "\\.") for key in self.keys)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class And:
     """All parts hold; with no parts, always."""
 
     parts: tuple[Filter, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Or:
     """At least one part holds; with no parts, never."""
 
     parts: tuple[Filter, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Not:
     """The part does not hold."""
 
     part: Filter
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exists:
     """The field is not missing."""
 
     field: Field
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OneOf:
     """The field is of this kind and equals one of the values: at least one, all of this kind."""
 
@@ -83,7 +83,7 @@ class OneOf:
     values: tuple[Scalar, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Compare:
     """The field is of this kind, and stands in this order (``<``, ``<=``, ``>`` or ``>=``) to the value."""
 
@@ -93,7 +93,7 @@ class Compare:
     value: Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contains:
     """The field is a text, and its case-folded form contains `folded`."""
 
@@ -101,7 +101,7 @@ class Contains:
     folded: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Has:
     """The list of texts in this field (tags or entities) has this one."""
 

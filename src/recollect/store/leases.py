@@ -8,15 +8,16 @@ Kleppmann calls it).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from recollect._frozen import frozen
 
 EVERYWHERE: Final = "*"
 """The namespace of work on everybody's memories."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lease:
     """The right to do some work.
 

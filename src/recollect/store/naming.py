@@ -7,10 +7,10 @@ redirect, as :class:`recollect.text.resolution.Redirects` describes; nothing tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from recollect._frozen import frozen
 from recollect.model.checks import FloatArray, IntArray
 from recollect.model.entity import Entity, Relation
 from recollect.model.errors import InvalidArgument
@@ -18,7 +18,7 @@ from recollect.store.instants import instant
 from recollect.text.folding import folded
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntityRecord:
     """An entity that something was said about, and the name to read instead if it was merged."""
 
@@ -26,7 +26,7 @@ class EntityRecord:
     merged_into: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Link:
     """What connects a memory to others.
 
@@ -58,7 +58,7 @@ class Link:
     asserts: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GraphNews:
     """What has happened to a namespace since a change.
 
@@ -78,7 +78,7 @@ class GraphNews:
     kinds: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Points:
     """The memories that have a place, in the order of their slots."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, runtime_checkable
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, runtime_checkab
 import numpy as np
 import numpy.typing as npt
 
+from recollect._frozen import frozen
 from recollect.model.checks import FloatArray, IntArray
 from recollect.model.memory import Memory
 from recollect.store.port_parts import LearningStore, NamedStore, RepeatStore, ServedStore, VectorStore
@@ -40,7 +40,7 @@ Terms = Mapping[str, Mapping[str, int]]
 """The words of a memory: by field, each term and how often it occurs."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Entry:
     """A memory to be added, with everything derived from it.
 
@@ -62,7 +62,7 @@ class Entry:
     digest: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hidden:
     """Since when a memory has been hidden: forgotten, or superseded, or both.
 
@@ -87,7 +87,7 @@ class Hidden:
     repeat: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """One entry of the change feed; `memory_id` is empty for what is about entities."""
 
@@ -97,7 +97,7 @@ class Change:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Page:
     """Some memories of a listing, and where it goes on; `cursor` is None at the end."""
 
@@ -105,7 +105,7 @@ class Page:
     cursor: str | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Found:
     """What a leg found.
 

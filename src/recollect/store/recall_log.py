@@ -11,13 +11,14 @@ has a name, with its evidence. The last version that was not withdrawn is the on
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.checks import IntArray
 from recollect.model.errors import InvalidArgument
@@ -30,7 +31,7 @@ MEGABYTES: Final = 100
 """How many recalls, and how many megabytes of them, are kept unless settings say otherwise."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class LoggedRecall:
     """One recall as it was.
 
@@ -89,7 +90,7 @@ class LoggedRecall:
         return {name: value for name, value in zip(self.columns, row, strict=True) if value == value}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LogBounds:
     """How much of the log is kept; the oldest goes first."""
 
@@ -101,7 +102,7 @@ class LogBounds:
         checks.whole("megabytes", self.megabytes, 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reaction:
     """What somebody said about a hit, and what was known of the hit when it was shown.
 
@@ -120,7 +121,7 @@ class Reaction:
     embedder: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lesson:
     """A version of something that was learnt.
 
@@ -149,7 +150,7 @@ class Lesson:
     withdrawn_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sighting:
     """That somebody saw a variant of an experiment.
 

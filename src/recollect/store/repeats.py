@@ -6,10 +6,10 @@ undo it. A contradiction is a remark on two memories, and nothing else until som
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
@@ -18,7 +18,7 @@ KINDS: Final = ("exact", "near", "merge", "correction")
 """How a memory repeats another: in the same words, in nearly the same, as a part of it, or wrongly."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Repeat:
     """That a memory says what another one says, and was superseded for that.
 
@@ -71,7 +71,7 @@ def repeat_from_elsewhere(memory: Memory, of: Memory, kind: str, at: datetime) -
     return Repeat(memory.id, of.id, kind, "It was noted where it came from.", at, mentions, of.confidence)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Linked:
     """What took the place of a memory, and whose place it took.
 
@@ -97,7 +97,7 @@ class Linked:
             )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Run:
     """One pass over a namespace that superseded duplicates.
 
@@ -125,7 +125,7 @@ class Run:
     repeats: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contradiction:
     """A remark that a newer memory may contradict an older one.
 
@@ -160,7 +160,7 @@ class Contradiction:
     decided_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Undone:
     """What came of undoing a run.
 

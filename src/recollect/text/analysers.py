@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Annotated, Any, Final, TypeAlias
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.parameter import Declared
 from recollect.text.language import languages_by_script, latin_language, script_of
@@ -36,7 +37,7 @@ _DIGIT = re.compile(r"\d")
 _NO_WORDS: Final[frozenset[str]] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Analyser:
     """How a text becomes terms.
 

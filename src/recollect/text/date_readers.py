@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
+from recollect._frozen import frozen
 from recollect.text import calendar_periods as calendar
 from recollect.text.calendar_periods import Days
 from recollect.text.date_vocabulary import Vocabulary
@@ -29,7 +29,7 @@ class Reading(NamedTuple):
     """Its days in another year, where the phrase names none: "June" of "between June and August 2024"."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Phrase:
     """A match, and what it is read with."""
 

@@ -21,11 +21,11 @@ How it is decided, where it could be decided otherwise:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cache
 from typing import Final, Protocol, runtime_checkable
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
 from recollect.model.period import Period
@@ -52,7 +52,7 @@ _LONG: Final = 400
 """From how many characters on it pays to read only around the words that can name a time."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TimeExpression:
     """A time that a text names: where it stands, its words, and the period they mean.
 
@@ -90,7 +90,7 @@ class AnchorExtractor(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnchorReading:
     """The time a question asks about, and why it was not read as it should have been, if so."""
 
@@ -107,7 +107,7 @@ class FallibleAnchors(AnchorExtractor, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RuleAnchors:
     """The rules of this module as an :class:`AnchorExtractor`.
 

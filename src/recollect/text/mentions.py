@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.entity import Relation
 from recollect.model.errors import InvalidArgument
@@ -20,7 +20,7 @@ MENTION_KINDS: Final = (
 """What a mention can be of: the first line by its form alone, the second where a model has said so."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mention:
     """A name in a text: ``source[start:end] == text``.
 
@@ -53,7 +53,7 @@ class Mention:
             raise InvalidArgument("end", self.end, f"start + the length of the text ({len(self.text)})")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Extraction:
     """What was read in one text.
 

@@ -11,12 +11,13 @@ longer than a cue that would mislead ("looks like").
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from recollect._frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Cues:
     """The cues of one language: for each type its strong, clear and faint ones."""
 

@@ -8,10 +8,10 @@ classifiers", describe the task). Anything with a ``classify`` method may take t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.text.language import detect
 from recollect.text.query_cues import CUES
@@ -33,7 +33,7 @@ _KEY: Final = 2
 """By how many letters cues are looked up, so that a word is compared with a handful and not with all."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Classification:
     """The type of a question, and how sure that is, from 0 to 1.
 
@@ -57,7 +57,7 @@ class QueryClassifier(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RuleClassifier:
     """Tells the type by the cues in the question: question words, verbs of liking, numbers, names.
 
@@ -121,7 +121,7 @@ class RuleClassifier:
         return scores
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Cue:
     """One cue: the words to match, what it adds, and whether it must open a question that goes on."""
 

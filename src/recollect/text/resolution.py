@@ -9,9 +9,10 @@ the redirect away undoes the merge.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.entity import Entity
 from recollect.model.errors import InvalidArgument
@@ -59,7 +60,7 @@ def united(entities: Iterable[Entity]) -> tuple[Entity, ...]:
     return tuple(found.values())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Redirects:
     """Which names were merged into which; every change gives a new table.
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from recollect._frozen import frozen
 from recollect.model import checks
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Secret:
     """Where a secret stands in a text, from `start` up to `end`, and what it is."""
 

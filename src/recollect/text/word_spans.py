@@ -7,10 +7,10 @@ where it stands, and whether a sentence starts there, is found out only for the 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
+from recollect._frozen import frozen
 from recollect.text.ordinary_words import CALENDAR, TITLES, listed
 
 WORD: Final = re.compile(r"[^\W\d_][\w\u0300-\u036f]*")
@@ -26,7 +26,7 @@ _REMEMBERED_WORDS = 50_000
 _LONGEST_REMEMBERED = 64
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Word:
     """A word, wherever it stands.
 

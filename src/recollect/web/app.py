@@ -8,7 +8,6 @@ the namespace is one that the visitor may touch, and an error becomes a page tha
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Final
@@ -22,6 +21,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from recollect._frozen import frozen
 from recollect.engine import Engine
 from recollect.engine.access import Access, Gatekeeper
 from recollect.model.errors import InvalidArgument, NotAdmitted, RecollectError
@@ -101,7 +101,7 @@ def create_pages(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _House:
     """What all pages share."""
 

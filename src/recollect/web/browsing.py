@@ -6,11 +6,11 @@ Whatever is done to many at once is done to those it changes, and can be taken b
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.responses import Response
 
+from recollect._frozen import frozen
 from recollect.engine import Engine
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument
@@ -22,7 +22,7 @@ _PAGE: Final = 50
 _MOST_TICKED: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Action:
     """Something that is done to memories.
 

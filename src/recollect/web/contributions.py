@@ -9,9 +9,9 @@ own. So the pieces add up to the score, but for the rounding of float64.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from recollect._frozen import frozen
 from recollect.model.explanation import Explanation
 
 _SCALES: Final = ("weight",)
@@ -19,7 +19,7 @@ _SCALES: Final = ("weight",)
 _CARRIER: Final = "relevance"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Piece:
     """What one signal put into a score, and what the explanation notes about it."""
 
@@ -28,7 +28,7 @@ class Piece:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Segment:
     """A piece as it is drawn: where it begins and how wide it is, in the units of the bar."""
 

@@ -7,9 +7,9 @@ the last one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from recollect._frozen import frozen
 from recollect.engine.recipe import PARAMETERS, Recipe
 from recollect.model.errors import InvalidArgument
 from recollect.model.parameter import Parameter
@@ -52,7 +52,7 @@ _REST: Final = "More"
 _NOT_SHOWN: Final = ("analyser",)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Control:
     """One parameter as something to turn.
 
@@ -87,7 +87,7 @@ class Control:
         return self.value != self.default
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     """Controls that belong together."""
 

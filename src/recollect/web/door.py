@@ -13,7 +13,6 @@ from __future__ import annotations
 import ipaddress
 from collections import OrderedDict
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import urlsplit
@@ -21,6 +20,7 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
+from recollect._frozen import frozen
 from recollect.engine.access import LOCAL, Access, Gatekeeper
 from recollect.model.errors import AccessDenied, NotAdmitted
 from recollect.web.signing import LIFETIME, Signer, Visitor
@@ -31,7 +31,7 @@ TOKEN_HEADER: Final = "X-Form-Token"
 _MOST_LOGINS: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Guest:
     """Somebody at the door.
 

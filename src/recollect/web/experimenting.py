@@ -5,11 +5,11 @@ The numbers hold however often one looks (:mod:`recollect.learn.sequential`), so
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.responses import Response
 
+from recollect._frozen import frozen
 from recollect.engine.recipe import PARAMETERS
 from recollect.learn.assignment import Variant
 from recollect.learn.experiments import (
@@ -29,7 +29,7 @@ from recollect.web.visit import Room, Visit
 _FIRST: Final = "as it is"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Standing:
     """An experiment as it is shown."""
 

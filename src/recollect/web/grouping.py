@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from starlette.responses import Response
 
+from recollect._frozen import frozen
 from recollect.engine.graph_answers import Group
 from recollect.model.memory import Memory
 from recollect.web.visit import Room, Visit
@@ -16,7 +16,7 @@ _SHOWN: Final = 4
 _NAMES: Final = 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Card:
     """A group, and those of its memories that speak for it, the one in its middle first."""
 

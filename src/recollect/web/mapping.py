@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.responses import Response
 
+from recollect._frozen import frozen
 from recollect.engine.graph_answers import Nearby
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
@@ -30,7 +30,7 @@ _LEAST: Final = 12.0
 _MARGIN: Final = 0.12
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Window:
     """The piece of the world that is shown: its west and north edge (north is negative), width and height."""
 
@@ -40,7 +40,7 @@ class Window:
     height: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dot:
     """Memories that happened in about the same place, and how large they are drawn."""
 

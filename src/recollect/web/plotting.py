@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from recollect._frozen import frozen
 
 WIDTH: Final = 480.0
 HEIGHT: Final = 180.0
@@ -14,7 +15,7 @@ _BELOW: Final = 34.0
 _ROOM: Final = 0.12
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """A point that has a name."""
 
@@ -25,7 +26,7 @@ class Mark:
     height: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tick:
     """A number beside an axis, and where it stands along it."""
 
@@ -33,7 +34,7 @@ class Tick:
     at: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plot:
     """A drawing: the line and its points in drawing units, what is marked, and the numbers at the axes."""
 

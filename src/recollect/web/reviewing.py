@@ -7,11 +7,12 @@ stays readable in the history of what was kept.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from starlette.responses import Response
 
+from recollect._frozen import frozen
 from recollect.duplicates.strategies import STRATEGIES
 from recollect.engine.duplicate_search import DuplicateGroup, FoundDuplicates
 from recollect.model import checks
@@ -29,7 +30,7 @@ _WAYS: Final = (_KEEP, _MERGE, "both")
 _BY_HAND: Final = "It says the same, as somebody decided who looked at both."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pair:
     """Two memories that may contradict each other."""
 

@@ -7,11 +7,11 @@ that it can be kept and sent to somebody. A second recipe may answer beside the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.responses import Response
 
+from recollect._frozen import frozen
 from recollect.engine import Recall
 from recollect.engine.recipe import Recipe
 from recollect.engine.recipes import RECIPES
@@ -45,7 +45,7 @@ _SIGNALS: Final[Mapping[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """A hit as it is shown: its place, its bar, why, and how far it is from its place on the other side."""
 
@@ -57,7 +57,7 @@ class Row:
     moved: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Side:
     """What one recipe answered."""
 

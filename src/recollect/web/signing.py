@@ -11,15 +11,16 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from recollect._frozen import frozen
 
 LIFETIME: Final = timedelta(hours=12)
 _FIELDS: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Visitor:
     """Somebody in front of a browser.
 

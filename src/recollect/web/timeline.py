@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Any, Final
 
 from starlette.responses import Response
 
+from recollect._frozen import frozen
 from recollect.web.rendering import day
 from recollect.web.visit import Room, Visit
 
@@ -27,7 +27,7 @@ _UNITS: Final = (
 _YEARS: Final = {"year": 1, "decade": 10, "century": 100}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bin:
     """A day, a month or some years: when it begins and ends, how much happened in it, and where it is drawn.
 

@@ -8,11 +8,11 @@ chosen on can be installed as a recipe, and rolled back.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.responses import Response
 
+from recollect._frozen import frozen
 from recollect.learn.material import from_feedback
 from recollect.learn.signals import relevance
 from recollect.learn.tuning import WORK, Tuned, install, tune_families, tune_recipe, tune_weights
@@ -35,7 +35,7 @@ _WAYS: Final[dict[str, tuple[str, Callable[..., Tuned]]]] = {
 _JUDGED: Final = 30
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Judged:
     """A hit of a logged recall, and what people said about it: relevant, not, or nothing."""
 

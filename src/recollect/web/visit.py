@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import quote, urlencode
 
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
+from recollect._frozen import frozen
 from recollect.engine import Engine
 from recollect.web.errands import Errands
 from recollect.web.rendering import render
@@ -19,7 +19,7 @@ from recollect.web.values import Values
 _DOTS: Final = re.compile(r"/\.\.?(?=/|$)")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Visit:
     """One request.
 
@@ -100,7 +100,7 @@ class Visit:
 Scope: TypeAlias = Literal["read", "write"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Room:
     """One address, what answers there, and what a visitor must be allowed to do.
 

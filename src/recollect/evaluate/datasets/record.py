@@ -8,18 +8,18 @@ text, got 5``.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from recollect._frozen import frozen
 from recollect.model.errors import DatasetError, shown
 
 _T = TypeVar("_T")
 _NAMES = {str: "text", bool: "true or false", int: "a whole number", float: "a number", list: "a list"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """A JSON value with the way to it.
 

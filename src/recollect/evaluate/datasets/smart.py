@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from recollect._frozen import frozen
 from recollect.evaluate.collection import Document, Haystack, Question, opaque
 from recollect.evaluate.datasets.judgements import Judgements
 from recollect.evaluate.datasets.reader import Reader
@@ -95,7 +96,7 @@ class Smart(Reader):
         return judgements
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Entry:
     """One document or query: its number as written, its line, and its lines by section."""
 

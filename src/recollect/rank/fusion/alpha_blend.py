@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.checks import FloatArray, Numbers
 from recollect.model.errors import InvalidArgument
@@ -30,7 +30,7 @@ _STABLE_BATCH = 3
 """With fewer memories than this the largest BM25 of the batch says too little to divide by."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BlendSettings:
     """The two numbers of an alpha blend, as :func:`alpha_budget` takes them."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
 from operator import itemgetter
@@ -19,6 +18,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from recollect._frozen import frozen
 from recollect.model import checks
 from recollect.model.checks import FloatArray, IntArray, Numbers
 from recollect.model.errors import InvalidArgument
@@ -28,7 +28,7 @@ from recollect.rank.order import ranked
 Id = TypeVar("Id", bound=Hashable)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Leg(Generic[Id]):
     """One ranked list, best first.
 
@@ -72,7 +72,7 @@ LegLike: TypeAlias = Leg[Id] | Mapping[Id, float] | Sequence[Id]
 """A leg, a mapping from id to score (any order), or a plain list of ids, best first."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Aligned(Generic[Id]):
     """Legs whose items have places in one union.
 
@@ -126,7 +126,7 @@ class Aligned(Generic[Id]):
         return rows
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Fused(Generic[Id]):
     """The union of the legs, best first.
 

@@ -7,11 +7,11 @@ said is never touched.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.duplicates.fingerprint import fingerprint
 from recollect.index import tail
 from recollect.index.postings import MOST
@@ -45,7 +45,7 @@ _COUNTED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Problem:
     """Something wrong with the derived data of a namespace.
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Final, TypeAlias, assert_never
 
+from recollect._frozen import frozen
 from recollect.store.filter_tree import (
     And,
     Compare,
@@ -37,7 +37,7 @@ from recollect.store.filter_tree import (
 from recollect.store.instants import microseconds
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Condition:
     """SQL with placeholders on ``memories AS m``, the values to put there, and whether it says it all.
 

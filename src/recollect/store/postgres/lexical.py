@@ -10,11 +10,11 @@ and all of them are scored.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.index.lexical import LexicalQuery, Part, Saturated, ceiling, scale
 from recollect.model.checks import BoolArray, FloatArray, IntArray
 from recollect.rank.combination import Combination
@@ -48,7 +48,7 @@ _NO_LIST: Final = Saturated(np.zeros(0, np.intp), np.zeros(0, np.uint16), np.zer
 _NO_LENGTHS: Final = np.zeros(0, np.float32)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Scores:
     """What each term in each field adds to the scores of some memories, known by their slots, ascending."""
 

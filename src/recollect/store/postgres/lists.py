@@ -7,13 +7,14 @@ several times. Of others the server says how long they are, and sends what they 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from recollect._frozen import frozen
 from recollect.index.lexical import LexicalQuery, TermList, saturated
 from recollect.model.checks import BoolArray, FloatArray, IntArray
 from recollect.rank.bm25 import BM25
@@ -58,7 +59,7 @@ _COLUMNS: Final = "SELECT {} FROM ({{}}) posting".format(
 """Postings as four arrays instead of a row each."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wanted:
     """A term in a field that a question looks for, and the weight of both."""
 
@@ -67,7 +68,7 @@ class Wanted:
     weight: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Postings:
     """Some postings: the part of the question, the slot, the frequency and the length of each."""
 
@@ -114,7 +115,7 @@ class Postings:
         return [(each, list_.saturation) for each, list_ in zip(mine, lists, strict=True)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Asked:
     """A question's terms that somebody has: each with how many memories have it where most do.
 
@@ -152,7 +153,7 @@ class Asked:
         return tuple(widest[each.term] for each in self.wanted)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Lists:
     """The posting lists of what may be seen of a namespace, in one look at it.
 

@@ -7,11 +7,12 @@ out, changes numbered and counters kept without a gap. Writers of different name
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.index.record import FIELDS, Records, unpacked
 from recollect.store.postgres.arrays import array
 from recollect.store.postgres.connection import Server
@@ -31,7 +32,7 @@ _COUNT: Final = (
 _FIND: Final = f"SELECT {_COLUMNS} FROM namespaces WHERE path = %s"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Namespace:
     """The row of a namespace.
 

@@ -7,12 +7,12 @@ for to select from them takes the server longer than to send them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.index.record import RECORD, Records, unpacked
 from recollect.model.checks import IntArray
 from recollect.store.instants import microseconds
@@ -38,7 +38,7 @@ _OPEN: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Opened:
     """What is known of a namespace at an instant when a look at it begins.
 

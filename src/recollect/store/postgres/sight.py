@@ -8,13 +8,13 @@ the records of everything that could be seen then are added up.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from recollect._frozen import frozen
 from recollect.index.record import FIELDS, Records, unpacked, visible
 from recollect.model.checks import BoolArray, IntArray
 from recollect.store.filters import Filter, matches
@@ -34,7 +34,7 @@ Keeps = Callable[[IntArray], BoolArray]
 """Tells which of some slots pass."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Clause:
     """A condition on the slot of any table, in SQL; `keeps` says the same of slots, where that is known."""
 
@@ -43,7 +43,7 @@ class Clause:
     keeps: Keeps | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Restriction:
     """Which slots count: those that pass every clause.
 
@@ -76,7 +76,7 @@ class Restriction:
         return passed
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Sight:
     """What may be seen.
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from typing import Any, Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.index import tail
 from recollect.index.record import FIELDS, FORGOTTEN, Records, packed, unpacked
 from recollect.index.record import changed as changed_record
@@ -50,7 +51,7 @@ _WORDED: Final = ("tags", "entities", "valid_from")
 """What is searched by its words, so that a change of it is a change of those."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Kept:
     """A memory, where it stands, and its record."""
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.index.approximate import (
     REQUIREMENT,
     Approximate,
@@ -48,7 +48,7 @@ Look = Callable[[], AbstractContextManager[Any]]
 """Opens a transaction, to read in or to write in."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Head:
     """A row of the approximations table."""
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.duplicates.fingerprint import fingerprint
 from recollect.index import tail
 from recollect.index.approximate import LARGE
@@ -36,7 +36,7 @@ _VECTORS_BY_EMBEDDER: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Problem:
     """Something wrong with the derived data of a namespace; an empty namespace means the whole file.
 

@@ -8,10 +8,10 @@ namespace in between.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from recollect._frozen import frozen
 from recollect.index.codes import Floats, Owners
 from recollect.index.partition import Partition
 from recollect.index.record import unpacked
@@ -20,7 +20,7 @@ from recollect.store.port import Entry
 from recollect.store.sqlite.segments import Namespace
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Added:
     """What was added to one namespace, and nothing else: no segment written, nothing superseded.
 

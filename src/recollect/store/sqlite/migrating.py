@@ -11,14 +11,14 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from recollect._frozen import frozen
 from recollect.model.errors import StoreUnavailable
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Migration:
     """What happened to an older file when it was opened.
 
