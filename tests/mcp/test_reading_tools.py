@@ -95,6 +95,13 @@ def test_one_is_shown_with_its_relations_and_newest_memories(people: Engine, say
     assert [row["id"] for row in memories] == ["met", "tea"]
 
 
+def test_one_that_no_memory_speaks_of_is_shown_by_its_relations(people: Engine, say: Say) -> None:
+    people.relate("Ada", "knows", "Babbage")
+    said = say("explore", about="Babbage")
+    assert said.startswith("What is known: 1 relation, 0 memories.\n")
+    assert [row.get("relation") for row in data(said)] == [None, "knows"]
+
+
 def test_two_are_connected_step_by_step(people: Engine, say: Say) -> None:
     first = data(say("explore", about="Anna Keller", to="Lisbon"))[0]
     assert first == {

@@ -70,12 +70,12 @@ def _surroundings(engine: Engine, about: str, given: Explore) -> Answer:
     newest = engine.timeline(about, limit=known.memories)[::-1]
     rows = [_entity_row(known), *map(_relation_row, relations[-given.limit :])]
     rows += [memory_row(memory) for memory in newest[: given.limit]]
-    shown = min(given.limit, len(newest))
     counts = (
         f"{_counted(len(relations), 'relation', 'relations')}, "
         f"{_counted(known.memories, 'memory', 'memories')}"
     )
-    return told(f"What is known: {counts}; the newest {shown} of these.", rows, given.budget)
+    newest_of = f"; the newest {min(given.limit, len(newest))} of these" if newest else ""
+    return told(f"What is known: {counts}{newest_of}.", rows, given.budget)
 
 
 def _counted(number: int, one: str, more: str) -> str:
