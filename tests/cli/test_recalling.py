@@ -164,6 +164,14 @@ def test_a_question_that_asks_nothing_is_told_so(cli: Run, tea: str) -> None:
     assert "names nothing and asks for nothing" in shown.out + shown.err
 
 
+@pytest.mark.parametrize("asked", ["-coffee", '-"green tea" -coffee'])
+def test_a_question_that_only_excludes_is_told_so(cli: Run, asked: str) -> None:
+    cli("remember", "green tea")
+    shown = cli("recall", "--", asked)
+    assert shown.code == 1
+    assert "says only what must not occur" in shown.out + shown.err
+
+
 def test_a_memory_cannot_move_the_cursor_of_its_reader(cli: Run) -> None:
     cli("remember", "--", "tea \x1b[2J and\rsugar [bold]x[/bold]")
     for terminal in (False, True):

@@ -287,8 +287,11 @@ def _nothing(engine: Engine, found: Recall, asked: str, limit: int) -> str:
         return f"The budget is too small for the first of {counted(found.omitted, 'hit')}."
     if engine.namespace not in engine.store.namespaces():
         return f"Nothing has been remembered in the namespace {engine.namespace} yet."
+    from recollect.engine.words import read_question
     from recollect.text.asking import asks_something
 
+    if not read_question(asked, engine.analyser).text:
+        return "The question says only what must not occur, so there is nothing to look for."
     if not asks_something(asked):
         return "The question names nothing and asks for nothing, so there is nothing to look for."
     return "Nothing was found."

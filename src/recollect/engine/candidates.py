@@ -13,6 +13,7 @@ import numpy as np
 from recollect._frozen import frozen
 from recollect.engine.excluding import asked_for, permitted
 from recollect.engine.named_entities import named_terms
+from recollect.engine.quoting import with_phrases
 from recollect.engine.recipe import Recipe
 from recollect.engine.situation import Situation
 from recollect.index.lexical import LexicalQuery
@@ -25,16 +26,13 @@ from recollect.rank import (
     FUSIONS,
     Combination,
     Fused,
-    best_first,
     boosted_query,
     importance_decay,
     legs_for_query,
-    phrase_bonus,
 )
 from recollect.rank.context import REACH, Reading
 from recollect.rank.fusion.legs import Aligned, align_among, align_slots
 from recollect.store.port import NOTHING, Found, View
-from recollect.text.folding import folded, stands_in
 
 _HOUR: Final = 3_600.0
 _NOBODY: Final[IntArray] = np.zeros(0, np.intp)
@@ -236,8 +234,12 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
         found = found.with_leg(MoreLeg("place", nearby, recipe.place_weight))
     if completing:
         found = _completed(recipe, situation, query, found)
-    if question.phrases and found.lexical.slots.size:
-        found = replace(found, lexical=_with_phrases(recipe, situation, found.lexical))
+    if question.phrases and recipe.lexical_pool:
+        # Where words were asked about every candidate, or found none, they have spoken of all they can.
+        spoken = found.everyone.size or not found.lexical.slots.size
+        others = found.vector.slots[~np.isin(found.vector.slots, found.lexical.slots)]
+        words = with_phrases(recipe, situation, found.lexical, others if spoken else _NOBODY)
+        found = replace(found, lexical=words)
     return found
 
 
@@ -380,18 +382,6 @@ def _zero(name: str, found: Found, situation: Situation) -> float:
     zero = 0.0 if name != "meaning" else situation.noise - _UNDER_NOISE * (1 - situation.noise)
     # A walk, too, counts closeness in, and comes by what points away from the question.
     return min(zero, float(found.scores[-1])) if found.scores.size else zero
-
-
-def _with_phrases(recipe: Recipe, situation: Situation, found: Found) -> Found:
-    """Return the list with a bonus for texts in which a quoted phrase stands as words, best first again."""
-    count, _ = situation.view.document_frequencies(())
-    wanted = [folded(phrase) for phrase in situation.question.phrases]
-    contents = [memory.content for memory in situation.view.memories(found.slots)]
-    hits = [sum(stands_in(content, (phrase,)) for phrase in wanted) for content in contents]
-    bonus = [phrase_bonus(times, count, strength=recipe.phrase_weight) for times in hits]
-    scores = found.scores + np.array(bonus)
-    order = best_first(scores, recipe.lexical_pool)
-    return Found(found.slots[order], scores[order], found.detail, found.ceiling)
 
 
 def _words(parts: Combination) -> str:
