@@ -1,3 +1,4 @@
+import errno
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -53,6 +54,24 @@ def write(path: Path, *answered: Answered, header: RunHeader = HEADER) -> None:
 def test_a_run_is_read_as_it_was_written(path: Path) -> None:
     write(path, FIRST, SECOND)
     assert read_run(path) == Run(HEADER, {"q1": FIRST, "q2": SECOND})
+
+
+def test_nobody_else_writes_a_run_meanwhile(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    with RunWriter(path, HEADER) as writer:
+        writer.append(FIRST)
+        with pytest.raises(DatasetError, match=r"run.jsonl: is being written by another evaluation"):
+            RunWriter(path, HEADER)
+        writer.append(SECOND)
+    write(path)
+    assert list(read_run(path).answers) == ["q1", "q2"]
+
+    def without_locks(file: object, how: int) -> None:
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    monkeypatch.setattr(fcntl, "flock", without_locks)
+    write(path)
+    assert list(read_run(path).answers) == ["q1", "q2"]
 
 
 def test_the_file_is_json_lines_a_header_and_a_line_for_each_question(path: Path) -> None:

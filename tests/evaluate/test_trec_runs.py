@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recollect.evaluate.run_file import Answered, RunHeader, RunWriter
-from recollect.evaluate.scored import scored
+from recollect.evaluate.scored import scored, sections
 from recollect.evaluate.trec_runs import is_trec, judged_by, read_anybodys
 from recollect.model.errors import DatasetError
 
@@ -26,6 +26,9 @@ def test_a_trec_run_is_scored_by_its_own_questions(tmp_path: Path, qrels: Path) 
     # q1 has its document second, and q2 is not in the run at all.
     assert found.scores.measures["mrr"].micro.mean == 0.25
     assert (found.name, found.scores.header.dataset) == ("theirs", "judged.qrels")
+    # Nobody knows what code made it.
+    (section,) = sections([found])
+    assert [fact.split()[0] for fact in section.facts] == ["2", "data", "theirs"]
 
 
 def test_a_run_of_ours_keeps_its_kinds(tmp_path: Path, qrels: Path) -> None:

@@ -16,6 +16,7 @@ killed loses one question at most, and goes on where it was.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import field, fields
 from datetime import datetime
@@ -30,6 +31,7 @@ from recollect.model.errors import DatasetError, shown
 
 VERSION: Final = 1
 """The version of the format; a file of another one is not guessed at."""
+_LOG: Final = logging.getLogger(__name__)
 _BEGINNING: Final = '{"recollect_run"'
 """How every file of ours begins, so that no other file is ever taken for one of ours that was cut off."""
 
@@ -168,7 +170,8 @@ class RunWriter:
     ----------
     path
         The file. One that exists must have the same header but for the time; else it is refused with what
-        differs, and left as it is. A last line that was cut off in the middle is removed.
+        differs, and left as it is. A last line that was cut off in the middle is removed. One that another
+        process is writing is refused.
     header
         What is being run.
 
@@ -199,6 +202,7 @@ class RunWriter:
         except OSError as error:
             raise DatasetError(self.path, None, f"cannot be written: {error.strerror}") from error
         try:
+            self._claim()
             self._take_up()
         except BaseException:
             self._file.close()
@@ -231,6 +235,20 @@ class RunWriter:
     def _write(self, record: Mapping[str, Any]) -> None:
         self._file.write(json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n")
         self._file.flush()
+
+    def _claim(self) -> None:
+        """Refuse a file that another process is writing: every answer would be in it twice."""
+        try:
+            import fcntl
+        except ImportError:  # Windows
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise DatasetError(self.path, None, "is being written by another evaluation") from error
+        except OSError as error:
+            # Some file systems know no locks; they should not keep anybody from evaluating.
+            _LOG.info("%s cannot be kept from other writers: %s", self.path, error.strerror)
 
     def _take_up(self) -> None:
         """Check what is in the file and cut off what was left unfinished."""

@@ -95,11 +95,11 @@ class Section:
             if run.scores.counts.missing
         ]
         embedders = sorted({run.scores.header.embedder for run in self.runs} - {""})
-        codes = sorted({run.scores.header.code for run in self.runs})
+        codes = sorted({run.scores.header.code for run in self.runs} - {""})
         facts = ["; ".join([asked, *left_out]), f"data {first.header.sha256[:16]}"]
         facts += ["; ".join(missing)] if missing else []
         facts += [f"meaning by {', '.join(embedders)}"] if embedders else []
-        facts.append(f"code {', '.join(codes)}")
+        facts += [f"code {', '.join(codes)}"] if codes else []
         machines = sorted(
             {
                 f"Python {each.python}, {each.system}, {each.processors} processors"
