@@ -6,7 +6,7 @@ import pytest
 from recollect.http import jobs as module
 from recollect.http.jobs import Job, Jobs, TooManyOfOne, Work
 from recollect.http.workers import Overloaded
-from recollect.model.errors import InvalidArgument
+from recollect.model.errors import InvalidArgument, StoreUnavailable
 
 
 @pytest.fixture
@@ -42,7 +42,11 @@ def test_errors_of_ours_are_told_and_others_are_only_logged(jobs: Jobs) -> None:
     def broken(job: Job) -> dict[str, int]:
         raise KeyError("the vault opens with marmalade")
 
-    for work, words in ((refused, "seed must be at least 0, got -1"), (broken, "its log says more")):
+    def locked(job: Job) -> dict[str, int]:
+        raise StoreUnavailable("/srv/marmalade.db is locked")
+
+    told = ((refused, "seed must be at least 0, got -1"), (broken, "log says more"), (locked, "log says why"))
+    for work, words in told:
         job = jobs.start("look", "acme", "k1", work)
         assert job.wait(10)
         assert job.state == "failed"

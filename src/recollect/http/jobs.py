@@ -7,6 +7,7 @@ are too many results to keep, those of whoever left most go first. So nobody can
 
 from __future__ import annotations
 
+import logging
 import secrets
 import threading
 from collections import Counter, OrderedDict
@@ -18,8 +19,8 @@ from typing import Any, Final
 
 from recollect.engine.access import EVERYWHERE, LOCAL
 from recollect.http import logs
+from recollect.http.problems import detail_of, status_of
 from recollect.http.workers import Overloaded
-from recollect.model.errors import RecollectError
 
 _KEPT: Final = 200
 _IN_HAND: Final = 64
@@ -225,8 +226,7 @@ def _run(job: Job, work: Work) -> None:
         job.end("done")
     except Stopped:
         job.end("stopped")
-    except RecollectError as error:
-        job.end("failed", str(error))
     except Exception as error:
-        job.end("failed", "something went wrong in the server; its log says more")
-        logs.write("job failed", 40, error, kind=job.kind, job=job.id)
+        job.end("failed", detail_of(error))
+        if status_of(error) >= 500:
+            logs.write("job failed", logging.ERROR, error, kind=job.kind, job=job.id)

@@ -162,20 +162,32 @@ def status_of(error: Exception) -> int:
     return 404 if isinstance(error, RecollectError) and isinstance(error, LookupError) else 500
 
 
+def detail_of(error: Exception) -> str:
+    """Return what is told of an error, without what only the operator should know.
+
+    Examples
+    --------
+    >>> detail_of(InvalidArgument("limit", -1, "at least 0"))
+    'limit must be at least 0, got -1'
+    >>> detail_of(KeyError("what somebody said"))
+    "the server's log says more"
+    """
+    own = next((words for kind, words in _OWN_WORDS if isinstance(error, kind)), "")
+    if not own and status_of(error) < 500:
+        own = error.detail if isinstance(error, HTTPException) else str(error)
+    return own or "the server's log says more"
+
+
 def answer_to(error: Exception, instance: str) -> Response:
-    """Return the answer that tells of an error, without what only the operator should know."""
+    """Return the answer that tells of an error."""
     status = status_of(error)
-    detail = next((words for kind, words in _OWN_WORDS if isinstance(error, kind)), "")
-    if not detail and status < 500:
-        detail = error.detail if isinstance(error, HTTPException) else str(error)
     headers = {}
     if status == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="recollect"'
     if status == 503:
         headers["Retry-After"] = "1"
     title = _READ_ONLY if isinstance(error, StoreReadOnly) else None
-    said = detail or "the server's log says more"
-    return problem(status, said, instance=instance, headers=headers, title=title)
+    return problem(status, detail_of(error), instance=instance, headers=headers, title=title)
 
 
 def too_many(seconds: float, instance: str) -> Response:
