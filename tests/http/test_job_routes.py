@@ -47,6 +47,19 @@ def test_every_step_is_told_and_a_job_can_be_stopped(client: TestClient) -> None
     assert states[0]["done"] <= states[1]["done"]
 
 
+def test_the_jobs_about_one_namespace_are_those_of_one_that_the_key_is_for(
+    open_client: Callable[..., TestClient], engine: Engine
+) -> None:
+    client = open_client(required=True, token=Gatekeeper(engine.store).create("a", ["acme"], ["write"])[1])
+    assert client.post("/v1/jobs/maintain?namespace=acme", json={}).status_code == 202
+    answers = {
+        namespace: client.get("/v1/jobs", params={"namespace": namespace})
+        for namespace in ("acme", "bolt", "a b", "*")
+    }
+    assert [answer.status_code for answer in answers.values()] == [200, 403, 422, 200]
+    assert [len(answers[namespace].json()["jobs"]) for namespace in ("acme", "*")] == [1, 0]
+
+
 def test_a_job_that_nobody_began_is_not_found(client: TestClient) -> None:
     for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/events")):
         answer = client.request(method, f"/v1/jobs/nobody{path}")

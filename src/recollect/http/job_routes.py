@@ -17,6 +17,7 @@ from recollect.engine.access import ADMIN, EVERYWHERE, READ, WRITE, Access
 from recollect.http.asked import Asked, Bearer, Service, as_json, recheck
 from recollect.http.jobs import ENDED, Job, TooManyOfOne, Work
 from recollect.model.errors import NotAdmitted
+from recollect.model.namespace import namespace as checked_namespace
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
@@ -53,9 +54,13 @@ class JobsShown(BaseModel):
 async def listed(
     request: Request,
     access: Bearer,
-    namespace: Annotated[str | None, Query(max_length=512, description="Only those about it.")] = None,
+    namespace: Annotated[
+        str | None, Query(max_length=512, description="Only those about it; * for those about all.")
+    ] = None,
 ) -> Response:
     """List the jobs about the namespaces that the key is for, or about one of them."""
+    if namespace not in (None, EVERYWHERE):
+        access.require(READ, checked_namespace("namespace", namespace))
     service: Service = request.app.state.service
     seen = [
         job.as_dict()
