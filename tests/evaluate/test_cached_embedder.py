@@ -47,3 +47,21 @@ def test_it_is_an_embedder_and_says_what_the_one_inside_says(tmp_path: Path) -> 
 def test_a_folder_that_is_not_there_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="embedding cache"):
         CachedEmbedder(LexicalEmbedder(), tmp_path / "none" / "vectors.db")
+
+
+def test_a_full_disk_is_said_so_and_loses_nothing_that_was_kept(tmp_path: Path) -> None:
+    cached = CachedEmbedder(LexicalEmbedder(), tmp_path / "vectors.db")
+    kept = cached.embed_query("tea")
+    cached._file.execute("PRAGMA max_page_count = 1")
+    for _ in range(2):
+        with pytest.raises(StoreUnavailable, match=r"cannot be used: database or disk is full"):
+            cached.embed_documents([f"text {number}" for number in range(100)])
+    cached._file.execute("PRAGMA max_page_count = 100000")
+    np.testing.assert_array_equal(cached.embed_query("tea"), kept)
+    assert len(cached.embed_documents([f"text {number}" for number in range(100)])) == 100
+
+
+def test_a_file_that_is_something_else_is_said_so(tmp_path: Path) -> None:
+    (tmp_path / "vectors.db").write_bytes(b"not a database, by any means" * 100)
+    with pytest.raises(StoreUnavailable, match="file is not a database"):
+        CachedEmbedder(LexicalEmbedder(), tmp_path / "vectors.db")

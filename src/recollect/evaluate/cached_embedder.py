@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -42,16 +43,15 @@ class CachedEmbedder:
 
     def __init__(self, embedder: Embedder, path: str | Path) -> None:
         self._embedder = embedder
+        self._path = path
         self.computed = 0
-        try:
+        with self._usable():
             self._file = sqlite3.connect(str(path), timeout=60, isolation_level=None, check_same_thread=False)
             self._file.execute("PRAGMA journal_mode = WAL")
             self._file.execute("PRAGMA synchronous = NORMAL")
             self._file.execute(
                 "CREATE TABLE IF NOT EXISTS vectors (address BLOB PRIMARY KEY, rows BLOB NOT NULL)"
             )
-        except sqlite3.Error as error:
-            raise StoreUnavailable(f"the embedding cache {path} cannot be used: {error}") from error
 
     @property
     def name(self) -> str:
@@ -121,17 +121,31 @@ class CachedEmbedder:
 
     def _known(self, addresses: Sequence[bytes]) -> dict[bytes, Vectors]:
         found: dict[bytes, Vectors] = {}
-        for address in addresses:
-            row = self._file.execute("SELECT rows FROM vectors WHERE address = ?", (address,)).fetchone()
-            if row is not None:
-                found[address] = np.frombuffer(row[0], np.float32).reshape(-1, self.dimension)
+        with self._usable():
+            for address in addresses:
+                row = self._file.execute("SELECT rows FROM vectors WHERE address = ?", (address,)).fetchone()
+                if row is not None:
+                    found[address] = np.frombuffer(row[0], np.float32).reshape(-1, self.dimension)
         return found
 
     def _keep(self, done: Sequence[tuple[bytes, Vectors]]) -> None:
         self.computed += len(done)
-        self._file.execute("BEGIN IMMEDIATE")
-        self._file.executemany(
-            "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
-            [(address, np.ascontiguousarray(rows, np.float32).tobytes()) for address, rows in done],
-        )
-        self._file.execute("COMMIT")
+        with self._usable():
+            self._file.execute("BEGIN IMMEDIATE")
+            try:
+                self._file.executemany(
+                    "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
+                    [(address, np.ascontiguousarray(rows, np.float32).tobytes()) for address, rows in done],
+                )
+                self._file.execute("COMMIT")
+            finally:
+                # A full disk, or somebody who interrupts, must not leave the file in the middle of a write.
+                if self._file.in_transaction:
+                    self._file.execute("ROLLBACK")
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StoreUnavailable(f"the embedding cache {self._path} cannot be used: {error}") from error
