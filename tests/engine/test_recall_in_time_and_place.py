@@ -29,6 +29,16 @@ def test_a_question_that_asks_for_nothing_but_a_time_is_answered_by_it(memory: r
     assert "time" in why
 
 
+@pytest.mark.parametrize(
+    "question", ["What happened yesterday?", "Was ist gestern passiert?", "Что произошло вчера?"]
+)
+def test_that_something_took_place_is_nothing_but_a_time(memory: recollect.Engine, question: str) -> None:
+    memory.remember("We repaired the roof.", id="roof", valid_from=NOW - timedelta(days=1))
+    memory.remember("We painted the fence.", id="fence", valid_from=NOW - timedelta(days=60))
+    assert ids(memory.recall(question)) == ["roof"]
+    assert ids(memory.recall("What happened to the kettle yesterday?")) == []
+
+
 def test_a_time_among_other_things_lifts_without_letting_in(memory: recollect.Engine) -> None:
     memory.remember("The dentist called.", id="old", valid_from=NOW - timedelta(days=200))
     memory.remember("The dentist called.", id="new", valid_from=NOW - timedelta(days=1))

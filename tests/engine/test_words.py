@@ -126,6 +126,7 @@ def test_an_excluded_word_is_read_in_the_language_of_the_question(asked: str, me
         ("down -3,5%, then -7.", "down -3,5%, then -7.", (), (), ()),
         ("reports -2024 -v2", "reports", (), ("2024", "v2"), ()),
         ("喝什么 -茶", "喝什么", (), (), ("茶",)),
+        ("cup -tea- -coffee…", "cup", (), ("tea", "coffe"), ()),
         ("code -C++", "code", (), (), ("C++",)),
         ("mail -anna@example.com.", "mail", (), (), ("anna@example.com",)),
         ("昼食 -回転寿司", "昼食", (), (), ("回転寿司",)),

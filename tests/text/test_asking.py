@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recollect.model.errors import InvalidArgument
-from recollect.text.asking import _asking, asks_something
+from recollect.text.asking import _asking, asks_something, without_happening
 from recollect.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
 
 
@@ -100,3 +100,20 @@ def test_what_asks_is_among_the_stop_words_and_not_all_of_them(language: str) ->
 def test_a_text_is_a_text(bad: object) -> None:
     with pytest.raises(InvalidArgument, match="text must be a string"):
         asks_something(bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("What happened?", "what"),
+        ("Was ist passiert, und was geschah dann?", "was ist und was dann"),
+        ("¿Qué pasó con Ana?", "qué con ana"),
+        ("Qu'est-ce qui s'est passé ?", "qu est ce qui s est"),
+        ("Что случилось?", "что"),
+        ("the mishap", "the mishap"),
+        ("Hände", "hände"),
+        ("", ""),
+    ],
+)
+def test_words_that_only_say_that_something_took_place_are_left_out(text: str, rest: str) -> None:
+    assert without_happening(text) == rest

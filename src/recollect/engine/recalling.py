@@ -32,7 +32,7 @@ from recollect.model.period import Period
 from recollect.model.place import Place
 from recollect.rank.sessions import best_sessions
 from recollect.store.port import Floats, View
-from recollect.text.asking import asks_something
+from recollect.text.asking import asks_something, without_happening
 from recollect.text.dates import AnchorExtractor, AnchorReading, FallibleAnchors, RuleAnchors
 from recollect.text.query_type import QueryClassifier
 
@@ -214,7 +214,10 @@ class Recaller:
         if named is None:
             return None, False, read.failure
         rest = question.text[: named.start] + " " + question.text[named.end :]
-        return named.period, not self.repairing.analyser.tokens(rest), read.failure
+        topic = self.repairing.analyser.tokens(rest)
+        if topic:
+            topic = self.repairing.analyser.tokens(without_happening(rest))
+        return named.period, not topic, read.failure
 
     def _read_time(self, text: str, now: datetime) -> AnchorReading:
         # The rules come first: to ask what a protocol has takes longer than they do.

@@ -32,7 +32,7 @@ _EXCLUDED: Final = re.compile(
 )
 _PLAIN_WORD: Final = re.compile(r"\w+")
 _EXCLUDING: Final = re.compile(r"(?<!\S)-$")
-_AFTER_WORDS: Final = ".,;:!?…)]}'’"
+_AFTER_WORDS: Final = ".,;:!?…)]}'’-"
 """What may stand behind a word without being part of it, as the signs of C++ and C# are."""
 
 

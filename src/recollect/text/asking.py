@@ -41,6 +41,30 @@ def asks_something(text: str) -> bool:
     return not set(found) <= stop_words(language) - _asking(language)
 
 
+def without_happening(text: str) -> str:
+    """Return the words of a text but for those that only say that something took place, with blanks between.
+
+    "What happened in May?" asks for May and for nothing else.
+
+    Examples
+    --------
+    >>> without_happening("What happened?"), without_happening("Что произошло с Анной?")
+    ('what', 'что с анной')
+    """
+    return " ".join(word for word in words(checks.text("text", text)) if word not in _HAPPENING)
+
+
+# Only forms that are no other word in any of the languages: Swedish "hände" is a German hand.
+_HAPPENING = frozenset(
+    (
+        "happen", "happens", "happened", "happening", "occur", "occurs", "occurred", "occurring",
+        "passiert", "passierte", "geschah", "geschieht", "geschehen", "ereignete", "passé", "pasó", "ocurrió",
+        "sucedió", "successo", "accaduto", "accadde", "aconteceu", "gebeurt", "gebeurde", "gebeurd",
+        "происходит", "происходило", "произошло", "случилось", "случается",
+    )
+)  # fmt: skip
+
+
 def _names(text: str) -> bool:
     """Return whether a capital letter says that something is called that; a shouted text says nothing."""
     first, *rest = text.split()
