@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.http.problems import problem
+from recollect.http.problems import answer_to, problem
+from recollect.model.errors import StoreReadOnly
 
 DOCS = (Path(__file__).parents[2] / "docs" / "http.md").read_text("utf-8")
 COMMANDS = "\n".join(re.findall(r"^```sh\n(.*?)^```", DOCS, re.M | re.S))
@@ -60,10 +61,10 @@ def test_every_command_works_as_it_stands(address: str, tmp_path: Path) -> None:
 
 
 def test_every_problem_is_listed() -> None:
-    listed = {
-        int(status): word for status, word in re.findall(r"^\| (\d+) \| `recollect:([\w-]+)`", DOCS, re.M)
-    }
-    known = {status: json.loads(bytes(problem(status).body))["type"] for status in range(400, 600)}
-    assert listed == {
-        status: word.removeprefix("recollect:") for status, word in known.items() if word != "recollect:error"
-    }
+    listed = re.findall(r"^\| (\d+) \| `(recollect:[\w-]+)`", DOCS, re.M)
+    answers = [problem(status) for status in range(400, 600)]
+    # One status, and another word: what no key may do.
+    answers.append(answer_to(StoreReadOnly("m.db", "it may not be written"), ""))
+    known = {(str(answer.status_code), json.loads(bytes(answer.body))["type"]) for answer in answers}
+    assert len(set(listed)) == len(listed)
+    assert set(listed) == {(status, word) for status, word in known if word != "recollect:error"}
