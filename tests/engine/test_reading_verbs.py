@@ -185,5 +185,8 @@ def test_a_word_that_cannot_be_excluded_is_told() -> None:
         assert len(found) == 1
         (told,) = found.degraded
         assert told == "'tv' is too short or too common to be excluded; -\"tv\" leaves out what says it"
+        many = memory.recall("news -tv -the -rf -it -an").degraded
+        assert many[0].startswith("'tv', 'the', 'rf' and 2 more are too short or too common to be excluded; ")
+        assert memory.recall("news -tv -it").degraded[0].startswith("'tv', 'it' are too short")
         quoted = memory.recall('news -"tv"')
         assert (len(quoted), quoted.degraded) == (0, ())

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from recollect.store.filters import Filter
 
 _CALIBRATED: Final = -1.0
+_NAMED: Final = 3
+"""How many words that exclude nothing are named."""
 
 
 @frozen(eq=False)
@@ -108,7 +110,7 @@ class Recaller:
             sessions=_within(found.sessions, shown),
             degraded=self._degraded(
                 request,
-                [wrong, *map(_not_excluded, question.not_excluded), *found.failures, elsewhere],
+                [wrong, _not_excluded(question.not_excluded), *found.failures, elsewhere],
                 found.pending if vector is not None else 0,
             ),
             rejected=found.rejected,
@@ -273,8 +275,14 @@ def _meant(question: Question) -> str:
     return question.topic or question.text
 
 
-def _not_excluded(word: str) -> str:
-    return f'{word!r} is too short or too common to be excluded; -"{word}" leaves out what says it'
+def _not_excluded(words: Sequence[str]) -> str:
+    """Return that words after a minus exclude nothing, of many the first; nothing if there are none."""
+    if not words:
+        return ""
+    first, more = ", ".join(map(repr, words[:_NAMED])), len(words) - _NAMED
+    named = f"{first} and {more} more" if more > 0 else first
+    verb = "is" if len(words) == 1 else "are"
+    return f'{named} {verb} too short or too common to be excluded; -"{words[0]}" leaves out what says it'
 
 
 def _hits(ranked: Ranked, positions: Sequence[int], view: View) -> tuple[Hit, ...]:
