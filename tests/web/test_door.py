@@ -46,6 +46,17 @@ def test_without_a_key_no_other_name_may(host: str) -> None:
         Door(None).guest(request(host))
 
 
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [("localhost", "recollect"), ("localhost:8765", "recollect-8765"), ("[::1]", "recollect"),
+     ("[::1]:80", "recollect-80"), ("localhost:x", "recollect"), ("localhost:", "recollect")],
+)  # fmt: skip
+def test_two_servers_on_one_machine_leave_each_others_cookies_alone(host: str, name: str) -> None:
+    response, door = Response(), Door(None)
+    door.greet(response, request(host), door.guest(request(host)).visitor)
+    assert response.headers["set-cookie"].partition("=")[0] == name
+
+
 def test_with_keys_any_name_will_do_but_one_has_to_log_in(engine: Engine) -> None:
     guest = Door(Gatekeeper(engine.store)).guest(request("memory.example"))
     assert guest.access is None

@@ -89,7 +89,7 @@ class Door:
         host = request.url.hostname
         if not self.locked and host not in self._hosts and not _is_loopback(host):
             raise AccessDenied("without a key this page is served under localhost only")
-        known = self._signer.read(request.cookies.get(COOKIE, ""), self._clock())
+        known = self._signer.read(request.cookies.get(cookie_name(request), ""), self._clock())
         visitor = self._signer.newcomer(self._clock()) if known is None else known
         return Guest(visitor, known is None, self._access(visitor))
 
@@ -124,7 +124,7 @@ class Door:
     def greet(self, response: Response, request: Request, visitor: Visitor) -> None:
         """Give the browser its cookie."""
         response.set_cookie(
-            COOKIE,
+            cookie_name(request),
             self._signer.cookie(visitor),
             max_age=int(LIFETIME.total_seconds()),
             path=request.scope.get("root_path", "") or "/",
@@ -145,6 +145,12 @@ class Door:
             # Revoked since: the browser is asked for another.
             self._keys.pop(visitor.session, None)
             return None
+
+
+def cookie_name(request: Request) -> str:
+    """Return what our cookie is called: a browser sends one name to every port of a machine alike."""
+    port = request.headers.get("host", "").rpartition(":")[2]
+    return f"{COOKIE}-{port}" if port.isascii() and port.isdigit() else COOKIE
 
 
 def _host(origin: str) -> str:
