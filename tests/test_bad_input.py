@@ -378,7 +378,7 @@ TABLE = [
     row("graph.leiden", {"graph": KITE, "resolution": 1.0, "iterations": 2, "seed": 0}, graph=GRAPH,
         resolution=(*POSITIVE, 1e7), iterations=(*FROM_1, 10**9), seed=(*WHOLE, 2**63)),
     row("graph.Member", {"id": "m1", "terms": {"tea": 2}, "at": DAY}, id=TEXT,
-        terms=(["tea"], None, {"tea": 0}, {"tea": 1.0}, {5: 1}), at=(NAIVE, "today", 0)),
+        terms=(["tea"], None, {"tea": 0}, {"tea": 1.0}, {5: 1}), at=(NAIVE, "today", 0), version=TEXT),
     row("graph.Community", {"members": [graph.Member("m1", {})], "entities": {"Anna": 0.5}},
         members=("m1", ["m1"], None, 5), entities=(["Anna"], None, {"Anna": NAN}, {"Anna": -1.0}, {5: 1.0})),
     row("graph.StatisticalSummariser", {"statistics": COMMON, "term_limit": 3, "entity_limit": 3},

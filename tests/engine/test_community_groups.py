@@ -36,3 +36,35 @@ def test_the_most_central_come_first_and_the_work_is_done_once(monkeypatch: pyte
         memory.remember("more tea", entities=["Dora"])
         memory.communities(seed=7)
         assert made == [0, 7, 7]
+
+
+def about(memory: recollect.Engine, namespace: str) -> list[tuple[str, ...]]:
+    return [group.summary.terms for group in memory.communities(namespace=namespace).groups]
+
+
+def remember(memory: recollect.Engine, namespace: str, *contents: str) -> None:
+    for number, content in enumerate(contents):
+        memory.remember(content, id=f"m{number}", entities=["Anna"], namespace=namespace)
+
+
+def test_a_summary_says_nothing_of_memories_of_the_same_id_elsewhere_or_before() -> None:
+    with recollect.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
+        remember(memory, "one", "secret rocket fuel", "hidden rocket plans", "noise")
+        assert "rocket" in about(memory, "one")[0]
+        remember(memory, "two", "green tea leaves", "warm tea pots", "noise")
+        assert {"rocket", "secret"}.isdisjoint(about(memory, "two")[0])
+        assert "tea" in about(memory, "two")[0]
+        memory.purge("m0", "m1", "m2", namespace="one")
+        remember(memory, "one", "blue bicycle bell", "red bicycle seat", "noise")
+        assert {"rocket", "secret"}.isdisjoint(about(memory, "one")[0])
+
+
+def test_a_summary_knows_when_its_memories_are_said_to_have_happened_at_last() -> None:
+    with recollect.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
+        remember(memory, "one", "green tea leaves", "warm tea pots")
+        (before,) = memory.communities(namespace="one").groups
+        assert (before.summary.since, before.summary.until) == (NOW, NOW)
+        then = datetime(2020, 1, 1, tzinfo=UTC)
+        memory.change("m0", valid_from=then, namespace="one")
+        (after,) = memory.communities(namespace="one").groups
+        assert (after.summary.since, after.summary.until) == (then, NOW)

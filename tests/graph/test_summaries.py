@@ -118,6 +118,9 @@ def test_the_key_is_who_belongs_to_it_and_nothing_else() -> None:
         ]
     }
     assert len(keys) == 6
+    # Whoever else has that id is somebody else.
+    assert Community((Member("a", {}, version="x"),)).key != Community((Member("a", {}, version="y"),)).key
+    assert Community((Member("a", {}, version="x"),)).key != Community((Member("ax", {}),)).key
 
 
 def test_what_has_not_changed_is_not_summarised_again() -> None:

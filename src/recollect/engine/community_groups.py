@@ -180,6 +180,7 @@ class _Members:
                 terms[memory.id],
                 memory.event_time,
                 written(terms[memory.id], memory.content) if readable else {},
+                f"{memory.namespace} {memory.fingerprint} {memory.event_time.isoformat()}",
             )
             for memory in self.memories
         ]

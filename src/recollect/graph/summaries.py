@@ -38,9 +38,12 @@ class Member:
     """When it happened, or was said."""
     written: Mapping[str, str] = field(default_factory=dict)
     """How terms are written in it, where they are no words themselves, as stems are not."""
+    version: str = ""
+    """What tells it from another memory of this id: whose it is, what it says, when that was."""
 
     def __post_init__(self) -> None:
         checks.text("id", self.id)
+        checks.text("version", self.version)
         if not isinstance(self.terms, Mapping):
             raise InvalidArgument("terms", self.terms, "a mapping of terms to how often they occur")
         for term, times in self.terms.items():
@@ -95,13 +98,15 @@ class Community:
 
     @property
     def key(self) -> str:
-        """The hash of who belongs to it: ids of memories and names of entities, in any order."""
+        """The hash of who belongs to it: memories by id and version, entities by name, in any order."""
         digest = hashlib.sha256()
-        for kind, names in (("m", {member.id for member in self.members}), ("e", set(self.entities))):
-            for name in sorted(names):
-                # The length in front tells ["ab", "c"] from ["a", "bc"].
-                encoded = name.encode("utf-8", "surrogatepass")
-                digest.update(f"{kind}{len(encoded)}:".encode() + encoded)
+        said = {(member.id, member.version) for member in self.members}
+        for kind, parts in (("m", said), ("e", {(name,) for name in self.entities})):
+            for part in sorted(parts):
+                for name in part:
+                    # The length in front tells ["ab", "c"] from ["a", "bc"].
+                    encoded = name.encode("utf-8", "surrogatepass")
+                    digest.update(f"{kind}{len(encoded)}:".encode() + encoded)
         return digest.hexdigest()
 
 
