@@ -49,7 +49,7 @@ def test_without_a_key_no_other_name_may(host: str) -> None:
 @pytest.mark.parametrize(
     ("host", "name"),
     [("localhost", "recollect"), ("localhost:8765", "recollect-8765"), ("[::1]", "recollect"),
-     ("[::1]:80", "recollect-80"), ("localhost:x", "recollect"), ("localhost:", "recollect")],
+     ("[::1]:80", "recollect-80")],
 )  # fmt: skip
 def test_two_servers_on_one_machine_leave_each_others_cookies_alone(host: str, name: str) -> None:
     response, door = Response(), Door(None)
