@@ -9,8 +9,9 @@ import pytest
 from recollect.engine import Engine
 from recollect.engine import open as open_engine
 from recollect.learn.retune import Move
-from recollect.learn.retuning import RETUNED, decision_of, recorded, retune_record, retune_week
+from recollect.learn.retuning import RECORD, RETUNED, decision_of, recorded, retune_record, retune_week
 from recollect.model.errors import InvalidArgument, WorkUnderWay
+from recollect.store.recall_log import Lesson
 
 Ask = Callable[..., None]
 
@@ -75,3 +76,24 @@ def test_one_worker_at_a_time_looks_at_a_namespace(engine: Engine, ask: Ask) -> 
     engine.store.release(taken)
     assert retune_week(engine).decision is not None
     assert engine.store.leases() == []
+
+
+def test_who_is_stopped_half_way_has_moved_nothing(
+    engine: Engine, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask()
+    keep = engine.store.keep_lesson
+
+    def stopped(namespace: str, kind: str, *rest: Any) -> Lesson:
+        if kind == RECORD:
+            raise KeyboardInterrupt
+        return keep(namespace, kind, *rest)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(engine.store, "keep_lesson", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            retune_week(engine)
+    assert engine.recipe_named().name == "plain"
+    assert engine.saved_recipes() == ()
+    assert retune_week(engine).recipe == RETUNED
+    assert len(retune_record(engine)) == 1

@@ -257,9 +257,10 @@ def _savable(name: str) -> None:
 def _install(engine: Engine, found: Tuned | TunedThresholds, name: str, *, use: bool) -> str | None:
     if not found.verdict.accepted:
         return None
-    engine.save_recipe(name, found.recipe, evidence=plain(found.evidence()))
-    if use:
-        engine.use_recipe(name)
+    with engine.store.together():
+        engine.save_recipe(name, found.recipe, evidence=plain(found.evidence()))
+        if use:
+            engine.use_recipe(name)
     return name
 
 

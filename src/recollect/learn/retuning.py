@@ -116,12 +116,14 @@ def _looked(
     if dry_run:
         return Retuned(now, decision)
     recipe = ""
-    if decision.move is not Move.KEPT:
-        recipe = RETUNED
-        changed = base.changed({"least_similarity": decision.after})
-        engine.save_recipe(recipe, changed, evidence=recorded(decision), namespace=path)
-        engine.use_recipe(recipe, namespace=path)
-    engine.store.keep_lesson(path, RECORD, base.name, recorded(decision), {}, now)
+    # A threshold that moved without a record would move again at the next look, on the same feedback.
+    with engine.store.together():
+        if decision.move is not Move.KEPT:
+            recipe = RETUNED
+            changed = base.changed({"least_similarity": decision.after})
+            engine.save_recipe(recipe, changed, evidence=recorded(decision), namespace=path)
+            engine.use_recipe(recipe, namespace=path)
+        engine.store.keep_lesson(path, RECORD, base.name, recorded(decision), {}, now)
     return Retuned(now + WEEK, decision, recipe)
 
 

@@ -248,10 +248,11 @@ def install(
     """
     if not tuned.verdict.accepted:
         return None
-    saved = engine.save_recipe(name, tuned.recipe, evidence=tuned.evidence(), namespace=namespace)
-    if use:
-        engine.use_recipe(name, namespace=namespace)
-        return replace(saved, in_use=True)
+    with engine.store.together():
+        saved = engine.save_recipe(name, tuned.recipe, evidence=tuned.evidence(), namespace=namespace)
+        if use:
+            engine.use_recipe(name, namespace=namespace)
+            return replace(saved, in_use=True)
     return saved
 
 
