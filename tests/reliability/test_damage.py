@@ -287,8 +287,8 @@ def test_an_index_of_sqlite_itself_is_made_anew(path: Path) -> None:
     connection = sqlite3.connect(path)
     # The index says another order than the one it was written in, as if it had been damaged.
     connection.execute("PRAGMA writable_schema = ON")
-    connection.execute("UPDATE sqlite_master SET sql = replace(sql, 'digest, embedder', 'digest, slot') "
-                       "WHERE name = 'vectors_by_digest'")  # fmt: skip
+    connection.execute("UPDATE sqlite_master SET sql = replace(sql, '(embedder)', '(slot)') "
+                       "WHERE name = 'vectors_by_embedder'")  # fmt: skip
     connection.commit()
     connection.close()
     with recollect.open(path, embedder="lexical") as memory:

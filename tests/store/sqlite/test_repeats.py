@@ -2,11 +2,9 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import cast
 
 import recollect
 from recollect.store.repeats import Repeat
-from recollect.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -36,15 +34,3 @@ def test_another_process_sees_repeats_at_once(tmp_path: Path) -> None:
             assert len(other.recall("tea", changes={"deduplicate": False})) == 1
             assert [memory.id for memory in other.store.replaced("default", [first.id])] == [second.id]
             assert other.store.replaced("nobody", [first.id]) == []
-
-
-def test_the_index_of_fingerprints_is_used(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db", embedder=None) as memory:
-        said: list[str] = []
-        cast(SqliteStore, memory.store)._connection.set_trace_callback(said.append)
-        memory.store.same("default", ["ab" * 16], NOW)
-        memory.remember("tea")
-        memory.store.same("default", ["ab" * 16], NOW)
-        (asked,) = [text for text in said if "substr(m.fingerprint" in text and "abab" in text][-1:]
-        plan = cast(SqliteStore, memory.store)._connection.execute(f"EXPLAIN QUERY PLAN {asked}").fetchall()
-        assert any("memories_by_fingerprint" in row[3] for row in plan)

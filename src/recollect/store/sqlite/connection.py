@@ -18,9 +18,10 @@ from recollect.model.errors import (
     StoreTooNew,
     StoreUnavailable,
 )
+from recollect.store.sqlite import addresses
 from recollect.store.sqlite.migrating import Migration, migrate
 from recollect.store.sqlite.reading_only import ASKED_FOR, opened_to_read, refuse_to_write, unwritable
-from recollect.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
+from recollect.store.sqlite.schema import ADDRESSED, APPLICATION_ID, MIGRATIONS
 
 _Read = TypeVar("_Read")
 
@@ -394,7 +395,7 @@ def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool, backup
     _use_log(connection)
     with writing(connection, name):
         copied = Path(name) if backup and name != IN_MEMORY else None
-        return migrate(connection, MIGRATIONS, APPLICATION_ID, copied)
+        return migrate(connection, MIGRATIONS, APPLICATION_ID, copied, {ADDRESSED: addresses.rebuild})
 
 
 def _use_log(connection: sqlite3.Connection) -> None:

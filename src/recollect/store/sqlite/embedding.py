@@ -22,7 +22,7 @@ from recollect.store.adding import checked_passages
 from recollect.store.embedding import Embedded
 from recollect.store.port import Entry, Page, Progress
 from recollect.store.room import NAMESPACES, SLOTS
-from recollect.store.sqlite import approximation
+from recollect.store.sqlite import addresses, approximation, hashes
 from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.places import vectors_place
@@ -90,7 +90,7 @@ class EmbeddingStore:
             if self._connection.execute(_OTHERS, (*self._own(), 1)).fetchone() is None:
                 return {}
             rows = self._connection.execute(
-                "SELECT e.name, count(*) FROM vectors v INDEXED BY vectors_by_digest "
+                "SELECT e.name, count(*) FROM vectors v "
                 "JOIN embedders e ON e.number = v.embedder WHERE v.embedder <> ? "
                 "GROUP BY v.embedder ORDER BY v.embedder",
                 (self._number(),),
@@ -100,6 +100,7 @@ class EmbeddingStore:
     def put_vectors(self, given: Sequence[Embedded]) -> int:
         """Give memories their vectors, all in one transaction; return how many still waited for them."""
         first, written = self._first(), 0
+        placed: list[tuple[bytes, int]] = []
         with self._lock, transaction(self._connection, self.path):
             name = self._name()
             for path, members in groupby(given, key=lambda each: each.namespace):
@@ -112,9 +113,15 @@ class EmbeddingStore:
                         passages = checked_passages(entry, self._embedder)
                         self._put(row[0], row[1], each, passages, name)
                         slots.append(row[1])
+                        placed.append((each.digest, row[0] + first))
                 if slots:
                     self._tell(path, slots)
                     written += len(slots)
+            addresses.add(
+                self._connection,
+                hashes.digest_keys([digest for digest, _ in placed]),
+                np.array([place for _, place in placed], np.int64),
+            )
         return written
 
     def renew_codes(self, progress: Progress = lambda what, done, total: None) -> bool:
@@ -165,6 +172,8 @@ class EmbeddingStore:
                     (namespace, self._number()),
                 )
                 self._log(namespace, [slot for _, whose, slot in rows if whose == namespace][-1:])
+            if len(rows) < limit:
+                addresses.keep_vectors_of(self._connection, self._number())
         return len(rows)
 
     def _put(self, number: int, slot: int, given: Embedded, passages: int, name: str) -> None:

@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Collection
 from typing import Final
 
-from recollect.store.sqlite import segments
+from recollect.store.sqlite import addresses, segments
 from recollect.store.sqlite.entities import NOBODY
 from recollect.store.sqlite.segments import Namespace
 from recollect.text.name_words import may_name
@@ -32,6 +32,7 @@ def empty(connection: sqlite3.Connection, namespace: Namespace) -> int:
     # Rows refer to each other across tables; all of them are gone when the transaction ends.
     connection.execute("PRAGMA defer_foreign_keys = ON")
     segments.drop(connection, number)
+    addresses.remove_namespace(connection, number)
     for table, by_name in owned_tables(connection).items():
         # Never both: to SQLite, the name "7" is the number 7 where a column holds numbers.
         whose = namespace.path if by_name else number

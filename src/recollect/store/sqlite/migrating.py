@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from itertools import count
 from pathlib import Path
+from types import MappingProxyType
 
 from recollect._frozen import frozen
 from recollect.model.errors import StoreUnavailable
@@ -36,7 +37,11 @@ class Migration:
 
 
 def migrate(
-    connection: sqlite3.Connection, scripts: tuple[str, ...], application: int, copied: Path | None
+    connection: sqlite3.Connection,
+    scripts: tuple[str, ...],
+    application: int,
+    copied: Path | None,
+    derived: Mapping[int, Callable[[sqlite3.Connection], None]] = MappingProxyType({}),
 ) -> Migration | None:
     """Run the migrations that a database has not seen yet; return what was done, None for a new database.
 
@@ -50,6 +55,8 @@ def migrate(
         The number that tells our files from others.
     copied
         The database's file, of which a copy is made first; None to make none.
+    derived
+        What is to be computed after some migrations, by their numbers, where SQL cannot.
 
     Raises
     ------
@@ -65,6 +72,8 @@ def migrate(
         for number, script in enumerate(scripts[found:], found + 1):
             for statement in _statements(script):
                 connection.execute(statement)
+            if number in derived:
+                derived[number](connection)
             connection.execute(f"PRAGMA user_version = {number}")
         connection.execute(f"PRAGMA application_id = {application}")
     except BaseException:

@@ -11,12 +11,14 @@ import math
 import sqlite3
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from recollect.index.record import changed as changed_record
-from recollect.index.record import gone
+from recollect.index.record import gone as gone_record
 from recollect.model.memory import Memory
 from recollect.store.instants import microseconds
 from recollect.store.port import Terms
-from recollect.store.sqlite import segments
+from recollect.store.sqlite import addresses, segments
 from recollect.store.sqlite.finding import find, put_record, record_of
 from recollect.store.sqlite.places import place, vectors_place
 from recollect.store.sqlite.relinking import note_taken, notes_of, replaced_by
@@ -38,25 +40,30 @@ def purge(
     """
     if terms_of is not None:
         _give_back(connection, path, ids, terms_of)
-    slots = []
+    slots: list[int] = []
+    vectors: list[int] = []
+    reinstated: list[int] = []
     sessions = set()
     for id_ in ids:
         namespace, number, slot, removed = find(connection, path, id_)
         slots.append(slot)
         connection.execute("DELETE FROM memories WHERE number = ?", (number,))
         for (embedder,) in connection.execute("SELECT number FROM embedders").fetchall():
-            vectors = vectors_place(embedder, namespace.number, slot)
-            connection.execute("DELETE FROM vectors WHERE number = ?", (vectors,))
+            vectors.append(vectors_place(embedder, namespace.number, slot))
+            connection.execute("DELETE FROM vectors WHERE number = ?", vectors[-1:])
         connection.execute(
             "UPDATE records SET terms = NULL WHERE namespace = ? AND slot = ?", (namespace.number, slot)
         )
-        put_record(connection, namespace, slot, gone(), "purge")
-        _unlink(connection, namespace, removed)
+        put_record(connection, namespace, slot, gone_record(), "purge")
+        reinstated += _unlink(connection, namespace, removed)
         sessions.add(removed.source.session)
     if not slots:
         return
     _remove_unheld_sessions(connection, namespace.number, sessions)
     segments.rewrite_without(connection, namespace.number, slots)
+    gone = [place(namespace.number, slot) for slot in slots]
+    addresses.add_current(connection, reinstated)
+    addresses.remove(connection, np.array([*gone, *vectors], np.int64))
 
 
 def _give_back(
@@ -88,8 +95,8 @@ def _remove_unheld_sessions(connection: sqlite3.Connection, number: int, names: 
     )
 
 
-def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memory) -> None:
-    """Take a purged memory out of the chain it was part of.
+def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memory) -> list[int]:
+    """Take a purged memory out of the chain it was part of, and return the numbers of what is current again.
 
     What it had replaced is current again, unless something newer had replaced it in turn: then that one
     takes its place in the chain, for nobody asked for the oldest to come back. What it had replaced held
@@ -126,3 +133,5 @@ def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memor
             (json.dumps(older, ensure_ascii=False), number),
         )
         put_record(connection, namespace, slot, record_of(connection, namespace, slot).tobytes(), "update")
+        return []
+    return [number for _, number, _, _ in replaced]

@@ -85,7 +85,7 @@ def remove_strays(connection: sqlite3.Connection) -> None:
     ).fetchone()
     if lost:
         return
-    remove_wrong_kinds(connection, _DERIVED)
+    remove_wrong_kinds(connection, (*_DERIVED, "address_runs", "new_addresses"))
     for table in _DERIVED:
         connection.execute(f"DELETE FROM {table} WHERE namespace NOT IN (SELECT number FROM namespaces)")
     connection.execute(

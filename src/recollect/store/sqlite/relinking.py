@@ -16,6 +16,7 @@ from recollect.index.record import changed
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
 from recollect.store.instants import microseconds
+from recollect.store.sqlite import addresses
 from recollect.store.sqlite.finding import find, put_record, record_of
 from recollect.store.sqlite.rows import SELECTED, SOURCE, marks, memory
 from recollect.store.sqlite.segments import Namespace
@@ -119,6 +120,8 @@ def relink(connection: sqlite3.Connection, path: str, links: Sequence[Linked]) -
         record = changed(record_of(connection, namespace, slot), superseded=since)
         kind = "reinstate" if each.superseded_by is None else "supersede"
         put_record(connection, namespace, slot, record, kind)
+        if each.superseded_by is None:
+            addresses.add_current(connection, [number])
 
 
 def led_to(connection: sqlite3.Connection, number: int, id_: str) -> list[int]:

@@ -24,6 +24,7 @@ from recollect.model.memory import Memory
 from recollect.store.instants import instant, microseconds
 from recollect.store.port import Entry, Terms
 from recollect.store.room import LARGEST
+from recollect.store.sqlite import addresses
 from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.finding import find, find_namespace, put_record, record_of
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
     from recollect.store.repeats import Contradiction, Linked, Repeat, Run, Undone
 
 _AT_ONCE: Final = 500
-_PREFIX: Final = 10
-_PLAIN: Final = "m.superseded_by IS NULL AND (m.speaker = '' OR m.session = '' OR m.position IS NULL)"
-"""Current, and no turn of a transcript: word for word the condition of the index of fingerprints."""
 _RUN: Final = (
     "SELECT number, started_at, finished_at, undone_at, strategy, "
     "(SELECT count(*) FROM repeats WHERE run = r.number) FROM duplicate_runs r WHERE namespace = ?"
@@ -60,29 +58,6 @@ class RepeatStore:
     _lock: threading.RLock
 
     # --- repeats --------------------------------------------------------------------------------------
-
-    def same(self, namespace: str, fingerprints: Sequence[str], now: datetime) -> dict[str, list[Memory]]:
-        """Return the memories that may be seen at `now` with each of the fingerprints, oldest first.
-
-        Turns of a transcript are left out.
-        """
-        with self._lock, reading(self._connection, self.path):
-            found: dict[str, list[Memory]] = {}
-            wanted = dict.fromkeys(fingerprints)
-            prefixes = list(dict.fromkeys(each[:_PREFIX] for each in wanted))
-            for start in range(0, len(prefixes), _AT_ONCE):
-                some = prefixes[start : start + _AT_ONCE]
-                for row in self._connection.execute(
-                    f"SELECT {SELECTED} FROM {SOURCE} "
-                    "WHERE m.namespace = (SELECT number FROM namespaces WHERE path = ?) "
-                    f"AND substr(m.fingerprint, 1, {_PREFIX}) IN ({marks(some)}) AND {_PLAIN} "
-                    "AND m.forgotten_at IS NULL AND coalesce(m.expires_at > ?, 1) ORDER BY m.number",
-                    (namespace, *some, microseconds(now)),
-                ):
-                    each = memory(row)
-                    if each.fingerprint in wanted:
-                        found.setdefault(each.fingerprint, []).append(each)
-        return found
 
     def replaced(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
         """Return the memories that any of the given ones superseded, in the order they were added."""
@@ -109,8 +84,8 @@ class RepeatStore:
         an older memory never held by itself.
         """
         with self._lock, transaction(self._connection, self.path):
-            for each in given:
-                self._repeat(namespace, each, terms_of)
+            losers = [self._repeat(namespace, each, terms_of) for each in given]
+            addresses.leave_out(self._connection, losers)
 
     def relink(self, namespace: str, links: Sequence[Linked]) -> None:
         """Say which memories took the place of which, as another store has it; all or none."""
@@ -329,7 +304,8 @@ class RepeatStore:
             return 0
         return int(self._connection.execute("SELECT max(change) FROM changes").fetchone()[0])
 
-    def _repeat(self, namespace: str, each: Repeat, terms_of: Callable[[Memory], Terms] | None) -> None:
+    def _repeat(self, namespace: str, each: Repeat, terms_of: Callable[[Memory], Terms] | None) -> int:
+        """Supersede one memory, and return its number."""
         whose, winner_number, _, winner = find(self._connection, namespace, each.of)
         if winner.superseded_by is not None:
             raise InvalidArgument("of", each.of, "a memory that is current")
@@ -352,6 +328,7 @@ class RepeatStore:
              microseconds(winner.supported_at), microseconds(support), microseconds(ended),
              noted(winner, taken)),
         )  # fmt: skip
+        return loser_number
 
     def _supersede(
         self, namespace: str, loser_id: str, winner: Memory, at: datetime
@@ -398,6 +375,7 @@ class RepeatStore:
             until=math.inf if until is None else until.timestamp(),
         )
         put_record(self._connection, whose, slot, record, "reinstate")
+        addresses.add_current(self._connection, [number])
         return find(self._connection, namespace, id_)[3]
 
     def _unlisted(self, namespace: str, winner_id: str, loser_id: str) -> Memory:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 APPLICATION_ID: Final = 0x52434C54  # "RCLT"
+ADDRESSED: Final = 14
+"""The migration after which addresses have to be made of what is there."""
 
 MIGRATIONS: Final[tuple[str, ...]] = (
     """
@@ -414,5 +416,23 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     """
     -- What the winner took over from the loser, before and after, as JSON (taking_over.py).
     ALTER TABLE repeats ADD COLUMN gained TEXT;
+    """,
+    """
+    -- Where memories with a fingerprint are, and vectors of a text (addresses.py): sorted runs, and those
+    -- that wait to become one. A place is a number of memories or of vectors, whose namespace it tells.
+    CREATE TABLE address_runs (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        entries INTEGER NOT NULL,
+        checksum INTEGER NOT NULL,
+        run BLOB NOT NULL
+    );
+    CREATE TABLE new_addresses (
+        key INTEGER NOT NULL,
+        place INTEGER NOT NULL,
+        PRIMARY KEY (key, place)
+    ) WITHOUT ROWID;
+    DROP INDEX memories_by_fingerprint;
+    DROP INDEX vectors_by_digest;
+    CREATE INDEX vectors_by_embedder ON vectors (embedder);
     """,
 )

@@ -10,16 +10,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
 from recollect.index.approximate import LARGE
 from recollect.index.partition import Partition
 from recollect.model import checks
 from recollect.model.errors import InvalidArgument, RecollectError
 from recollect.model.memory import Memory
-from recollect.store.port import Entry, Floats, Hidden, Terms
+from recollect.store.port import Entry, Hidden, Terms
 from recollect.store.room import EMBEDDERS, checked_room
 from recollect.store.sqlite import (
+    addresses,
     approximation,
     check,
     condition_functions,
@@ -44,12 +43,12 @@ from recollect.store.sqlite.learning import LearningStore
 from recollect.store.sqlite.leases import LeaseStore
 from recollect.store.sqlite.listing import ListingStore
 from recollect.store.sqlite.loading import caught_up
+from recollect.store.sqlite.looking_up import AddressStore
 from recollect.store.sqlite.migrating import Migration
 from recollect.store.sqlite.naming import NamingStore
 from recollect.store.sqlite.openings import OpeningStore
 from recollect.store.sqlite.reading_only import refuse_to_write
 from recollect.store.sqlite.repeats import RepeatStore
-from recollect.store.sqlite.rows import marks
 from recollect.store.sqlite.segments import TAIL, Namespace
 from recollect.store.sqlite.view import SqliteView
 from recollect.text.folding import folded
@@ -59,8 +58,6 @@ if TYPE_CHECKING:
 
 _MEMORY_BUDGET: Final = 1024**3
 _EMPTY: Final = Namespace(0, "", 0, 0, 0, 0)
-_AT_ONCE: Final = 500
-"""How many values one statement is asked for."""
 
 
 class SqliteStore(
@@ -68,6 +65,7 @@ class SqliteStore(
     NamingStore,
     AccessStore,
     EmbeddingStore,
+    AddressStore,
     RepeatStore,
     OpeningStore,
     LeaseStore,
@@ -132,6 +130,7 @@ class SqliteStore(
         self._openings = OrderedDict()
         self._memory_budget = memory_budget
         self._embedder: tuple[int, int] | None = None
+        self._book = addresses.Book()
 
     def use_embedder(self, name: str, dimension: int) -> None:
         """Say which embedder the vectors of queries come from; remembered in the database."""
@@ -289,25 +288,6 @@ class SqliteStore(
                 self._drop_partition(namespace)
                 raise
 
-    def cached_vectors(self, digests: Sequence[bytes]) -> dict[bytes, Floats]:
-        """Return the vectors that texts with these addresses have from the current embedder."""
-        if self._embedder is None:
-            return {}
-        found: dict[bytes, Floats] = {}
-        number, dimension = self._embedder
-        # The vectors of a text never change, so several statements need no common view.
-        with self._lock, translated(self.path):
-            for start in range(0, len(digests), _AT_ONCE):
-                some = digests[start : start + _AT_ONCE]
-                rows = self._connection.execute(
-                    f"SELECT digest, vectors FROM vectors WHERE embedder = ? AND digest IN ({marks(some)})",
-                    (number, *some),
-                )
-                found |= {
-                    digest: np.frombuffer(blob, np.float32).reshape(-1, dimension) for digest, blob in rows
-                }
-        return found
-
     def statistics(self) -> Mapping[str, Any]:
         """Return sizes and counts, for people."""
         with self._lock, reading(self._connection, self.path):
@@ -333,17 +313,21 @@ class SqliteStore(
         look = transaction if repair else reading
         with self._lock, look(self._connection, self.path):
             found = check.problems(self._connection, terms_of)
-            if repair and any(not problem.namespace for problem in found):
+            sound = all(problem.namespace for problem in found)
+            if repair and not sound:
                 # An index of SQLite's own can be made anew; what else is wrong with the file stays so.
                 self._connection.execute("REINDEX")
                 rebuilding.remove_strays(self._connection)
-                if not check.file_problems(self._connection):
+                if sound := not check.file_problems(self._connection):
                     found += check.problems(self._connection, terms_of)
             mendable = {problem.namespace for problem in found if problem.mendable}
             for namespace in sorted(mendable - {""}) if repair else ():
                 rebuilding.rebuild(self._connection, namespace, terms_of, self._embedder)
+            lost = list(addresses.problems(self._connection)) if sound else []
+            if lost and repair:
+                addresses.rebuild(self._connection)
             self._forget_partitions()
-        return [problem.text for problem in found]
+        return [*(problem.text for problem in found), *lost]
 
     def rebuild(self, namespace: str, terms_of: Callable[[Memory], Terms]) -> None:
         """Write everything derived from the memories of a namespace anew."""

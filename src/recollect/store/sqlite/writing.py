@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 
+from recollect.duplicates.near import is_turn
 from recollect.index import tail
 from recollect.index.codes import Floats
 from recollect.index.record import FIELDS, FORGOTTEN, packed
@@ -25,7 +26,7 @@ from recollect.store.adding import as_added, checked_numbers, checked_passages, 
 from recollect.store.instants import microseconds
 from recollect.store.port import Entry, Hidden, Terms
 from recollect.store.room import SLOTS, checked_room
-from recollect.store.sqlite import pieces, rewording, segments
+from recollect.store.sqlite import addresses, hashes, pieces, rewording, segments
 from recollect.store.sqlite.columns import insertion
 from recollect.store.sqlite.finding import (
     add_change,
@@ -37,7 +38,7 @@ from recollect.store.sqlite.finding import (
     record_of,
 )
 from recollect.store.sqlite.keeping_up import Added, rows_of
-from recollect.store.sqlite.places import vectors_place
+from recollect.store.sqlite.places import place, vectors_place
 from recollect.store.sqlite.relinking import note_repeat, replaced_by
 from recollect.store.sqlite.rows import COLUMNS, row
 from recollect.store.sqlite.segments import TAIL, Namespace
@@ -97,6 +98,7 @@ def add(
         if added is not None and not full:
             added.append(Added(namespace, batch, records, change))
         connection.execute(_GROWN, (slots, change, namespace.number))
+        _add_addresses(connection, namespace, batch, embedder, together=full)
         for slot, entry in enumerate(batch, namespace.slots):
             for old in entry.memory.supersedes:
                 change = _supersede(connection, namespace, old, slot, entry.memory)
@@ -257,6 +259,34 @@ def _add_rows(
     if len(batch) > 1:
         connection.execute(_ADD_CHANGES, (number, first, last - 1))
     return add_change(connection, namespace, last, "add"), records
+
+
+def _add_addresses(
+    connection: sqlite3.Connection,
+    namespace: Namespace,
+    batch: Sequence[Entry],
+    embedder: tuple[int, int] | None,
+    *,
+    together: bool,
+) -> None:
+    """Let a batch be found by the hashes of its texts, and of what was embedded."""
+    number, first = namespace.number, namespace.slots
+    said, embedded = place(number, first), vectors_place(embedder[0] if embedder else 0, number, first)
+    if len(batch) == 1 and not together:
+        (entry,) = batch
+        found = []
+        if not is_turn(entry.memory):
+            found.append((hashes.fingerprint_key(number, entry.memory.fingerprint), said))
+        if embedder is not None and entry.vectors is not None:
+            found.append((hashes.digest_key(entry.digest), embedded))
+        addresses.add_few(connection, found)
+        return
+    plain = [at for at, entry in enumerate(batch) if not is_turn(entry.memory)]
+    rows = [] if embedder is None else [at for at, entry in enumerate(batch) if entry.vectors is not None]
+    keys = hashes.fingerprint_keys(number, [batch[at].memory.fingerprint for at in plain])
+    keys = np.concatenate([keys, hashes.digest_keys([batch[at].digest for at in rows])])
+    places = np.concatenate([said + np.array(plain, np.int64), embedded + np.array(rows, np.int64)])
+    addresses.add(connection, keys, places, together=together)
 
 
 def _taken(connection: sqlite3.Connection, number: int, batch: Sequence[Entry]) -> str:
