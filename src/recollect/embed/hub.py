@@ -19,6 +19,9 @@ from recollect.embed.port import Prompts
 from recollect.embed.reranker_description import OUTPUTS, RerankerDescription
 from recollect.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
 
+LONGEST_WINDOW = 2048
+"""Most tokens that are read at once, whatever a model could: each is compared with each other, which takes
+gigabytes for eight thousand. A folder with a ``model.toml`` says for itself."""
 _WEIGHTS = ("onnx/model.onnx", "model.onnx")
 _STEPS = ("Transformer", "Pooling", "Normalize", "Dropout")
 """What a sentence encoder consists of that can be run here; dropping out is a matter of training."""
@@ -183,14 +186,16 @@ def _files(folder: Path) -> list[str]:
     weights = hub_weights(folder)
     if not (folder / TOKENIZER).is_file():
         raise ModelNotInstalled(f"there is no {TOKENIZER} in {folder}")
-    return [name for name in (weights, weights + "_data", TOKENIZER) if (folder / name).is_file()]
+    # The exporters have called the weights beside a graph by two names.
+    known = (weights, weights + "_data", weights + ".data", TOKENIZER)
+    return [name for name in known if (folder / name).is_file()]
 
 
 def _longest(config: Mapping[str, Any], sentence: Mapping[str, Any]) -> int:
     positions = int(config["max_position_embeddings"])
     if config.get("model_type") in _ROBERTA_LIKE:
         positions -= 2
-    return min(positions, int(sentence.get("max_seq_length") or positions))
+    return min(positions, int(sentence.get("max_seq_length") or positions), LONGEST_WINDOW)
 
 
 def _check_steps(folder: Path) -> None:

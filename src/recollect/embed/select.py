@@ -20,6 +20,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,8 +36,8 @@ from recollect.embed.folder import installed
 from recollect.embed.onnx import OnnxEmbedder
 from recollect.embed.port import Embedder
 from recollect.embed.prompting import PRESETS, split, with_prompts
-from recollect.model.checks import text, whole
-from recollect.model.errors import EmbedderError, MissingExtra, ModelNotInstalled
+from recollect.model.checks import whole, writable
+from recollect.model.errors import EmbedderError, MissingExtra, ModelCorrupt, ModelNotInstalled, shown
 from recollect.model.nearest import nearest
 
 # What is chosen seldom is loaded when it is: HTTP alone takes as long as the models that are chosen mostly.
@@ -139,7 +141,7 @@ def choose(specification: str, resources: Resources | None = None) -> Choice:
     True
     """
     given = resources or Resources()
-    named, prompts = split(text("specification", specification))
+    named, prompts = split(writable("specification", specification))
     if prompts:
         plain = choose(named, given)
         embedder = with_prompts(plain.embedder, prompts)
@@ -157,7 +159,8 @@ def choose(specification: str, resources: Resources | None = None) -> Choice:
     if colon and rest and form in ("onnx", "static", "hub"):
         need_runtime()
         where = rest if form == "hub" else str(folder_named(rest))
-        return Choice(_from_folder(form, where, given), f"{form}:{where}")
+        with readable(where):
+            return Choice(_from_folder(form, where, given), f"{form}:{where}")
     if colon and rest and form in ("openai", "ollama"):
         return Choice(_service(form, rest, given), specification)
     model, _, said = specification.rpartition("#")
@@ -233,9 +236,19 @@ def installed_folder(name: str, given: Resources) -> Path:
         What is missing, and how to get it.
     """
     need_runtime()
-    if given.models is None or name not in installed(given.models):
-        raise ModelNotInstalled(f"{name} is not installed: recollect model install {name}")
+    with readable(str(given.models)):
+        if given.models is None or name not in installed(given.models):
+            raise ModelNotInstalled(f"{name} is not installed: recollect model install {name}")
     return given.models / name
+
+
+@contextmanager
+def readable(where: str) -> Iterator[None]:
+    """Say of a place that may not be looked into, or has a name that no disk takes, that it is so."""
+    try:
+        yield
+    except OSError as error:
+        raise ModelCorrupt(f"{shown(where)} cannot be read: {error.strerror or error}") from error
 
 
 def _from_folder(form: str, rest: str, given: Resources) -> Embedder:

@@ -13,8 +13,8 @@ from recollect.embed.catalogue import CATALOGUE, available
 from recollect.embed.cross_encoder import OnnxReranker
 from recollect.embed.reranker import Reranker
 from recollect.embed.reranker_description import RERANKER, RerankerDescription
-from recollect.embed.select import Resources, folder_named, installed_folder, need_runtime
-from recollect.model.checks import text
+from recollect.embed.select import Resources, folder_named, installed_folder, need_runtime, readable
+from recollect.model.checks import writable
 from recollect.model.errors import EmbedderError
 from recollect.model.nearest import nearest
 
@@ -40,12 +40,13 @@ def open_reranker(specification: str | None, resources: Resources | None = None)
         A package is missing; the message says which.
     """
     given = resources or Resources()
-    if specification is None or text("specification", specification) == "none":
+    if specification is None or writable("specification", specification) == "none":
         return None
     form, _, folder = specification.partition(":")
     if form == "onnx" and folder:
         need_runtime()
-        return OnnxReranker(folder_named(folder), threads=given.threads)
+        with readable(folder):
+            return OnnxReranker(folder_named(folder), threads=given.threads)
     if specification not in CATALOGUE:
         known = ", ".join((*RERANKER_NAMES, *RERANKER_FORMS)) + nearest(specification, RERANKER_NAMES)
         raise EmbedderError(f"there is no re-ranker {specification!r}; there are {known}")
