@@ -153,3 +153,18 @@ def test_a_question_that_was_not_kept_cannot_be_classified() -> None:
         assert order_of(logged, RECIPES["balanced"]).tolist() == [0]
         with pytest.raises(InvalidArgument, match="the log has none of recall"):
             order_of(logged, RECIPES["adaptive"])
+
+
+def test_questions_that_are_not_kept_are_still_told_apart() -> None:
+    logging = Logging(queries=False)
+    with open_engine(":memory:", embedder="lexical", logging=logging, clock=lambda: NOW) as memory:
+        memory.remember_many([f"{first} and {second}" for first in WORDS for second in WORDS[:2]])
+        for question in ("tea in lisbon", "tea in lisbon", "the red boat", "tea in lisbon", ""):
+            memory.recall(question)
+        *others, first = (features_of(each) for each in memory.recalls())
+        nothing, again, boat, twice = others
+        # Whoever asked the same is held out together, though nobody knows what it was.
+        assert first.group == twice.group == again.group
+        assert len({first.group, boat.group, nothing.group}) == 3
+        assert "tea" not in first.group
+        assert nothing.group == nothing.recall_id

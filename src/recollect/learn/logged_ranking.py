@@ -8,6 +8,7 @@ other candidates; so do variety and re-rankers, which need vectors and texts tha
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -139,9 +140,23 @@ def recipe_scorer(recipe: Recipe, recalls: Iterable[LoggedRecall]) -> Scorer:
 
 
 def features_of(recall: LoggedRecall) -> Features:
-    """Return the candidates of a logged recall; recalls that ask the same are one group."""
+    """Return the candidates of a logged recall; recalls that ask the same are one group.
+
+    Where the log has no questions, those ask the same that found the same, as near by meaning and by words.
+    """
     columns = {name: recall.column(name) for name in recall.columns or ("score",)}
-    return Features(recall.id, recall.ids, columns, group=" ".join((recall.query or "").casefold().split()))
+    return Features(recall.id, recall.ids, columns, group=_asked(recall))
+
+
+def _asked(recall: LoggedRecall) -> str:
+    """Return what tells one question from another; nothing, where nothing does."""
+    if recall.query is not None or not recall.ids:
+        return " ".join((recall.query or "").casefold().split())
+    by_id = sorted(range(len(recall.ids)), key=recall.ids.__getitem__)
+    digest = hashlib.blake2b("\0".join(recall.ids[place] for place in by_id).encode(), digest_size=16)
+    for leg in ("meaning", "words"):
+        digest.update(recall.column(leg)[by_id].tobytes())
+    return f"found {digest.hexdigest()}"
 
 
 class _LoggedView:
