@@ -41,6 +41,8 @@ QUESTIONS = (
     "when is Tom's birthday?",
     "what happened in the summer?",
     '"red bicycle" -chess',
+    'tea or the bicycle -"green tea" -"last summer"',
+    'the birthday "on" -UAV-001',
     "where does the neighbour of Ben live?",
     "something nobody said",
 )
