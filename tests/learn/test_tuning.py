@@ -6,7 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from recollect.engine import Engine
+from recollect.engine import RECIPES, Engine
+from recollect.engine import open as open_engine
+from recollect.engine.recall_log import Logging
 from recollect.engine.recipe import Recipe
 from recollect.learn.material import Labelled, Material, from_feedback, from_labels
 from recollect.learn.tuning import (
@@ -76,6 +78,19 @@ def test_families_are_chosen_by_folds_within_folds(engine: Engine, material: Mat
     assert usual.recipe.name == "plain"
     with pytest.raises(InvalidArgument, match="families"):
         tune_families(material, engine.recipe, [])
+
+
+def test_what_reads_the_question_is_not_tried_where_the_log_has_none() -> None:
+    recipe = RECIPES["azure"]
+    with open_engine(":memory:", embedder="lexical", recipe=recipe, logging=Logging(queries=False)) as memory:
+        things = [f"thing{number}" for number in range(20)]
+        memory.remember_many([{"id": each, "content": f"A note about {each}."} for each in things])
+        for each in things:
+            memory.feedback(memory.recall(f"what of {each}?").id, each, "click")
+        found = tune_families(from_feedback(memory), recipe)
+        assert found.verdict.reason.startswith("no change")
+        with pytest.raises(InvalidArgument, match="one that needs no question"):
+            tune_families(from_feedback(memory), recipe, [RECIPES["adaptive"]])
 
 
 def test_labelled_questions_may_be_searched_anew(engine: Engine) -> None:

@@ -73,6 +73,11 @@ def as_replayed(recipe: Recipe, recall: LoggedRecall) -> Recipe:
     return recipe.changed(kept | {"diversity": "none", "rerank_depth": 0})
 
 
+def reads_question(recipe: Recipe) -> bool:
+    """Return whether a recipe ranks by what the question says, so that a log without questions is no help."""
+    return recipe.legs_by_query or recipe.weighting == "query"
+
+
 def kept_as_logged(recipe: Recipe, recalls: Iterable[LoggedRecall]) -> tuple[str, ...]:
     """Return the parameters in which a recipe asks for another search than some recall was made with."""
     differing: set[str] = set()
@@ -172,7 +177,7 @@ class _LoggedView:
 def _situation(recall: LoggedRecall, recipe: Recipe) -> Situation:
     said = recall.situation
     period = said["period"]
-    if recall.query is None and (recipe.legs_by_query or recipe.weighting == "query"):
+    if recall.query is None and reads_question(recipe):
         raise InvalidArgument(
             "recipe", recipe.name, f"one that needs no question: the log has none of recall {recall.id}"
         )

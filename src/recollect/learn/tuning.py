@@ -21,7 +21,7 @@ from recollect.engine.recipe import PARAMETERS, Recipe, checked
 from recollect.engine.recipe_verbs import SavedRecipe
 from recollect.engine.recipes import RECIPES
 from recollect.learn.grid import GridScores, tune_scored, tune_scored_families
-from recollect.learn.logged_ranking import SEARCHED
+from recollect.learn.logged_ranking import SEARCHED, reads_question
 from recollect.learn.material import METRIC, Material, enough, searching
 from recollect.learn.optimise import optimise
 from recollect.learn.verdict import LEAST_GROUPS, Verdict
@@ -316,7 +316,13 @@ def _families(material: Material, base: Recipe) -> tuple[Recipe, ...]:
     every = (base, *(each for each in RECIPES.values() if each.name != base.name))
     if _can_search(material):
         return every
-    return tuple(each for each in every if not searching(each, base))
+    # Without the question, what reads it cannot be tried; the others can.
+    unread = any(recall.query is None for recall in material.questions)
+    return tuple(
+        each
+        for each in every
+        if not searching(each, base) and (each is base or not (unread and reads_question(each)))
+    )
 
 
 def _can_search(material: Material) -> bool:
