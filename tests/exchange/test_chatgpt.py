@@ -136,6 +136,21 @@ def test_conversations_that_cannot_be_read_are_reported_and_the_rest_goes_on() -
     assert found(3)[0].problem == "not a list of conversations"
 
 
+def test_values_of_another_kind_keep_no_other_message_out() -> None:
+    mapping: dict[str, Any] = {
+        "a": {"parent": {"id": "root"}, "message": ["nothing"]},
+        "b": node("a", message("user", "Where to?")),
+        "c": {
+            "parent": ["b"],
+            "message": {**message("user"), "content": {"content_type": "text", "parts": 5}},
+        },
+        "d": node("b", {**message("assistant"), "content": {"content_type": "text", "parts": "To Lisbon."}}),
+    }
+    said = taken([{"id": "c", "mapping": mapping}, TRIP])
+    assert [each["content"] for each in said][:2] == ["Where to?", "To Lisbon."]
+    assert len(said) == 4
+
+
 def test_a_file_that_was_cut_short_says_so() -> None:
     data = json.dumps([TRIP]).encode()
     [record] = records(data[: len(data) // 2]).records

@@ -92,3 +92,10 @@ def test_what_cannot_be_read_is_reported_and_the_rest_goes_on() -> None:
 def test_another_file_is_refused(value: Any) -> None:
     [record] = found(value)
     assert record.problem == "neither a list of memories nor an object with results"
+
+
+@pytest.mark.parametrize(
+    ("given", "tags"), [("drinks", ["drinks"]), (["a", 1, "b"], ["a", "b"]), (True, None)]
+)
+def test_categories_are_a_list_or_one(given: Any, tags: list[str] | None) -> None:
+    assert found([FULL | {"categories": given}])[0].fields.get("tags") == tags

@@ -40,3 +40,24 @@ def test_the_namespace_given_wins_over_the_one_that_is_said() -> None:
         EntityIntake(memory, None, lambda *_: True).take(KNOWS, "c")
         assert memory.store.namespaces().keys() == {"b", "c"}
         assert memory.store.relations("b")[0].created_at == NOW
+
+
+def test_a_relation_that_has_ended_since_stays_ended() -> None:
+    with recollect.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
+        dated = replace(KNOWS, created_at=datetime(2020, 1, 1, tzinfo=UTC))
+        assert EntityIntake(memory, None, lambda *_: True).take(dated)
+        memory.relate("Anna", "knows", "Ben", valid_to=NOW)
+        (ended,) = memory.store.relations("default")
+        assert ended.valid_to == NOW
+        for again in (dated, KNOWS, replace(dated, weight=0.5)):
+            assert not EntityIntake(memory, None, lambda *_: True).take(again)
+        assert memory.store.relations("default") == [ended]
+
+
+def test_a_relation_is_known_by_any_of_the_names() -> None:
+    with recollect.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
+        memory.describe_entity("Anna Keller", aliases=["Annie"])
+        memory.relate("Anna Keller", "knows", "Ben")
+        for name in ("anna keller", "Annie"):
+            assert not EntityIntake(memory, None, lambda *_: True).take(Relation(name, "knows", "BEN"))
+        assert EntityIntake(memory, None, lambda *_: True).take(KNOWS)

@@ -99,9 +99,10 @@ def _shown(mapping: Mapping[str, dict[str, Any]], current: object) -> list[str] 
 
 def _last_leaf(mapping: Mapping[str, dict[str, Any]]) -> str | None:
     """Return the latest message that nothing follows, for a file that does not say where it ends."""
-    parents = {node.get("parent") for node in mapping.values()}
-    leaves = [key for key in mapping if key not in parents]
-    times = {key: _seconds((mapping[key].get("message") or {}).get("create_time")) or 0.0 for key in leaves}
+    parents = [node.get("parent") for node in mapping.values()]
+    followed = {parent for parent in parents if isinstance(parent, str)}
+    leaves = [key for key in mapping if key not in followed]
+    times = {key: _said_at(mapping[key]) or 0.0 for key in leaves}
     # The last of those that are equally late, as the file lists them.
     return max(reversed(leaves), key=times.__getitem__) if leaves else next(iter(mapping), None)
 
@@ -123,7 +124,8 @@ def _said(node: dict[str, Any]) -> tuple[str, str] | None:
     if not isinstance(content, dict) or content.get("content_type") not in _TEXTS:
         kind = content.get("content_type") if isinstance(content, dict) else None
         return "", f"a message that is no text ({kind})"
-    text = "\n".join(filter(str.strip, map(_part, content.get("parts") or []))).strip()
+    parts = content.get("parts")
+    text = "\n".join(filter(str.strip, map(_part, parts if isinstance(parts, list) else [parts]))).strip()
     return (text, "") if text else ("", "an empty message, or one of images alone")
 
 
@@ -159,6 +161,11 @@ def _fields(
     if seconds is not None:
         fields["created_at"] = datetime.fromtimestamp(seconds, UTC).isoformat()
     return fields
+
+
+def _said_at(node: dict[str, Any]) -> float | None:
+    message = node.get("message")
+    return _seconds(message.get("create_time")) if isinstance(message, dict) else None
 
 
 def _seconds(value: object) -> float | None:

@@ -64,7 +64,9 @@ def _memory(number: int, given: dict[str, Any], text: str, where: str) -> Record
         "content": text,
         "metadata": {**metadata, **({"mem0": kept} if kept else {})},
     }
-    tags = [tag for tag in given.get("categories") or [] if isinstance(tag, str)]
+    categories = given.get("categories")
+    listed = categories if isinstance(categories, list) else [categories]
+    tags = [tag for tag in listed if isinstance(tag, str)]
     if tags:
         fields["tags"] = tags
     source = {"speaker": given.get("actor_id"), "session": given.get("run_id")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from datetime import datetime
 
 from recollect.engine import Engine
 from recollect.engine.entity_verbs import relation_type
@@ -12,6 +12,8 @@ from recollect.model.errors import MemoryNotFound
 from recollect.model.namespace import namespace as checked_namespace
 from recollect.store.naming import EntityRecord
 from recollect.text.folding import folded
+
+_Same = tuple[str, str, str, str | None, datetime | None]
 
 
 class EntityIntake:
@@ -44,7 +46,7 @@ class EntityIntake:
         self._has_memory = has_memory
         self._dry_run = dry_run
         self._names: dict[str, dict[str, EntityRecord]] = {}
-        self._relations: dict[str, set[Relation]] = {}
+        self._relations: dict[str, set[_Same]] = {}
 
     def take(self, said: EntityRecord | Relation, namespace: str = "") -> bool:
         """Take in one entity or relation, and return whether it was new; raise if it cannot be.
@@ -82,22 +84,32 @@ class EntityIntake:
         if relation.asserted_by is not None and not self._has_memory(relation.asserted_by, whose):
             raise MemoryNotFound(relation.asserted_by, whose)
         if whose not in self._relations:
-            there = self._engine.store.relations(whose)
-            # A line of another program does not say when it was said.
-            self._relations[whose] = {*there, *(replace(each, created_at=None) for each in there)}
-        if relation in self._relations[whose]:
+            self._relations[whose] = {self._same(each, whose) for each in self._engine.store.relations(whose)}
+        # One that is there may have ended since, or weigh more by now.
+        same = self._same(relation, whose)
+        if same in self._relations[whose]:
             return False
         if not self._dry_run:
-            relation = self._related(relation, whose)
-        self._relations[whose] |= {relation, replace(relation, created_at=None)}
+            self._relate(relation, whose)
+        self._relations[whose].add(same)
         for name in (relation.source, relation.target):
             self._remember(self._names_of(whose), EntityRecord(Entity(name)))
         return True
 
-    def _related(self, relation: Relation, whose: str) -> Relation:
+    def _same(self, relation: Relation, whose: str) -> _Same:
+        """Return what a relation has in common with others that say the same, by whichever names."""
+        names = self._names_of(whose)
+        ends = [
+            folded(names[key].entity.name if (key := folded(name)) in names else name)
+            for name in (relation.source, relation.target)
+        ]
+        return ends[0], relation.type, ends[1], relation.asserted_by, relation.valid_from
+
+    def _relate(self, relation: Relation, whose: str) -> None:
         if relation.created_at is not None:
-            return self._engine.store.relate(whose, [relation], relation.created_at)[0]
-        return self._engine.relate(
+            self._engine.store.relate(whose, [relation], relation.created_at)
+            return
+        self._engine.relate(
             relation.source,
             relation.type,
             relation.target,
