@@ -143,6 +143,22 @@ class CorrectionsConformance:
         store.purge(HERE, ["b"])
         assert store.get(HERE, ["a"])[0].valid_to is None
 
+    def test_what_is_now_said_to_have_begun_earlier_still_ends_where_its_successor_began(
+        self, store: Store
+    ) -> None:
+        """Check one that had not begun when it was superseded, and then is found to have."""
+        later, last = NOW + timedelta(days=3), NOW + timedelta(days=9)
+        store.add([entry("a", "tea", valid_from=last)])
+        store.add([entry("b", "tea", created_at=later, supersedes=("a",))])
+        (a,) = store.get(HERE, ["a"])
+        assert a.valid_to == last
+        a = store.update(replace(a, valid_from=NOW), a.version, lambda each: {"content": words(each.content)})
+        assert a.valid_to == store.get(HERE, ["a"])[0].valid_to == later
+        for moment, true in ((later - timedelta(hours=1), ["a"]), (later, ["b"])):
+            with store.view(HERE, last, true_at=moment) as view:
+                assert found_ids(view, view.lexical(query("tea"), 10)) == true
+        assert [each.end_given for each in store.hidden(HERE)] == [True]
+
     def test_nobody_knew_of_the_end_that_a_later_successor_gave(self, store: Store) -> None:
         """Check what was believed to be true: an end of its own was known, one that came later was not."""
         store.use_embedder(EMBEDDER, DIMENSION)

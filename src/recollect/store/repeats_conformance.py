@@ -263,6 +263,18 @@ class RepeatsConformance:
         store.purge(_HERE, ["a", "b"], (), terms_of)
         assert store.check(terms_of) == []
 
+    def test_an_end_that_was_said_since_outlives_the_undoing(self, store: Store) -> None:
+        """Check that only the end goes that the run gave."""
+        store.add([_entry("a", "tea"), _entry("b", "tea"), _entry("c", "tea", created_at=_LATER)])
+        run = store.start_run(_HERE, "keep_both", _LATER)
+        store.repeat(_HERE, [_repeat(each, "c", run=run.number) for each in "ab"])
+        a, b = store.get(_HERE, ["a", "b"])
+        assert (a.valid_to, b.valid_to) == (_LATER, _LATER)
+        soon = _NOW + timedelta(days=1)
+        store.update(replace(a, valid_to=soon), a.version)
+        store.undo_run(_HERE, run.number, _LATER)
+        assert [each.valid_to for each in store.get(_HERE, ["a", "b"])] == [soon, None]
+
     def test_what_was_corrected_since_stays_superseded(self, store: Store) -> None:
         """Check that undoing brings back nothing that a correction has overtaken."""
         store.add([_entry("a", "tea"), _entry("b", "tea")])
@@ -283,7 +295,9 @@ class RepeatsConformance:
         assert store.contradictions(_HERE, settled=True) == []
         store.purge(_HERE, ["a"])
         assert store.repeats(_HERE) == []
-        assert store.get(_HERE, ["c"])[0].superseded_by is None
+        (again,) = store.get(_HERE, ["c"])
+        assert again.superseded_by is None
+        assert store.same(_HERE, [again.fingerprint], _NOW) == {again.fingerprint: [again]}
 
     def test_contradictions_are_noted_once_and_decided_once(self, store: Store) -> None:
         """Check the order, what is open, and that a decision against the older one supersedes it."""

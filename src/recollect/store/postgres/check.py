@@ -21,10 +21,10 @@ from recollect.model.memory import Memory
 from recollect.store.port import Terms
 from recollect.store.postgres import namespaces
 from recollect.store.postgres.connection import Server
+from recollect.store.postgres.finding import is_shown
 from recollect.store.postgres.namespaces import NO_RECORDS, Namespace
 from recollect.store.postgres.rows import OWN, memory
 from recollect.store.postgres.words import NUMBER_OF, key_of, relist_words
-from recollect.store.postgres.writing import is_shown
 
 Words = Callable[[Memory], Terms]
 

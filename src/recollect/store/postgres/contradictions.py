@@ -10,9 +10,9 @@ from recollect.store.instants import instant, microseconds, moment
 from recollect.store.postgres import namespaces
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.database import Database
+from recollect.store.postgres.finding import find
 from recollect.store.postgres.namespaces import EMPTY
 from recollect.store.postgres.repeats import supersede
-from recollect.store.postgres.writing import find
 from recollect.store.repeats import Contradiction
 
 _HINT: Final = (

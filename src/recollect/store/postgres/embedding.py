@@ -15,10 +15,10 @@ from recollect.store.postgres import namespaces
 from recollect.store.postgres.arrays import array
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.database import Database
+from recollect.store.postgres.finding import find, put_record, set_columns
 from recollect.store.postgres.indexing import make_index, next_to_index
 from recollect.store.postgres.rows import OWN, memory
 from recollect.store.postgres.vectors import WIDEST, index_name, put_vectors, remove_vectors
-from recollect.store.postgres.writing import find, put_record, set_columns
 from recollect.store.room import SLOTS
 
 _DIGITS: Final = 19

@@ -10,10 +10,11 @@ from recollect.model.memory import Memory
 from recollect.store.filters import Filter, matches
 from recollect.store.instants import instant
 from recollect.store.port import Change, Hidden, Page
-from recollect.store.postgres import namespaces, writing
+from recollect.store.postgres import namespaces
 from recollect.store.postgres.conditions import Condition, compiled
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.database import Database
+from recollect.store.postgres.finding import find
 from recollect.store.postgres.namespaces import EMPTY
 from recollect.store.postgres.rows import OWN, memory
 from recollect.store.room import LARGEST
@@ -31,7 +32,7 @@ class ListingStore:
     def get(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
         """Return memories by id, hidden ones too; raise for an id nobody has."""
         return self._database.read(
-            lambda connection: [writing.find(connection, namespace, id_).memory for id_ in ids]
+            lambda connection: [find(connection, namespace, id_).memory for id_ in ids]
         )
 
     def known(self, memories: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:

@@ -16,9 +16,9 @@ from recollect.store.instants import instant, microseconds
 from recollect.store.naming import relation_of
 from recollect.store.postgres import entities
 from recollect.store.postgres.connection import Server
+from recollect.store.postgres.finding import find
 from recollect.store.postgres.namespaces import Namespace
 from recollect.store.postgres.texts import checked_name
-from recollect.store.postgres.writing import find
 
 _SELECTED: Final = (
     "SELECT s.name, r.type, o.name, r.weight, m.id, r.valid_from, r.valid_to, r.created_at FROM relations r "

@@ -20,11 +20,13 @@ from recollect.store.port import Entry, Terms
 from recollect.store.postgres import namespaces
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.database import Database
+from recollect.store.postgres.finding import Kept, find, put_record, set_columns
 from recollect.store.postgres.namespaces import EMPTY
+from recollect.store.postgres.relinking import is_end_given, led_to, note_taken, notes_of, relink
 from recollect.store.postgres.rows import OWN, memory
-from recollect.store.postgres.writing import Kept, find, note_taken, notes_of, put_record, set_columns, update
+from recollect.store.postgres.writing import update
 from recollect.store.repeats import Linked, Repeat, Run, Undone
-from recollect.store.succession import ended_by
+from recollect.store.succession import ended_again, ended_by
 from recollect.store.taking_over import KINDS, given_back, noted, taken_over
 
 _PREFIX: Final = 10
@@ -108,7 +110,7 @@ class RepeatStore:
 
     def relink(self, namespace: str, links: Sequence[Linked]) -> None:
         """Say which memories took the place of which, as another store has it; all or none."""
-        self._database.write(lambda connection: _relink(connection, namespace, links))
+        self._database.write(lambda connection: relink(connection, namespace, links))
 
     def repeats(
         self, namespace: str, *, of: Sequence[str] | None = None, run: int | None = None
@@ -202,7 +204,7 @@ def link_repeats(connection: Server, entries: Sequence[Entry]) -> int:
             continue
         path, wanted = entry.memory.namespace, entry.memory.superseded_by
         added = find(connection, path, entry.memory.id)
-        way = _led_to(connection, added.namespace.number, wanted)
+        way = led_to(connection, added.namespace.number, wanted)
         # What it repeats may have been superseded since, by anything but what leads here.
         if added.memory.superseded_by is None and added.slot not in way and way and way[0] < added.slot:
             winner = find(connection, path, wanted)
@@ -212,10 +214,8 @@ def link_repeats(connection: Server, entries: Sequence[Entry]) -> int:
     return last
 
 
-def supersede(
-    connection: Server, namespace: str, loser_id: str, winner: Kept, at: datetime
-) -> tuple[int, datetime | None]:
-    """Mark a current memory as superseded by another; return its slot and until when it held before."""
+def supersede(connection: Server, namespace: str, loser_id: str, winner: Kept, at: datetime) -> int:
+    """Mark a current memory as superseded by another, and return its slot."""
     kept = find(connection, namespace, loser_id)
     loser = kept.memory
     if loser.superseded_by is not None or loser.id == winner.memory.id:
@@ -238,48 +238,7 @@ def supersede(
         kept.record, superseded=at.timestamp(), until=math.inf if until is None else until.timestamp()
     )
     put_record(connection, kept, record, "supersede")
-    return kept.slot, loser.valid_to
-
-
-def _relink(connection: Server, path: str, links: Sequence[Linked]) -> None:
-    for each in links:
-        kept = find(connection, path, each.memory_id, lock=True)
-        # First none of them has one: a link may go the other way round than it did.
-        set_columns(connection, kept, superseded_by=None)
-    for each in links:
-        kept = find(connection, path, each.memory_id)
-        for other in (*filter(None, [each.superseded_by]), *each.supersedes):
-            find(connection, path, other)
-        if each.superseded_by is not None and kept.slot in _led_to(
-            connection, kept.namespace.number, each.superseded_by
-        ):
-            raise InvalidArgument(
-                "superseded_by", each.superseded_by, f"a memory that does not lead back to {each.memory_id!r}"
-            )
-        set_columns(
-            connection,
-            kept,
-            superseded_by=each.superseded_by,
-            superseded_at=microseconds(each.superseded_at),
-            supersedes=list(each.supersedes),
-        )
-        if each.superseded_by is None:
-            set_columns(connection, kept, end_given=False)
-        since = math.inf if each.superseded_at is None else each.superseded_at.timestamp()
-        kind = "reinstate" if each.superseded_by is None else "supersede"
-        put_record(connection, kept, changed(kept.record, superseded=since), kind)
-
-
-def _led_to(connection: Server, number: int, id_: str) -> list[int]:
-    """Return the slots of a memory, of what superseded it, and so on; none if it is not there."""
-    rows = connection.execute(
-        "WITH RECURSIVE way (slot, next, step) AS ("
-        "SELECT slot, superseded_by, 0 FROM memories WHERE namespace = %(whose)s AND id = %(id)s UNION ALL "
-        "SELECT m.slot, m.superseded_by, way.step + 1 FROM way "
-        "JOIN memories m ON m.namespace = %(whose)s AND m.id = way.next) SELECT slot FROM way ORDER BY step",
-        {"whose": number, "id": id_},
-    )
-    return [slot for (slot,) in rows]
+    return kept.slot
 
 
 def _repeat(
@@ -288,7 +247,7 @@ def _repeat(
     kept = find(connection, namespace, each.of, lock=True)
     if kept.memory.superseded_by is not None:
         raise InvalidArgument("of", each.of, "a memory that is current")
-    loser, ended = supersede(connection, namespace, each.memory_id, kept, each.at)
+    loser = supersede(connection, namespace, each.memory_id, kept, each.at)
     winner = find(connection, namespace, each.of).memory
     after = winner.confidence if each.confidence is None else each.confidence
     support = max(filter(None, (winner.supported_at, each.supported_at)), default=None)
@@ -298,8 +257,8 @@ def _repeat(
     update(connection, replace(gained, **taken), winner.version, terms_of)
     connection.execute(
         "INSERT INTO repeats (namespace, memory, winner, run, kind, reason, at, mentions, before, after, "
-        "supported_before, supported_after, ended, gained) "
-        "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        "supported_before, supported_after, gained) "
+        "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
         (
             kept.namespace.number,
             loser,
@@ -313,7 +272,6 @@ def _repeat(
             after,
             microseconds(winner.supported_at),
             microseconds(support),
-            microseconds(ended),
             noted(winner, taken),
         ),
     )
@@ -328,19 +286,19 @@ def _undo(
 ) -> Undone:
     whose = namespaces.locked(connection, namespace) or EMPTY
     rows = connection.execute(
-        "SELECT r.number, m.id, w.id, r.ended, r.before, r.after, r.mentions, r.supported_before, "
+        "SELECT r.number, m.id, w.id, r.before, r.after, r.mentions, r.supported_before, "
         f"r.supported_after {_REPEATS} WHERE r.run = %s AND r.namespace = %s ORDER BY r.number DESC",
         (number, whose.number),
     ).fetchall()
     reinstated, left = [], []
-    for note, loser_id, winner_id, ended, before, after, mentions, once, since in rows:
+    for note, loser_id, winner_id, before, after, mentions, once, since in rows:
         winner = find(connection, namespace, winner_id).memory
         loser = find(connection, namespace, loser_id).memory
         if winner.superseded_by is not None or loser.superseded_by != winner_id:
             left.append(loser)
             continue
         notes = notes_of(connection, whose, winner_id)
-        reinstated.append(_reinstate(connection, namespace, loser_id, instant(ended)))
+        reinstated.append(_reinstate(connection, namespace, loser_id))
         winner = _unlisted(connection, namespace, winner_id, loser_id)
         poorer = replace(
             winner,
@@ -363,8 +321,10 @@ def _undo(
     return Undone(tuple(reinstated), tuple(left))
 
 
-def _reinstate(connection: Server, namespace: str, id_: str, until: datetime | None) -> Memory:
+def _reinstate(connection: Server, namespace: str, id_: str) -> Memory:
+    """Let a superseded memory be current again; an end that it was given goes, one of its own stays."""
     kept = find(connection, namespace, id_)
+    until = ended_again(kept.memory, is_end_given(connection, kept), None)
     ended = microseconds(until)
     set_columns(connection, kept, superseded_by=None, superseded_at=None, valid_to=ended, end_given=False)
     record = changed(kept.record, superseded=math.inf, until=math.inf if until is None else until.timestamp())

@@ -156,7 +156,8 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     CREATE INDEX memories_ended ON memories (namespace, superseded_at) WHERE end_given;
     """,
     """
-    -- What the winner took over from the loser, before and after, as JSON (taking_over.py).
+    -- What the winner took over from the loser, before and after, as JSON (taking_over.py). Until when the
+    -- loser held is told by its own row now: ended is for older servers, and goes in a later release.
     ALTER TABLE repeats ADD COLUMN gained TEXT COLLATE "C";
     """,
 )

@@ -23,6 +23,7 @@ from recollect.store.postgres import (
     methods,
     migrating,
     namespaces,
+    purging,
     recall_log,
     statistics,
     writing,
@@ -326,7 +327,7 @@ class PostgresStore(
                 raise MemoryNotFound(ids[0], namespace)
             return
         entities_of_these = entities.referred_to(connection, whose.number, ids)
-        slots = writing.purge(connection, namespace, ids, terms_of)
+        slots = purging.purge(connection, namespace, ids, terms_of)
         recall_log.purge(connection, whose.number, slots)
         lessons.purge(connection, whose.number, slots)
         entities.remove_unreferred(connection, whose, entities_of_these)

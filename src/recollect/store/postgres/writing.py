@@ -6,8 +6,7 @@ each of them means is what its namesake for files means (:mod:`recollect.store.s
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
@@ -15,26 +14,25 @@ from typing import Any, Final
 
 import numpy as np
 
-from recollect._frozen import frozen
 from recollect.index import tail
-from recollect.index.record import FIELDS, FORGOTTEN, Records, packed, unpacked
+from recollect.index.record import FIELDS, FORGOTTEN, packed, unpacked
 from recollect.index.record import changed as changed_record
-from recollect.model.errors import AlreadySuperseded, InvalidArgument, MemoryNotFound, VersionConflict
+from recollect.model.errors import AlreadySuperseded, InvalidArgument, VersionConflict
 from recollect.model.memory import Memory
 from recollect.store.adding import as_added, checked_numbers, checked_passages, records_of
 from recollect.store.instants import microseconds
 from recollect.store.port import Entry, Hidden, Terms
 from recollect.store.postgres import namespaces
 from recollect.store.postgres.connection import Server
-from recollect.store.postgres.namespaces import NO_RECORDS, Namespace
-from recollect.store.postgres.rows import COLUMNS, OWN, memory, row
+from recollect.store.postgres.finding import Kept, find, is_shown, put_record, set_columns
+from recollect.store.postgres.namespaces import Namespace
+from recollect.store.postgres.relinking import is_end_given, note_repeat, replaced_by
+from recollect.store.postgres.rows import COLUMNS, row
 from recollect.store.postgres.texts import checked_name
-from recollect.store.postgres.vectors import put_vectors, remove_vectors
-from recollect.store.postgres.words import list_words, move_words, relist_words, unlist_words
-from recollect.store.repeats import repeat_from_elsewhere
+from recollect.store.postgres.vectors import put_vectors
+from recollect.store.postgres.words import list_words, relist_words, unlist_words
 from recollect.store.room import SLOTS, checked_room
 from recollect.store.succession import ended_again, ended_by
-from recollect.store.taking_over import KINDS, Note, given_back
 
 _ADD: Final = (
     f"INSERT INTO memories (namespace, slot, added, {', '.join(COLUMNS)}, record, words) "
@@ -49,16 +47,6 @@ _FIXED: Final = (
 """What an update leaves alone: what was said, by whom and when, and what the store itself keeps."""
 _WORDED: Final = ("tags", "entities", "valid_from")
 """What is searched by its words, so that a change of it is a change of those."""
-
-
-@frozen(eq=False)
-class Kept:
-    """A memory, where it stands, and its record."""
-
-    namespace: Namespace
-    slot: int
-    memory: Memory
-    record: Records
 
 
 def add(connection: Server, entries: Sequence[Entry], embedder: tuple[int, int] | None) -> int:
@@ -93,6 +81,8 @@ def update(
         if getattr(changed, fixed) != getattr(current, fixed):
             raise InvalidArgument(fixed, getattr(changed, fixed), "unchanged; to say something new, correct")
     following = replace(checked_numbers(changed), version=current.version + 1)
+    if following.valid_from != current.valid_from and following.valid_to == current.valid_to:
+        following = _ended_anew(connection, following, kept)
     connection.execute(_SET, (*row(following), kept.namespace.number, kept.slot))
     lengths = dict(zip(FIELDS, kept.record["lengths"][0].tolist(), strict=True))
     if terms_of is not None and any(getattr(changed, name) != getattr(current, name) for name in _WORDED):
@@ -108,7 +98,7 @@ def update(
         lengths=lengths,
     )
     put_record(connection, kept, record, "update")
-    if following.valid_to != current.valid_to:
+    if changed.valid_to != current.valid_to:
         # Whoever says until when it held says it for good.
         connection.execute(
             "UPDATE memories SET end_given = false WHERE namespace = %s AND slot = %s",
@@ -161,104 +151,9 @@ def hide(connection: Server, path: str, hidden: Hidden) -> None:
             columns["end_given"] = hidden.end_given and kept.memory.valid_to is not None
         put_record(connection, kept, record, "supersede", **columns)
         if hidden.repeat is not None:
-            _note_repeat(connection, kept, hidden.repeat, hidden.superseded_at)
+            note_repeat(connection, kept, hidden.repeat, hidden.superseded_at)
     if hidden.forgotten_at is not None:
         set_forgotten(connection, path, [hidden.memory_id], hidden.forgotten_at)
-
-
-def purge(
-    connection: Server,
-    path: str,
-    ids: Sequence[str],
-    terms_of: Callable[[Memory], Terms] | None = None,
-) -> list[int]:
-    """Remove memories, their vectors, words and sessions, and return the slots they were in.
-
-    Where the words of memories are told, what they gave to those that they repeat goes with them.
-    """
-    if terms_of is not None:
-        _give_back(connection, path, ids, terms_of)
-    slots = []
-    sessions = set()
-    for id_ in ids:
-        kept = find(connection, path, id_, lock=True)
-        number = kept.namespace.number
-        gone = connection.execute(
-            "DELETE FROM memories WHERE namespace = %s AND slot = %s RETURNING words", (number, kept.slot)
-        ).fetchone()
-        assert gone is not None  # it was found above, and the namespace is locked
-        unlist_words(connection, number, kept.slot, gone[0], hidden=not is_shown(kept.record))
-        remove_vectors(connection, number, kept.slot)
-        lost = kept.record if is_shown(kept.record) else NO_RECORDS
-        namespaces.log(connection, kept.namespace, [kept.slot], "purge", lost=lost, memories=-1)
-        _unlink(connection, kept.namespace, kept.memory)
-        slots.append(kept.slot)
-        sessions.add(kept.memory.source.session)
-    if slots:
-        _remove_unheld_sessions(connection, number, sessions)
-    return slots
-
-
-def notes_of(connection: Server, namespace: Namespace, id_: str) -> list[Note]:
-    """Return the notes of what only repeats a memory, and what it took over from each."""
-    rows = connection.execute(
-        f"SELECT r.number, r.gained, {OWN} FROM memories m "
-        "JOIN repeats r ON r.namespace = m.namespace AND r.memory = m.slot "
-        "JOIN memories w ON w.namespace = r.namespace AND w.slot = r.winner AND w.id = m.superseded_by "
-        "WHERE m.namespace = %s AND w.id = %s AND r.kind = ANY (%s::text[]) ORDER BY r.number",
-        (namespace.number, id_, sorted(KINDS)),
-    )
-    return [Note(number, taken, memory(row, namespace.path)) for number, taken, *row in rows]
-
-
-def note_taken(connection: Server, namespace: Namespace, taken: Mapping[int, str | None]) -> None:
-    """Note what was taken over from others, by the numbers of their notes."""
-    for number, text in taken.items():
-        connection.execute(
-            "UPDATE repeats SET gained = %s WHERE namespace = %s AND number = %s",
-            (text, namespace.number, number),
-        )
-
-
-def find(connection: Server, path: str, id_: str, *, lock: bool = False) -> Kept:
-    """Return a memory and where it is, or raise; its namespace locked, if so wanted."""
-    namespace = (namespaces.locked if lock else namespaces.find)(connection, path)
-    if namespace is not None:
-        found = connection.execute(
-            f"SELECT m.slot, m.record, {OWN} FROM memories m WHERE m.namespace = %s AND m.id = %s",
-            (namespace.number, id_),
-        ).fetchone()
-        if found is not None:
-            return Kept(namespace, found[0], memory(found[2:], path), unpacked([found[1]]))
-    raise MemoryNotFound(id_, path)
-
-
-def set_columns(connection: Server, kept: Kept, **columns: object) -> None:
-    """Change some columns of a memory, which is at its next version then."""
-    assigned = ", ".join(f"{name} = %s" for name in columns)
-    connection.execute(
-        f"UPDATE memories SET {assigned}, version = version + 1 WHERE namespace = %s AND slot = %s",
-        (*columns.values(), kept.namespace.number, kept.slot),
-    )
-
-
-def put_record(connection: Server, kept: Kept, record: bytes, kind: str, **columns: object) -> int:
-    """Change the record of a memory, some columns and what is counted; return the number of the change."""
-    new = unpacked([record])
-    gained = new if is_shown(new) else NO_RECORDS
-    lost = kept.record if is_shown(kept.record) else NO_RECORDS
-    number, moves = kept.namespace.number, len(gained) != len(lost)
-    assigned = ", ".join(f"{name} = %s" for name in ("record", *columns))
-    words = connection.execute(
-        f"UPDATE memories SET {assigned} WHERE namespace = %s AND slot = %s"
-        + (" RETURNING words" if moves else ""),
-        (record, *columns.values(), number, kept.slot),
-    )
-    if moves:
-        row = words.fetchone()
-        assert row is not None  # it was just read
-        move_words(connection, number, kept.slot, row[0], hidden=not len(gained))
-    return namespaces.log(connection, kept.namespace, [kept.slot], kind, gained=gained, lost=lost)[-1]
 
 
 def reword(connection: Server, kept: Kept, terms: Terms) -> None:
@@ -274,24 +169,6 @@ def reword(connection: Server, kept: Kept, terms: Terms) -> None:
         "UPDATE memories SET words = %s WHERE namespace = %s AND slot = %s",
         (tail.encoded(terms), number, kept.slot),
     )
-
-
-def _give_back(
-    connection: Server, path: str, ids: Sequence[str], terms_of: Callable[[Memory], Terms]
-) -> None:
-    """Let what the given ones only repeat give back what it took over from them."""
-    gone = set(ids)
-    going = [find(connection, path, each, lock=True).memory for each in ids]
-    for id_ in dict.fromkeys(each.superseded_by for each in going):
-        if id_ is None or id_ in gone:
-            continue
-        kept = find(connection, path, id_)
-        notes = notes_of(connection, kept.namespace, id_)
-        numbers = {note.number for note in notes if note.repeat.id in gone}
-        poorer, others = given_back(kept.memory, notes, numbers)
-        if poorer != kept.memory:
-            update(connection, poorer, kept.memory.version, terms_of)
-        note_taken(connection, kept.namespace, others)
 
 
 def _add_rows(
@@ -338,11 +215,6 @@ def _check_ids(connection: Server, number: int, ids: Sequence[str]) -> None:
         taken.add(id_)
 
 
-def is_shown(record: Records) -> bool:
-    """Return whether a record is that of a memory that is neither forgotten nor superseded."""
-    return bool(record["state"][0] == 0 and math.isinf(record["superseded"][0]))
-
-
 def _session_numbers(connection: Server, number: int, names: set[str]) -> dict[str, int]:
     wanted = sorted(checked_name("session", name) for name in names - {""})
     if not wanted:
@@ -358,15 +230,6 @@ def _session_numbers(connection: Server, number: int, names: set[str]) -> dict[s
         "SELECT name, number FROM sessions WHERE namespace = %s AND name = ANY (%s)", (number, wanted)
     )
     return dict(rows.fetchall())
-
-
-def _remove_unheld_sessions(connection: Server, number: int, names: set[str]) -> None:
-    """Remove the sessions among these that no memory is of any more: a name can tell as much as a text."""
-    connection.execute(
-        "DELETE FROM sessions s WHERE s.namespace = %s AND s.name = ANY (%s) AND NOT EXISTS "
-        "(SELECT 1 FROM memories m WHERE m.namespace = s.namespace AND m.session = s.name)",
-        (number, sorted(names - {""})),
-    )
 
 
 def _supersede(connection: Server, namespace: Namespace, old_id: str, new_slot: int, new: Memory) -> int:
@@ -391,86 +254,18 @@ def _supersede(connection: Server, namespace: Namespace, old_id: str, new_slot: 
     return put_record(connection, kept, record, "supersede")
 
 
-def _note_repeat(connection: Server, kept: Kept, kind: str, at: datetime) -> None:
-    """Note that a superseded memory repeats what superseded it, unless there is a note about it."""
-    winner = find(connection, kept.namespace.path, str(kept.memory.superseded_by))
-    note = repeat_from_elsewhere(kept.memory, winner.memory, kind, at)
-    support = microseconds(winner.memory.supported_at)
-    # A note about what it was said to repeat before is out of date.
-    connection.execute(
-        "DELETE FROM repeats WHERE namespace = %s AND memory = %s AND winner <> %s",
-        (kept.namespace.number, kept.slot, winner.slot),
-    )
-    connection.execute(
-        "INSERT INTO repeats (namespace, memory, winner, kind, reason, at, mentions, before, after, "
-        "supported_before, supported_after, ended) "
-        "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
-        (
-            kept.namespace.number,
-            kept.slot,
-            winner.slot,
-            note.kind,
-            note.reason,
-            microseconds(at),
-            note.mentions,
-            note.confidence,
-            note.confidence,
-            support,
-            support,
-            microseconds(kept.memory.valid_to),
-        ),
-    )
-
-
-def _unlink(connection: Server, namespace: Namespace, removed: Memory) -> None:
-    """Take a purged memory out of the chain it was part of.
-
-    What it had replaced is current again, unless something newer had replaced it in turn: then that one
-    takes its place in the chain, for nobody asked for the oldest to come back. What it had replaced held
-    until it began, and now until the newer one did.
-    """
-    replaced = _replaced_by(connection, namespace, removed)
-    heir = removed.superseded_by
-    began = None if heir is None else find(connection, namespace.path, heir).memory.event_time
-    for kept, given in replaced:
-        ended = ended_again(kept.memory, given, began)
-        until = math.inf if ended is None else ended.timestamp()
-        if heir is not None:
-            set_columns(connection, kept, superseded_by=heir, valid_to=microseconds(ended))
-            put_record(connection, kept, changed_record(kept.record, until=until), "supersede")
-        else:
-            set_columns(
-                connection,
-                kept,
-                superseded_by=None,
-                superseded_at=None,
-                valid_to=microseconds(ended),
-                end_given=False,
-            )
-            record = changed_record(kept.record, superseded=math.inf, until=until)
-            put_record(connection, kept, record, "reinstate")
-    if heir is not None:
-        newer = find(connection, namespace.path, heir)
-        ids = [id_ for id_ in newer.memory.supersedes if id_ != removed.id]
-        # What is younger than the heir was said again, and is linked by its own row alone (repeats.py).
-        ids += [kept.memory.id for kept, _ in replaced if kept.slot < newer.slot]
-        set_columns(connection, newer, supersedes=ids)
-        put_record(connection, newer, newer.record.tobytes(), "update")
+def _ended_anew(connection: Server, memory: Memory, kept: Kept) -> Memory:
+    """Return a memory that is said to have begun at another time, its end no earlier if it was given one."""
+    if kept.memory.superseded_by is None or not is_end_given(connection, kept):
+        return memory
+    successor = find(connection, memory.namespace, kept.memory.superseded_by).memory
+    return replace(memory, valid_to=ended_by(memory, successor.event_time))
 
 
 def _end_again(connection: Server, namespace: Namespace, successor: Memory, began: datetime) -> None:
     """Let what a memory superseded have held until that began, which is now said to be at another time."""
-    for kept, given in _replaced_by(connection, namespace, successor):
+    for kept, given in replaced_by(connection, namespace, successor):
         ended = ended_again(kept.memory, given, began)
         if ended is not None and ended != kept.memory.valid_to:
             set_columns(connection, kept, valid_to=microseconds(ended))
             put_record(connection, kept, changed_record(kept.record, until=ended.timestamp()), "update")
-
-
-def _replaced_by(connection: Server, namespace: Namespace, successor: Memory) -> list[tuple[Kept, bool]]:
-    """Return the memories that another superseded, as they were added, and whether it gave each its end."""
-    rows = connection.execute(
-        "SELECT id, end_given FROM memories WHERE namespace = %s AND superseded_by = %s ORDER BY slot",
-        (namespace.number, successor.id),
-    ).fetchall()
-    return [(find(connection, namespace.path, id_), given) for id_, given in rows]

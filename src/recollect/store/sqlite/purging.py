@@ -134,4 +134,4 @@ def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memor
         )
         put_record(connection, namespace, slot, record_of(connection, namespace, slot).tobytes(), "update")
         return []
-    return [number for _, number, _, _ in replaced]
+    return [each.number for each in replaced]

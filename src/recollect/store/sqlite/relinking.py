@@ -84,10 +84,10 @@ def note_repeat(connection: sqlite3.Connection, path: str, id_: str, kind: str, 
     connection.execute("DELETE FROM repeats WHERE memory = ? AND winner <> ?", (number, winner_number))
     connection.execute(
         "INSERT INTO repeats (namespace, memory, winner, kind, reason, at, mentions, before, after, "
-        "supported_before, supported_after, ended) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "supported_before, supported_after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT DO NOTHING",
         (namespace.number, number, winner_number, note.kind, note.reason, microseconds(at), note.mentions,
-         note.confidence, note.confidence, support, support, microseconds(loser.valid_to)),
+         note.confidence, note.confidence, support, support),
     )  # fmt: skip
 
 

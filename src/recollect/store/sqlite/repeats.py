@@ -31,7 +31,7 @@ from recollect.store.sqlite.finding import find, find_namespace, put_record, rec
 from recollect.store.sqlite.relinking import led_to, note_taken, notes_of, relink
 from recollect.store.sqlite.rows import SELECTED, SOURCE, marks, memory
 from recollect.store.sqlite.writing import update
-from recollect.store.succession import ended_by
+from recollect.store.succession import ended_again, ended_by
 from recollect.store.taking_over import KINDS, given_back, noted, taken_over
 
 if TYPE_CHECKING:
@@ -175,20 +175,20 @@ class RepeatStore:
         with self._lock, transaction(self._connection, self.path):
             whose = find_namespace(self._connection, namespace)
             rows = self._connection.execute(
-                "SELECT r.number, m.id, w.id, r.ended, r.before, r.after, r.mentions, r.supported_before, "
+                "SELECT r.number, m.id, w.id, r.before, r.after, r.mentions, r.supported_before, "
                 "r.supported_after FROM repeats r "
                 "JOIN memories m ON m.number = r.memory JOIN memories w ON w.number = r.winner "
                 "WHERE r.run = ? AND r.namespace = ? ORDER BY r.number DESC",
                 (wanted, 0 if whose is None else whose.number),
             ).fetchall()
-            for note, loser_id, winner_id, ended, before, after, mentions, once, since in rows:
+            for note, loser_id, winner_id, before, after, mentions, once, since in rows:
                 _, _, _, winner = find(self._connection, namespace, winner_id)
                 _, _, _, loser = find(self._connection, namespace, loser_id)
                 if winner.superseded_by is not None or loser.superseded_by != winner_id:
                     left.append(loser)
                     continue
                 notes = notes_of(self._connection, namespace, winner_id)
-                reinstated.append(self._reinstate(namespace, loser_id, instant(ended)))
+                reinstated.append(self._reinstate(namespace, loser_id))
                 winner = self._unlisted(namespace, winner_id, loser_id)
                 poorer = replace(
                     winner,
@@ -309,7 +309,7 @@ class RepeatStore:
         whose, winner_number, _, winner = find(self._connection, namespace, each.of)
         if winner.superseded_by is not None:
             raise InvalidArgument("of", each.of, "a memory that is current")
-        loser_number, ended = self._supersede(namespace, each.memory_id, winner, each.at)
+        loser_number = self._supersede(namespace, each.memory_id, winner, each.at)
         _, _, _, winner = find(self._connection, namespace, each.of)
         after = winner.confidence if each.confidence is None else each.confidence
         support = max(filter(None, (winner.supported_at, each.supported_at)), default=None)
@@ -321,19 +321,15 @@ class RepeatStore:
         update(self._connection, replace(gained, **taken), winner.version, terms_of)
         self._connection.execute(
             "INSERT INTO repeats (namespace, memory, winner, run, kind, reason, at, mentions, before, after, "
-            "supported_before, supported_after, ended, gained) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "supported_before, supported_after, gained) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (whose.number, loser_number, winner_number, each.run, each.kind, each.reason,
              microseconds(each.at), each.mentions, winner.confidence, after,
-             microseconds(winner.supported_at), microseconds(support), microseconds(ended),
-             noted(winner, taken)),
+             microseconds(winner.supported_at), microseconds(support), noted(winner, taken)),
         )  # fmt: skip
         return loser_number
 
-    def _supersede(
-        self, namespace: str, loser_id: str, winner: Memory, at: datetime
-    ) -> tuple[int, datetime | None]:
-        """Mark a current memory as superseded by another; return its number and until when it held before."""
+    def _supersede(self, namespace: str, loser_id: str, winner: Memory, at: datetime) -> int:
+        """Mark a current memory as superseded by another, and return its number."""
         whose, number, slot, loser = find(self._connection, namespace, loser_id)
         _, winner_number, winner_slot, current = find(self._connection, namespace, winner.id)
         if loser.superseded_by is not None or loser.id == winner.id:
@@ -360,10 +356,15 @@ class RepeatStore:
             until=math.inf if until is None else until.timestamp(),
         )
         put_record(self._connection, whose, slot, record, "supersede")
-        return number, loser.valid_to
+        return number
 
-    def _reinstate(self, namespace: str, id_: str, until: datetime | None) -> Memory:
-        whose, number, slot, _ = find(self._connection, namespace, id_)
+    def _reinstate(self, namespace: str, id_: str) -> Memory:
+        """Let a superseded memory be current again; an end that it was given goes, one of its own stays."""
+        whose, number, slot, kept = find(self._connection, namespace, id_)
+        (given,) = self._connection.execute(
+            "SELECT end_given FROM memories WHERE number = ?", (number,)
+        ).fetchone()
+        until = ended_again(kept, bool(given), None)
         self._connection.execute(
             "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, valid_to = ?, "
             "end_given = 0, version = version + 1 WHERE number = ?",

@@ -414,8 +414,10 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     CREATE INDEX memories_ended ON memories (namespace, superseded_at) WHERE end_given;
     """,
     """
-    -- What the winner took over from the loser, before and after, as JSON (taking_over.py).
+    -- What the winner took over from the loser, before and after, as JSON (taking_over.py). Until when the
+    -- loser held is told by its own row now, whatever was said about that since.
     ALTER TABLE repeats ADD COLUMN gained TEXT;
+    ALTER TABLE repeats DROP COLUMN ended;
     """,
     """
     -- Where memories with a fingerprint are, and vectors of a text (addresses.py): sorted runs, and those

@@ -139,6 +139,8 @@ def update(
         if getattr(changed, fixed) != getattr(current, fixed):
             raise InvalidArgument(fixed, getattr(changed, fixed), "unchanged; to say something new, correct")
     following = replace(checked_numbers(changed), version=current.version + 1)
+    if following.valid_from != current.valid_from and following.valid_to == current.valid_to:
+        following = _ended_anew(connection, following, number)
     connection.execute(_SET_MEMORY, (*row(following), number))
     old = record_of(connection, namespace, slot)
     lengths = dict(zip(FIELDS, old["lengths"][0].tolist(), strict=True))
@@ -155,7 +157,7 @@ def update(
         lengths=lengths,
     )
     put_record(connection, namespace, slot, record, "update")
-    if following.valid_to != current.valid_to:
+    if changed.valid_to != current.valid_to:
         # Whoever says until when it held says it for good.
         connection.execute("UPDATE memories SET end_given = 0 WHERE number = ?", (number,))
     if following.event_time != current.event_time:
@@ -364,6 +366,17 @@ def _supersede(
         until=ended.timestamp(),
     )
     return put_record(connection, namespace, slot, record, "supersede")
+
+
+def _ended_anew(connection: sqlite3.Connection, memory: Memory, number: int) -> Memory:
+    """Return a memory that is said to have begun at another time, its end no earlier if it was given one."""
+    given = connection.execute(
+        "SELECT superseded_by FROM memories WHERE number = ? AND end_given", (number,)
+    ).fetchone()
+    if given is None:
+        return memory
+    successor = find(connection, memory.namespace, given[0])[3]
+    return replace(memory, valid_to=ended_by(memory, successor.event_time))
 
 
 def _end_again(
