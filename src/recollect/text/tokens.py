@@ -44,7 +44,6 @@ _UNSPACED_RANGES = (
 # A digit of one of these scripts belongs to a number, and numbers are words in every script; the lookbehind
 # also leaves out the punctuation and the marks of these blocks.
 _UNSPACED_LETTER = rf"[{_UNSPACED_RANGES}](?<=[^\W\d_])"
-_UNSPACED = re.compile(_UNSPACED_LETTER)
 
 _INVISIBLE = re.compile(
     "[\u00ad\u061c\u180b-\u180f\u200c-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]+"
@@ -85,11 +84,12 @@ def words(text: str, *, underscores: bool = True) -> list[str]:
         lowered = lowered.replace("_", " ")
     word, piece, character = _patterns()
     found = word.findall(lowered)
-    if _UNSPACED.search(lowered) is None:
+    unspaced = _unspaced()
+    if unspaced.search(lowered) is None:
         return found
     split: list[str] = []
     for run in found:
-        if _UNSPACED.search(run) is None:
+        if unspaced.search(run) is None:
             split.append(run)
         else:
             for match in piece.finditer(run):
@@ -110,7 +110,7 @@ def is_unspaced(token: str) -> bool:
     >>> is_unspaced("手机"), is_unspaced("phone"), is_unspaced("")
     (True, False, False)
     """
-    return _UNSPACED.match(checks.text("token", token)) is not None
+    return not checks.text("token", token).isascii() and _unspaced().match(token) is not None
 
 
 def _lowered(text: str) -> str:
@@ -118,6 +118,12 @@ def _lowered(text: str) -> str:
     visible = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
     # Lowering can leave apart a letter and a mark that have a composed lower form (J + caron): compose again.
     return unicodedata.normalize("NFKC", visible.replace("İ", "i").lower())
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    """Return the pattern of a letter of these scripts, which takes milliseconds to make."""
+    return re.compile(_UNSPACED_LETTER)
 
 
 @cache
