@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable
@@ -19,6 +20,8 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+_ASKED_FOR: Final = {"FORCE_COLOR", "TTY_COMPATIBLE"}
+"""The variables by which rich is told to treat a pipe as a terminal."""
 _CONTROLS: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -73,6 +76,20 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def may_be_drawn_on(stream: TextIO) -> bool:
+    """Return whether rich has to be asked what a stream can show.
+
+    It takes longer to load than a command in a pipe, which it has nothing to do with, takes to run.
+
+    Examples
+    --------
+    >>> import io
+    >>> may_be_drawn_on(io.StringIO()) and not _ASKED_FOR & os.environ.keys()
+    False
+    """
+    return stream.isatty() or not _ASKED_FOR.isdisjoint(os.environ)
+
+
 @dataclass(frozen=True)
 class Output:
     """The two streams of a command.
@@ -105,11 +122,15 @@ class Output:
     @property
     def terminal(self) -> bool:
         """Whether a person is looking at the results."""
-        return not self.json and self.console.is_terminal
+        return not self.json and self._drawn
+
+    @property
+    def _drawn(self) -> bool:
+        return may_be_drawn_on(sys.stdout) and self.console.is_terminal
 
     def data(self, value: Any) -> None:  # noqa: ANN401 - any JSON
         """Write a result as JSON: on one line, or indented for a person who is looking."""
-        indent = 2 if self.console.is_terminal else None
+        indent = 2 if self._drawn else None
         self.line(written(value, sys.stdout, indent))
 
     def line(self, text: str) -> None:
@@ -138,7 +159,7 @@ class Output:
     def say(self, text: str, style: str = "dim") -> None:
         """Tell the person something beside the result."""
         if not self.quiet:
-            self.errors.print(text, style=style, soft_wrap=True)
+            self._tell(text, style)
 
     def warn(self, text: str) -> None:
         """Tell the person something they should not miss."""
@@ -146,4 +167,10 @@ class Output:
 
     def fail(self, text: str) -> None:
         """Say what went wrong, on one line, whether or not it is quiet."""
-        self.errors.print(f"recollect: {one_line(text)}", style="red", soft_wrap=True)
+        self._tell(f"recollect: {one_line(text)}", "red")
+
+    def _tell(self, text: str, style: str) -> None:
+        if may_be_drawn_on(sys.stderr):
+            self.errors.print(text, style=style, soft_wrap=True)
+        else:
+            sys.stderr.write(text + "\n")
