@@ -1,5 +1,6 @@
 """Feedback, log, replay and retune on the command line."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -140,7 +141,15 @@ def test_retune_decides_records_and_waits(cli: Run, tea: str, asked: str, home: 
     assert len(cli("retune", "--force", *bounds, "--json").json["record"]) == 2
     pytest.importorskip("matplotlib")
     cli("retune", "--force", *bounds, "--plot", "drawn")
-    assert (home / "drawn" / "drift.svg").exists()
+    drawn = (home / "drawn" / "drift.svg").read_text("utf-8")
+    # Three looks in one day, told apart by the time.
+    assert len(re.findall(r">\s*\d\d \w{3} \d{4} [\d:.]+\s*<", drawn)) == 3
+
+
+def test_a_record_of_nothing_is_not_drawn(cli: Run, tea: str, home: Path) -> None:
+    ran = cli("retune", "--dry-run", "--bounds", "0.1,0.9", "--plot", "drawn")
+    assert (ran.code, "no decision is on record yet" in ran.err) == (0, True)
+    assert not (home / "drawn").exists()
 
 
 def test_retune_says_which_bounds_it_needs(cli: Run, tea: str) -> None:

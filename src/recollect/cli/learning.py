@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -187,11 +189,13 @@ def retune(
         limits = BOUNDS if bounds is None else _pair("--bounds", bounds)
         found = retune_week(engine, dry_run=dry_run, force=force, bounds=limits)
         record = retune_record(engine)
-    if plot is not None:
+    if plot is not None and not record:
+        output.say("Nothing was drawn: no decision is on record yet.")
+    elif plot is not None:
         from recollect.learn.plots import draw_drift
 
         plot.mkdir(parents=True, exist_ok=True)
-        weeks = {f"{at:%d %b}": decision for at, decision in record}
+        weeks = dict(zip(_told_apart([at for at, _ in record]), (each for _, each in record), strict=True))
         output.say(f"Drawn: {draw_drift(weeks, plot / 'drift.svg')}")
     if output.json:
         decision: dict[str, Any] | None = None if found.decision is None else recorded(found.decision)
@@ -213,6 +217,24 @@ def retune(
         output.line(f"{each.move.value}\t{moved}\t{each.reason}")
         if found.recipe:
             output.say(f"in use: {found.recipe}; recollect recipes rollback takes it back")
+
+
+def _told_apart(moments: Sequence[datetime]) -> list[str]:
+    """Return moments as short as tells them apart: by day, else with the year, else with the time.
+
+    Examples
+    --------
+    >>> _told_apart([datetime(2026, 5, 7), datetime(2026, 5, 14)])
+    ['07 May', '14 May']
+    >>> _told_apart([datetime(2026, 5, 7), datetime(2027, 5, 7)])
+    ['07 May 2026', '07 May 2027']
+    """
+    said = [f"{at:%d %b}" for at in moments]
+    for form in ("%d %b %Y", "%d %b %Y %H:%M", "%d %b %Y %H:%M:%S.%f"):
+        if len(set(said)) == len(said):
+            break
+        said = [at.strftime(form) for at in moments]
+    return said
 
 
 def _pair(option: str, text: str) -> tuple[float, float]:
