@@ -13,7 +13,7 @@ from recollect._frozen import frozen
 from recollect.web.rendering import day
 from recollect.web.visit import Room, Visit
 
-_COUNTED: Final = 2_000
+_COUNTED: Final = 10_000
 _SHOWN: Final = 60
 _HEIGHT: Final = 60.0
 _HOURS_OF_A_YEAR: Final = 8_766
