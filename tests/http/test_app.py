@@ -254,6 +254,12 @@ def test_other_sites_may_not_ask_unless_they_are_named(open_client: Callable[...
     assert "access-control-allow-origin" not in closed.get("/v1/health", headers=asking).headers
     allowed = opened.options("/v1/recall", headers=asking)
     assert allowed.headers["access-control-allow-origin"] == "https://notes.example"
+    for body, kind in ((b"x", "text/plain"), (b"x" * 5_000_000, "application/json")):
+        headers = {"Origin": "https://notes.example", "Content-Type": kind}
+        refused = opened.post("/v1/recall", content=body, headers=headers)
+        assert refused.status_code in (413, 415)
+        assert refused.headers["access-control-allow-origin"] == "https://notes.example"
+        assert "X-Request-Id" in refused.headers["access-control-expose-headers"]
     other = opened.get("/v1/health", headers={"Origin": "https://other.example"})
     assert "access-control-allow-origin" not in other.headers
 

@@ -123,7 +123,9 @@ def create_api(
     # Whatever the method, one that nobody has heard of too: a program is not answered with a page.
     app.router.routes += [Route(path, _Nothing()) for path in (API, f"{API}/{{rest:path}}")]
     app.mount("/", _Nowhere() if pages is None else pages)
+    app.add_middleware(Guard, limits=allowed, metrics=metrics, hosts=hosts, origins=origins)
     if origins:
+        # Around the door, so that a page may read why it was turned away there.
         app.add_middleware(
             CORSMiddleware,
             allow_origins=list(origins),
@@ -131,7 +133,6 @@ def create_api(
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "If-Match"],
             expose_headers=["ETag", "Idempotency-Replayed", "Retry-After", "X-Request-Id"],
         )
-    app.add_middleware(Guard, limits=allowed, metrics=metrics, hosts=hosts, origins=origins)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]
     return app
 
