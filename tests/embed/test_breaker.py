@@ -101,6 +101,24 @@ def test_what_refuses_is_there(clock: Clock, service: Service, said: Exception) 
     assert service.asked == 2
 
 
+def test_one_that_minds_silence_alone_goes_on_asking_who_answers_with_an_error(
+    clock: Clock, service: Service
+) -> None:
+    breaker = Breaker(clock=clock, silence_only=True)
+    service.fails = ServiceUnreachable("on fire", 503)
+    for _ in range(2):
+        with pytest.raises(ServiceUnreachable, match=r"^on fire$"):
+            breaker.ask(service)
+    service.fails = ServiceUnreachable("nobody is there")
+    with pytest.raises(ServiceUnreachable):
+        breaker.ask(service)
+    with pytest.raises(ServiceUnreachable, match="not asked again"):
+        breaker.ask(service)
+    breaker.answered()
+    service.fails = None
+    assert breaker.ask(service) == "here"
+
+
 def test_those_who_asked_together_have_met_one_failure(clock: Clock) -> None:
     breaker = Breaker(first_pause=5.0, clock=clock)
     everyone, began, go = 8, [Event() for _ in range(8)], Event()

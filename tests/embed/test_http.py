@@ -296,6 +296,27 @@ def test_a_document_that_could_not_be_embedded_spares_the_next_question_the_wait
         embedder.embed_query("red")
 
 
+def test_documents_do_not_wait_in_vain_one_after_the_other(service: Any, reply: Callable[..., Any]) -> None:
+    now = [0.0]
+    patience = Patience(timeout=0.2, attempts=2, first_pause=0.0, clock=lambda: monotonic() + now[0])
+    embedder = OllamaEmbedder("m", service.address, dimension=3, patience=patience)
+    service.says(*[reply({}, delay=1)] * 2)
+    with pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.2 s; gave up after 2 attempts$"):
+        embedder.embed_documents(["red"])
+    service.answer = ollama_answer
+    with pytest.raises(ServiceUnreachable, match="not asked again"):
+        embedder.embed_documents(["red"])
+    assert len(service.asked) == 2
+    # Whoever is answered, a question too, ends it for all.
+    now[0] += 5.0
+    assert embedder.embed_query("red").any()
+    service.says(*[reply({}, delay=1)] * 2)
+    with pytest.raises(ServiceUnreachable):
+        embedder.embed_documents(["red"])
+    now[0] += 5.0
+    assert embedder.embed_documents(["red"]).any()
+
+
 def test_a_blank_text_says_nothing_about_the_service(service: Any, reply: Callable[..., Any]) -> None:
     prompts = Prompts(query="search_query: ", document="search_document: ")
     embedder = OllamaEmbedder("m", service.address, dimension=3, prompts=prompts, patience=HASTY)

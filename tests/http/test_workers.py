@@ -68,3 +68,58 @@ def test_who_waits_too_long_is_told_and_what_was_begun_goes_on_to_its_end() -> N
     asyncio.run(main())
     workers.close()
     assert ended.is_set()
+
+
+def test_writing_leaves_a_thread_to_those_who_look() -> None:
+    go_on = threading.Event()
+
+    def write() -> str:
+        go_on.wait(10)
+        return "written"
+
+    async def main() -> tuple[list[str], str]:
+        writes = [asyncio.create_task(workers.run(write, writing=True)) for _ in range(6)]
+        await asyncio.sleep(0.05)
+        found = await workers.run(lambda: "found", seconds=5)
+        with pytest.raises(TookTooLong):
+            await workers.run(lambda: "not begun", seconds=0.01, writing=True)
+        assert workers.busy == 6
+        go_on.set()
+        return list(await asyncio.gather(*writes)), found
+
+    workers = Workers(3, 10, 10)
+    assert asyncio.run(main()) == (["written"] * 6, "found")
+    assert workers.busy == 0
+    workers.close()
+
+
+def test_one_thread_is_shared() -> None:
+    async def main() -> list[str]:
+        return [await workers.run(lambda: "done", writing=writing) for writing in (True, False, True)]
+
+    workers = Workers(1, 0, 5)
+    assert asyncio.run(main()) == ["done"] * 3
+    workers.close()
+
+
+def test_who_stops_waiting_for_a_turn_takes_none() -> None:
+    go_on = threading.Event()
+    begun: list[str] = []
+
+    async def main() -> None:
+        first = asyncio.create_task(workers.run(lambda: go_on.wait(10), writing=True))
+        await asyncio.sleep(0.02)
+        second = asyncio.create_task(workers.run(lambda: begun.append("second"), writing=True))
+        await asyncio.sleep(0.02)
+        second.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await second
+        assert workers.busy == 1
+        go_on.set()
+        await first
+        await workers.run(lambda: begun.append("third"), writing=True)
+
+    workers = Workers(2, 10, 10)
+    asyncio.run(main())
+    assert (begun, workers.busy) == (["third"], 0)
+    workers.close()

@@ -35,6 +35,8 @@ class Breaker:
     ----------
     first_pause, longest_pause
         Seconds for which nobody asks after one failure, and the most of any number of them.
+    silence_only
+        Whether only a service that says nothing is left alone, and not one that answers with an error.
     clock
         A monotonic clock in seconds.
 
@@ -57,10 +59,12 @@ class Breaker:
         *,
         first_pause: float = FIRST_PAUSE,
         longest_pause: float = LONGEST_PAUSE,
+        silence_only: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._first = at_least("first_pause", first_pause, 0.0)
         self._longest = at_least("longest_pause", longest_pause, 0.0)
+        self._silence_only = silence_only
         self._clock = clock
         self._lock = threading.Lock()
         self._why = ""
@@ -94,18 +98,26 @@ class Breaker:
         try:
             answer = call()
         except ServiceUnreachable as error:
-            self._failed(str(error), known)
+            if error.status is None or not self._silence_only:
+                self._failed(str(error), known)
+            else:
+                self.answered()
             raise
         except EmbedderError:
             # It refused, or said something odd; but it is there.
-            self._answered()
+            self.answered()
             raise
-        self._answered()
+        self.answered()
         return answer
 
     def failed(self, why: str) -> None:
         """Hear that the service did not answer somebody who did not ask by way of this."""
         self._failed(why, self._failures)
+
+    def answered(self) -> None:
+        """Hear that the service is there."""
+        with self._lock:
+            self._why, self._failures, self._until = "", 0, 0.0
 
     def _pause(self) -> float:
         # The exponent is bounded: a service may be away for months.
@@ -118,10 +130,6 @@ class Breaker:
             if self._failures == known:
                 self._failures += 1
             self._why, self._until = why, self._clock() + self._pause()
-
-    def _answered(self) -> None:
-        with self._lock:
-            self._why, self._failures, self._until = "", 0, 0.0
 
 
 def checked_seconds(argument: str, seconds: float) -> float:

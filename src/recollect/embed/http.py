@@ -7,7 +7,8 @@ long for a service all the same is cut smaller, until it fits. A blank text, whi
 zero vector.
 
 Somebody waits for the answer to a question, so it is given seconds; documents are given minutes. A service
-that does not answer is left alone by questions for a while (:mod:`recollect.embed.breaker`).
+that does not answer is left alone for a while (:mod:`recollect.embed.breaker`): by questions, and, if it was
+a document that waited in vain for all its minutes, by documents too.
 """
 
 from __future__ import annotations
@@ -110,6 +111,7 @@ class ServiceEmbedder(ABC):
         self._patience = patience or Patience()
         self._question = _question_patience(self._patience, question_seconds)
         self._breaker = Breaker(clock=self._patience.clock)
+        self._writing = Breaker(clock=self._patience.clock, silence_only=True)
         self._apart = False
         self._lock = threading.Lock()
 
@@ -216,7 +218,15 @@ class ServiceEmbedder(ABC):
         if not spoken and self._dimension is not None:
             return np.zeros((len(passages), self._dimension), dtype=np.float32)
         texts = [passages[index] for index in spoken] or [_ANY]
-        found = self._breaker.ask(lambda: self._batched(prompt, texts, patience), anyway=anyway)
+
+        def asked() -> Vectors:
+            return self._breaker.ask(lambda: self._batched(prompt, texts, patience), anyway=anyway)
+
+        if anyway:
+            found = self._writing.ask(asked)
+        else:
+            found = asked()
+            self._writing.answered()
         rows = np.zeros((len(passages), found.shape[1]), dtype=np.float32)
         rows[spoken] = found[: len(spoken)]
         return rows

@@ -81,9 +81,9 @@ class Asked:
         self._request = request
         self._key = key
 
-    async def run(self, work: Callable[[], _Result]) -> _Result:
+    async def run(self, work: Callable[[], _Result], *, writing: bool = False) -> _Result:
         """Do something on a thread of the engine's."""
-        return await self.service.workers.run(work)
+        return await self.service.workers.run(work, writing=writing)
 
     async def recheck(self) -> None:
         """Raise unless the key is still good: what takes long must not outlive one that was revoked."""
@@ -139,7 +139,7 @@ class Asked:
                 )
                 return found.status, found.body, found.again
 
-        code, body, again = await self.run(answered)
+        code, body, again = await self.run(answered, writing=True)
         headers = {}
         if again:
             headers[REPLAYED] = "true"

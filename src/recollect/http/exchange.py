@@ -68,7 +68,7 @@ async def import_(asked: Working, request: Request) -> Response:
     importer = Importer(asked.engine, asked.namespace)
     async for lines in _read(request, asked.service.limits.body):
         await asked.recheck()
-        await asked.run(lambda lines=lines: importer.take(lines))  # type: ignore[misc]
+        await asked.run(lambda lines=lines: importer.take(lines), writing=True)  # type: ignore[misc]
     problems, taken = importer.problems, asdict(importer.taken)
     if problems.failed and not any(taken.values()):
         faults = [{"at": f"line {each['line']}", "problem": each["problem"]} for each in problems.listed[:20]]
