@@ -126,6 +126,18 @@ def test_a_heat_map_of_two_parameters(cli: Run, taught: Path) -> None:
     assert "exactly two parameters" in cli("tune", "weights", *OVER, "--plot", "drawn").err
 
 
+def test_what_stays_is_drawn_with_its_own_value(cli: Run, taught: Path) -> None:
+    pytest.importorskip("matplotlib")
+    cli("tune", "weights", *OVER, "--over", "quality_weight=0.1,0.2", "--use")
+    # What is in use now is no point of this grid, whose every point is worse.
+    over = ("--over", "machine_weight=0.5,0.6", "--over", "quality_weight=0.3,0.4")
+    refused = cli("tune", "weights", *over, "--plot", "drawn", "--json").json
+    assert (refused["accepted"], refused["setting"]["machine_weight"]) == (False, 1.0)
+    said = (taught / "drawn" / "weights.svg").read_text("utf-8")
+    stays = f"quality_weight {refused['setting']['quality_weight']:g}"
+    assert f"chosen: machine_weight 1, {stays} (ndcg@10 1.000)" in said
+
+
 def test_words_have_no_place_on_a_heat_map(cli: Run, taught: Path) -> None:
     words = ("--over", "fusion=relative,rrf", "--over", "deduplicate=yes,no")
     for over in (words, (*OVER, *words[:2]), OVER):

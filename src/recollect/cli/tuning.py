@@ -358,5 +358,6 @@ def _draw_grid(session: Session, found: Tuned, folder: Path) -> None:
         folder / "weights.svg",
         title=f"Mean {found.metric} of each setting",
         value=found.metric,
+        reached=means[found.verdict.setting[names[0]], found.verdict.setting[names[1]]],
     )
     session.output.say(f"Drawn: {drawn}")

@@ -128,6 +128,7 @@ def draw_heat_map(
     *,
     title: str,
     value: str,
+    reached: float | None = None,
 ) -> Path:
     """Draw a value over a grid of two settings, with the chosen point.
 
@@ -143,6 +144,8 @@ def draw_heat_map(
         A file that ends in .png or .svg.
     title, value
         What the drawing and its colours show.
+    reached
+        The value at the chosen point, which may lie between the steps; that of the nearest by default.
     """
     table = checks.matrix("values", values)
     if not isinstance(axes, Mapping) or len(axes) != 2:
@@ -170,7 +173,8 @@ def draw_heat_map(
         ax.plot(
             at[1], at[0], marker="o", markersize=13.5, color="none", markeredgecolor=_INK, markeredgewidth=1
         )
-        best = table[int(np.abs(rows - at[0]).argmin()), int(np.abs(columns - at[1]).argmin())]
+        near = table[int(np.abs(rows - at[0]).argmin()), int(np.abs(columns - at[1]).argmin())]
+        best = near if reached is None else checks.number("reached", reached)
         _axes(ax, title, across, down)
         ax.set_title(title, pad=24)
         said = f"chosen: {down} {at[0]:.3g}, {across} {at[1]:.3g} ({value} {best:.3f})"
