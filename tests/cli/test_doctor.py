@@ -141,3 +141,16 @@ def test_a_large_namespace_without_an_index_is_told_how_to_get_one(
     assert any("pip install 'recollect[ann]'" in advice for advice in cli("doctor", "--json").json["advice"])
     monkeypatch.setenv("RECOLLECT_APPROXIMATE_FROM", "4")
     assert "large namespace" not in cli("doctor").out
+
+
+def test_a_database_that_can_only_be_read_is_said(
+    cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = cli("doctor", "--json", "--read-only").json
+    assert asked["db"]["read_only"] is True
+    assert not any("can only be read" in each for each in asked["advice"])
+    monkeypatch.setattr("os.access", lambda path, mode, **how: not str(path).endswith(".db"))
+    found = cli("doctor", "--json").json
+    assert found["db"]["memories"] == 1
+    [said] = [each for each in found["advice"] if "can only be read" in each]
+    assert "the file may not be written; copy it to where it can be written" in said

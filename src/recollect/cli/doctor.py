@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
@@ -78,6 +79,7 @@ def _models(settings: Settings, advice: list[str]) -> dict[str, str]:
 
 def _database(settings: Settings, advice: list[str]) -> dict[str, Any]:
     from recollect.model.errors import RecollectError
+    from recollect.store.sqlite.reading_only import unwritable
 
     found: dict[str, Any] = {"path": str(settings.db), "exists": settings.db.exists()}
     if not found["exists"]:
@@ -89,6 +91,9 @@ def _database(settings: Settings, advice: list[str]) -> dict[str, Any]:
             if faster := found.get("vector_search_advice"):
                 advice.append(faster)
             found["embedder"] = engine.store.setting("embedder")
+            found["read_only"] = engine.store.read_only
+            if found["read_only"] and (reason := unwritable(Path(str(settings.db)))):
+                advice.append(f"the database can only be read: {reason}; copy it to where it can be written")
     except RecollectError as error:
         found["problem"] = str(error)
         advice.append(f"the database cannot be opened: {error}")

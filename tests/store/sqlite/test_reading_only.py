@@ -1,6 +1,7 @@
 import os
 import sqlite3
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -60,6 +61,15 @@ def test_a_file_is_written_if_it_and_its_folder_may_be(file: Path, monkeypatch: 
         # Somebody else has it open, and made what is needed.
         (file.parent / beside).touch()
     assert unwritable(file) == ""
+
+
+def test_a_medium_that_is_read_only_is_said(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_write(monkeypatch)
+    monkeypatch.setattr(os, "statvfs", lambda path: SimpleNamespace(f_flag=1), raising=False)
+    monkeypatch.setattr(os, "ST_RDONLY", 1, raising=False)
+    assert unwritable(file) == "its file system is read-only"
+    monkeypatch.delattr(os, "statvfs")
+    assert unwritable(file) == "the file may not be written"
 
 
 def test_what_is_not_there_or_no_file_is_for_others_to_refuse(

@@ -38,7 +38,7 @@ def unwritable(file: Path) -> str:
     if not file.is_file():
         return ""
     if not _may_write(file):
-        return "the file may not be written"
+        return _medium(file) or "the file may not be written"
     if _may_write(file.parent) or all(_may_write(Path(f"{file}{each}")) for each in _NEEDED):
         return ""
     return "its folder may not be written, where a writer needs more files"
@@ -106,6 +106,14 @@ def refuse_to_write(name: str, reason: str) -> None:
 def _may_write(path: Path) -> bool:
     # By whom the process acts for now, where the system can tell.
     return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
+def _medium(file: Path) -> str:
+    """Return that a whole file system is read-only, where the system can tell and it is."""
+    statistics = getattr(os, "statvfs", None)
+    if statistics is None or not statistics(file).f_flag & os.ST_RDONLY:
+        return ""
+    return "its file system is read-only"
 
 
 def _log(file: Path) -> Path | None:
