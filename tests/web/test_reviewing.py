@@ -24,8 +24,8 @@ def engine() -> Iterator[Engine]:
         yield memory
 
 
-def looked(client: TestClient, token: str) -> str:
-    form = {"token": token, "strategy": "keep_highest_confidence"}
+def looked(client: TestClient, token: str, strategy: str = "keep_highest_confidence") -> str:
+    form = {"token": token, "strategy": strategy}
     assert client.post("/duplicates/find", data=form).status_code == 303
     end = time.monotonic() + 10
     while 'class="running"' in (page := client.get("/duplicates").text) and time.monotonic() < end:
@@ -103,6 +103,15 @@ def test_all_at_once_as_proposed(client: TestClient, engine: Engine, token: str)
     answer = client.post("/duplicates/settle-all", data={"token": token})
     assert len(current(engine)) == 3
     assert "Settled: 2 memories superseded." in client.get(answer.headers["location"]).text
+
+
+def test_what_was_settled_is_noted_by_how_it_was_proposed(
+    client: TestClient, engine: Engine, token: str
+) -> None:
+    looked(client, token, "keep_most_recent")
+    client.post("/duplicates/settle-all", data={"token": token})
+    assert [run.strategy for run in engine.duplicate_runs()] == ["keep_most_recent"]
+    assert "keep most recent · 2 memories superseded" in client.get("/duplicates").text
 
 
 def test_bad_forms_change_nothing(client: TestClient, engine: Engine, token: str) -> None:

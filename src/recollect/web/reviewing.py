@@ -31,6 +31,14 @@ _BY_HAND: Final = "It says the same, as somebody decided who looked at both."
 
 
 @frozen
+class Looked:
+    """What a search found, and the strategy by which it proposes what to keep."""
+
+    found: FoundDuplicates
+    strategy: str
+
+
+@frozen
 class Pair:
     """Two memories that may contradict each other."""
 
@@ -43,7 +51,8 @@ def review(visit: Visit) -> Response:
     """Show what waits to be decided."""
     engine = visit.engine
     errand = visit.errands.last(_KIND, visit.namespace)
-    found = _found(errand)
+    looked = _looked(errand)
+    found = None if looked is None else looked.found
     runs = engine.duplicate_runs(namespace=visit.namespace)
     wanted = visit.values.text("run")
     return visit.page(
@@ -64,13 +73,14 @@ def find(visit: Visit) -> Response:
     strategy = checks.one_of("strategy", values.text("strategy"), tuple(STRATEGIES))
     paraphrases = values.flag("paraphrases")
 
-    def work(advance: Progress) -> FoundDuplicates:
-        return engine.find_duplicates(
+    def work(advance: Progress) -> Looked:
+        found = engine.find_duplicates(
             strategy=strategy,
             paraphrases=paraphrases,
             namespace=namespace,
             progress=lambda what, done, total: advance(done, total),
         )
+        return Looked(found, strategy)
 
     visit.errands.start(_KIND, namespace, work)
     return visit.go(visit.url("/duplicates"))
@@ -79,11 +89,11 @@ def find(visit: Visit) -> Response:
 def settle(visit: Visit) -> Response:
     """Do with one group what a person decided: keep one of them, merge them, or keep them all."""
     errand = visit.errands.last(_KIND, visit.namespace)
-    found = _found(errand)
+    looked = _looked(errand)
     ids = set(visit.values.texts("memory"))
-    waiting = () if found is None else found.groups
+    waiting = () if looked is None else looked.found.groups
     group = next((each for each in waiting if _ids(each) == ids), None)
-    if errand is None or found is None or group is None:
+    if errand is None or looked is None or group is None:
         raise InvalidArgument("memory", sorted(ids), "a group that waits to be decided; look again")
     way = checks.one_of("do", visit.values.text("do", _KEEP), _WAYS)
     run = None
@@ -92,19 +102,21 @@ def settle(visit: Visit) -> Response:
         strategy = _MERGE if way == _MERGE else "keep_highest_confidence"
         done = visit.engine.supersede_duplicates([chosen], strategy=strategy, namespace=visit.namespace)
         run = done.number
-    left = tuple(each for each in found.groups if each is not group)
-    errand.result = replace(found, groups=left)
+    left = tuple(each for each in waiting if each is not group)
+    errand.result = Looked(replace(looked.found, groups=left), looked.strategy)
     return visit.go(visit.url("/duplicates", run=run))
 
 
 def settle_all(visit: Visit) -> Response:
     """Do with every group what was proposed."""
     errand = visit.errands.last(_KIND, visit.namespace)
-    found = _found(errand)
-    if errand is None or found is None or not found.groups:
+    looked = _looked(errand)
+    if errand is None or looked is None or not looked.found.groups:
         raise InvalidArgument("groups", 0, "at least one group that waits to be decided; look again")
-    run = visit.engine.supersede_duplicates(found.groups, namespace=visit.namespace)
-    errand.result = replace(found, groups=())
+    run = visit.engine.supersede_duplicates(
+        looked.found.groups, strategy=looked.strategy, namespace=visit.namespace
+    )
+    errand.result = Looked(replace(looked.found, groups=()), looked.strategy)
     return visit.go(visit.url("/duplicates", run=run.number))
 
 
@@ -130,9 +142,9 @@ def decide(visit: Visit) -> Response:
     return visit.go(visit.url("/duplicates") + "#contradictions")
 
 
-def _found(errand: Errand | None) -> FoundDuplicates | None:
+def _looked(errand: Errand | None) -> Looked | None:
     result = None if errand is None else errand.result
-    return result if isinstance(result, FoundDuplicates) else None
+    return result if isinstance(result, Looked) else None
 
 
 def _still_there(visit: Visit, groups: Sequence[DuplicateGroup]) -> tuple[DuplicateGroup, ...]:
