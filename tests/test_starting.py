@@ -1,8 +1,11 @@
 """What a new process loads before its first answer: what a recall needs, and nothing of the other verbs."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import recollect
 
@@ -40,6 +43,14 @@ ELSEWHERE = {
     "socket",
     "ssl",
 }
+COMMAND = """
+import atexit, sys
+atexit.register(lambda: print("\\n".join(sys.modules)))
+from recollect.cli import main
+main()
+"""
+ASKING_FOR_COLOUR = {"FORCE_COLOR", "TTY_COMPATIBLE"}
+NOT_FOR_A_PIPE = {"asyncio", "multiprocessing", "onnxruntime", "pydantic_settings", "rich", "tokenizers"}
 
 
 def loaded(path: Path) -> set[str]:
@@ -57,3 +68,27 @@ def test_the_first_recall_of_a_process_loads_nothing_of_the_other_verbs(tmp_path
     for module, verb in OF_OTHER_VERBS.items():
         assert module not in found, f"{module} is for {verb}"
     assert not found & ELSEWHERE
+
+
+@pytest.mark.parametrize("command", [("list",), ("recall", "tea"), ("remember", "Tom drinks coffee")])
+def test_a_command_in_a_pipe_loads_nothing_that_draws_and_no_model(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    path = tmp_path / "memories.db"
+    with recollect.open(path, embedder="lexical") as memory:
+        memory.remember("Anna drinks green tea")
+    environment = {name: value for name, value in os.environ.items() if name not in ASKING_FOR_COLOUR}
+    asked = [sys.executable, "-c", COMMAND, "--db", str(path), "--embedder", "lexical", *command]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True, env=environment, cwd=tmp_path)
+    found = set(done.stdout.split())
+    assert "recollect.engine.engine" in found
+    assert not found & NOT_FOR_A_PIPE
+    # The names of embedders are read where one is opened.
+    assert ("recollect.embed.select" in found) == (command != ("list",))
+
+
+def test_a_frozen_class_is_defined_the_quick_way() -> None:
+    files = list(Path(recollect.__file__).parent.rglob("*.py"))
+    assert len(files) > 300
+    slow = [file.name for file in files if "@dataclass(frozen=True, slots=True" in file.read_text("utf-8")]
+    assert slow == []

@@ -14,14 +14,13 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError, field_validator
 
 from recollect.embed.breaker import LONGEST_QUESTION, QUESTION_SECONDS
 from recollect.embed.folder import models_folder
 from recollect.embed.hub import hub_cache
-from recollect.embed.select import Resources
 from recollect.engine.choosing_anchors import open_anchors
 from recollect.engine.duplicate_modes import Duplicates
 from recollect.engine.engine import Engine
@@ -36,6 +35,9 @@ from recollect.model.namespace import DEFAULT_NAMESPACE
 from recollect.model.namespace import namespace as checked_namespace
 from recollect.store.postgres.address import ServerAddress, is_address
 from recollect.store.recall_log import LIMIT, MEGABYTES, LogBounds
+
+if TYPE_CHECKING:
+    from recollect.embed.select import Resources
 
 CONFIG: Final = "recollect.toml"
 CONFIG_VARIABLE: Final = "RECOLLECT_CONFIG"
@@ -217,6 +219,8 @@ class Settings(BaseModel):
     @property
     def resources(self) -> Resources:
         """What embedders may draw on."""
+        from recollect.embed.select import Resources
+
         return Resources(
             models=self.models,
             hub_cache=self.hub_cache,
@@ -256,7 +260,7 @@ class Settings(BaseModel):
             replica=self.replica,
             migration_backup=self.migration_backup,
             approximate_from=self.approximate_from,
-            resources=self.resources,
+            resources=self.resources if embed else None,
             logging=Logging(
                 self.log_recalls, self.log_queries, LogBounds(self.log_limit, self.log_megabytes)
             ),

@@ -15,7 +15,6 @@ from typing import Final
 
 import numpy as np
 
-from recollect.duplicates.near import is_turn
 from recollect.index import tail
 from recollect.index.codes import Floats
 from recollect.index.record import FIELDS, FORGOTTEN, packed
@@ -272,6 +271,8 @@ def _add_addresses(
     together: bool,
 ) -> None:
     """Let a batch be found by the hashes of its texts, and of what was embedded."""
+    from recollect.duplicates.near import is_turn
+
     number, first = namespace.number, namespace.slots
     said, embedded = place(number, first), vectors_place(embedder[0] if embedder else 0, number, first)
     if len(batch) == 1 and not together:
