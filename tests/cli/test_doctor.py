@@ -151,6 +151,6 @@ def test_a_database_that_can_only_be_read_is_said(
     assert not any("can only be read" in each for each in asked["advice"])
     monkeypatch.setattr("os.access", lambda path, mode, **how: not str(path).endswith(".db"))
     found = cli("doctor", "--json").json
-    assert found["db"]["memories"] == 1
+    assert found["db"]["memories"] == 3
     [said] = [each for each in found["advice"] if "can only be read" in each]
     assert "the file may not be written; copy it to where it can be written" in said
