@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from recollect.model.errors import StoreUnavailable
+
 Run = Callable[..., Any]
 
 
@@ -97,8 +99,9 @@ def test_more_than_one_transaction(cli: Run, home: Path) -> None:
     assert cli("import", "many.jsonl").out == "imported 450 memories\n"
 
 
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (StoreUnavailable("full"), 3)])
 def test_an_interrupted_import_goes_on_where_it_was(
-    cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int
 ) -> None:
     from recollect.engine import Engine
 
@@ -108,12 +111,12 @@ def test_an_interrupted_import_goes_on_where_it_was(
     def interrupted(self: Engine, items: Any, **options: Any) -> Any:
         calls.append(len(items))
         if len(calls) == 2:
-            raise KeyboardInterrupt
+            raise error
         return real(self, items, **options)
 
     monkeypatch.setattr(Engine, "remember_many", interrupted)
     stopped = cli("import", "many.jsonl")
-    assert stopped.code == 130
+    assert stopped.code == code
     assert "200 imported so far; run the same again to go on." in stopped.err
     assert cli("import", "many.jsonl").out == "imported 250 memories, 200 known already\n"
 

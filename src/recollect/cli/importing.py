@@ -62,6 +62,8 @@ def import_(
     dry_run: DryRun = False,
 ) -> None:
     """Remember what files and folders say, those of other programs too. Again, it adds only what is new."""
+    from recollect.model.errors import RecollectError
+
     if format is not None:
         chosen("--format", format, FORMATS)
     chosen("--split", split, SPLITS)
@@ -74,7 +76,8 @@ def import_(
                 reading = read(source.data, source.form, name=source.label, link=source.link, split=split)
                 for line in importer.take(source.name, reading.records):
                     advance(source.label, line, reading.total)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, RecollectError):
+            # A full disk, say: what was written before that is there.
             session.output.say(
                 f"{importer.taken.imported:,} imported so far; run the same again to go on.", ""
             )

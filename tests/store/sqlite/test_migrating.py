@@ -106,6 +106,19 @@ def test_a_migration_that_fails_half_way_leaves_the_file_as_it_was(
     assert opened(path) == []
 
 
+def test_a_migration_that_cannot_be_committed_leaves_no_copies_behind(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = dump(path)
+    late = "PRAGMA defer_foreign_keys = ON;\nINSERT INTO sessions VALUES (99, 'nobody', 0);"
+    monkeypatch.setattr(module, "MIGRATIONS", (*MIGRATIONS, late))
+    for _ in range(2):
+        with pytest.raises(StoreError, match="FOREIGN KEY"):
+            opened(path)
+    assert dump(path) == before
+    assert backups(path) == []
+
+
 @pytest.mark.usefixtures("newer")
 def test_without_room_for_the_copy_nothing_is_changed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = dump(path)

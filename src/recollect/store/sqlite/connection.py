@@ -393,9 +393,17 @@ def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool, backup
         )
         refuse_to_write(name, f"it {wrong}, and {reason}")
     _use_log(connection)
-    with writing(connection, name):
-        copied = Path(name) if backup and name != IN_MEMORY else None
-        return migrate(connection, MIGRATIONS, APPLICATION_ID, copied, {ADDRESSED: addresses.rebuild})
+    done = None
+    try:
+        with writing(connection, name):
+            copied = Path(name) if backup and name != IN_MEMORY else None
+            done = migrate(connection, MIGRATIONS, APPLICATION_ID, copied, {ADDRESSED: addresses.rebuild})
+    except StoreError:
+        # The disk may have had room for the copy and for nothing else.
+        if done is not None and done.backup is not None:
+            done.backup.unlink()
+        raise
+    return done
 
 
 def _use_log(connection: sqlite3.Connection) -> None:
