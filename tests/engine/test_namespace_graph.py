@@ -194,7 +194,22 @@ def test_it_is_put_in_order_once_for_each_state(memory: Engine) -> None:
     memory.remember("y", entities=["Anna"])
     assert graphs.at("default", NOW).ordered is not before
     assert graphs.at("default", NOW).ordered.both_ways.edges == 6
-    assert found.nbytes > size
+    assert graphs.at("default", NOW).nbytes > size
+
+
+def test_whoever_has_a_graph_keeps_it_as_it_was_while_another_catches_up(memory: Engine) -> None:
+    memory.remember("x", entities=["Anna", "Ben"], source={"session": "s", "position": 0})
+    graphs = Graphs(memory.store, NameBook(memory.store, None))
+    first = graphs.at("default", NOW)
+    before = first.graph, first.slots, first.change, first.entity_keys, first.names
+    memory.remember("y", entities=["Cyd"], source={"session": "s", "position": 1})
+    memory.relate("Anna", "knows", "Dora")
+    second = graphs.at("default", NOW)
+    assert second is not first
+    assert edges(second) == edges(fresh(memory))
+    assert (first.graph, first.slots, first.change, first.entity_keys, first.names) == before
+    assert first.entity_node("Cyd") is None
+    assert graphs.at("default", NOW) is second
 
 
 def test_memories_take_precedence_by_their_slots_and_then_names_by_their_keys(memory: Engine) -> None:

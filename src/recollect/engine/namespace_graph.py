@@ -18,6 +18,7 @@ from __future__ import annotations
 from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain, pairwise
@@ -33,7 +34,7 @@ from recollect.graph.pagerank import pagerank
 from recollect.index.growing import Growing
 from recollect.index.record import visible
 from recollect.model.checks import FloatArray, IntArray
-from recollect.store.naming import Link
+from recollect.store.naming import GraphNews, Link
 from recollect.store.port import Store, View
 
 _Computed = TypeVar("_Computed")
@@ -58,7 +59,7 @@ _STALE: Final = 4
 
 
 class NamespaceGraph:
-    """The graph of one namespace at one moment; :class:`Graphs` keeps it up to date.
+    """The graph of one namespace at one moment, which does not change; :class:`Graphs` has the latest.
 
     Attributes
     ----------
@@ -207,15 +208,43 @@ class NamespaceGraph:
         found.slots = slots
         return found
 
-    def catch_up(self, store: Store, namespace: str, now: datetime) -> bool:
-        """Bring this up to `now`; return False if it has to be built anew instead."""
+    def at(self, store: Store, namespace: str, now: datetime, names: Names) -> NamespaceGraph | None:
+        """Return this graph as it is at a moment; None if it has to be built anew instead.
+
+        This one stays what it is: where several threads look at once, another may be walking over it.
+        """
         news = store.graph_news(namespace, self.change)
         waited = self.since is not None and not self._is_still_true(now)
         if news.change == self.change and not waited:
-            return self.since is not None or not news.change
+            return self._named(names) if self.since is not None or not news.change else None
         if news.change < self.change or (self.change and (news.kinds & _RENAMED or self._is_stale())):
             # What a replica knows may be older than what is known here.
-            return False
+            return None
+        later = self._growing()
+        later.names = names
+        later._catch_up(store, namespace, now, news, waited=waited)
+        return later
+
+    def _named(self, names: Names) -> NamespaceGraph:
+        if names is self.names:
+            return self
+        other = copy(self)
+        other.names = names
+        return other
+
+    def _growing(self) -> NamespaceGraph:
+        """Return the same graph with a room of its own to grow in."""
+        other = copy(self)
+        for name, held in vars(self).items():
+            if isinstance(held, dict | array):
+                setattr(other, name, copy(held))
+        other._owners = self._owners.copy()
+        other._new = tuple(array(column.typecode) for column in self._new)
+        return other
+
+    def _catch_up(
+        self, store: Store, namespace: str, now: datetime, news: GraphNews, *, waited: bool
+    ) -> None:
         changed = {slot for slot in news.changed if slot < self.slots}
         if waited:
             changed |= {slot for slot, at in self._expiries.items() if self._turned(at, now)}
@@ -232,7 +261,6 @@ class NamespaceGraph:
         turns = [at for at in self._expiries.values() if at > now]
         turn = store.next_turn(namespace, now)
         self.since, self.until = now, min(filter(None, [*turns, turn]), default=None)
-        return True
 
     def _is_still_true(self, now: datetime) -> bool:
         assert self.since is not None  # the caller looked
@@ -404,7 +432,7 @@ class Graphs:
 
         With `as_of`, what was believed then; that one is built for the question and not kept.
         """
-        # Names, changes and links must be of one moment, and one thread at a time catches up.
+        # Names, changes and links must be of one moment.
         with self._store.view(namespace, now) as view:
             names = self._names.of(namespace)
             if as_of is not None:
@@ -413,13 +441,14 @@ class Graphs:
                 # A graph may be of changes that never came to be, and whose numbers others have now.
                 self._rollbacks = self._store.rollbacks
                 self._kept.clear()
-            found = self._kept.pop(namespace, None)
-            if found is not None:
-                found.names = names
-            if found is None or not found.catch_up(self._store, namespace, now):
-                found = NamespaceGraph(names)
-                found.catch_up(self._store, namespace, now)
+            kept = self._kept.pop(namespace, None)
+            found = None if kept is None else kept.at(self._store, namespace, now, names)
+            if found is None:
+                found = NamespaceGraph(names).at(self._store, namespace, now, names)
+            assert found is not None  # an empty one is never too old
             self._kept[namespace] = found
-            while len(self._kept) > 1 and sum(graph.nbytes for graph in self._kept.values()) > self._budget:
+            while (
+                len(self._kept) > 1 and sum(each.nbytes for each in list(self._kept.values())) > self._budget
+            ):
                 self._kept.popitem(last=False)
         return found
