@@ -11,6 +11,7 @@ import pytest
 from recollect.model.errors import InvalidArgument, MemoryNotFound
 from recollect.rank.context import Reading
 from recollect.store.port import Store
+from recollect.store.repeats import Repeat
 from recollect.store.samples import (
     DIMENSION,
     EMBEDDER,
@@ -94,6 +95,21 @@ class CorrectionsConformance:
         assert recalled(store)[0] == ["c"]
         store.purge(HERE, ["a"])
         assert store.get(HERE, ["c"])[0].supersedes == ()
+
+    def test_what_only_repeated_the_purged_held_until_its_successor_began(self, store: Store) -> None:
+        """Check that what was said does not vanish from the past with the one of two who said it."""
+        later, last = NOW + timedelta(hours=1), NOW + timedelta(hours=2)
+        store.add([entry("a", "tea"), entry("again", "tea")])
+        store.repeat(HERE, [Repeat("again", "a", "exact", "said again", NOW)])
+        store.add([entry("b", "milk", created_at=later, supersedes=("a",))])
+        assert store.get(HERE, ["again"])[0].valid_to is None
+        store.purge(HERE, ["a"])
+        again, b = store.get(HERE, ["again", "b"])
+        assert (again.superseded_by, again.valid_to, b.supersedes) == ("b", later, ("again",))
+        with store.view(HERE, last, true_at=NOW) as view:
+            assert found_ids(view, view.lexical(query("tea"), 10)) == ["again"]
+        store.purge(HERE, ["b"])
+        assert store.get(HERE, ["again"])[0].valid_to is None
 
     def test_a_purge_takes_back_the_end_that_the_purged_gave(self, store: Store) -> None:
         """Check that what is current again holds again, in whatever order its successors are purged."""

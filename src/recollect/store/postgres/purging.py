@@ -92,13 +92,17 @@ def _unlink(connection: Server, namespace: Namespace, removed: Memory) -> None:
     until it began, and now until the newer one did.
     """
     replaced = replaced_by(connection, namespace, removed)
-    heir = removed.superseded_by
-    began = None if heir is None else find(connection, namespace.path, heir).memory.event_time
+    heir = None if removed.superseded_by is None else find(connection, namespace.path, removed.superseded_by)
+    began = None if heir is None else heir.memory.event_time
     for kept, given in replaced:
+        if heir is not None and heir.slot > kept.slot and kept.memory.valid_to is None:
+            # It only repeated what goes, and from now on speaks for itself.
+            given = True
         ended = ended_again(kept.memory, given, began)
         until = math.inf if ended is None else ended.timestamp()
         if heir is not None:
-            set_columns(connection, kept, superseded_by=heir, valid_to=microseconds(ended))
+            taken = heir.memory.id
+            set_columns(connection, kept, superseded_by=taken, valid_to=microseconds(ended), end_given=given)
             put_record(connection, kept, changed_record(kept.record, until=until), "supersede")
         else:
             set_columns(
@@ -112,7 +116,7 @@ def _unlink(connection: Server, namespace: Namespace, removed: Memory) -> None:
             record = changed_record(kept.record, superseded=math.inf, until=until)
             put_record(connection, kept, record, "reinstate")
     if heir is not None:
-        newer = find(connection, namespace.path, heir)
+        newer = find(connection, namespace.path, heir.memory.id)
         ids = [id_ for id_ in newer.memory.supersedes if id_ != removed.id]
         # What is younger than the heir was said again, and is linked by its own row alone (repeats.py).
         ids += [kept.memory.id for kept, _ in replaced if kept.slot < newer.slot]

@@ -103,16 +103,20 @@ def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memor
     until it began, and now until the newer one did.
     """
     replaced = replaced_by(connection, namespace, removed.id)
-    heir = removed.superseded_by
-    began = None if heir is None else find(connection, namespace.path, heir)[3].event_time
+    heir = None if removed.superseded_by is None else find(connection, namespace.path, removed.superseded_by)
+    began = None if heir is None else heir[3].event_time
     for number, slot, kept, given in replaced:
         record = record_of(connection, namespace, slot)
+        if heir is not None and heir[2] > slot and kept.valid_to is None:
+            # It only repeated what goes, and from now on speaks for itself.
+            given = True
         ended = ended_again(kept, given, began)
         until = math.inf if ended is None else ended.timestamp()
         if heir is not None:
             connection.execute(
-                "UPDATE memories SET superseded_by = ?, valid_to = ?, version = version + 1 WHERE number = ?",
-                (heir, microseconds(ended), number),
+                "UPDATE memories SET superseded_by = ?, valid_to = ?, end_given = ?, version = version + 1 "
+                "WHERE number = ?",
+                (heir[3].id, microseconds(ended), given, number),
             )
             put_record(connection, namespace, slot, changed_record(record, until=until), "supersede")
         else:
@@ -124,7 +128,7 @@ def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memor
             record_now = changed_record(record, superseded=math.inf, until=until)
             put_record(connection, namespace, slot, record_now, "reinstate")
     if heir is not None:
-        _, number, slot, newer = find(connection, namespace.path, heir)
+        _, number, slot, newer = find(connection, namespace.path, heir[3].id)
         older = [id_ for id_ in newer.supersedes if id_ != removed.id]
         # What is younger than the heir was said again, and is linked by its own row alone (repeats.py).
         older += [each.memory.id for each in replaced if each.slot < slot]
