@@ -87,6 +87,19 @@ def test_no_more_run_at_once_than_there_are_threads(engine: Engine) -> None:
     assert 1 < most <= 3
 
 
+def test_those_who_look_do_not_wait_for_those_who_write(engine: Engine) -> None:
+    go = threading.Event()
+
+    async def conversation(calls: Calls) -> None:
+        writes = [asyncio.create_task(calls.run(lambda given: go.wait(10), writing=True)) for _ in range(4)]
+        await asyncio.sleep(0.02)
+        assert await asyncio.wait_for(calls.run(lambda given: "found"), 5) == "found"
+        go.set()
+        assert await asyncio.gather(*writes) == [True] * 4
+
+    run(engine, conversation, threads=2)
+
+
 def test_a_cancelled_call_that_waits_never_happens_and_one_that_runs_comes_to_its_end(engine: Engine) -> None:
     begun, go, done = threading.Event(), threading.Event(), []
 

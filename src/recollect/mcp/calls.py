@@ -3,6 +3,9 @@
 The engine is synchronous and the protocol is not. A call waits its turn for one of a few threads; one that is
 cancelled while it waits never happens, and one that has begun runs to its end, for a write is either done or
 not, though nobody waits for the answer any more.
+
+Writing may wait for minutes, for an embedding service that hangs, and so it has threads of its own: those who
+only look are answered meanwhile.
 """
 
 from __future__ import annotations
@@ -36,7 +39,8 @@ class Calls:
     opening
         Gives the engine, for the length of a block; called on a thread, when it is first needed.
     threads, waiting
-        How many calls run at once, and how many are taken in hand.
+        How many calls of each kind run at once, those that look and those that write, and how many are taken
+        in hand.
     """
 
     def __init__(
@@ -48,6 +52,7 @@ class Calls:
     ) -> None:
         self._opening = opening
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="recollect-mcp")
+        self._writing = ThreadPoolExecutor(threads, thread_name_prefix="recollect-mcp-writing")
         self._lock = threading.Lock()
         self._counting = threading.Lock()
         self._opened: AbstractContextManager[Engine] | None = None
@@ -55,8 +60,8 @@ class Calls:
         self._waiting = waiting
         self._taken = 0
 
-    async def run(self, work: Callable[[Engine], _Answer]) -> _Answer:
-        """Return what `work` returns, when a thread has done it.
+    async def run(self, work: Callable[[Engine], _Answer], *, writing: bool = False) -> _Answer:
+        """Return what `work` returns, when a thread has done it; `writing` if it may wait for what it writes.
 
         Raises
         ------
@@ -67,7 +72,7 @@ class Calls:
             if self._taken >= self._waiting:
                 raise Busy(f"{self._taken} calls are waiting already: wait for answers, then try again.")
             self._taken += 1
-        submitted = self._pool.submit(lambda: work(self.engine()))
+        submitted = (self._writing if writing else self._pool).submit(lambda: work(self.engine()))
         submitted.add_done_callback(lambda _: self._done())
         return await asyncio.wrap_future(submitted)
 
@@ -86,7 +91,8 @@ class Calls:
 
     def close(self) -> None:
         """Let the calls that run come to their end, drop those that wait, and close the engine."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        for pool in (self._writing, self._pool):
+            pool.shutdown(wait=True, cancel_futures=True)
         with self._lock:
             if self._opened is not None:
                 self._opened.__exit__(None, None, None)

@@ -84,7 +84,7 @@ class _Handlers:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name!r}; there are {names}")
         try:
             given = tool.checked(params.arguments or {})
-            answer = await self._calls.run(lambda engine: tool.run(engine, given))
+            answer = await self._calls.run(lambda engine: tool.run(engine, given), writing=not tool.reads)
         except Exception as error:
             return _result(explained(error, tool.name), is_error=True)
         return _result(answer)
