@@ -187,3 +187,21 @@ def test_whoever_asked_for_it_is_told_how_to_write() -> None:
         refuse_to_write("m.db", ASKED_FOR)
     with pytest.raises(StoreReadOnly, match="copy it to a folder"):
         refuse_to_write("m.db", "the file may not be written")
+
+
+def test_files_beside_a_database_are_where_it_is_and_not_where_a_link_to_it_is(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (file.parent / "links").mkdir()
+    link = file.parent / "links" / "l.db"
+    try:
+        link.symlink_to(file)
+    except OSError:
+        pytest.skip("there are no links here")
+    may_write(monkeypatch, file.name, file.parent.name)
+    assert unwritable(link) == ""
+    may_write(monkeypatch)
+    nothing_beside(monkeypatch)
+    Path(f"{file}-wal").write_bytes(b"something")
+    with pytest.raises(StoreUnavailable, match=r"m\.db-wal holds changes that m\.db does not have yet"):
+        connect(link)

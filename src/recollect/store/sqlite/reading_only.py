@@ -37,6 +37,8 @@ def unwritable(file: Path) -> str:
     """
     if not file.is_file():
         return ""
+    # The other files are where the database is, not where a link to it is.
+    file = file.resolve()
     if not _may_write(file):
         return _medium(file) or "the file may not be written"
     if _may_write(file.parent) or all(_may_write(Path(f"{file}{each}")) for each in _NEEDED):
@@ -67,7 +69,8 @@ def opened_to_read(
     StoreUnavailable
         Changes wait in a log beside the file that cannot be read where it is.
     """
-    address = file.absolute().as_uri()
+    file = file.resolve()
+    address = file.as_uri()
     connection = connect(f"{address}?mode=ro")
     try:
         connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
