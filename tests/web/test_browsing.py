@@ -29,6 +29,13 @@ def test_narrowed_down(client: TestClient) -> None:
     assert "No memory is like that" in client.get("/memories?speaker=Zoe").text
 
 
+def test_a_tag_with_a_comma_leads_to_what_has_it(client: TestClient, engine: Engine) -> None:
+    engine.remember("A tag of two words.", id="comma", tags=("Smith, John",))
+    link = re.search(r'<a href="(/memories\?tag=[^"]+)">#<bdi>Smith, John', client.get("/memories").text)
+    assert link is not None
+    assert listed(client.get(link[1]).text) == ["comma"]
+
+
 def test_page_by_page(client: TestClient, engine: Engine) -> None:
     engine.remember_many([f"Note number {number}." for number in range(60)])
     first = client.get("/memories").text

@@ -32,7 +32,7 @@ def sent(memory: Memory, **more: str) -> Values:
 
 def test_the_fields_say_what_a_browser_can_hold(memory: Memory) -> None:
     shown = written(memory)
-    assert (shown["category"], shown["tags"], shown["place"]) == ("twolines", "Smith, John, x", "CaféParis")
+    assert (shown["category"], shown["tags"], shown["place"]) == ("twolines", "Smith\\, John, x", "CaféParis")
     # Without the zeros a browser takes it for no time at all, shows nothing, and sends nothing back.
     assert shown["valid_from"] == "0012-03-04T00:00:00.000"
     assert shown["valid_to"] == "2026-05-07T18:30:00.123"
@@ -48,6 +48,8 @@ def test_what_comes_back_as_it_was_shown_is_no_change(memory: Memory) -> None:
 def test_only_what_was_changed_is_read(memory: Memory) -> None:
     assert changes(sent(memory, importance="0.9"), memory) == {"importance": 0.9}
     assert changes(sent(memory, tags="x, y"), memory) == {"tags": ("x", "y")}
+    with_one_more = written(memory)["tags"] + ", y"
+    assert changes(sent(memory, tags=with_one_more), memory) == {"tags": ("Smith, John", "x", "y")}
     assert changes(sent(memory, valid_to="", category="fact"), memory) == {
         "valid_to": None,
         "category": "fact",

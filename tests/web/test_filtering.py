@@ -4,7 +4,7 @@ import pytest
 
 from recollect.engine import Engine
 from recollect.model.errors import InvalidArgument
-from recollect.web.filtering import FIELDS, filled, filter_of, kept
+from recollect.web.filtering import FIELDS, filled, filter_of, kept, spellings
 from recollect.web.values import Values
 
 
@@ -26,6 +26,17 @@ from recollect.web.values import Values
 def test_a_form_finds_what_it_says(engine: Engine, form: str, found: list[str]) -> None:
     page = engine.list(filter=filter_of(Values.of(form)))
     assert sorted(memory.id for memory in page.memories) == found
+
+
+def test_a_name_is_found_however_it_is_written(engine: Engine) -> None:
+    engine.merge_entities("Anna", "Boris")
+    engine.describe_entity("Anna", aliases=["Annie, the cook"])
+    engine.remember("She cooked.", id="cook", entities=["Annie, the cook"])
+    spelt = spellings(engine, "default")
+    for name in ("anna", "Boris", "Annie\\, the cook"):
+        page = engine.list(filter=filter_of(Values({"entity": [name]}), spelt))
+        assert sorted(memory.id for memory in page.memories) == ["coffee", "cook", "lisbon", "tea"], name
+    assert engine.list(filter=filter_of(Values({"entity": ["Nobody"]}), spelt)).memories == ()
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '"x"', "[" * 100_000])

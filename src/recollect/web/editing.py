@@ -1,6 +1,6 @@
 """The form on which what is known about a memory is edited: what its fields say, and what was changed on it.
 
-A field of a page holds less than a memory: no line break, no microseconds, a list only with commas between.
+A field of a page holds less than a memory: no line break, no microseconds, no space around a name.
 So what comes back as it was shown is left as it is, and not read again from what the field could hold of it.
 """
 
@@ -12,7 +12,7 @@ from typing import Any, Final
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
 from recollect.model.place import Place
-from recollect.web.values import Values
+from recollect.web.values import Values, joined
 
 TIMES: Final = (
     ("valid_from", "True from (UTC)"),
@@ -37,8 +37,8 @@ def written(memory: Memory) -> dict[str, str]:
         "tier": memory.tier.value,
         "confidence": str(memory.confidence),
         "importance": str(memory.importance),
-        "tags": _line(", ".join(memory.tags)),
-        "entities": _line(", ".join(memory.entities)),
+        "tags": _line(joined(memory.tags)),
+        "entities": _line(joined(memory.entities)),
         "lat": "" if place is None else str(place.lat),
         "lon": "" if place is None else str(place.lon),
         "place": "" if place is None else _line(place.name),

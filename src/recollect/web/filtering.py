@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeAlias
 
-from recollect.model.errors import InvalidArgument
+from recollect.engine import Engine
+from recollect.model.errors import EntityNotFound, InvalidArgument
 from recollect.model.memory import Tier
 from recollect.web.values import Values
 
 FIELDS: Final = (
     "text", "category", "tier", "speaker", "session", "tag", "entity", "since", "until", "filter",
 )  # fmt: skip
+Spelt: TypeAlias = Callable[[str], Sequence[str]]
 TIERS: Final = tuple(tier.value for tier in Tier)
 
 
-def filter_of(values: Values) -> dict[str, Any] | None:
+def filter_of(values: Values, spelt: Spelt = lambda name: (name,)) -> dict[str, Any] | None:
     """Return the filter that a form describes; None if it asks for nothing.
+
+    Parameters
+    ----------
+    values
+        The fields of the form.
+    spelt
+        Returns every way to write a name.
 
     Examples
     --------
@@ -27,9 +37,9 @@ def filter_of(values: Values) -> dict[str, Any] | None:
     conditions: list[dict[str, Any]] = [{name: values.text(name)} for name in equal if values.text(name)]
     if values.text("text"):
         conditions.append({"content": {"contains": values.text("text")}})
-    for name, field in (("tag", "tags"), ("entity", "entities")):
-        if values.listed(name):
-            conditions.append({field: {"all": list(values.listed(name))}})
+    if values.listed("tag"):
+        conditions.append({"tags": {"all": list(values.listed("tag"))}})
+    conditions += [{"entities": {"any": list(spelt(name))}} for name in values.listed("entity")]
     since, until = values.instant("since"), values.instant("until", end=True)
     if since is not None:
         conditions.append({"created_at": {">=": since.isoformat()}})
@@ -38,6 +48,22 @@ def filter_of(values: Values) -> dict[str, Any] | None:
     if values.text("filter"):
         conditions.append(_read(values.text("filter")))
     return {"and": conditions} if conditions else None
+
+
+def spellings(engine: Engine, namespace: str) -> Spelt:
+    """Return what returns every way to write a name in a namespace: its own, and those read as it.
+
+    A memory keeps names as they were said, so that one merged or called by an alias is found by no other.
+    """
+
+    def spelt(name: str) -> Sequence[str]:
+        try:
+            known = engine.entity(name, namespace=namespace)
+        except EntityNotFound:
+            return (name,)
+        return tuple(dict.fromkeys((name, known.entity.name, *known.entity.aliases, *known.merged)))
+
+    return spelt
 
 
 def kept(values: Values) -> dict[str, str]:

@@ -58,7 +58,7 @@ class Dot:
 def show(visit: Visit) -> Response:
     """Show the map, and what is near a point if one was chosen."""
     values = visit.values
-    narrowed = filtering.filter_of(values)
+    narrowed = filtering.filter_of(values, filtering.spellings(visit.engine, visit.namespace))
     has_place: dict[str, Any] = {"place": {"exists": True}}
     page = visit.engine.list(
         namespace=visit.namespace,

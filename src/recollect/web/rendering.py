@@ -14,6 +14,7 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from recollect._version import __version__
+from recollect.web.values import joined
 
 PAGES: Final = (
     ("/", "Search"),
@@ -54,6 +55,7 @@ def environment() -> Environment:
         "counted": counted,
         "embedder_name": embedder_name,
         "known": known,
+        "joined": joined,
         "share": share,
     }
     found.globals |= {"version": __version__, "pages": PAGES, "one_day": timedelta(days=1)}

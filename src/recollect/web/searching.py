@@ -160,7 +160,7 @@ def _side(visit: Visit, recipe: Recipe, changes: Mapping[str, Any]) -> Side:
             recipe=recipe,
             changes=changes,
             limit=values.whole("limit", _LIMIT, 1, _MOST),
-            filter=filtering.filter_of(values),
+            filter=filtering.filter_of(values, filtering.spellings(visit.engine, visit.namespace)),
             as_of=values.instant("as_of", end=True),
         )
     shown = rows(found)

@@ -5,7 +5,8 @@ A field that is empty counts as not given, as a form sends every field it has.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 from urllib.parse import parse_qsl
@@ -13,6 +14,18 @@ from urllib.parse import parse_qsl
 from recollect.model.errors import InvalidArgument
 
 MOST_FIELDS: Final = 2_000
+_BETWEEN: Final = re.compile(r"(?<!\\),")
+
+
+def joined(parts: Iterable[str]) -> str:
+    r"""Return parts as a field holds them, with commas between.
+
+    Examples
+    --------
+    >>> print(joined(["Keller, Anna", "Bob"]))
+    Keller\, Anna, Bob
+    """
+    return ", ".join(part.replace(",", "\\,") for part in parts)
 
 
 class Values(Mapping[str, Sequence[str]]):
@@ -63,14 +76,17 @@ class Values(Mapping[str, Sequence[str]]):
         return tuple(value for value in self._fields.get(name, ()) if value.strip())
 
     def listed(self, name: str) -> tuple[str, ...]:
-        """Return the parts of a field between commas.
+        """Return the parts of a field between commas; one behind a backslash is part of a part.
 
         Examples
         --------
-        >>> Values.of("tags=tea,+green,").listed("tags")
+        >>> Values({"tags": ["tea, green,"]}).listed("tags")
         ('tea', 'green')
+        >>> Values({"entities": [joined(["Keller, Anna", "Bob"])]}).listed("entities")
+        ('Keller, Anna', 'Bob')
         """
-        return tuple(part.strip() for part in self.text(name).split(",") if part.strip())
+        parts = (part.replace("\\,", ",").strip() for part in _BETWEEN.split(self.text(name)))
+        return tuple(part for part in parts if part)
 
     def whole(self, name: str, default: int, low: int = 0, high: int = 1_000_000) -> int:
         """Return a whole number in a range."""
