@@ -72,6 +72,14 @@ def test_those_that_come_one_by_one_wait_until_there_are_enough(memory: recollec
     assert len(said_before(memory, "note 7")) == 1
 
 
+def test_they_become_a_run_where_no_namespace_has_enough_for_a_segment(memory: recollect.Engine) -> None:
+    for number in range(1, 600):
+        memory.remember(f"note {number}", namespace=f"tenant-{number % 20}")
+        assert sizes(memory) == ([] if number < 512 else [1_024])
+    assert waiting(memory) == 2 * (599 - 512)
+    assert memory.check() == []
+
+
 def test_runs_of_a_size_become_one(memory: recollect.Engine) -> None:
     for batch in range(8):
         memory.remember_many([f"note {batch} {number}" for number in range(300)])

@@ -31,9 +31,11 @@ def test_what_is_no_fingerprint_of_ours_has_a_hash_all_the_same(foreign: str) ->
     ]
 
 
-@given(st.lists(st.binary(max_size=20), max_size=6))
-def test_an_address_has_one_hash_alone_and_among_others(several: list[bytes]) -> None:
-    assert digest_keys(several).tolist() == [digest_key(each) for each in several]
+@given(st.integers(1, 127), st.lists(st.binary(max_size=20), max_size=6))
+def test_an_address_has_one_hash_alone_and_among_others(number: int, several: list[bytes]) -> None:
+    assert digest_keys(number, several).tolist() == [digest_key(number, each) for each in several]
+    each_its_own = digest_keys(np.arange(len(several)), several).tolist()
+    assert each_its_own == [digest_key(at, each) for at, each in enumerate(several)]
 
 
 @given(NAMESPACES, NAMESPACES, FINGERPRINTS)

@@ -187,8 +187,10 @@ def everything(connection: sqlite3.Connection) -> Iterator[Addresses]:
         yield Addresses.of(*_of_memories(rows))
     embedded = connection.execute("SELECT number, CAST(digest AS BLOB) FROM vectors ORDER BY number")
     while rows := embedded.fetchmany(_BLOCK):
-        numbers, digests = zip(*rows, strict=True)
-        yield Addresses.of(digest_keys(digests), np.array(numbers, np.int64))
+        places = np.array([number for number, _ in rows], np.int64)
+        yield Addresses.of(
+            digest_keys(places // (SLOTS * NAMESPACES), [digest for _, digest in rows]), places
+        )
 
 
 def problems(connection: sqlite3.Connection) -> Iterator[str]:

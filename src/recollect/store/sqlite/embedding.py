@@ -119,7 +119,7 @@ class EmbeddingStore:
                     written += len(slots)
             addresses.add(
                 self._connection,
-                hashes.digest_keys([digest for digest, _ in placed]),
+                hashes.digest_keys(self._number(), [digest for digest, _ in placed]),
                 np.array([place for _, place in placed], np.int64),
             )
         return written

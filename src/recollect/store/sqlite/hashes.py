@@ -14,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from recollect.index.addresses import Keys
+from recollect.store.room import NAMESPACES
 
 _DIGITS: Final = 16
 """Of a fingerprint, which has twice as many."""
 _SPREAD: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
-"""Odd, so that no two namespaces turn the same words into the same hash."""
+"""Odd, so that no two namespaces, nor two embedders, turn the same words into the same hash."""
 
 
 def fingerprint_keys(namespaces: int | npt.NDArray[np.int64], fingerprints: Sequence[str]) -> Keys:
@@ -33,8 +34,7 @@ def fingerprint_keys(namespaces: int | npt.NDArray[np.int64], fingerprints: Sequ
     if digits is None or any(len(each) < _DIGITS for each in fingerprints):
         # Some came from elsewhere and are none of ours.
         digits = b"".join(map(_first_bytes, fingerprints))
-    spread = np.atleast_1d(namespaces).astype(np.uint64) * _SPREAD
-    return (np.frombuffer(digits, ">u8").astype(np.uint64) ^ spread).view(np.int64)
+    return _all_mixed(namespaces, digits)
 
 
 def fingerprint_key(namespace: int, fingerprint: str) -> int:
@@ -45,31 +45,32 @@ def fingerprint_key(namespace: int, fingerprint: str) -> int:
     >>> [fingerprint_key(3, "ab" * 16)] == fingerprint_keys(3, ["ab" * 16]).tolist()
     True
     """
-    first = int.from_bytes(_first_bytes(fingerprint), "big")
-    return _signed(first ^ namespace * int(_SPREAD) % 2**64)
+    return _mixed(namespace, _first_bytes(fingerprint))
 
 
-def digest_key(digest: bytes) -> int:
+def digest_key(embedder: int, digest: bytes) -> int:
     """Return the hash of one address, as :func:`digest_keys` does of many.
 
     Examples
     --------
-    >>> [digest_key(b"sixteen bytes in")] == digest_keys([b"sixteen bytes in"]).tolist()
+    >>> [digest_key(3, b"sixteen bytes in")] == digest_keys(3, [b"sixteen bytes in"]).tolist()
     True
     """
-    return int.from_bytes(digest[:8] if len(digest) >= 8 else _eight_bytes(digest), "big", signed=True)
+    return _mixed(NAMESPACES + embedder, digest[:8] if len(digest) >= 8 else _eight_bytes(digest))
 
 
-def digest_keys(digests: Sequence[bytes]) -> Keys:
-    """Return the hashes of the addresses of embedded texts.
+def digest_keys(embedders: int | npt.NDArray[np.int64], digests: Sequence[bytes]) -> Keys:
+    """Return the hashes of the addresses of texts that an embedder read, or one each.
 
     Examples
     --------
-    >>> digest_keys([bytes(16), bytes([0, 0, 0, 0, 0, 0, 0, 1])]).tolist()
-    [0, 1]
+    >>> one, other = digest_keys(3, [bytes(16), bytes([0, 0, 0, 0, 0, 0, 0, 1])]).tolist()
+    >>> one ^ other
+    1
     """
     cut = b"".join([digest[:8] if len(digest) >= 8 else _eight_bytes(digest) for digest in digests])
-    return np.frombuffer(cut, ">u8").astype(np.uint64).view(np.int64)
+    # A text and what was embedded of it often have one hash; they are looked up apart.
+    return _all_mixed(NAMESPACES + embedders, cut)
 
 
 def _first_bytes(fingerprint: str) -> bytes:
@@ -87,8 +88,14 @@ def _bytes_of(digits: str, count: int) -> bytes | None:
     return found if len(found) == count and len(digits) == 2 * count else None
 
 
-def _signed(number: int) -> int:
-    return number - 2**64 if number >= 2**63 else number
+def _mixed(whose: int, first: bytes) -> int:
+    mixed = int.from_bytes(first, "big") ^ whose * int(_SPREAD) % 2**64
+    return mixed - 2**64 if mixed >= 2**63 else mixed
+
+
+def _all_mixed(whose: int | npt.NDArray[np.int64], firsts: bytes) -> Keys:
+    spread = np.atleast_1d(whose).astype(np.uint64) * _SPREAD
+    return (np.frombuffer(firsts, ">u8").astype(np.uint64) ^ spread).view(np.int64)
 
 
 def _eight_bytes(value: bytes) -> bytes:

@@ -91,9 +91,9 @@ class AddressStore:
     def _cached_vectors(self, number: int, dimension: int, digests: Sequence[bytes]) -> dict[bytes, Floats]:
         found: dict[bytes, Floats] = {}
         if len(digests) == 1:
-            places = self._book.of_one(self._connection, hashes.digest_key(digests[0]))
+            places = self._book.of_one(self._connection, hashes.digest_key(number, digests[0]))
         else:
-            keys = hashes.digest_keys(digests)
+            keys = hashes.digest_keys(number, digests)
             places = self._book.found(self._connection, keys, _OF_ONE_TEXT).places.tolist()
         own = [place for place in places if place // (SLOTS * NAMESPACES) == number]
         wanted = frozenset(digests if own else ())

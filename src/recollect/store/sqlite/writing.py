@@ -60,6 +60,8 @@ _FIXED: Final = (
 _WORDED: Final = ("tags", "entities", "valid_from")
 """What is searched by its words, so that a change of it is a change of those."""
 _NO_SESSION: Final = frozenset({""})
+_TOGETHER: Final = 512
+"""After about how many memories those that came one by one become a run of addresses."""
 _GROWN: Final = "UPDATE namespaces SET slots = ?, change = ? WHERE number = ?"
 
 
@@ -97,7 +99,9 @@ def add(
         if added is not None and not full:
             added.append(Added(namespace, batch, records, change))
         connection.execute(_GROWN, (slots, change, namespace.number))
-        _add_addresses(connection, namespace, batch, embedder, together=full)
+        # Once in a while, for where no namespace ever has enough for a segment.
+        enough = full or change // _TOGETHER > (change - len(batch)) // _TOGETHER
+        _add_addresses(connection, namespace, batch, embedder, together=enough)
         for slot, entry in enumerate(batch, namespace.slots):
             for old in entry.memory.supersedes:
                 change = _supersede(connection, namespace, old, slot, entry.memory)
@@ -281,13 +285,14 @@ def _add_addresses(
         if not is_turn(entry.memory):
             found.append((hashes.fingerprint_key(number, entry.memory.fingerprint), said))
         if embedder is not None and entry.vectors is not None:
-            found.append((hashes.digest_key(entry.digest), embedded))
+            found.append((hashes.digest_key(embedder[0], entry.digest), embedded))
         addresses.add_few(connection, found)
         return
     plain = [at for at, entry in enumerate(batch) if not is_turn(entry.memory)]
     rows = [] if embedder is None else [at for at, entry in enumerate(batch) if entry.vectors is not None]
     keys = hashes.fingerprint_keys(number, [batch[at].memory.fingerprint for at in plain])
-    keys = np.concatenate([keys, hashes.digest_keys([batch[at].digest for at in rows])])
+    digests = [batch[at].digest for at in rows]
+    keys = np.concatenate([keys, hashes.digest_keys(embedder[0] if embedder else 0, digests)])
     places = np.concatenate([said + np.array(plain, np.int64), embedded + np.array(rows, np.int64)])
     addresses.add(connection, keys, places, together=together)
 
