@@ -71,6 +71,10 @@ def test_fields_that_are_empty_are_not_there() -> None:
         ('an open "quote', 'an open "quote', (), ()),
         ("“an open “quote” here", "“an open quote here", ("quote",), ()),
         ("««чай»", "« чай", ("чай",), ()),
+        ("vad är ”grönt te”?", "vad är grönt te ?", ("grönt te",), ()),
+        ("「東京」の『寿司』", "東京 の 寿司", ("東京", "寿司"), ()),
+        ("“a” b “c”", "a b c", ("a", "c"), ()),
+        ("an end” here", "an end” here", (), ()),
     ],
 )
 def test_reading_a_question(
@@ -80,7 +84,7 @@ def test_reading_a_question(
     assert (question.text, question.phrases, question.excluded) == (text, phrases, excluded)
 
 
-@pytest.mark.parametrize("mark", ['"', "“", "«", "„"])
+@pytest.mark.parametrize("mark", ['"', "“", "«", "„", "”", "「", "『"])
 def test_marks_that_nothing_closes_are_read_in_no_time(mark: str) -> None:
     started = process_time()
     question = read_question(f"{mark}a " * 30_000, SNOWBALL)

@@ -23,8 +23,10 @@ from recollect.text.tokens import words as cut
 
 # No phrase holds a mark that opens one of its kind: a search from each of many that nothing closes would go
 # through all that follows, again and again.
-_PHRASE: Final = re.compile(r'"([^"]+)"|“([^“”]+)”|«([^«»]+)»|„([^„“”]+)[“”]')
-_MARKED: Final = re.compile(r'["“«„]|(?<!\S)-')
+_PHRASE: Final = re.compile(
+    r'"([^"]+)"|“([^“”]+)”|«([^«»]+)»|„([^„“”]+)[“”]|”([^“”„]+)”|「([^「」]+)」|『([^『』]+)』'
+)
+_MARKED: Final = re.compile(r'["“”«„「『]|(?<!\S)-')
 # One letter after a minus is an option of a command, as in "kubectl apply -f", and a few digits are a number
 # below zero, as in "-15.5 °C": both stand for themselves. A year may be excluded.
 _EXCLUDED: Final = re.compile(

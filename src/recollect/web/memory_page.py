@@ -26,7 +26,7 @@ _NEWS: Final = {
     "changed": "Changed.",
 }
 # In a question quotes ask for a phrase and a minus for an absence; a memory's own words mean neither.
-_SYNTAX: Final = re.compile(r'["“”„«»\-]')
+_SYNTAX: Final = re.compile(r'["“”„«»「」『』\-]')
 
 
 def show(visit: Visit) -> Response:
