@@ -49,6 +49,7 @@ def sessions(store: SqliteStore) -> list[int]:
         "UPDATE sessions SET number = 'one' WHERE name = 'b'",
         "UPDATE sessions SET number = 99999999999 WHERE name = 'b'",
         "UPDATE sessions SET name = 'elsewhere' WHERE name = 'b'",
+        "UPDATE sessions SET name = CAST(x'c3c3' AS TEXT) WHERE name = 'b'",
         "UPDATE sessions SET namespace = 7 WHERE name = 'b'",
     ],
 )

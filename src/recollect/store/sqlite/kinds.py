@@ -37,6 +37,8 @@ def wrong_kinds(connection: sqlite3.Connection) -> Iterator[str]:
         counts = ", ".join(f"count(*) FILTER (WHERE {wrong})" for wrong, _ in conditions.values())
         found = connection.execute(f'SELECT {counts} FROM "{table}"').fetchone()
         for (column, (_, kind)), count in zip(conditions.items(), found, strict=True):
+            if kind == _KINDS["TEXT"]:
+                count += len(_undecodable(connection, table, column))
             if count:
                 yield f"the {column} of {count} rows of {table} is not {kind}"
 
@@ -44,8 +46,11 @@ def wrong_kinds(connection: sqlite3.Connection) -> Iterator[str]:
 def remove_wrong_kinds(connection: sqlite3.Connection, tables: Collection[str]) -> None:
     """Remove the rows of some tables in which a value is of another kind than its column."""
     for table in sorted(tables):
-        wrong = " OR ".join(wrong for wrong, _ in _conditions(connection, table).values())
-        connection.execute(f'DELETE FROM "{table}" WHERE {wrong}')
+        for column, (wrong, kind) in _conditions(connection, table).items():
+            connection.execute(f'DELETE FROM "{table}" WHERE {wrong}')
+            if kind == _KINDS["TEXT"]:
+                raw = [(each,) for each in _undecodable(connection, table, column)]
+                connection.executemany(f'DELETE FROM "{table}" WHERE CAST("{column}" AS BLOB) = ?', raw)
 
 
 @contextmanager
@@ -68,22 +73,23 @@ def _tables(connection: sqlite3.Connection) -> list[str]:
 
 def _conditions(connection: sqlite3.Connection, table: str) -> dict[str, tuple[str, str]]:
     """Return by column when its value is of the wrong kind, as SQL, and which kind would be right."""
-    connection.create_function("recollect_is_text", 1, _is_text, deterministic=True)
     found = {}
     for _, name, kind, needed, _, key in connection.execute(f'PRAGMA table_info("{table}")').fetchall():
-        if name in _BY_ROW.get(table, ()):
+        if kind not in _KINDS or name in _BY_ROW.get(table, ()):
             continue
         wrong = f"typeof(\"{name}\") <> '{kind.lower()}'"
-        if kind == "TEXT":
-            wrong = f'({wrong} OR NOT recollect_is_text(CAST("{name}" AS BLOB)))'
         if not needed and not key:
             wrong = f'("{name}" IS NOT NULL AND {wrong})'
         found[name] = wrong, _KINDS[kind]
     return found
 
 
-def _is_text(raw: bytes | None) -> bool:
-    return isinstance(_read(raw or b""), str)
+def _undecodable(connection: sqlite3.Connection, table: str, column: str) -> list[bytes]:
+    """Return what stands in a column as a text and is none, as bytes."""
+    rows = connection.execute(
+        f'SELECT CAST("{column}" AS BLOB) FROM "{table}" WHERE typeof("{column}") = \'text\''
+    )
+    return [raw for (raw,) in rows if isinstance(_read(raw), bytes)]
 
 
 def _read(raw: bytes) -> str | bytes:
