@@ -1,3 +1,4 @@
+import gzip
 import http.client
 import pickle
 import random
@@ -357,6 +358,15 @@ def test_what_is_not_json_is_shown(service: Any, reply: Callable[..., Any], body
     service.says(reply(body))
     with pytest.raises(ServiceAnswerInvalid, match=says):
         post_json(service.address, {}, {}, Patience())
+
+
+def test_what_is_compressed_though_nobody_asked_for_it_is_said(
+    service: Any, reply: Callable[..., Any]
+) -> None:
+    service.says(reply(gzip.compress(b"{}"), headers={"Content-Encoding": "gzip"}))
+    with pytest.raises(ServiceAnswerInvalid, match="something compressed, which was not asked for"):
+        post_json(service.address, {}, {}, Patience())
+    assert service.headers[0]["Accept-Encoding"] == "identity"
 
 
 @given(st.integers(0, 50), st.floats(0, 1))

@@ -63,8 +63,10 @@ def test_a_failure_leaves_them_waiting_and_is_logged(
     embedder.fails = True
     with caplog.at_level(logging.WARNING):
         [(digest, rows)] = Meaning(embedder, store).of_documents(["tea"])
+        Meaning(embedder, store).of_documents(["tea", "coffee"])
     assert (len(digest), rows) == (16, None)
-    assert "1 memories are stored without vectors for now: it is down" in caplog.text
+    assert "1 memory is stored without vectors for now: it is down" in caplog.text
+    assert "2 memories are stored without vectors for now: it is down" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -265,8 +265,12 @@ def _attempt(
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
-        page = content.lstrip()[:1] == b"<"
-        what = "a web page: is this the address of the service itself?" if page else "not JSON"
+        if content.lstrip()[:1] == b"<":
+            what = "a web page: is this the address of the service itself?"
+        elif answer.headers.get("Content-Encoding", "identity").lower() != "identity":
+            what = "something compressed, which was not asked for"
+        else:
+            what = "not JSON"
         raise ServiceAnswerInvalid(
             f"{address} answered with {what} ({_excerpt(content, headers)})"
         ) from error

@@ -48,7 +48,8 @@ class Meaning:
         try:
             rows = self.computed(list(new.values()))
         except _FAILURES as error:
-            _LOG.warning("%d memories are stored without vectors for now: %s", len(new), error)
+            stored = "1 memory is" if len(new) == 1 else f"{len(new):,} memories are"
+            _LOG.warning("%s stored without vectors for now: %s", stored, error)
             return [(digest, known.get(digest)) for digest in digests]
         fresh = dict(zip(new, rows, strict=True))
         return [(digest, known.get(digest, fresh.get(digest))) for digest in digests]
