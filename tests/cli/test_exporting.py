@@ -275,3 +275,18 @@ def test_a_link_stays_one_and_leads_to_what_was_written(cli: Run, tea: str, home
     assert cli("export", "link.jsonl", "--force").code == 0
     assert (home / "link.jsonl").is_symlink()
     assert len((home / "there" / "all.jsonl").read_text().splitlines()) == 3
+
+
+def test_what_is_left_of_a_file_that_lost_a_memory_can_be_saved(cli: Run, tea: str, home: Path) -> None:
+    newer = cli("correct", tea, "Anna prefers black tea").out.strip()
+    with closing(sqlite3.connect(home / "memories.db")) as file, file:
+        file.execute("DELETE FROM memories WHERE id = ?", (tea,))
+    checked = cli("check", "--repair")
+    assert checked.code == 5
+    assert "1 memories are not there, though nobody removed them" in checked.out
+    assert cli("check").lines == [
+        f"default: memory {newer} superseded {tea}, which does not know of it or is not there"
+    ]
+    assert cli("export", "saved.jsonl").code == 0
+    assert cli("--db", "new.db", "import", "saved.jsonl").out == "imported 3 memories\n"
+    assert cli("--db", "new.db", "check").out == "sound\n"

@@ -43,7 +43,7 @@ def export(session: Session, file: File = "-", all_namespaces: All = False, forc
         only = None if all_namespaces else engine.namespace
         for memory in engine.store.export(only, lambda error: damaged.append(str(error))):
             row = as_json(memory) | hidden_as_json(hidden.get((memory.namespace, memory.id)))
-            if damaged:
+            if memory.supersedes:
                 # Whoever imports a memory asks for those that it took the place of.
                 row["supersedes"] = [id_ for id_ in memory.supersedes if _is_readable(engine, memory, id_)]
             target.write(written(row, target) + "\n")
@@ -72,11 +72,11 @@ def export(session: Session, file: File = "-", all_namespaces: All = False, forc
 
 
 def _is_readable(engine: Engine, memory: Memory, id_: str) -> bool:
-    from recollect.model.errors import StoreCorrupt
+    from recollect.model.errors import MemoryNotFound, StoreCorrupt
 
     try:
         engine.get(id_, namespace=memory.namespace)
-    except StoreCorrupt:
+    except (MemoryNotFound, StoreCorrupt):
         return False
     return True
 

@@ -24,6 +24,7 @@ from recollect.model.errors import IndexCorrupt, StoreCorrupt
 from recollect.model.memory import Memory
 from recollect.store.port import Terms
 from recollect.store.sqlite import approximation, emptying, entities, erasing, segments
+from recollect.store.sqlite.chains import broken_links
 from recollect.store.sqlite.kinds import undecoded, wrong_kinds
 from recollect.store.sqlite.rebuilding import is_direction, rows_of, session_numbers, stated, unlisted
 from recollect.store.sqlite.rows import sound
@@ -68,6 +69,10 @@ def problems(connection: sqlite3.Connection, terms_of: Words) -> list[Problem]:
             if number in missing:
                 texts.append(f"{len(missing[number])} memories are not listed once among the changes")
         found += [Problem(path, f"{path}: {text}", mendable) for text in texts]
+        if mendable:
+            found += [
+                Problem(path, f"{path}: {text}", mendable=False) for text in broken_links(connection, number)
+            ]
     return found
 
 

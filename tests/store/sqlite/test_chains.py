@@ -1,0 +1,82 @@
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from recollect.model.memory import Memory
+from recollect.store.conformance import HERE, entry, words
+from recollect.store.port import Entry, Terms
+from recollect.store.sqlite.chains import broken_links
+from recollect.store.sqlite.store import SqliteStore
+
+
+def terms_of(memory: Memory) -> Terms:
+    return {"content": words(memory.content)}
+
+
+def correction(id: str, older: str) -> Entry:
+    said = entry(id, f"tea {id}")
+    return replace(said, memory=replace(said.memory, supersedes=(older,)))
+
+
+@pytest.fixture
+def store() -> Iterator[SqliteStore]:
+    """Three memories, each of which took the place of the one before, and one that stands alone."""
+    opened = SqliteStore(":memory:")
+    opened.add([entry("a", "tea a"), entry("alone", "coffee")])
+    opened.add([correction("b", "a"), correction("c", "b")])
+    yield opened
+    opened.close()
+
+
+def connection(store: SqliteStore) -> sqlite3.Connection:
+    return store._connection
+
+
+def test_links_that_were_written_are_whole(store: SqliteStore) -> None:
+    assert list(broken_links(connection(store), 1)) == []
+    store.purge(HERE, ["b"])
+    assert list(broken_links(connection(store), 1)) == []
+
+
+@pytest.mark.parametrize(
+    ("damage", "texts"),
+    [
+        (
+            "UPDATE memories SET superseded_at = NULL WHERE id = 'a'",
+            ["memory a says what took its place but not since when, or the other way round"],
+        ),
+        (
+            "UPDATE memories SET superseded_by = 'nobody' WHERE id = 'b'",
+            [
+                "memory b was superseded by nobody, which is not there",
+                "memory c superseded b, which does not know of it or is not there",
+            ],
+        ),
+        (
+            "UPDATE memories SET supersedes = '[]' WHERE id = 'c'",
+            ["memory c does not know that it superseded b"],
+        ),
+        (
+            "UPDATE memories SET supersedes = '[\"alone\", \"b\"]' WHERE id = 'c'",
+            ["memory c superseded alone, which does not know of it or is not there"],
+        ),
+        (
+            "DELETE FROM memories WHERE id = 'a'",
+            ["memory b superseded a, which does not know of it or is not there"],
+        ),
+        (
+            "UPDATE memories SET superseded_by = 'a', superseded_at = 1 WHERE id = 'c'",
+            [f"memory {id} was superseded by itself, over others" for id in "abc"],
+        ),
+    ],
+)
+def test_a_broken_link_is_told_and_left_as_it_is(store: SqliteStore, damage: str, texts: list[str]) -> None:
+    connection(store).execute(damage)
+    assert list(broken_links(connection(store), 1)) == texts
+    assert [text for text in store.check(terms_of) if "supersede" in text or "took" in text] == [
+        f"{HERE}: {text}" for text in texts
+    ]
+    store.check(terms_of, repair=True)
+    assert store.check(terms_of) == [f"{HERE}: {text}" for text in texts]
