@@ -5,7 +5,7 @@ import random
 import socket
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from email.utils import formatdate
 from threading import Thread
 from time import monotonic, sleep
@@ -221,6 +221,40 @@ def test_a_service_that_drips_its_headers_is_stopped_too() -> None:
     with listening, pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.3 s"):
         post_json(address, {}, {}, Waiting(timeout=0.3, attempts=1).patience)
     assert monotonic() - began < 3
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_host_of_many_silent_addresses_takes_no_longer_than_one(
+    service: Any, reply: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, answers: bool
+) -> None:
+    service.says(reply({"ok": 1}))
+    there = ("127.0.0.1", int(service.address.rpartition(":")[2]))
+    with ExitStack() as stack:
+        silent = stack.enter_context(socket.socket())
+        silent.bind(("127.0.0.1", 0))
+        silent.listen(0)
+        for _ in range(4):
+            # Whoever comes after these is not even refused.
+            caller = stack.enter_context(socket.socket())
+            caller.setblocking(False)
+            caller.connect_ex(silent.getsockname())
+        places = [silent.getsockname()] * 3 + [there] * answers
+        found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", place) for place in places]
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *asked, **more: found)
+        began = monotonic()
+        patience = Waiting(timeout=0.8, attempts=1).patience
+        if answers:
+            assert post_json("http://many.example", {}, {}, patience) == {"ok": 1}
+        else:
+            with pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.8 s"):
+                post_json("http://many.example", {}, {}, patience)
+        assert monotonic() - began < 2
+
+
+def test_a_host_without_an_address_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *asked, **more: [])
+    with pytest.raises(ServiceUnreachable, match=r"nowhere\.example has no address"):
+        post_json("http://nowhere.example", {}, {}, Waiting(attempts=1).patience)
 
 
 def test_an_answer_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:

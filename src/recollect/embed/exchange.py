@@ -228,6 +228,9 @@ def _attempt(
         return plain(cast(socket.socket, within), *given, **named)
 
     connection.response_class = cast(Any, timely)
+    cast(Any, connection)._create_connection = lambda place, *_: _connected(
+        place, lambda: deadline - patience.clock()
+    )
     try:
         target = parts.path + (f"?{parts.query}" if parts.query else "")
         connection.request("POST", target or "/", payload, {"Content-Type": "application/json", **headers})
@@ -274,6 +277,27 @@ def _attempt(
         raise ServiceAnswerInvalid(
             f"{address} answered with {what} ({_excerpt(content, headers)})"
         ) from error
+
+
+def _connected(place: tuple[str, int], left: Callable[[], float]) -> socket.socket:
+    """Connect to the first of a host's addresses that answers, each with its share of the time there is.
+
+    A socket's own time limit starts anew with every address, and a host may have many that are silent.
+    """
+    addresses = socket.getaddrinfo(*place, type=socket.SOCK_STREAM)
+    failure = OSError(f"{place[0]} has no address")
+    for at, (family, kind, protocol, _, address) in enumerate(addresses):
+        sock = socket.socket(family, kind, protocol)
+        try:
+            sock.settimeout(max(_LEAST, left() / (len(addresses) - at)))
+            sock.connect(address)
+        except OSError as error:
+            sock.close()
+            failure = error
+        else:
+            sock.settimeout(max(_LEAST, left()))
+            return sock
+    raise failure
 
 
 class _Within(io.RawIOBase):
