@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from typing import Any
 
 import networkx
 import numpy as np
@@ -108,13 +109,13 @@ def test_without_a_graph_it_finds_nothing(situation: Make) -> None:
 
 def test_only_a_recipe_that_walks_has_the_graph_built(monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[object] = []
-    before = NamespaceGraph.catch_up
+    before = NamespaceGraph.at
 
-    def counted(self: NamespaceGraph, *given: object) -> bool:
+    def counted(self: NamespaceGraph, *given: Any) -> NamespaceGraph | None:
         built.append(self)
-        return before(self, *given)  # type: ignore[arg-type]
+        return before(self, *given)
 
-    monkeypatch.setattr(NamespaceGraph, "catch_up", counted)
+    monkeypatch.setattr(NamespaceGraph, "at", counted)
     with recollect.open(":memory:", embedder="lexical") as memory:
         memory.remember_many(NOTES)
         built.clear()
