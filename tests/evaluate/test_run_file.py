@@ -62,6 +62,9 @@ def test_nobody_else_writes_a_run_meanwhile(path: Path, monkeypatch: pytest.Monk
         writer.append(FIRST)
         with pytest.raises(DatasetError, match=r"run.jsonl: is being written by another evaluation"):
             RunWriter(path, HEADER)
+        # Nor does anybody start it over under the hands of whoever writes it.
+        with pytest.raises(DatasetError, match="is being written by another evaluation"):
+            RunWriter(path, HEADER, again=True)
         writer.append(SECOND)
     write(path)
     assert list(read_run(path).answers) == ["q1", "q2"]
@@ -72,6 +75,15 @@ def test_nobody_else_writes_a_run_meanwhile(path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(fcntl, "flock", without_locks)
     write(path)
     assert list(read_run(path).answers) == ["q1", "q2"]
+
+
+def test_a_run_may_be_started_over(path: Path) -> None:
+    write(path, FIRST)
+    other = replace(HEADER, seed=7)
+    with RunWriter(path, other, again=True) as writer:
+        assert writer.finished == frozenset()
+        writer.append(SECOND)
+    assert read_run(path) == Run(other, {"q2": SECOND})
 
 
 def test_the_file_is_json_lines_a_header_and_a_line_for_each_question(path: Path) -> None:

@@ -174,6 +174,8 @@ class RunWriter:
         process is writing is refused.
     header
         What is being run.
+    again
+        Whether to start over where there is a file already.
 
     Examples
     --------
@@ -193,7 +195,7 @@ class RunWriter:
     (('t-1', 0.9),)
     """
 
-    def __init__(self, path: str | PathLike[str], header: RunHeader) -> None:
+    def __init__(self, path: str | PathLike[str], header: RunHeader, *, again: bool = False) -> None:
         self.path = fspath(path)
         self.header = header
         self._finished: set[str] = set()
@@ -203,6 +205,8 @@ class RunWriter:
             raise DatasetError(self.path, None, f"cannot be written: {error.strerror}") from error
         try:
             self._claim()
+            if again:
+                self._file.truncate(0)
             self._take_up()
         except BaseException:
             self._file.close()

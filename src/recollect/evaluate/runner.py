@@ -132,9 +132,7 @@ def run(
         for recipe in recipes:
             header = header_of(dataset, recipe, embedder, granularity, depth)
             path = folder / file_name(header)
-            if again:
-                path.unlink(missing_ok=True)
-            writers[recipe.name] = stack.enter_context(RunWriter(path, header))
+            writers[recipe.name] = stack.enter_context(RunWriter(path, header, again=again))
         known = {name: len(writer.finished) for name, writer in writers.items()}
         questions: list[Question] = []
         for number, haystack in enumerate(dataset.haystacks()):
