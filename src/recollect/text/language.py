@@ -203,7 +203,7 @@ def _read(text: str | Sequence[str]) -> Sequence[str]:
 
 def _vote(tokens: Sequence[str], default: str, *, ascii_only: bool) -> str:
     """Return the language most words of a Latin text vote for."""
-    if ascii_only and _votes_against(default).isdisjoint(tokens):
+    if ascii_only and (not tokens or _votes_against(default).isdisjoint(tokens)):
         # Nobody can overtake the default, which gets a vote wherever others get one, and as large a one.
         return default
     totals = {default: _DEFAULT_VOTE}
