@@ -9,8 +9,10 @@ def main() -> None:
     """Run the command line and leave the process with its exit code."""
     try:
         # Imported here, so that Ctrl-C while it loads is as quiet as later.
-        from recollect.cli.app import run
+        from recollect.engine.resting import collector_resting
 
+        with collector_resting():
+            from recollect.cli.app import run
         run()
     except KeyboardInterrupt:
         sys.exit(130)

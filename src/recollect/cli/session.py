@@ -61,7 +61,10 @@ class Session:
     @cached_property
     def settings(self) -> Settings:
         """The settings, with what was given on the command line before everything else."""
-        from recollect.engine.settings import Settings
+        from recollect.engine.resting import collector_resting
+
+        with collector_resting():
+            from recollect.engine.settings import Settings
 
         named = {name: getattr(self.given, name) for name in ("db", "replica", "namespace", "embedder")}
         given = {name: value for name, value in named.items() if value is not None}
