@@ -95,6 +95,14 @@ def test_a_first_look_takes_the_first_questions(cli: Run, facts: str) -> None:
     assert "first 2 questions" in data["dataset"]
 
 
+def test_a_run_that_does_not_reach_as_far_as_a_measure_says_so(cli: Run, facts: str) -> None:
+    shown = cli(
+        "eval", "facts", facts, "-r", "bm25", "--depth", "5", "-m", "any@5", "-m", "any@10", "-m", "mrr"
+    )
+    assert "bm25 has the first 5 results only, which is all that any@10 can see" in shown.err
+    assert "results only" not in cli("eval", "facts", facts, "-r", "bm25", "--runs", "deep").err
+
+
 def test_sessions_and_user_turns_of_longmemeval(cli: Run, home: Path) -> None:
     said = [
         {"role": "user", "content": "I drink oolong.", "has_answer": True},

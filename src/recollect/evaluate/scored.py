@@ -98,6 +98,13 @@ class Section:
         codes = sorted({run.scores.header.code for run in self.runs} - {""})
         facts = ["; ".join([asked, *left_out]), f"data {first.header.sha256[:16]}"]
         facts += ["; ".join(missing)] if missing else []
+        shallow = [
+            f"{run.name} has the first {depth:,} results only, which is all that {', '.join(beyond)} can see"
+            for run in self.runs
+            for depth in [run.scores.header.recipe.get("depth")]
+            if isinstance(depth, int) and (beyond := _beyond(run.scores.measures, depth))
+        ]
+        facts += ["; ".join(shallow)] if shallow else []
         facts += [f"meaning by {', '.join(embedders)}"] if embedders else []
         facts += [f"code {', '.join(codes)}"] if codes else []
         machines = sorted(
@@ -108,6 +115,12 @@ class Section:
             }
         )
         return (*facts, *machines)
+
+
+def _beyond(measures: Iterable[str], depth: int) -> list[str]:
+    """Return the measures that look further down than so many results."""
+    cutoffs = {name: name.partition("@")[2] for name in measures}
+    return [name for name, cutoff in cutoffs.items() if cutoff and int(cutoff) > depth]
 
 
 def labels_of(path: Path, run: Run) -> tuple[Question, ...]:
