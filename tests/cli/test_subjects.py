@@ -34,6 +34,17 @@ def test_a_subject_is_exported_and_gone(cli: Run, tea: str, home: Path) -> None:
     assert cli("purge-subject", "Bob", "--yes").out == "Removed 2 memories, 0 entities, 0 relations.\n"
 
 
+def test_what_corrected_something_about_others_comes_back(cli: Run, tea: str, home: Path) -> None:
+    zoe = cli("correct", tea, "Zoe prefers black tea").out.strip()
+    before = cli("show", zoe, "--json").json
+    cli("purge-subject", "Zoe", "--export", "zoe.jsonl", "--yes")
+    assert cli("--db", "other.db", "import", "zoe.jsonl").out == "imported 1 memory\n"
+    # Where what it corrected still is, it corrects that again.
+    assert cli("import", "zoe.jsonl").code == 0
+    assert cli("show", zoe, "--json").json == before
+    assert cli("show", tea, "--json").json[0]["superseded_by"] == zoe
+
+
 def test_a_file_that_is_there_stops_the_purge(cli: Run, tea: str, home: Path) -> None:
     (home / "anna.jsonl").write_text("precious")
     assert cli("purge-subject", "Anna", "--export", "anna.jsonl", "--yes").code == 2

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import recollect
+from recollect.duplicates import fingerprint
 from recollect.exchange.taking_in import Declared, Intake, Said
 from recollect.model import Entity, Relation
 from recollect.model.errors import AlreadySuperseded, InvalidArgument
@@ -280,3 +281,14 @@ def test_problems_stand_in_order_whatever_they_are_about(engine: recollect.Engin
     assert "another one than that of an earlier record" in str(problems[2])
     assert "such that content is among them" in str(problems[3])
     assert [each.id for each in engine.list().memories] == ["a"]
+
+
+def test_what_was_exported_comes_in_without_what_it_took_the_place_of(engine: recollect.Engine) -> None:
+    newer = said("milk", "Anna likes milk", created_at=AT, supersedes=["tea", "rum"])
+    (problem,) = Intake(engine).take([newer]).values()
+    assert str(problem) == "supersedes must be a memory that is there or comes earlier, got 'tea'"
+    engine.remember("Anna likes rum", id="rum")
+    exported = Said({**newer.fields, "fingerprint": fingerprint("Anna likes milk")})
+    assert Intake(engine).take([exported]) == {}
+    assert engine.get("milk").supersedes == ("rum",)
+    assert engine.check() == []

@@ -19,7 +19,6 @@ from recollect.cli.session import Session
 
 if TYPE_CHECKING:
     from recollect.engine import Engine
-    from recollect.model.memory import Memory
 
 File = Annotated[str, typer.Argument(metavar="[FILE]", help="Where to write; - is standard output.")]
 All = Annotated[bool, typer.Option("--all-namespaces", help="Every namespace, not only this one.")]
@@ -43,9 +42,6 @@ def export(session: Session, file: File = "-", all_namespaces: All = False, forc
         only = None if all_namespaces else engine.namespace
         for memory in engine.store.export(only, lambda error: damaged.append(str(error))):
             row = as_json(memory) | hidden_as_json(hidden.get((memory.namespace, memory.id)))
-            if memory.supersedes:
-                # Whoever imports a memory asks for those that it took the place of.
-                row["supersedes"] = [id_ for id_ in memory.supersedes if _is_readable(engine, memory, id_)]
             target.write(written(row, target) + "\n")
             count += 1
         declared = {"entities": 0, "relations": 0}
@@ -69,16 +65,6 @@ def export(session: Session, file: File = "-", all_namespaces: All = False, forc
         output.fail(f"left out: {said}")
     if damaged:
         session.leave(STORE)
-
-
-def _is_readable(engine: Engine, memory: Memory, id_: str) -> bool:
-    from recollect.model.errors import MemoryNotFound, StoreCorrupt
-
-    try:
-        engine.get(id_, namespace=memory.namespace)
-    except (MemoryNotFound, StoreCorrupt):
-        return False
-    return True
 
 
 def _declarations(engine: Engine, path: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -161,9 +161,15 @@ class Intake:
             if self._seen[key] == hash(memory.content):
                 return None
             raise InvalidArgument("id", memory.id, "another one than that of an earlier record")
+        exported = bool(fields.get("fingerprint"))
+        lost = [older for older in memory.supersedes if not self._is_there(older, memory.namespace)]
+        if lost and not exported:
+            raise InvalidArgument("supersedes", lost[0], "a memory that is there or comes earlier")
+        if lost:
+            # An export of all about somebody leaves out what is about others; a damaged file has lost some.
+            kept = tuple(each for each in memory.supersedes if each not in lost)
+            memory = replace(memory, supersedes=kept)
         for older in memory.supersedes:
-            if not self._is_there(older, memory.namespace):
-                raise InvalidArgument("supersedes", older, "a memory that is there or comes earlier")
             newer = self._replaced_by(older, memory.namespace)
             if newer is not None and newer != memory.id:
                 raise AlreadySuperseded(older, newer)
@@ -173,7 +179,7 @@ class Intake:
             self._newer[key] = memory.superseded_by
         if said.superseded_at is not None:
             self._superseded[key] = said.superseded_at, memory, said
-        return _Draft(memory, said, bool(fields.get("fingerprint")))
+        return _Draft(memory, said, exported)
 
     def _write(self, drafts: Sequence[_Draft]) -> None:
         keys = [(each.memory.namespace, each.memory.id) for each in drafts]
