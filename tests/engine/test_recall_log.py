@@ -195,6 +195,20 @@ def test_recalls_aside_are_given_and_not_logged() -> None:
         assert len(engine.recalls()) == 1
 
 
+def test_what_is_purged_meanwhile_is_not_given() -> None:
+    with opened() as engine:
+        with engine.recall_log.aside() as taken:
+            found = engine.recall("Anna's green tea, and Bob sails")
+            gone, left = (hit.memory.id for hit in found)
+            engine.purge(gone)
+        (only,) = taken
+        assert (only.ids, len(only.values), only.shown) == ((left,), 1, (0,))
+        with engine.recall_log.aside() as taken:
+            engine.recall("Anna's green tea, and Bob sails")
+            engine.purge(left)
+        assert taken[0].ids == ()
+
+
 def test_other_threads_are_logged_while_one_is_aside() -> None:
     with opened() as engine:
         with engine.recall_log.aside():

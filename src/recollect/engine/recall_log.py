@@ -30,6 +30,7 @@ from recollect.model.errors import StoreError, StoreUnavailable
 from recollect.model.identity import RANDOM_BITS, uuid7
 from recollect.store.port import Store
 from recollect.store.recall_log import LogBounds, LoggedRecall, Sighting
+from recollect.store.recall_packing import without
 
 BATCH: Final = 128
 """How many recalls are written down together."""
@@ -229,9 +230,10 @@ class RecallLog:
         self._since = monotonic()
 
     def _with_ids(self, entry: LoggedRecall) -> LoggedRecall:
-        slots = entry.slots.tolist()
-        names = self._store.ids_of(entry.namespace, slots)
-        return replace(entry, ids=tuple(names[slot] for slot in slots))
+        names = self._store.ids_of(entry.namespace, entry.slots.tolist())
+        # Somebody may have purged one of them since.
+        kept = without(entry, np.isin(entry.slots, list(names)))
+        return replace(kept, ids=tuple(names[slot] for slot in kept.slots.tolist()))
 
     def _entries(self, noted: Sequence[_Noted]) -> list[LoggedRecall]:
         found = [each.trace for each in noted if each.trace is not None]
