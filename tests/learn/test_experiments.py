@@ -1,5 +1,8 @@
 """Experiments in the database: stable variants, honest looks, two ways to compare."""
 
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -170,6 +173,25 @@ def test_a_running_name_is_taken(engine: Engine) -> None:
     create_experiment(engine, "share", TWO)
     with pytest.raises(InvalidArgument, match="stop it first"):
         create_experiment(engine, "share", TWO)
+
+
+def test_of_those_who_take_a_name_at_once_one_gets_it(tmp_path: Path) -> None:
+    path, waiting = tmp_path / "memories.db", Barrier(3)
+    open_engine(path, embedder="lexical", durable=False).close()
+
+    def begin(number: int) -> str | None:
+        with open_engine(path, embedder="lexical", durable=False) as engine:
+            mine = [Variant(f"a{number}", 0.5), Variant(f"b{number}", 0.5)]
+            waiting.wait()
+            try:
+                return create_experiment(engine, "share", mine).experiment.variants[0].name
+            except InvalidArgument:
+                return None
+
+    with ThreadPoolExecutor(3) as people:
+        (made,) = [name for name in people.map(begin, range(3)) if name is not None]
+    with open_engine(path, embedder="lexical") as engine:
+        assert experiment_named(engine, "share").experiment.variants[0].name == made
 
 
 def test_without_a_log_there_is_no_experiment() -> None:

@@ -111,11 +111,6 @@ def create_experiment(
     recipe = engine.recipe_named(base, namespace=path)
     for variant in given.variants:
         recipe.changed(dict(variant.settings))
-    running = _found(engine, name, path)
-    if running is not None and running.stopped is None:
-        raise InvalidArgument("name", name, "the name of an experiment that does not run yet; stop it first")
-    if running is not None:
-        raise InvalidArgument("name", name, "a new name: who saw what in the old one would count here, too")
     made = RunningExperiment(
         given,
         recipe,
@@ -124,7 +119,16 @@ def create_experiment(
         checks.whole("least_days", least_days, 1),
         engine.moment,
     )
-    engine.store.keep_lesson(path, EXPERIMENT, name, _data(made), {}, made.started)
+    # Of two who take the same name at once, one is told that it is taken.
+    with engine.store.together():
+        running = _found(engine, name, path)
+        if running is not None and running.stopped is None:
+            expected = "the name of an experiment that does not run yet; stop it first"
+            raise InvalidArgument("name", name, expected)
+        if running is not None:
+            expected = "a new name: who saw what in the old one would count here, too"
+            raise InvalidArgument("name", name, expected)
+        engine.store.keep_lesson(path, EXPERIMENT, name, _data(made), {}, made.started)
     return made
 
 
