@@ -280,7 +280,7 @@ class ServiceEmbedder(ABC):
             known = self._dimension = dimension if self._dimension is None else self._dimension
         if dimension != known:
             advice = (
-                "the service has another model by this name now; give it the one it had, "
+                "if the service has another model by this name now, give it the one it had, "
                 f"or set the dimension (RECOLLECT_DIMENSION={dimension}) and run `recollect reembed`"
             )
             raise DimensionMismatch(self.name, known, dimension, advice)
