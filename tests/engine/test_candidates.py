@@ -310,3 +310,14 @@ def test_a_cosine_that_rounding_takes_beyond_one_is_one(
     legs = search(recipe, asked)
     assert legs.vector.scores.tolist() == [math.copysign(1.0, most)]
     assert fuse(recipe, asked, legs).slots.tolist() == [0]
+
+
+def test_a_word_in_another_language_is_found_where_it_is_none_of_its_own(situation: Make) -> None:
+    german = ["Die Katze schläft auf dem Sofa.", "Der Hund ist im Garten."]
+    for recipe in (Recipe(name="x"), Recipe(name="x", complete=True, context_before=0.7)):
+        found = search(recipe, situation(german, "Katzen")).lexical
+        assert found.slots.tolist() == [0]
+        assert found.detail is not None
+        assert found.detail(found.slots).names == ("katz in content",)
+    both = [*german, "Two Katzen were there"]
+    assert search(Recipe(name="x"), situation(both, "Katzen")).lexical.slots.tolist() == [2]

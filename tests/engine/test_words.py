@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime
 from time import process_time
 
@@ -169,3 +170,30 @@ def test_tags_and_names_are_found_in_the_language_of_the_content_and_by_themselv
     english = {field: ("cats", "cat"), "content": "Minka sleeps on the sofa."}
     words = words_of(Memory(id="m1", created_at=SUNDAY, **english), SNOWBALL)  # type: ignore[arg-type]
     assert words[field] == {"cat": 2}
+
+
+@pytest.mark.parametrize(
+    ("asked", "term"),
+    [
+        ("Katzen", "katz"),
+        ("chevaux", "cheval"),
+        ("flores", "flor"),
+        ("kwiaty", "kwiaty"),
+        ("Katzen -Hunde", "katz"),
+    ],
+)
+def test_a_word_that_does_not_tell_its_language_is_also_read_in_others(asked: str, term: str) -> None:
+    question = read_question(asked, SNOWBALL)
+    others = question.read_otherwise()
+    assert term in others
+    assert not others.keys() & {*question.terms, *question.excluded}
+
+
+@pytest.mark.parametrize("asked", ["the Katzen", "Wo sind die Katzen?", "кошки", "", "Katzen " * 20, "12"])
+def test_what_tells_its_language_or_is_long_is_read_once(asked: str) -> None:
+    assert read_question(asked, SNOWBALL).read_otherwise() == {}
+
+
+def test_an_analyser_that_knows_its_language_reads_a_question_once() -> None:
+    assert read_question("Katzen", PLAIN).read_otherwise() == {}
+    assert read_question("Katzen", replace(SNOWBALL, language="english")).read_otherwise() == {}

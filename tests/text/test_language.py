@@ -15,6 +15,7 @@ from recollect.text.language import (
     languages_by_script,
     latin_language,
     script_of,
+    tells_language,
 )
 from recollect.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
 
@@ -367,3 +368,10 @@ def test_script_of(token: str, expected: str) -> None:
 def test_script_of_a_string_only() -> None:
     with pytest.raises(InvalidArgument, match="token must be a string"):
         script_of(None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "told"), [(["katzen"], False), (["die", "katzen"], True), ([], False), (["кошки"], False)]
+)
+def test_function_words_tell_a_language(tokens: list[str], told: bool) -> None:
+    assert tells_language(tokens) is told

@@ -223,6 +223,9 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
     if recipe.lexical_pool and (query.terms or question.roots):
         pool = recipe.lexical_pool * (_PHRASE_DEPTH if question.phrases else 1)
         lexical = asked_for(situation, partial(view.lexical, query), pool)
+        if not lexical.slots.size and (read := question.read_otherwise()):
+            query = replace(query, terms=read)
+            lexical = asked_for(situation, partial(view.lexical, query), pool)
     found = Legs(vector, lexical, asked="" if question.topic == question.text else question.topic)
     if situation.about_time and situation.period is not None:
         then = partial(view.timely, situation.period)

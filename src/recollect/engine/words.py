@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import date
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 from recollect._frozen import frozen
@@ -16,7 +16,7 @@ from recollect.model.memory import Memory
 from recollect.text.analysers import Analyser, Tongues
 from recollect.text.date_terms import date_terms
 from recollect.text.folding import folded
-from recollect.text.language import detect
+from recollect.text.language import DETECTED_LANGUAGES, detect, tells_language
 from recollect.text.roots import roots
 from recollect.text.tokens import is_unspaced
 from recollect.text.tokens import words as cut
@@ -32,6 +32,9 @@ _MARKED: Final = re.compile(r'["“”«„「『]|(?<!\S)-')
 _EXCLUDED: Final = re.compile(
     r"(?<!\S)-(?!(?:[a-zA-Z]|[0-9]{1,3}(?:[.,][0-9]+)?[%‰]?(?:°\w?)?)[.,;:!?)]*(?:\s|$))(\w\S*)"
 )
+_FEW_LETTERS: Final = 60
+"""Up to so many characters a question may be too short to tell its language."""
+_OTHERS: Final = tuple(each for each in DETECTED_LANGUAGES if each not in ("english", "russian"))
 _PLAIN_WORD: Final = re.compile(r"\w+")
 _EXCLUDING: Final = re.compile(r"(?<!\S)-$")
 _AFTER_WORDS: Final = ".,;:!?…)]}'’-"
@@ -163,6 +166,9 @@ class Question:
         Words after a minus that are too short or too common to be listed, so that they exclude nothing.
     roots
         The roots of its words, in languages that need them, and how often each stands in it.
+    read_otherwise
+        Returns its words as they are read in other languages, where none of them tells its language: „Katzen"
+        alone is read as an English word. They are looked for where its terms are nowhere found.
     speakers
         Those of its terms that name somebody who speaks, to be looked for there and not in what was said.
     topic
@@ -178,6 +184,7 @@ class Question:
     excluded_phrases: tuple[str, ...] = ()
     not_excluded: tuple[str, ...] = ()
     roots: Mapping[str, int] = field(default_factory=dict)
+    read_otherwise: Callable[[], Mapping[str, int]] = field(default=dict, compare=False)
     speakers: tuple[str, ...] = ()
     topic: str = ""
     entities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -198,7 +205,9 @@ def read_question(text: str, analyser: Analyser) -> Question:
     """
     if not _MARKED.search(text):
         cleaned = " ".join(text.split())
-        return Question(cleaned, counted(analyser.tokens(cleaned)), (), (), roots=counted(roots(cleaned)))
+        terms = counted(analyser.tokens(cleaned))
+        others = partial(_read_otherwise, cleaned, terms, (), analyser)
+        return Question(cleaned, terms, (), (), roots=counted(roots(cleaned)), read_otherwise=others)
     said: list[str] = []
     phrases: list[str] = []
     marked: list[str] = []
@@ -221,13 +230,27 @@ def read_question(text: str, analyser: Analyser) -> Question:
                 phrases.append(piece)
     cleaned = " ".join(" ".join(said).split())
     without, as_they_stand, unlisted = _excluded(marked, cleaned, analyser)
-    terms = Counter(analyser.tokens(cleaned))
+    terms = counted(analyser.tokens(cleaned))
     for term in without:
         terms.pop(term, None)
     together = tuple(dict.fromkeys((*unsaid, *as_they_stand)))
-    return Question(
-        cleaned, dict(terms), tuple(phrases), without, together, unlisted, counted(roots(cleaned))
-    )
+    others = partial(_read_otherwise, cleaned, terms, without, analyser)
+    listed = counted(roots(cleaned))
+    return Question(cleaned, terms, tuple(phrases), without, together, unlisted, listed, others)
+
+
+def _read_otherwise(
+    text: str, terms: Mapping[str, int], without: Sequence[str], analyser: Analyser
+) -> dict[str, int]:
+    """Return the terms of a few words that do not tell their language, in every other language."""
+    if not terms or analyser.language != "detect" or not (analyser.stop or analyser.stemming):
+        return {}
+    if len(text) > _FEW_LETTERS or tells_language(cut(text)):
+        return {}
+    found: dict[str, int] = {}
+    for language in _OTHERS:
+        found |= counted(analyser.tokens_in(text, (language, "russian")))
+    return {term: times for term, times in found.items() if term not in terms and term not in without}
 
 
 def readers(analyser: Analyser, text: str) -> tuple[Analyser, ...]:

@@ -179,6 +179,19 @@ def latin_language(tokens: list[str]) -> str:
     return _vote(tokens if len(tokens) <= _READ else tokens[:_READ], "english", ascii_only=True)
 
 
+def tells_language(tokens: Sequence[str]) -> bool:
+    """Return whether any of some words, in lower case, is a function word of a language with Latin letters.
+
+    Without one a text is taken for English as long as nothing speaks against it, which is a guess.
+
+    Examples
+    --------
+    >>> tells_language(["wo", "sind", "katzen"]), tells_language(["katzen"]), tells_language(["the", "cats"])
+    (True, False, True)
+    """
+    return any(checks.text(f"tokens[{place}]", token) in _ballots() for place, token in enumerate(tokens))
+
+
 def script_of(token: str) -> str:
     """Return the script a word starts in: ``"latin"``, ``"cyrillic"`` or ``"other"``.
 
