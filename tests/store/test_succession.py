@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from recollect.model.memory import Memory
-from recollect.store.succession import ended_again, ended_by
+from recollect.store.succession import Succession, earliest, ended_again, ended_by, ends_known
 
 MAY = datetime(2026, 5, 7, tzinfo=UTC)
 JUNE, JULY = MAY + timedelta(days=31), MAY + timedelta(days=61)
@@ -37,3 +37,22 @@ def test_an_end_follows_the_successor_that_gave_it(
     held: Memory, given: bool, began: datetime | None, until: datetime | None
 ) -> None:
     assert ended_again(held, given, began) == until
+
+
+def test_a_chain_began_with_the_first_of_it_and_ends_where_something_is_only_said_again() -> None:
+    assert earliest([(0, 7)]) == 7
+    assert earliest([(0, 7), (3, 5), (4, 6)]) == 5
+    assert earliest([(3, 7), (5, 6), (4, 1), (9, 0)]) == 6
+
+
+def test_what_is_known_of_ends_is_what_was_said_until_then() -> None:
+    # The first ended at 40, then at 20, when the second was replaced by what began before it.
+    first = Succession(0, None, 20, 50, True, 1, 40)
+    second = Succession(1, 40, 40, 90, True, 2, 20)
+    own = Succession(3, None, 10, 60, False, 4, 30)
+    late = Succession(5, 70, 70, 80, True, 6, 65)
+    everything = [late, own, second, first]
+    assert ends_known(everything, 49) == {0: None, 1: None, 5: None}
+    assert ends_known(everything, 50) == {0: 40, 1: None, 5: None}
+    assert ends_known(everything, 80) == {0: 40, 1: None}
+    assert ends_known(everything, 90) == ends_known([], 0) == {}

@@ -253,22 +253,22 @@ class Partition:
         now: float,
         as_of: float | None,
         true_at: float | None = None,
-        unended: Sequence[int] = (),
+        ends: Mapping[int, float] | None = None,
     ) -> Sight:
         """Return what may be seen; the answer for the present is kept until something changes or expires.
 
-        `unended` are the slots of memories whose end was not known yet at `as_of`.
+        `ends` are, by slot, those that were known at `as_of`, where they are others than now.
         """
         kept = self._sight
         present = as_of is None and true_at is None
         if present and kept is not None and kept.since <= now < kept.until:
             return kept
         records = self.records
-        endless = None
-        if unended:
-            endless = np.zeros(len(records), np.bool_)
-            endless[unended] = True
-        mask = visible(records, now, as_of=as_of, true_at=true_at, unended=endless)
+        known = None
+        if ends:
+            known = records["until"].copy()
+            known[list(ends)] = list(ends.values())
+        mask = visible(records, now, as_of=as_of, true_at=true_at, until=known)
         everything = bool(mask.all())
         totals = [_total(part.view if everything else part.view[mask]) for part in self._lengths]
         turns = records["expires"]

@@ -210,7 +210,7 @@ def visible(
     *,
     as_of: float | None = None,
     true_at: float | None = None,
-    unended: npt.NDArray[np.bool_] | None = None,
+    until: npt.NDArray[np.float64] | None = None,
 ) -> npt.NDArray[np.bool_]:
     """Return which memories a recall at `now` may show.
 
@@ -218,7 +218,7 @@ def visible(
     says: the clocks of two processes differ, and a correction counts from the moment it is written. With
     `as_of`, known and not yet superseded then. With `true_at`, only what held in the world at that instant,
     from its event time until the end of its validity; what was superseded held until what took its place
-    began. `unended` tells which of them had no end yet at `as_of`, for what gave it to them came later.
+    began. `until` is when each of them was known to end at `as_of`, where that is not what the records say.
     """
     mask: npt.NDArray[np.bool_] = (records["state"] == 0) & (records["expires"] > now)
     if as_of is None:
@@ -229,7 +229,8 @@ def visible(
     if true_at is None:
         mask &= current
         return mask
-    until = records["until"] if unended is None else np.where(unended, _NEVER, records["until"])
+    if until is None:
+        until = records["until"]
     mask &= (current | (until < _NEVER)) & (records["event"] <= true_at) & (true_at < until)
     return mask
 

@@ -217,6 +217,45 @@ class CorrectionsConformance:
         assert [each.valid_to for each in store.get(HERE, ["bern", "own"])] == [february, february]
         assert store.hidden(HERE) == []
 
+    def test_no_two_of_a_chain_are_true_at_once(self, store: Store) -> None:
+        """Check a successor that is itself corrected to have begun before, and what was believed."""
+        days = [NOW + timedelta(days=30 * month) for month in range(8)]
+        january, february, march, april, may, june, july, _ = days
+        mid_february = february + timedelta(days=15)
+        store.add([entry("bern", "tea")])
+        store.add([entry("march", "tea", created_at=april, valid_from=march, supersedes=("bern",))])
+
+        def held(true_at: datetime, as_of: datetime | None = None) -> list[str]:
+            with store.view(HERE, days[-1], as_of=as_of, true_at=true_at) as view:
+                return sorted(found_ids(view, view.lexical(query("tea"), 10)))
+
+        assert held(mid_february) == ["bern"]
+        since = {"created_at": may, "valid_from": february}
+        store.add([entry("february", "tea", None, supersedes=("march",), **since)])
+        assert [each.valid_to for each in store.get(HERE, ["bern", "march"])] == [february, march]
+        assert held(mid_february) == held(mid_february, may) == ["february"]
+        # In April it was believed to be since March, and in March nobody knew of an end.
+        assert held(mid_february, april) == held(mid_february, march) == ["bern"]
+        assert (held(march, april), held(march, march)) == (["march"], ["bern"])
+        assert held(january, june) == ["bern"]
+        # The one that was said last is found to have begun later still, and is then taken back.
+        (last,) = store.get(HERE, ["february"])
+        moved = replace(last, valid_from=july)
+        store.update(moved, last.version, lambda each: {"content": words(each.content)})
+        assert [each.valid_to for each in store.get(HERE, ["bern", "march"])] == [march, july]
+        (last,) = store.get(HERE, ["february"])
+        moved = replace(last, valid_from=february)
+        store.update(moved, last.version, lambda each: {"content": words(each.content)})
+        assert store.get(HERE, ["bern"])[0].valid_to == february
+        store.purge(HERE, ["february"])
+        assert [each.valid_to for each in store.get(HERE, ["bern", "march"])] == [march, None]
+        run = store.start_run(HERE, "keep_both", june)
+        store.add([entry("again", "tea", created_at=june, valid_from=february)])
+        store.repeat(HERE, [Repeat("march", "again", "near", "r", june, run=run.number)])
+        assert store.get(HERE, ["bern"])[0].valid_to == february
+        store.undo_run(HERE, run.number, june)
+        assert store.get(HERE, ["bern"])[0].valid_to == march
+
     def test_what_has_expired_is_not_recalled(self, store: Store) -> None:
         """Check the moment it expires."""
         store.add(

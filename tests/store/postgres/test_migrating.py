@@ -135,6 +135,7 @@ def test_an_end_where_the_successor_began_is_taken_for_given(url: str) -> None:
     assert [each.end_given for each in found] == [True, True, False]
     store.close()
     with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP INDEX memories_ended")
         connection.execute("ALTER TABLE memories DROP COLUMN end_given")
         connection.execute(MIGRATIONS[6])
     again = PostgresStore(url)

@@ -16,7 +16,7 @@ from recollect.store.postgres import namespaces
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.finding import find, is_shown, put_record, set_columns
 from recollect.store.postgres.namespaces import NO_RECORDS, Namespace
-from recollect.store.postgres.relinking import note_taken, notes_of, replaced_by
+from recollect.store.postgres.relinking import began, note_taken, notes_of, replaced_by, settle_ends
 from recollect.store.postgres.vectors import remove_vectors
 from recollect.store.postgres.words import unlist_words
 from recollect.store.postgres.writing import update
@@ -91,14 +91,14 @@ def _unlink(connection: Server, namespace: Namespace, removed: Memory) -> None:
     takes its place in the chain, for nobody asked for the oldest to come back. What it had replaced held
     until it began, and now until the newer one did.
     """
-    replaced = replaced_by(connection, namespace, removed)
+    replaced = replaced_by(connection, namespace, removed.id)
     heir = None if removed.superseded_by is None else find(connection, namespace.path, removed.superseded_by)
-    began = None if heir is None else heir.memory.event_time
+    first = None if heir is None else began(connection, namespace.number, heir.memory.id)
     for kept, given in replaced:
         if heir is not None and heir.slot > kept.slot and kept.memory.valid_to is None:
             # It only repeated what goes, and from now on speaks for itself.
             given = True
-        ended = ended_again(kept.memory, given, began)
+        ended = ended_again(kept.memory, given, first)
         until = math.inf if ended is None else ended.timestamp()
         if heir is not None:
             taken = heir.memory.id
@@ -122,3 +122,5 @@ def _unlink(connection: Server, namespace: Namespace, removed: Memory) -> None:
         ids += [kept.memory.id for kept, _ in replaced if kept.slot < newer.slot]
         set_columns(connection, newer, supersedes=ids)
         put_record(connection, newer, newer.record.tobytes(), "update")
+    for kept, _ in replaced:
+        settle_ends(connection, namespace, kept.memory.id)

@@ -12,23 +12,74 @@ from datetime import datetime
 
 from recollect.index.record import changed
 from recollect.model.errors import InvalidArgument
-from recollect.model.memory import Memory
-from recollect.store.instants import microseconds
+from recollect.store.instants import EPOCH, MICROSECOND, microseconds, moment
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.finding import Kept, find, put_record, set_columns
 from recollect.store.postgres.namespaces import Namespace
 from recollect.store.postgres.rows import OWN, memory
 from recollect.store.repeats import Linked, repeat_from_elsewhere
+from recollect.store.succession import Succession, earliest, ended_again, ends_known
 from recollect.store.taking_over import KINDS, Note
 
 
-def replaced_by(connection: Server, namespace: Namespace, successor: Memory) -> list[tuple[Kept, bool]]:
-    """Return the memories that another superseded, as they were added, and whether it gave each its end."""
+def replaced_by(
+    connection: Server, namespace: Namespace, id_: str, *, telling: bool = False
+) -> list[tuple[Kept, bool]]:
+    """Return the memories that one superseded, as they were added, and whether it gave each its end.
+
+    Those that were only said again and took nobody's place are left out with `telling`.
+    """
+    told = " AND (m.end_given OR EXISTS (SELECT 1 FROM memories o WHERE o.namespace = m.namespace "
+    told += "AND o.superseded_by = m.id))"
     rows = connection.execute(
-        "SELECT id, end_given FROM memories WHERE namespace = %s AND superseded_by = %s ORDER BY slot",
-        (namespace.number, successor.id),
+        "SELECT m.id, m.end_given FROM memories m WHERE m.namespace = %s AND m.superseded_by = %s"
+        f"{told if telling else ''} ORDER BY m.slot",
+        (namespace.number, id_),
     ).fetchall()
     return [(find(connection, namespace.path, id_), given) for id_, given in rows]
+
+
+def ends_at(connection: Server, number: int, as_of: datetime) -> dict[int, float]:
+    """Return by slot until when memories were known to hold at a moment, where more is known today."""
+    rows = connection.rows(
+        "SELECT m.slot, m.valid_from, m.valid_to, m.superseded_at, m.end_given, w.slot, "
+        "coalesce(w.valid_from, w.created_at) FROM memories m "
+        "JOIN memories w ON w.namespace = m.namespace AND w.id = m.superseded_by "
+        "WHERE m.namespace = %s AND m.superseded_at IS NOT NULL",
+        (number,),
+    )
+    known = ends_known(map(Succession._make, rows), (as_of - EPOCH) // MICROSECOND)
+    return {slot: math.inf if end is None else moment(end).timestamp() for slot, end in known.items()}
+
+
+def began(connection: Server, number: int, id_: str) -> datetime:
+    """Return when a memory began, or the first of what took its place, if that was before."""
+    chain = connection.execute(
+        "WITH RECURSIVE way (slot, began, next, step) AS ("
+        "SELECT slot, coalesce(valid_from, created_at), superseded_by, 0 FROM memories "
+        "WHERE namespace = %(whose)s AND id = %(id)s UNION ALL "
+        "SELECT m.slot, coalesce(m.valid_from, m.created_at), m.superseded_by, way.step + 1 FROM way "
+        "JOIN memories m ON m.namespace = %(whose)s AND m.id = way.next) "
+        "SELECT slot, began FROM way ORDER BY step",
+        {"whose": number, "id": id_},
+    )
+    return moment(earliest(chain))
+
+
+def settle_ends(connection: Server, namespace: Namespace, id_: str) -> None:
+    """Let everything that a memory took the place of, and what that did, have held until it began."""
+    first = began(connection, namespace.number, id_)
+    open_ = [(id_, find(connection, namespace.path, id_).slot, first)]
+    while open_:
+        winner, winner_slot, first = open_.pop()
+        for kept, given in replaced_by(connection, namespace, winner, telling=True):
+            ended = ended_again(kept.memory, given, first)
+            if ended != kept.memory.valid_to:
+                set_columns(connection, kept, valid_to=microseconds(ended))
+                until = math.inf if ended is None else ended.timestamp()
+                put_record(connection, kept, changed(kept.record, until=until), "update")
+            own = kept.memory.event_time
+            open_.append((kept.memory.id, kept.slot, min(own, first) if winner_slot > kept.slot else own))
 
 
 def is_end_given(connection: Server, kept: Kept) -> bool:

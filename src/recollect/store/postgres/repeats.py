@@ -22,7 +22,15 @@ from recollect.store.postgres.connection import Server
 from recollect.store.postgres.database import Database
 from recollect.store.postgres.finding import Kept, find, put_record, set_columns
 from recollect.store.postgres.namespaces import EMPTY
-from recollect.store.postgres.relinking import is_end_given, led_to, note_taken, notes_of, relink
+from recollect.store.postgres.relinking import (
+    began,
+    is_end_given,
+    led_to,
+    note_taken,
+    notes_of,
+    relink,
+    settle_ends,
+)
 from recollect.store.postgres.rows import OWN, memory
 from recollect.store.postgres.writing import update
 from recollect.store.repeats import Linked, Repeat, Run, Undone
@@ -220,9 +228,10 @@ def supersede(connection: Server, namespace: str, loser_id: str, winner: Kept, a
     loser = kept.memory
     if loser.superseded_by is not None or loser.id == winner.memory.id:
         raise InvalidArgument("memory_id", loser_id, "a memory that is current, and another than the other")
-    until, given = loser.valid_to, False
+    until, given, first = loser.valid_to, False, None
     if winner.slot > kept.slot:
-        until = loser.valid_to or ended_by(loser, winner.memory.event_time)
+        first = began(connection, kept.namespace.number, winner.memory.id)
+        until = loser.valid_to or ended_by(loser, first)
         given = loser.valid_to is None
         set_columns(connection, winner, supersedes=[*winner.memory.supersedes, loser.id])
         put_record(connection, winner, winner.record.tobytes(), "update")
@@ -238,6 +247,9 @@ def supersede(connection: Server, namespace: str, loser_id: str, winner: Kept, a
         kept.record, superseded=at.timestamp(), until=math.inf if until is None else until.timestamp()
     )
     put_record(connection, kept, record, "supersede")
+    if first is not None and first < loser.event_time:
+        # What it had itself taken the place of ended sooner, too.
+        settle_ends(connection, kept.namespace, loser.id)
     return kept.slot
 
 
@@ -329,6 +341,7 @@ def _reinstate(connection: Server, namespace: str, id_: str) -> Memory:
     set_columns(connection, kept, superseded_by=None, superseded_at=None, valid_to=ended, end_given=False)
     record = changed(kept.record, superseded=math.inf, until=math.inf if until is None else until.timestamp())
     put_record(connection, kept, record, "reinstate")
+    settle_ends(connection, kept.namespace, id_)
     return find(connection, namespace, id_).memory
 
 

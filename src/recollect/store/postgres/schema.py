@@ -153,7 +153,7 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     UPDATE memories m SET end_given = true FROM memories w
         WHERE w.namespace = m.namespace AND w.id = m.superseded_by
         AND m.valid_to = greatest(coalesce(w.valid_from, w.created_at), m.valid_from);
-    CREATE INDEX memories_ended ON memories (namespace, superseded_at) WHERE end_given;
+    CREATE INDEX memories_ended ON memories (namespace, superseded_at) WHERE superseded_at IS NOT NULL;
     """,
     """
     -- What the winner took over from the loser, before and after, as JSON (taking_over.py). Until when the

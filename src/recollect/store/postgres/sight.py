@@ -8,6 +8,7 @@ the records of everything that could be seen then are added up.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from datetime import datetime
 from typing import Final
 
@@ -24,6 +25,7 @@ from recollect.store.postgres.conditions import compiled
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.namespaces import Namespace
 from recollect.store.postgres.opening import EXPIRED, UNSEEN, Opened
+from recollect.store.postgres.relinking import ends_at
 from recollect.store.postgres.rows import OWN, memory
 
 _SLOT: Final = "«slot»"
@@ -96,8 +98,8 @@ class Sight:
         Which of what stands there they are.
     small
         Whether there are so few memories that lists and cosines are read whole.
-    unended
-        The slots of memories that had no end at `as_of`, for what gave it to them came later.
+    ends
+        By slot, until when memories were known to hold at `as_of`, where more is known today.
     """
 
     now: datetime
@@ -109,13 +111,16 @@ class Sight:
     lists: tuple[bool, ...]
     listed: Restriction
     small: bool = False
-    unended: IntArray | None = None
+    ends: Mapping[int, float] = field(default_factory=dict)
 
     def shows(self, slots: IntArray, records: Records) -> npt.NDArray[np.bool_]:
         """Return which of some memories may be seen, given their records."""
         then, held = (None if each is None else each.timestamp() for each in (self.as_of, self.true_at))
-        endless = None if self.unended is None else np.isin(slots, self.unended)
-        return visible(records, self.now.timestamp(), as_of=then, true_at=held, unended=endless)
+        until = None
+        if self.ends:
+            pairs = zip(slots.tolist(), records["until"].tolist(), strict=True)
+            until = np.array([self.ends.get(slot, end) for slot, end in pairs], np.float64)
+        return visible(records, self.now.timestamp(), as_of=then, true_at=held, until=until)
 
 
 def look(
@@ -141,7 +146,8 @@ def look(
         if count != namespace.memories:
             seen = seen.and_(_not_in(UNSEEN), number, at, keeps=keeps)
         return Sight(now, None, None, count, _averages(sums, having), seen, (False,), listed, small)
-    condition, values = _then(now, as_of, true_at)
+    ends = {} if as_of is None or true_at is None else ends_at(connection, number, as_of)
+    condition, values = _then(now, as_of, true_at, ends)
     rows = connection.rows(
         f"SELECT m.slot, m.record FROM memories m WHERE m.namespace = %s AND {condition}", (number, *values)
     )
@@ -154,8 +160,7 @@ def look(
         keeps=_these(np.array([slot for slot, _ in rows], np.intp)) if small else None,
     )
     averages = _averages(sums, having)
-    later = None if as_of is None or true_at is None else _ended_later(connection, number, as_of)
-    return Sight(now, as_of, true_at, len(records), averages, seen, (False, True), seen, small, later)
+    return Sight(now, as_of, true_at, len(records), averages, seen, (False, True), seen, small, ends)
 
 
 def filtered(connection: Server, namespace: Namespace, filter: Filter) -> Restriction:
@@ -201,7 +206,9 @@ def without_terms(restriction: Restriction, number: int, terms: Sequence[str], f
     )
 
 
-def _then(now: datetime, as_of: datetime | None, true_at: datetime | None) -> tuple[str, tuple[object, ...]]:
+def _then(
+    now: datetime, as_of: datetime | None, true_at: datetime | None, ends: Mapping[int, float]
+) -> tuple[str, tuple[object, ...]]:
     """Return the condition of :func:`recollect.index.record.visible` in SQL, and its values."""
     sql = "m.forgotten_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > %s)"
     values: list[object] = [microseconds(now)]
@@ -213,22 +220,13 @@ def _then(now: datetime, as_of: datetime | None, true_at: datetime | None) -> tu
         current, since = "(m.superseded_at IS NULL OR m.superseded_at > %s)", [then]
     if true_at is None:
         return f"{sql} AND {current}", (*values, *since)
-    held = microseconds(true_at)
-    sql += (
-        f" AND ({current} OR m.valid_to IS NOT NULL) AND coalesce(m.valid_from, m.created_at) <= %s "
-        "AND (m.valid_to IS NULL OR m.valid_to > %s"
-    )
-    if as_of is None:
-        return f"{sql})", (*values, held, held)
-    return f"{sql} OR (m.end_given AND m.superseded_at > %s))", (*values, then, held, held, then)
-
-
-def _ended_later(connection: Server, number: int, as_of: datetime) -> IntArray:
-    rows = connection.rows(
-        "SELECT m.slot FROM memories m WHERE m.namespace = %s AND m.end_given AND m.superseded_at > %s",
-        (number, microseconds(as_of)),
-    )
-    return np.array([slot for (slot,) in rows], np.intp)
+    held, still = microseconds(true_at), "(m.valid_to IS NULL OR m.valid_to > %s)"
+    sql += f" AND ({current} OR m.valid_to IS NOT NULL) AND coalesce(m.valid_from, m.created_at) <= %s AND "
+    if not ends:
+        return sql + still, (*values, *since, held, held)
+    then_true = [slot for slot, end in ends.items() if end > true_at.timestamp()]
+    still = f"CASE WHEN m.slot = ANY (%s::int[]) THEN m.slot = ANY (%s::int[]) ELSE {still} END"
+    return sql + still, (*values, *since, held, array(list(ends)), array(then_true), held)
 
 
 def _not_in(condition: str) -> str:

@@ -26,13 +26,13 @@ from recollect.store.postgres import namespaces
 from recollect.store.postgres.connection import Server
 from recollect.store.postgres.finding import Kept, find, is_shown, put_record, set_columns
 from recollect.store.postgres.namespaces import Namespace
-from recollect.store.postgres.relinking import is_end_given, note_repeat, replaced_by
+from recollect.store.postgres.relinking import began, is_end_given, note_repeat, settle_ends
 from recollect.store.postgres.rows import COLUMNS, row
 from recollect.store.postgres.texts import checked_name
 from recollect.store.postgres.vectors import put_vectors
 from recollect.store.postgres.words import list_words, relist_words, unlist_words
 from recollect.store.room import SLOTS, checked_room
-from recollect.store.succession import ended_again, ended_by
+from recollect.store.succession import ended_by
 
 _ADD: Final = (
     f"INSERT INTO memories (namespace, slot, added, {', '.join(COLUMNS)}, record, words) "
@@ -105,7 +105,7 @@ def update(
             (kept.namespace.number, kept.slot),
         )
     if following.event_time != current.event_time:
-        _end_again(connection, kept.namespace, current, following.event_time)
+        settle_ends(connection, kept.namespace, following.id)
     return following
 
 
@@ -251,21 +251,17 @@ def _supersede(connection: Server, namespace: Namespace, old_id: str, new_slot: 
         end_given=old.valid_to is None,
     )
     record = changed_record(kept.record, superseded=new.created_at.timestamp(), until=ended.timestamp())
-    return put_record(connection, kept, record, "supersede")
+    change = put_record(connection, kept, record, "supersede")
+    if new.event_time < old.event_time:
+        # What it had itself taken the place of ended sooner, too.
+        settle_ends(connection, namespace, old.id)
+        return namespaces.last_change(connection)
+    return change
 
 
 def _ended_anew(connection: Server, memory: Memory, kept: Kept) -> Memory:
     """Return a memory that is said to have begun at another time, its end no earlier if it was given one."""
     if kept.memory.superseded_by is None or not is_end_given(connection, kept):
         return memory
-    successor = find(connection, memory.namespace, kept.memory.superseded_by).memory
-    return replace(memory, valid_to=ended_by(memory, successor.event_time))
-
-
-def _end_again(connection: Server, namespace: Namespace, successor: Memory, began: datetime) -> None:
-    """Let what a memory superseded have held until that began, which is now said to be at another time."""
-    for kept, given in replaced_by(connection, namespace, successor):
-        ended = ended_again(kept.memory, given, began)
-        if ended is not None and ended != kept.memory.valid_to:
-            set_columns(connection, kept, valid_to=microseconds(ended))
-            put_record(connection, kept, changed_record(kept.record, until=ended.timestamp()), "update")
+    first = began(connection, kept.namespace.number, kept.memory.superseded_by)
+    return replace(memory, valid_to=ended_by(memory, first))

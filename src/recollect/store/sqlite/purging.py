@@ -21,7 +21,7 @@ from recollect.store.port import Terms
 from recollect.store.sqlite import addresses, segments
 from recollect.store.sqlite.finding import find, put_record, record_of
 from recollect.store.sqlite.places import place, vectors_place
-from recollect.store.sqlite.relinking import note_taken, notes_of, replaced_by
+from recollect.store.sqlite.relinking import began, note_taken, notes_of, replaced_by, settle_ends
 from recollect.store.sqlite.segments import Namespace
 from recollect.store.sqlite.writing import update
 from recollect.store.succession import ended_again
@@ -104,13 +104,13 @@ def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memor
     """
     replaced = replaced_by(connection, namespace, removed.id)
     heir = None if removed.superseded_by is None else find(connection, namespace.path, removed.superseded_by)
-    began = None if heir is None else heir[3].event_time
+    first = None if heir is None else began(connection, namespace.number, heir[3].id)
     for number, slot, kept, given in replaced:
         record = record_of(connection, namespace, slot)
         if heir is not None and heir[2] > slot and kept.valid_to is None:
             # It only repeated what goes, and from now on speaks for itself.
             given = True
-        ended = ended_again(kept, given, began)
+        ended = ended_again(kept, given, first)
         until = math.inf if ended is None else ended.timestamp()
         if heir is not None:
             connection.execute(
@@ -137,5 +137,6 @@ def _unlink(connection: sqlite3.Connection, namespace: Namespace, removed: Memor
             (json.dumps(older, ensure_ascii=False), number),
         )
         put_record(connection, namespace, slot, record_of(connection, namespace, slot).tobytes(), "update")
-        return []
-    return [each.number for each in replaced]
+    for each in replaced:
+        settle_ends(connection, namespace, each.memory.id)
+    return [] if heir is not None else [each.number for each in replaced]

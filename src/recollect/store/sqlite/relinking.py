@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from recollect.index.record import changed
 from recollect.model.errors import InvalidArgument
 from recollect.model.memory import Memory
-from recollect.store.instants import microseconds
+from recollect.store.instants import EPOCH, MICROSECOND, microseconds, moment
 from recollect.store.sqlite import addresses
 from recollect.store.sqlite.finding import find, put_record, record_of
 from recollect.store.sqlite.rows import SELECTED, SOURCE, marks, memory
 from recollect.store.sqlite.segments import Namespace
+from recollect.store.succession import Succession, earliest, ended_again, ends_known
 from recollect.store.taking_over import KINDS, Note
 
 if TYPE_CHECKING:
@@ -35,11 +36,17 @@ class Replaced(NamedTuple):
     end_given: bool
 
 
-def replaced_by(connection: sqlite3.Connection, namespace: Namespace, id_: str) -> list[Replaced]:
-    """Return the memories that one superseded, in the order in which they were added."""
+def replaced_by(
+    connection: sqlite3.Connection, namespace: Namespace, id_: str, *, telling: bool = False
+) -> list[Replaced]:
+    """Return the memories that one superseded, in the order in which they were added.
+
+    Those that were only said again and took nobody's place are left out with `telling`.
+    """
+    told = " AND (m.end_given OR EXISTS (SELECT 1 FROM memories o WHERE o.superseded_by = m.id))"
     rows = connection.execute(
         f"SELECT m.number, m.slot, m.end_given, {SELECTED} FROM {SOURCE} "
-        "WHERE m.superseded_by = ? AND m.namespace = ? ORDER BY m.number",
+        f"WHERE m.superseded_by = ? AND m.namespace = ?{told if telling else ''} ORDER BY m.number",
         (id_, namespace.number),
     )
     return [Replaced(number, slot, memory(row), bool(given)) for number, slot, given, *row in rows.fetchall()]
@@ -63,13 +70,52 @@ def note_taken(connection: sqlite3.Connection, taken: Mapping[int, str | None]) 
     )
 
 
-def ended_later(connection: sqlite3.Connection, number: int, as_of: datetime) -> list[int]:
-    """Return the slots of memories that had no end at a moment, for what gave it to them came later."""
+def ends_at(connection: sqlite3.Connection, number: int, as_of: datetime) -> dict[int, float]:
+    """Return by slot until when memories were known to hold at a moment, where more is known today."""
     rows = connection.execute(
-        "SELECT slot FROM memories WHERE namespace = ? AND superseded_at > ? AND end_given",
-        (number, microseconds(as_of)),
+        "SELECT m.slot, m.valid_from, m.valid_to, m.superseded_at, m.end_given, w.slot, "
+        "coalesce(w.valid_from, w.created_at) FROM memories m "
+        "JOIN memories w ON w.namespace = m.namespace AND w.id = m.superseded_by "
+        "WHERE m.namespace = ? AND m.superseded_at IS NOT NULL",
+        (number,),
     )
-    return [slot for (slot,) in rows]
+    known = ends_known(map(Succession._make, rows), (as_of - EPOCH) // MICROSECOND)
+    return {slot: math.inf if end is None else moment(end).timestamp() for slot, end in known.items()}
+
+
+def began(connection: sqlite3.Connection, number: int, id_: str) -> datetime:
+    """Return when a memory began, or the first of what took its place, if that was before."""
+    chain = connection.execute(
+        "WITH RECURSIVE way (slot, began, next, step) AS ("
+        "SELECT slot, coalesce(valid_from, created_at), superseded_by, 0 FROM memories "
+        "WHERE namespace = ?1 AND id = ?2 UNION ALL "
+        "SELECT m.slot, coalesce(m.valid_from, m.created_at), m.superseded_by, way.step + 1 FROM way "
+        "JOIN memories m ON m.namespace = ?1 AND m.id = way.next) SELECT slot, began FROM way ORDER BY step",
+        (number, id_),
+    )
+    return moment(earliest(chain))
+
+
+def settle_ends(connection: sqlite3.Connection, namespace: Namespace, id_: str) -> None:
+    """Let everything that a memory took the place of, and what that did, have held until it began."""
+    (slot,) = connection.execute(
+        "SELECT slot FROM memories WHERE namespace = ? AND id = ?", (namespace.number, id_)
+    ).fetchone()
+    open_ = [(id_, int(slot), began(connection, namespace.number, id_))]
+    while open_:
+        winner, winner_slot, first = open_.pop()
+        for number, slot, kept, given in replaced_by(connection, namespace, winner, telling=True):
+            ended = ended_again(kept, given, first)
+            if ended != kept.valid_to:
+                connection.execute(
+                    "UPDATE memories SET valid_to = ?, version = version + 1 WHERE number = ?",
+                    (microseconds(ended), number),
+                )
+                until = math.inf if ended is None else ended.timestamp()
+                record = changed(record_of(connection, namespace, slot), until=until)
+                put_record(connection, namespace, slot, record, "update")
+            own = kept.event_time
+            open_.append((kept.id, slot, min(own, first) if winner_slot > slot else own))
 
 
 def note_repeat(connection: sqlite3.Connection, path: str, id_: str, kind: str, at: datetime) -> None:

@@ -28,7 +28,7 @@ from recollect.store.sqlite import addresses
 from recollect.store.sqlite.connection import reading
 from recollect.store.sqlite.connection import writing as transaction
 from recollect.store.sqlite.finding import find, find_namespace, put_record, record_of
-from recollect.store.sqlite.relinking import led_to, note_taken, notes_of, relink
+from recollect.store.sqlite.relinking import began, led_to, note_taken, notes_of, relink, settle_ends
 from recollect.store.sqlite.rows import SELECTED, SOURCE, marks, memory
 from recollect.store.sqlite.writing import update
 from recollect.store.succession import ended_again, ended_by
@@ -336,9 +336,10 @@ class RepeatStore:
             raise InvalidArgument(
                 "memory_id", loser_id, "a memory that is current, and another than the other"
             )
-        until, given = loser.valid_to, False
+        until, given, first = loser.valid_to, False, None
         if winner_slot > slot:
-            until, given = loser.valid_to or ended_by(loser, winner.event_time), loser.valid_to is None
+            first = began(self._connection, whose.number, winner.id)
+            until, given = loser.valid_to or ended_by(loser, first), loser.valid_to is None
             self._connection.execute(
                 "UPDATE memories SET supersedes = ?, version = version + 1 WHERE number = ?",
                 (json.dumps([*current.supersedes, loser.id], ensure_ascii=False), winner_number),
@@ -356,6 +357,9 @@ class RepeatStore:
             until=math.inf if until is None else until.timestamp(),
         )
         put_record(self._connection, whose, slot, record, "supersede")
+        if first is not None and first < loser.event_time:
+            # What it had itself taken the place of ended sooner, too.
+            settle_ends(self._connection, whose, loser.id)
         return number
 
     def _reinstate(self, namespace: str, id_: str) -> Memory:
@@ -377,6 +381,7 @@ class RepeatStore:
         )
         put_record(self._connection, whose, slot, record, "reinstate")
         addresses.add_current(self._connection, [number])
+        settle_ends(self._connection, whose, id_)
         return find(self._connection, namespace, id_)[3]
 
     def _unlisted(self, namespace: str, winner_id: str, loser_id: str) -> Memory:

@@ -411,7 +411,7 @@ MIGRATIONS: Final[tuple[str, ...]] = (
         SELECT max(coalesce(w.valid_from, w.created_at), coalesce(memories.valid_from, -9000000000000000000))
         FROM memories w WHERE w.namespace = memories.namespace AND w.id = memories.superseded_by
     );
-    CREATE INDEX memories_ended ON memories (namespace, superseded_at) WHERE end_given;
+    CREATE INDEX memories_ended ON memories (namespace, superseded_at) WHERE superseded_at IS NOT NULL;
     """,
     """
     -- What the winner took over from the loser, before and after, as JSON (taking_over.py). Until when the

@@ -40,7 +40,7 @@ from recollect.store.situated import nearby, timely
 from recollect.store.sqlite.lists import read_lists, segments_of
 from recollect.store.sqlite.methods import POSTINGS, vectors_method
 from recollect.store.sqlite.places import place, vectors_place
-from recollect.store.sqlite.relinking import ended_later
+from recollect.store.sqlite.relinking import ends_at
 from recollect.store.sqlite.rows import OWN, marks, memory
 from recollect.store.sqlite.segments import Namespace
 
@@ -71,8 +71,8 @@ class SqliteView:
         self._memories: dict[int, Memory] = {}
         self._methods: dict[str, str] = {}
         believed, held = (None if moment is None else moment.timestamp() for moment in (as_of, true_at))
-        later = [] if as_of is None or true_at is None else ended_later(connection, namespace.number, as_of)
-        self._sight = partition.sight(now.timestamp(), believed, held, later)
+        ends = None if as_of is None or true_at is None else ends_at(connection, namespace.number, as_of)
+        self._sight = partition.sight(now.timestamp(), believed, held, ends)
         self._allowed = self._sight.mask
         if filter is not None:
             passing = self._passing(filter)

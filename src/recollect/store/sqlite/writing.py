@@ -38,10 +38,10 @@ from recollect.store.sqlite.finding import (
 )
 from recollect.store.sqlite.keeping_up import Added, rows_of
 from recollect.store.sqlite.places import place, vectors_place
-from recollect.store.sqlite.relinking import note_repeat, replaced_by
+from recollect.store.sqlite.relinking import began, note_repeat, settle_ends
 from recollect.store.sqlite.rows import COLUMNS, row
 from recollect.store.sqlite.segments import TAIL, Namespace
-from recollect.store.succession import ended_again, ended_by
+from recollect.store.succession import ended_by
 
 _SET_MEMORY: Final = "UPDATE memories SET " + ", ".join(f"{c} = ?" for c in COLUMNS) + " WHERE number = ?"
 _ADD_RECORD: Final = "INSERT INTO records (namespace, slot, record, terms) VALUES (?, ?, ?, ?)"
@@ -164,7 +164,7 @@ def update(
         # Whoever says until when it held says it for good.
         connection.execute("UPDATE memories SET end_given = 0 WHERE number = ?", (number,))
     if following.event_time != current.event_time:
-        _end_again(connection, namespace, current, following.event_time)
+        settle_ends(connection, namespace, following.id)
     return following
 
 
@@ -371,7 +371,12 @@ def _supersede(
         superseded=new.created_at.timestamp(),
         until=ended.timestamp(),
     )
-    return put_record(connection, namespace, slot, record, "supersede")
+    change = put_record(connection, namespace, slot, record, "supersede")
+    if new.event_time < old.event_time:
+        # What it had itself taken the place of ended sooner, too.
+        settle_ends(connection, namespace, old.id)
+        return last_change(connection)
+    return change
 
 
 def _ended_anew(connection: sqlite3.Connection, memory: Memory, number: int) -> Memory:
@@ -381,20 +386,4 @@ def _ended_anew(connection: sqlite3.Connection, memory: Memory, number: int) -> 
     ).fetchone()
     if given is None:
         return memory
-    successor = find(connection, memory.namespace, given[0])[3]
-    return replace(memory, valid_to=ended_by(memory, successor.event_time))
-
-
-def _end_again(
-    connection: sqlite3.Connection, namespace: Namespace, successor: Memory, began: datetime
-) -> None:
-    """Let what a memory superseded have held until that began, which is now said to be at another time."""
-    for number, slot, kept, given in replaced_by(connection, namespace, successor.id):
-        ended = ended_again(kept, given, began)
-        if ended is not None and ended != kept.valid_to:
-            connection.execute(
-                "UPDATE memories SET valid_to = ?, version = version + 1 WHERE number = ?",
-                (microseconds(ended), number),
-            )
-            record = changed_record(record_of(connection, namespace, slot), until=ended.timestamp())
-            put_record(connection, namespace, slot, record, "update")
+    return replace(memory, valid_to=ended_by(memory, began(connection, number // SLOTS, given[0])))
