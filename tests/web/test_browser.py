@@ -234,6 +234,18 @@ def test_correcting_from_the_page(page: Page, served: Served) -> None:
     assert served.engine.get(said.id).superseded_by is not None
 
 
+def test_a_form_is_sent_once_however_often_it_is_clicked(page: Page) -> None:
+    page.goto("/memories")
+    send = """form => [1, 2].map(() => {
+        const event = new Event("submit", {bubbles: true, cancelable: true});
+        form.dispatchEvent(event);
+        return event.defaultPrevented;
+    })"""
+    assert page.locator("#remember form").evaluate(send) == [False, True]
+    page.goto("/experiments")
+    assert page.locator("main form").last.evaluate(send) == [False, True]
+
+
 def test_saving_what_was_turned(page: Page, served: Served) -> None:
     page.goto("/?q=When+do+we+release")
     page.get_by_label("Vector weight").focus()

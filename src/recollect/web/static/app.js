@@ -22,6 +22,15 @@ const unanswered = (is) => {
 for (const name of ["htmx:sendError", "htmx:timeout"]) document.addEventListener(name, () => unanswered(true));
 document.addEventListener("htmx:beforeOnLoad", () => unanswered(false));
 
+// A double click is meant once: what is remembered twice counts as said twice.
+const sent = new WeakMap();
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.getAttribute("method") !== "post") return;
+  if (Date.now() - (sent.get(form) ?? 0) < 2000) event.preventDefault();
+  else sent.set(form, Date.now());
+});
+
 // --- controls -------------------------------------------------------------------------------------------
 
 function mark(field) {
