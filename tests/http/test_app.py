@@ -265,7 +265,8 @@ def test_other_sites_may_not_ask_unless_they_are_named(open_client: Callable[...
 
 
 def test_the_description_says_whether_a_key_is_needed(open_client: Callable[..., TestClient]) -> None:
-    for required, wanted in ((True, [{"key": []}]), (False, [{"key": []}, {}])):
+    needed: dict[bool, list[Any]] = {True: [{"key": []}], False: [{"key": []}, {}]}
+    for required, wanted in needed.items():
         paths = open_client(required=required).get("/v1/openapi.json").json()["paths"]
         assert paths["/v1/recall"]["post"]["security"] == wanted
         assert "security" not in paths["/v1/health"]["get"]
