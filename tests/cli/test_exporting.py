@@ -283,9 +283,9 @@ def test_what_is_left_of_a_file_that_lost_a_memory_can_be_saved(cli: Run, tea: s
         file.execute("DELETE FROM memories WHERE id = ?", (tea,))
     checked = cli("check", "--repair")
     assert checked.code == 5
-    assert "1 memories are not there, though nobody removed them" in checked.out
     assert cli("check").lines == [
-        f"default: memory {newer} superseded {tea}, which does not know of it or is not there"
+        "default: 1 memories are not there, though nobody removed them; restore a backup",
+        f"default: memory {newer} superseded {tea}, which does not know of it or is not there",
     ]
     assert cli("export", "saved.jsonl").code == 0
     assert cli("--db", "new.db", "import", "saved.jsonl").out == "imported 3 memories\n"

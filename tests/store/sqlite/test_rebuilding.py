@@ -64,13 +64,15 @@ def test_sessions_are_told_apart_again(store: SqliteStore, damage: str) -> None:
     assert session_numbers(connection(store), 1) == ({"a": 0, "b": 1, "c": 2}, True)
 
 
-def test_a_memory_that_is_gone_takes_its_vectors_along(store: SqliteStore) -> None:
-    connection(store).execute("DELETE FROM memories WHERE id = 'm2'")
-    lost = "1 memories are not there, though nobody removed them; restore a backup"
-    assert f"{HERE}: {lost}" in store.check(terms_of)
-    store.check(terms_of, repair=True)
+def test_a_memory_that_is_gone_takes_its_vectors_along_and_is_missed(store: SqliteStore) -> None:
+    store.purge(HERE, ["m1"])
     assert store.check(terms_of) == []
-    assert connection(store).execute("SELECT count(*) FROM vectors").fetchone() == (9,)
+    connection(store).execute("DELETE FROM memories WHERE id = 'm2'")
+    lost = f"{HERE}: 1 memories are not there, though nobody removed them; restore a backup"
+    assert lost in store.check(terms_of)
+    store.check(terms_of, repair=True)
+    assert store.check(terms_of) == [lost]
+    assert connection(store).execute("SELECT count(*) FROM vectors").fetchone() == (8,)
 
 
 @pytest.mark.parametrize("slot", ["4611686018427387904", "-5", "'five'"])

@@ -54,7 +54,7 @@ def problems(connection: sqlite3.Connection, terms_of: Words) -> list[Problem]:
     found = file_problems(connection)
     if found:
         return found
-    missing = unlisted(connection)
+    missing, lost = unlisted(connection), _lost(connection)
     for number, path, slots, flushed in connection.execute(
         f"SELECT number, path, slots, flushed FROM namespaces WHERE {emptying.NAMED} ORDER BY path"
     ).fetchall():
@@ -70,9 +70,8 @@ def problems(connection: sqlite3.Connection, terms_of: Words) -> list[Problem]:
                 texts.append(f"{len(missing[number])} memories are not listed once among the changes")
         found += [Problem(path, f"{path}: {text}", mendable) for text in texts]
         if mendable:
-            found += [
-                Problem(path, f"{path}: {text}", mendable=False) for text in broken_links(connection, number)
-            ]
+            texts = [*lost.get(number, ()), *broken_links(connection, number)]
+            found += [Problem(path, f"{path}: {text}", mendable=False) for text in texts]
     return found
 
 
@@ -115,6 +114,19 @@ def statistics(connection: sqlite3.Connection, path: str, least: int = LARGE) ->
         "bytes": sum(file.stat().st_size for file in files if file.exists()),
         "vector_search": ways,
         "vector_search_advice": advice,
+    }
+
+
+def _lost(connection: sqlite3.Connection) -> dict[int, list[str]]:
+    """Return by namespace how many memories were added and are not there, though nobody purged them."""
+    rows = connection.execute(
+        "SELECT namespace, count(*) FROM (SELECT namespace, slot FROM changes WHERE kind = 'add' "
+        "EXCEPT SELECT namespace, slot FROM changes WHERE kind = 'purge' "
+        "EXCEPT SELECT namespace, slot FROM memories) GROUP BY namespace"
+    )
+    return {
+        number: [f"{count} memories are not there, though nobody removed them; restore a backup"]
+        for number, count in rows
     }
 
 
@@ -167,9 +179,7 @@ def _namespace_problems(
         for field, words in terms.items():
             for term, times in words.items():
                 wanted.setdefault((field, term), {})[slot] = min(times, MOST)
-    if lost := int(np.count_nonzero(~living & (records["state"] != GONE))):
-        yield f"{lost} memories are not there, though nobody removed them; restore a backup"
-    if np.any(living & (records["state"] == GONE)):
+    if not np.array_equal(living, records["state"] != GONE):
         yield "records and memories do not belong together"
     yield from _word_problems(connection, number, slots, flushed, wanted)
     damaged = [
