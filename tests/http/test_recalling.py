@@ -18,6 +18,12 @@ def test_a_question_finds_the_memory_as_the_engine_does(client: TestClient, engi
     assert body["hits"][0]["memory"]["id"] == tea
     assert "explanation" not in body["hits"][0]
     assert body["recipe"] == "balanced"
+    assert body["support"] == direct.support > 0
+
+
+def test_an_answer_tells_all_that_the_engine_tells(client: TestClient, engine: Engine, tea: str) -> None:
+    body = client.post("/v1/recall", json={"question": "what tea does Anna like?"}).json()
+    assert engine.recall("what tea does Anna like?").as_dict().keys() <= body.keys()
 
 
 def test_a_hit_explains_itself_when_asked(client: TestClient, tea: str) -> None:

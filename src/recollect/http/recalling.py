@@ -122,6 +122,9 @@ class RecallShown(BaseModel):
         description="What feedback about a hit refers to; empty where recalls are not logged."
     )
     id: str = Field(description="The same, under the name that it had before.")
+    support: float = Field(
+        description="How well the best candidate stands by itself, from 0 to 1: to compare questions by."
+    )
     hits: list[HitShown]
     sessions: list[SessionShown]
     degraded: list[str] = Field(description="What could not be done as it should.")
@@ -155,6 +158,7 @@ def recall_json(found: Recall, *, explain: bool = False) -> dict[str, Any]:
     return {
         "recall_id": found.id,
         "id": found.id,
+        "support": found.support,
         "hits": [_hit_json(hit, explain=explain) for hit in found.hits],
         "sessions": [
             {"session": each.session, "score": each.score, "hits": [hit.memory.id for hit in each.hits]}
