@@ -1,6 +1,11 @@
 """Links read from the file in pieces, however many there are."""
 
+from contextlib import closing
+
+import pytest
+
 from recollect.model import Source
+from recollect.model.errors import StoreCorrupt
 from recollect.store.conformance import HERE, NOW, entry
 from recollect.store.sqlite.store import SqliteStore
 
@@ -17,3 +22,11 @@ def test_more_links_than_one_statement_can_ask_for() -> None:
     assert news.changed == tuple(range(1100))
     assert [link.current for link in store.links(HERE, 1200, news.changed)] == [False] * 1100
     store.close()
+
+
+def test_a_list_that_cannot_be_read_is_damage() -> None:
+    with closing(SqliteStore(":memory:")) as store:
+        store.add([entry("m1", "tea", entities=("Anna",))])
+        store._connection.execute("UPDATE memories SET entities = '[' || entities")
+        with pytest.raises(StoreCorrupt, match="a list in it cannot be read; run `recollect check`"):
+            list(store.links(HERE, 0))

@@ -1,6 +1,9 @@
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -8,7 +11,7 @@ from recollect.index.record import unpacked
 from recollect.model.memory import Memory, Source
 from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, direction, entry, words
 from recollect.store.port import Entry, Terms
-from recollect.store.sqlite.rebuilding import session_numbers, unlisted
+from recollect.store.sqlite.rebuilding import mend_file, session_numbers, unlisted
 from recollect.store.sqlite.store import SqliteStore
 
 
@@ -124,3 +127,35 @@ def test_what_belongs_to_a_lost_namespace_is_kept_for_it(store: SqliteStore) -> 
     marks = ", ".join("?" * len(row))
     connection(store).execute(f"INSERT INTO namespaces VALUES ({marks})", row)
     assert store.check(terms_of) == []
+
+
+@pytest.mark.parametrize(
+    "damage", ["vectors = 7", "vectors = 'x'", "namespace = 7", "slot = 8", "embedder = 3"]
+)
+def test_a_vector_that_says_it_is_elsewhere_goes(store: SqliteStore, damage: str) -> None:
+    connection(store).execute("PRAGMA foreign_keys = OFF")
+    connection(store).execute("PRAGMA ignore_check_constraints = ON")
+    connection(store).execute(f"UPDATE vectors SET {damage} WHERE slot = 3")
+    store.rebuild(HERE, terms_of)
+    assert connection(store).execute("SELECT count(*) FROM vectors").fetchone() == (9,)
+    assert store.check(terms_of) == []
+
+
+class Lost(sqlite3.Connection):
+    """A connection to a file in which SQLite does not find its way."""
+
+    def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
+        if statement.startswith("DELETE"):
+            raise sqlite3.DatabaseError("database disk image is malformed")
+        return super().execute(statement, *values)
+
+
+def test_a_file_that_cannot_be_mended_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with closing(SqliteStore(path)) as store:
+        store.add([entry("a", "tea")])
+    with closing(sqlite3.connect(path, factory=Lost, isolation_level=None)) as file:
+        before = list(file.iterdump())
+        mend_file(file)
+        assert not file.in_transaction
+        assert list(file.iterdump()) == before

@@ -82,6 +82,9 @@ def file_problems(connection: sqlite3.Connection) -> list[Problem]:
         for (text,) in connection.execute("PRAGMA integrity_check(20)")
         if text != "ok"
     ]
+    if found:
+        # What cannot be found cannot be looked at either.
+        return found
     found += [
         Problem("", f"the file: row {row} of {table} refers to nothing in {parent}")
         for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check")

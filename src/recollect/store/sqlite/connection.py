@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
+from json import JSONDecodeError
 from pathlib import Path
 from threading import get_ident, main_thread
 from time import monotonic, sleep
@@ -137,7 +138,7 @@ def writing(connection: sqlite3.Connection, name: str) -> Iterator[None]:
                     whole.read_at = -1
                     connection.execute(end)
             raise
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, JSONDecodeError) as error:
         raise _ours(error, name) from error
 
 
@@ -283,7 +284,7 @@ class _Translated:
         return
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, sqlite3.DatabaseError):
+        if isinstance(error, sqlite3.DatabaseError | JSONDecodeError):
             raise _ours(error, self._name) from error
 
 
@@ -330,8 +331,10 @@ class _Reading(_Translated):
                 self._connection.execute("ROLLBACK")
 
 
-def _ours(error: sqlite3.DatabaseError, name: str) -> StoreError:
+def _ours(error: sqlite3.DatabaseError | JSONDecodeError, name: str) -> StoreError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if isinstance(error, JSONDecodeError):
+        return StoreCorrupt(f"{name} is damaged: a list in it cannot be read; run `recollect check`")
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         # A file that is no database cannot be checked either; it is most often another one than was meant.
         advice = "run `recollect check`" if code == sqlite3.SQLITE_CORRUPT else "name another file"

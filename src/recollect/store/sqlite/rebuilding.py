@@ -75,7 +75,21 @@ def rebuild(
     entities.refold(connection, number)
 
 
-def remove_strays(connection: sqlite3.Connection) -> None:
+def mend_file(connection: sqlite3.Connection) -> None:
+    """Make the indexes of SQLite anew, and remove what stands in the way of what is derived.
+
+    Of a file in which SQLite itself cannot find its way nothing is changed.
+    """
+    connection.execute("SAVEPOINT mending")
+    try:
+        connection.execute("REINDEX")
+        _remove_strays(connection)
+    except sqlite3.DatabaseError:
+        connection.execute("ROLLBACK TO mending")
+    connection.execute("RELEASE mending")
+
+
+def _remove_strays(connection: sqlite3.Connection) -> None:
     """Remove derived rows that belong to nothing or cannot be read; they can be written anew.
 
     If their namespace itself is what was lost they stay, for whoever brings that back.
@@ -180,6 +194,13 @@ def _passages(
 
 def _remove_useless_vectors(connection: sqlite3.Connection, number: int) -> None:
     """Remove vectors that are damaged, or of no memory."""
+    for (embedder,) in connection.execute("SELECT number FROM embedders").fetchall():
+        # A row that stands here and says that it belongs elsewhere.
+        connection.execute(
+            "DELETE FROM vectors WHERE number >= ?1 AND number < ?2 AND (typeof(vectors) <> 'blob' "
+            "OR namespace IS NOT ?3 OR embedder IS NOT ?4 OR slot IS NOT number - ?1)",
+            (vectors_place(embedder, number, 0), vectors_place(embedder, number + 1, 0), number, embedder),
+        )
     connection.execute(
         "DELETE FROM vectors WHERE namespace = ?1 "
         "AND slot NOT IN (SELECT slot FROM memories WHERE namespace = ?1)",

@@ -156,7 +156,7 @@ def stored_vectors(
         "SELECT slot, vectors FROM vectors WHERE number >= ? AND number < ? ORDER BY number",
         (vectors_place(embedder, number, start), vectors_place(embedder, number, end)),
     ).fetchall()
-    if any(len(blob) % (4 * dimension) for _, blob in rows):
+    if any(type(blob) is not bytes or len(blob) % (4 * dimension) for _, blob in rows):
         raise IndexCorrupt(f"a vector does not have {dimension} dimensions")
     matrix = np.frombuffer(b"".join([blob for _, blob in rows]), np.float32).reshape(-1, dimension)
     if not are_directions(matrix):

@@ -316,8 +316,7 @@ class SqliteStore(
             sound = all(problem.namespace for problem in found)
             if repair and not sound:
                 # An index of SQLite's own can be made anew; what else is wrong with the file stays so.
-                self._connection.execute("REINDEX")
-                rebuilding.remove_strays(self._connection)
+                rebuilding.mend_file(self._connection)
                 if sound := not check.file_problems(self._connection):
                     found += check.problems(self._connection, terms_of)
             mendable = {problem.namespace for problem in found if problem.mendable}
