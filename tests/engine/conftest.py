@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.engine.namespace_graph import Graphs
+from recollect.engine.kept_graphs import Graphs
 from recollect.engine.naming import NameBook
 from recollect.engine.situation import Situation
 from recollect.engine.words import read_question, words_of

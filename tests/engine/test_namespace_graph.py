@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import recollect
 from recollect import Engine
-from recollect.engine.namespace_graph import Graphs, NamespaceGraph
+from recollect.engine.kept_graphs import Graphs
+from recollect.engine.namespace_graph import NamespaceGraph
 from recollect.engine.naming import NameBook
 from recollect.model import InvalidArgument, Relation
 
@@ -225,17 +226,6 @@ def test_memories_take_precedence_by_their_slots_and_then_names_by_their_keys(me
 def test_an_empty_namespace_has_an_empty_graph(memory: Engine) -> None:
     assert fresh(memory).graph.nodes == 0
     assert fresh(memory).entity_node("Anna") is None
-
-
-def test_least_recently_used_graphs_go_when_there_is_no_room(memory: Engine) -> None:
-    graphs = Graphs(memory.store, NameBook(memory.store, None), budget=1)
-    for namespace in ("a", "b"):
-        memory.remember("x", entities=["Anna"], namespace=namespace)
-    first = graphs.at("a", NOW)
-    graphs.at("b", NOW)
-    again = graphs.at("a", NOW)
-    assert again is not first
-    assert edges(again) == edges(first)
 
 
 NAMES = st.sampled_from(["Anna", "anna", "Ben", "Carl", "Dora", "\u200b"])

@@ -9,7 +9,7 @@ import pytest
 
 import recollect
 from recollect import Engine
-from recollect.engine.namespace_graph import Graphs
+from recollect.engine.kept_graphs import Graphs
 from recollect.engine.naming import NameBook
 from recollect.engine.ordered_graph import in_order
 

@@ -9,8 +9,8 @@ import pytest
 import recollect
 from recollect.embed.lexical import LexicalEmbedder
 from recollect.embed.port import Vectors
+from recollect.engine.kept_graphs import Graphs
 from recollect.engine.meaning import Meaning
-from recollect.engine.namespace_graph import Graphs
 from recollect.engine.naming import NameBook
 from recollect.engine.recalling import Recaller, Request
 from recollect.engine.recipes import recipe

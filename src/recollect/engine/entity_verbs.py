@@ -32,7 +32,8 @@ from recollect.text.folding import folded
 
 if TYPE_CHECKING:
     from recollect.engine.graph_answers import KnownEntity
-    from recollect.engine.namespace_graph import Graphs, NamespaceGraph
+    from recollect.engine.kept_graphs import Graphs
+    from recollect.engine.namespace_graph import NamespaceGraph
 
 _OWN_TYPES: Final = (MENTIONS, NEXT, SUPERSEDES)
 _NEAREST: Final = 3
@@ -250,7 +251,7 @@ class EntityVerbs(ABC):
     @cached_property
     def _graphs(self) -> Graphs:
         # Most processes never ask for the graph, and should not load what builds it.
-        from recollect.engine.namespace_graph import Graphs
+        from recollect.engine.kept_graphs import Graphs
 
         return Graphs(self.store, self._names)
 

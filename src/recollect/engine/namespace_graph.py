@@ -16,7 +16,6 @@ what has changed is taken out and put in again. Only a merge, or another change 
 from __future__ import annotations
 
 from array import array
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import replace
@@ -27,7 +26,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from recollect.engine.edge_types import MENTIONS, NEXT, SUPERSEDES
-from recollect.engine.naming import NameBook, Names
+from recollect.engine.naming import Names
 from recollect.engine.ordered_graph import Ordered, in_order
 from recollect.graph.adjacency import Graph
 from recollect.graph.pagerank import pagerank
@@ -51,7 +50,6 @@ _GONE: Final = np.iinfo(np.int64).min
 _NO_SESSION: Final = -1
 _NOBODY: Final = 2**62
 """A slot after all others."""
-_BUDGET: Final = 256 * 1024**2
 _EDGE_BYTES: Final = 60
 _NODE_BYTES: Final = 150
 _STALE: Final = 4
@@ -405,50 +403,3 @@ class NamespaceGraph:
         added = len(self._slot_of_node) - self.graph.nodes
         self.graph = self.graph.extended(added, sources, targets, weights, types, tuple(self._types))
         self._owners.extend(owners)
-
-
-class Graphs:
-    """The graphs of a store's namespaces, as many as there is memory for.
-
-    Parameters
-    ----------
-    store
-        What they are read from.
-    names
-        Who is who.
-    budget
-        About how many bytes to keep; the least recently used go first.
-    """
-
-    def __init__(self, store: Store, names: NameBook, budget: int = _BUDGET) -> None:
-        self._store = store
-        self._names = names
-        self._budget = budget
-        self._rollbacks = store.rollbacks
-        self._kept: OrderedDict[str, NamespaceGraph] = OrderedDict()
-
-    def at(self, namespace: str, now: datetime, as_of: datetime | None = None) -> NamespaceGraph:
-        """Return the graph of a namespace at a moment; inside an open view it is that view's.
-
-        With `as_of`, what was believed then; that one is built for the question and not kept.
-        """
-        # Names, changes and links must be of one moment.
-        with self._store.view(namespace, now) as view:
-            names = self._names.of(namespace)
-            if as_of is not None:
-                return NamespaceGraph.believed(names, self._store, namespace, view, now, as_of)
-            if self._store.rollbacks != self._rollbacks:
-                # A graph may be of changes that never came to be, and whose numbers others have now.
-                self._rollbacks = self._store.rollbacks
-                self._kept.clear()
-            kept = self._kept.pop(namespace, None)
-            found = None if kept is None else kept.at(self._store, namespace, now, names)
-            if found is None:
-                found = NamespaceGraph(names).at(self._store, namespace, now, names)
-            assert found is not None  # an empty one is never too old
-            self._kept[namespace] = found
-            while (
-                len(self._kept) > 1 and sum(each.nbytes for each in list(self._kept.values())) > self._budget
-            ):
-                self._kept.popitem(last=False)
-        return found

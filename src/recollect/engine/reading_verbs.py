@@ -30,7 +30,7 @@ from recollect.text.dates import AnchorExtractor
 from recollect.text.query_type import QueryClassifier
 
 if TYPE_CHECKING:
-    from recollect.engine.namespace_graph import Graphs
+    from recollect.engine.kept_graphs import Graphs
     from recollect.store.filters import Filter
 
 _Item = TypeVar("_Item")
