@@ -37,9 +37,7 @@ def test_least_recently_used_graphs_go_when_there_is_no_room(memory: Engine) -> 
     graphs.at("b", NOW)
     again = graphs.at("a", NOW)
     assert again is not first
-    assert (
-        (again.graph.nodes, again.entity_keys()) == (first.graph.nodes, first.entity_keys()) == (2, ("anna",))
-    )
+    assert (again.graph.nodes, again.entity_keys) == (first.graph.nodes, first.entity_keys) == (2, ("anna",))
 
 
 def test_no_graph_of_what_was_undone_is_kept(memory: Engine) -> None:
