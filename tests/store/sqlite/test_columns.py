@@ -36,7 +36,7 @@ MEMORIES = st.fixed_dictionaries(
         "valid_from": st.just(DAY - timedelta(days=3)),
         "valid_to": st.none() | st.just(DAY),
         "expires_at": st.none() | MOMENTS,
-        "supersedes": LISTS,
+        "supersedes": st.lists(TEXTS, max_size=2, unique=True).map(tuple),
         "superseded_by": st.none() | st.just("other"),
         "mentions": st.integers(1, 9),
         "supported_at": st.none() | MOMENTS,
