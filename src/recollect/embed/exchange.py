@@ -238,7 +238,9 @@ def _attempt(
         with connection.getresponse() as answer:
             content = _read(answer, address)
     except TimeoutError as error:
-        raise _PassingError(f"did not answer within {seconds:.3g} s") from error
+        # Of what it was given, a thousandth may have gone by before it was asked.
+        waited = f"{seconds:.2g}" if seconds < 10 else f"{seconds:.0f}"
+        raise _PassingError(f"did not answer within {waited} s") from error
     except ConnectionRefusedError as error:
         raise _PassingError("refused the connection: is the service running?") from error
     except (OSError, http.client.HTTPException) as error:
