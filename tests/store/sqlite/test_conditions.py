@@ -162,7 +162,7 @@ FILTERS = st.recursive(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(st.lists(MEMORIES, min_size=1, max_size=4), st.lists(FILTERS, min_size=1, max_size=6))
 @example([remembered(metadata={"a": 2**70 + 1})], [{"metadata.a": float(2**70)}])
 @example([remembered(metadata={"a": 2e30})], [{"metadata.a": {"<": 2**70}}])
@@ -180,7 +180,7 @@ def test_sql_and_python_agree(
         assert sorted(found + selected(database, {"not": filter})) == list(range(len(distinct)))
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(METADATA, st.data())
 def test_sql_and_python_agree_on_values_that_are_there(
     database: sqlite3.Connection, metadata: dict[str, Any], data: st.DataObject
