@@ -1,5 +1,3 @@
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -165,39 +163,77 @@ def test_codes_take_a_fraction_of_the_memory() -> None:
     assert sizes[False] == 2_000 * (384 + 384 // 8 + 4 + 4)
 
 
-def test_more_are_re_scored_where_signs_say_little(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("passages", [1, 3])
+@pytest.mark.parametrize("share", [None, 0.9, 0.3])
+def test_bytes_leave_out_nothing_that_is_among_the_best(passages: int, share: float | None) -> None:
+    count = 3 * module.FLOATS
+    random = np.random.default_rng(11)
+    # Half of them are close together, where rounding may take one for the other.
+    far = clustered(count // 2, 384)
+    near = unit(far[0] + 0.01 * random.normal(size=(count // 2, 384)))
+    rows = np.concatenate([far, near])[random.permutation(count)]
+    owners = (np.arange(count) // passages).astype(np.int32)
+    mask = None if share is None else random.random(count // passages) < share
+    found = filled(rows, owners, exact=True)
+    for seed in range(20):
+        query = unit(far[0] + 0.02 * random.normal(size=384)) if seed % 2 else clustered(1, 384, seed)[0]
+        slots, cosines = found.search(query, 50, mask, None)
+        everything = Vectors(384, exact=True)
+        everything.add(owners, rows)
+        best = _all_compared(everything, query, mask)
+        assert dict(zip(slots.tolist(), cosines.tolist(), strict=True)) == dict(best[:50])
+        assert cosines.tolist() == [cosine for _, cosine in best[:50]]
+
+
+def _all_compared(found: Vectors, query: Floats, mask: Mask | None) -> list[tuple[int, float]]:
+    slots = np.unique(found.owners.view).astype(np.intp)
+    slots = slots if mask is None else slots[mask[slots]]
+    pairs = zip(slots.tolist(), found.cosines(query, slots).tolist(), strict=True)
+    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+
+
+def test_what_is_added_later_is_compared_as_bytes_too() -> None:
+    rows = clustered(module.FLOATS + 600, 64)
+    found = Vectors(64, exact=True)
+    before = module.FLOATS + 300
+    found.add(np.arange(before, dtype=np.int32), rows[:before])
+    assert search(found, rows, rows[7], 1, None) == [7]
+    found.add(np.arange(before, len(rows), dtype=np.int32), rows[before:])
+    assert search(found, rows, rows[-1], 1, None) == [len(rows) - 1]
+
+
+def test_room_for_bytes_is_counted_before_they_are_made() -> None:
+    rows = clustered(2 * module.FLOATS, 64)
+    found = Vectors(64, exact=True)
+    found.reserve(len(rows))
+    found.add(np.arange(len(rows), dtype=np.int32), rows)
+    counted = found.nbytes
+    assert counted == len(rows) * (4 + 64 * 4 + 64 + 4)
+    search(found, rows, rows[0], 1, None)
+    assert found.nbytes == counted
+
+
+def test_signs_are_looked_at_first_where_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(7)
     # They all point much the same way, so that most have nearly the same signs.
-    alike = unit(4 * unit(random.normal(size=64)) + 0.2 * random.normal(size=(12_000, 64)))
+    rows = unit(4 * unit(random.normal(size=64)) + 0.2 * random.normal(size=(12_000, 64)))
     owners = np.arange(12_000, dtype=np.int32)
-    sizes: list[int] = []
-    compared = Vectors._compared
+    found = filled(rows, owners, exact=False)
+    queries = [unit(rows[seed * 97] + 0.02 * random.normal(size=64)) for seed in range(20)]
 
-    def counted(self: Vectors, query: Any, places: Any) -> Any:
-        sizes.append(places.size)
-        return compared(self, query, places)
+    def hits() -> float:
+        pairs = [
+            (search(found, rows, query, 10, None), brute(query, owners, rows, 10, None)) for query in queries
+        ]
+        return sum(len(set(got) & set(wanted)) for got, wanted in pairs) / 200
 
-    monkeypatch.setattr(Vectors, "_compared", counted)
-
-    def found(rows: Any) -> float:
-        vectors, hits = filled(rows, owners, exact=False), 0
-        for seed in range(20):
-            query = unit(rows[seed * 97] + 0.02 * random.normal(size=rows.shape[1]))
-            hits += len(
-                set(search(vectors, rows, query, 10, None)) & set(brute(query, owners, rows, 10, None))
-            )
-        return hits / 200
-
-    with_more = found(alike)
-    assert max(sizes) >= module.FURTHER
-    monkeypatch.setattr(module, "FURTHER", module.RESCORED)
-    assert found(alike) < with_more
-    monkeypatch.setattr(module, "FURTHER", 4 * module.RESCORED)
-    sizes.clear()
-    # Where the closest stand out, the first look is enough for most questions.
-    assert found(clustered(12_000, 128)) >= 0.99
-    assert np.median(sizes) < 2 * module.RESCORED
+    usual = hits()
+    assert 0.8 <= usual < 0.99
+    monkeypatch.setattr(module, "DEPTH", 500)
+    assert hits() < usual
+    monkeypatch.setattr(module, "DEPTH", len(rows))
+    assert hits() >= 0.99
 
 
 def test_the_bounds_are_those_that_were_measured() -> None:
-    assert (module.EXACT, module.RESCORED, module.FURTHER) == (20_000, 1_000, 4_000)
+    assert (module.EXACT, module.FLOATS, module.DEPTH) == (20_000, 2_048, 4_000)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.rank import best_first
-from recollect.rank.order import _PARTITION_FROM, first_of_each
+from recollect.rank.order import _PARTITION_FROM, first_of_each, reached
 
 
 def sorted_by_hand(scores: list[float], limit: int | None) -> list[int]:
@@ -53,3 +53,11 @@ def test_large_pools_are_selected_before_they_are_sorted(seed: int, limit: int, 
 def test_first_of_each_is_the_loop(values: list[int]) -> None:
     expected = [position for position, value in enumerate(values) if value not in values[:position]]
     assert first_of_each(np.array(values, np.int64)).tolist() == expected
+
+
+@given(st.lists(st.integers(-9, 9).map(float), max_size=400), st.integers(1, 12))
+def test_at_least_as_many_reach_it_as_are_asked_for(scores: list[float], limit: int) -> None:
+    array = np.array(scores)
+    bound = reached(array, limit)
+    assert np.count_nonzero(array >= bound) >= min(limit, array.size)
+    assert bound <= max(sorted(scores, reverse=True)[limit - 1 :], default=np.inf)

@@ -60,10 +60,6 @@ class Quantised:
     values: Bytes
     scales: Floats
 
-    def dot(self, query: Floats) -> Floats:
-        """Return the dot product of every row with `query`."""
-        return (self.values.astype(np.float32) @ query) * self.scales
-
 
 def quantised(vectors: Floats) -> Quantised:
     """Return each vector as bytes and the scale that makes its largest component 127.
@@ -77,22 +73,6 @@ def quantised(vectors: Floats) -> Quantised:
     largest = np.abs(vectors).max(axis=1, initial=0.0)
     scales = np.where(largest > 0, largest / 127.0, 1.0).astype(np.float32)
     return Quantised(np.rint(vectors / scales[:, None]).astype(np.int8), scales)
-
-
-def hamming(bits_by_word: Bits, query: Bits) -> npt.NDArray[np.uint16]:
-    """Return in how many bits each vector differs from the query.
-
-    Parameters
-    ----------
-    bits_by_word
-        One row per 64-bit *word*, one column per vector: each step then runs over contiguous memory.
-    query
-        The words of one vector.
-    """
-    distance = np.zeros(bits_by_word.shape[1], np.uint16)
-    for row, word in zip(bits_by_word, query, strict=True):
-        distance += np.bitwise_count(row ^ word)
-    return distance
 
 
 def closest(distance: npt.NDArray[np.uint16], count: int, largest: int) -> npt.NDArray[np.intp]:

@@ -1,14 +1,18 @@
 """The vectors of one namespace, ready to be searched.
 
-Up to `EXACT` vectors the search is one matrix product over float32. Above it, sign bits are scanned and the
-best re-scored (see :mod:`recollect.index.codes`), which needs no training, so it is always up to date. How
-many are re-scored depends on the question: `RESCORED` first, and `FURTHER` if any of the best of those comes
-from their farther half, where it was nearly missed. On 60,000 vectors by arctic-embed-s, which all point much
-the same way, that finds .990 to 1.000 of the ten closest, by the set of questions, as much as `FURTHER` for
-all of them (benchmarks/rescoring.py); `RESCORED` for all finds .942 to .994. A filter is applied before
-anything is selected: a filtered search never starves, and one that leaves few vectors is computed over all of
-those. Where an approximate index was made (:mod:`.approximate`), it finds the shortlist instead of the scan;
-what was added since is scanned beside it.
+A search narrows in up to three steps, each of which reads less of a vector than the next one does. Above
+`EXACT` vectors their sign bits are scanned, and the closest `DEPTH` go on (see :mod:`recollect.index.codes`).
+If those are more than `FLOATS`, they are compared as bytes, and all go on that may be among the best, which
+is whatever is within rounding of them. These are compared as float32, which are in memory for up to `EXACT`
+vectors; above, their bytes are compared with the question in full, and the caller may ask for the stored
+float32 of the best. So up to `EXACT` vectors a search finds what comparing all of them as float32 finds.
+Nothing has to be trained, so it is always up to date.
+
+On 60,000 vectors by arctic-embed-s, which all point much the same way, `DEPTH` finds .990 to 1.000 of the ten
+closest, by the set of questions (benchmarks/rescoring.py). A filter is applied before anything is selected: a
+filtered search never starves, and one that leaves few vectors is computed over all of those. Where an
+approximate index was made (:mod:`.approximate`), it finds the shortlist instead of the scan; what was added
+since is scanned beside it.
 """
 
 from __future__ import annotations
@@ -20,15 +24,22 @@ import numpy as np
 import numpy.typing as npt
 
 from recollect.index.approximate import SHORTLIST, Approximate
-from recollect.index.codes import Codes, Floats, Owners, Quantised, closest, hamming, sign_bits
-from recollect.index.growing import Growing, GrowingColumns
-from recollect.rank.order import ranked
+from recollect.index.codes import Codes, Floats, Owners, closest, quantised, sign_bits
+from recollect.index.growing import Growing
+from recollect.index.products import byte_products, differing, products
+from recollect.rank.order import ranked, reached
 
 EXACT: Final = 20_000
-RESCORED: Final = 1_000
-FURTHER: Final = 4_000
+FLOATS: Final = 2_048
+DEPTH: Final = 4_000
 
-Exact = Callable[[npt.NDArray[np.intp]], Floats]
+_ROUNDED: Final = 8 / 12**0.5
+"""How far apart products of bytes may be that are equal in full, in steps of the scales. Numbers rounded to
+whole steps are off by a step over the root of 12, as standard deviations go, and so are the products of unit
+vectors that have them; two of these may be off by four of them each."""
+
+Places = npt.NDArray[np.intp]
+Exact = Callable[[Places], Floats]
 """Given positions of vectors, returns their float32 rows from the store."""
 
 
@@ -47,12 +58,12 @@ class Vectors:
         self.dimension = dimension
         self.exact = exact
         self.owners = Growing(np.int32, ())
-        self._rows = GrowingColumns(dimension, np.float32)
-        self._bits = GrowingColumns(-(-dimension // 64), np.uint64)
+        self._rows = Growing(np.float32, (dimension,))
+        self._bits = Growing(np.uint64, (-(-dimension // 64),))
         self._bytes = Growing(np.int8, (dimension,))
         self._scales = Growing(np.float32, ())
+        self._coarsest = 0.0
         self._several = False
-        self._last: tuple[Floats, Floats] | None = None
         self.approximate: Approximate | None = None
         self._gaps = np.zeros(0, np.intp)
         self._indexed = 0
@@ -62,9 +73,11 @@ class Vectors:
 
     @property
     def nbytes(self) -> int:
-        """How much memory the vectors take."""
+        """How much memory the vectors take, once they have been searched."""
         parts = (self.owners, self._rows, self._bits, self._bytes, self._scales)
-        return sum(part.nbytes for part in parts) + (self.approximate.nbytes if self.approximate else 0)
+        waiting = len(self) - len(self._bytes) if len(self) > FLOATS else 0
+        indexed = self.approximate.nbytes if self.approximate else 0
+        return sum(part.nbytes for part in parts) + waiting * (self.dimension + 4) + indexed
 
     def reserve(self, count: int) -> None:
         """Make room for `count` vectors in all."""
@@ -95,7 +108,7 @@ class Vectors:
 
     def search(
         self, query: Floats, limit: int, mask: npt.NDArray[np.bool_] | None, fetch: Exact | None
-    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
+    ) -> tuple[Places, npt.NDArray[np.float64]]:
         """Return the slots whose best vector is closest to the query, best first, and their cosines.
 
         Parameters
@@ -113,21 +126,18 @@ class Vectors:
         owners = self.owners.view
         if not len(owners) or limit == 0:
             return np.zeros(0, np.intp), np.zeros(0)
-        found = None if self.approximate is None else self._approximated(query, limit, mask)
-        allowed = None if mask is None or found is not None else np.flatnonzero(mask[owners])
-        if self.exact:
-            # Comparing all and keeping some is faster than copying the columns of some, unless those are few.
-            scores = self._products(query) if allowed is None else self._products(query)[allowed]
-            places = allowed
-        else:
-            if found is None:
-                places, scores = self._rescored(query, limit, allowed)
-            else:
-                places, scores = found, self._compared(query, found)
-            if fetch is not None:
-                # A quarter more than the limit leaves room for the small error of bytes.
-                places = self._best_slots(places, scores.astype(np.float64), limit + max(20, limit // 4))
-                scores = fetch(places) @ query
+        places = None if self.approximate is None else self._approximated(query, limit, mask)
+        if places is None:
+            allowed = None if mask is None else np.flatnonzero(mask[owners])
+            places = self._close_by_signs(query, limit, allowed)
+        if (len(owners) if places is None else places.size) > FLOATS:
+            places = self._close_by_bytes(query, limit, places)
+        scores = self._compared(query, places)
+        if fetch is not None and not self.exact:
+            # A quarter more than the limit leaves room for the small error of bytes.
+            some = np.arange(len(owners)) if places is None else places
+            places = self._best_slots(some, scores.astype(np.float64), limit + max(20, limit // 4))
+            scores = products(fetch(places), query)
         slots = owners if places is None else owners[places]
         exact = scores.astype(np.float64)
         if self._several:
@@ -135,7 +145,7 @@ class Vectors:
         order = ranked(exact, limit)
         return slots[order].astype(np.intp), exact[order]
 
-    def cosines(self, query: Floats, slots: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+    def cosines(self, query: Floats, slots: Places) -> npt.NDArray[np.float64]:
         """Return the cosine of each slot's best vector with the query; 0 for a slot without one.
 
         From float32 rows where those are in memory, else from their bytes, which are off by a thousandth.
@@ -153,9 +163,7 @@ class Vectors:
         result[having] = np.maximum.reduceat(self._compared(query, places).astype(np.float64), starts)
         return result
 
-    def _places(
-        self, slots: npt.NDArray[np.integer[Any]]
-    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    def _places(self, slots: npt.NDArray[np.integer[Any]]) -> tuple[Places, Places, Places]:
         """Return the places of the vectors of slots, where each slot's start, and which slots have any."""
         owners = self.owners.view
         first, last = np.searchsorted(owners, slots), np.searchsorted(owners, slots, "right")
@@ -164,25 +172,14 @@ class Vectors:
         starts = np.cumsum(sizes) - sizes
         return np.repeat(first[having] - starts, sizes) + np.arange(sizes.sum()), starts, having
 
-    def _compared(self, query: Floats, places: npt.NDArray[np.intp]) -> Floats:
+    def _compared(self, query: Floats, places: Places | None) -> Floats:
         """Return the products of some vectors with the query, from rows if there are any, else from bytes."""
         if self.exact:
-            return self._products(query)[places]
-        # Taking rows is three times as fast as indexing them.
-        return Quantised(self._bytes.view.take(places, axis=0), self._scales.view.take(places)).dot(query)
+            return products(_taken(self._rows, places), query)
+        scales: Floats = _taken(self._scales, places)
+        return products(_taken(self._bytes, places).astype(np.float32), query) * scales
 
-    def _products(self, query: Floats) -> Floats:
-        """Return the product of every row with the query; the last answer is kept for the next leg to ask."""
-        last = self._last
-        if last is not None and last[0] is query and len(last[1]) == len(self):
-            return last[1]
-        products: Floats = self._rows.product(query)
-        self._last = query, products
-        return products
-
-    def _approximated(
-        self, query: Floats, limit: int, mask: npt.NDArray[np.bool_] | None
-    ) -> npt.NDArray[np.intp] | None:
+    def _approximated(self, query: Floats, limit: int, mask: npt.NDArray[np.bool_] | None) -> Places | None:
         """Return the places, ascending, that an approximate search leaves to be compared; None if too few."""
         assert self.approximate is not None  # the caller looked
         slots = self.approximate.slots(query, max(SHORTLIST, 4 * limit), mask)
@@ -193,42 +190,55 @@ class Vectors:
         if later.size and mask is not None:
             later = later[mask[self.owners.view[later]]]
         if later.size:
-            few = closest(self._distances(query, later), max(FURTHER, 2 * limit), self.dimension)
+            few = closest(self._distances(query, later), max(DEPTH, 2 * limit), self.dimension)
             later = later[few]
         return np.sort(np.concatenate([places, later]))
 
-    def _rescored(
-        self, query: Floats, limit: int, allowed: npt.NDArray[np.intp] | None
-    ) -> tuple[npt.NDArray[np.intp], Floats]:
-        """Return the places, ascending, whose signs are most like the query's, and their products by bytes.
+    def _close_by_signs(self, query: Floats, limit: int, allowed: Places | None) -> Places | None:
+        """Return the places, ascending, whose signs are most like the query's; `allowed` if those are few.
 
-        As many as it takes: more if those of a few long memories fill the list, and more if what is best by
-        bytes was far by signs.
+        As many as it takes: more if those of a few long memories fill the list.
         """
-        if allowed is not None and allowed.size <= max(FURTHER, 2 * limit):
-            return allowed, self._compared(query, allowed)
+        count, depth = len(self) if allowed is None else allowed.size, max(DEPTH, 2 * limit)
+        if self.exact or count <= depth:
+            return allowed
         distance = self._distances(query, allowed)
-        count = max(RESCORED, 2 * limit)
         while True:
-            near = closest(distance, count, self.dimension)
+            near = closest(distance, depth, self.dimension)
             places = near if allowed is None else allowed[near]
-            if near.size == distance.size:
-                return places, self._compared(query, places)
-            if self._several and np.unique(self.owners.view[places]).size < 2 * limit:
-                count = 4 * near.size
-                continue
-            scores = self._compared(query, places)
-            if count >= FURTHER or not _from_afar(distance[near], scores, limit):
-                return places, scores
-            count = FURTHER
+            if (
+                not self._several
+                or near.size == count
+                or np.unique(self.owners.view[places]).size >= 2 * limit
+            ):
+                return places
+            depth = 4 * near.size
 
-    def _distances(self, query: Floats, allowed: npt.NDArray[np.intp] | None) -> npt.NDArray[np.uint16]:
-        bits = self._bits.view if allowed is None else self._bits.view[:, allowed]
-        return hamming(bits, sign_bits(query[None, :])[0])
+    def _distances(self, query: Floats, allowed: Places | None) -> npt.NDArray[np.uint16]:
+        return differing(_taken(self._bits, allowed), sign_bits(query[None, :])[0])
 
-    def _best_slots(
-        self, places: npt.NDArray[np.intp], scores: npt.NDArray[np.float64], count: int
-    ) -> npt.NDArray[np.intp]:
+    def _close_by_bytes(self, query: Floats, limit: int, places: Places | None) -> Places:
+        """Return those of some places, ascending, that may be among the best: all within rounding of them."""
+        if self.exact and len(self._bytes) < len(self):
+            codes = quantised(self._rows.view[len(self._bytes) :])
+            self._code_bytes(codes.values, codes.scales)
+        asked = quantised(query[None, :])
+        steps, scales = (
+            byte_products(_taken(self._bytes, places), asked.values[0]),
+            _taken(self._scales, places),
+        )
+        step = float(asked.scales[0])
+        rough = steps * scales
+        rough *= step
+        best = rough
+        if self._several:
+            owners = self.owners.view
+            _, best = _best_per_slot(owners if places is None else owners[places], rough)
+        slack = _ROUNDED * float(np.hypot(self._coarsest, step))
+        kept: Places = (rough >= reached(best, limit) - slack).nonzero()[0]
+        return kept if places is None else places[kept]
+
+    def _best_slots(self, places: Places, scores: npt.NDArray[np.float64], count: int) -> Places:
         """Return the places, ascending, of the slots with the best scores, all of their passages included."""
         if not self._several:
             return np.sort(places[ranked(scores, count)])
@@ -243,19 +253,23 @@ class Vectors:
 
     def _code(self, codes: Codes) -> None:
         self._bits.extend(codes.bits)
-        self._bytes.extend(codes.quantised.values)
-        self._scales.extend(codes.quantised.scales)
+        self._code_bytes(codes.quantised.values, codes.quantised.scales)
+
+    def _code_bytes(self, values: npt.NDArray[np.int8], scales: Floats) -> None:
+        self._bytes.extend(values)
+        self._scales.extend(scales)
+        self._coarsest = max(self._coarsest, float(scales.max(initial=0.0)))
 
 
-def _from_afar(distance: npt.NDArray[np.uint16], scores: Floats, limit: int) -> bool:
-    """Return whether any of the best by score is in the farther half by distance."""
-    half = np.partition(distance, distance.size // 2)[distance.size // 2]
-    return bool((distance[ranked(scores.astype(np.float64), limit)] > half).any())
+def _taken(rows: Growing, places: Places | None) -> npt.NDArray[Any]:
+    """Return some rows; all of them for None."""
+    # Taking rows is three times as fast as indexing them.
+    return rows.view if places is None else rows.view.take(places, axis=0)
 
 
 def _best_per_slot(
-    slots: npt.NDArray[np.int32], scores: npt.NDArray[np.float64]
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+    slots: npt.NDArray[np.int32], scores: npt.NDArray[np.floating[Any]]
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
     """Return each slot once with the best of its scores; equal slots are neighbours."""
     starts = np.flatnonzero(np.diff(slots, prepend=np.int32(-1)))
     return slots[starts], np.maximum.reduceat(scores, starts)

@@ -68,12 +68,26 @@ def ranked(scores: FloatArray, limit: int | None) -> IntArray:
     count = scores.size
     if limit is None or limit >= count or count < _PARTITION_FROM or limit == 0:
         return (-scores).argsort(kind="stable")[:limit]
-    # The limit-th best of the columns' maxima is a score that at least `limit` items reach.
+    kept: IntArray = (scores >= reached(scores, limit)).nonzero()[0]
+    return kept[(-scores[kept]).argsort(kind="stable")[:limit]]
+
+
+def reached(scores: npt.NDArray[Any], limit: int) -> float:
+    """Return a score that at least `limit` items reach, and not many more; the lowest if there are fewer.
+
+    Examples
+    --------
+    >>> reached(np.array([0.2, 0.9, 0.2, 0.5]), 2)
+    0.5
+    """
+    count = scores.size
+    if limit >= count:
+        return float(scores.min(initial=np.inf))
+    # The limit-th best of the columns' maxima is such a score.
     columns = _COLUMNS * limit
     if count >= _ROWS * columns:
-        pool: FloatArray = np.maximum.reduce(scores[: count // columns * columns].reshape(-1, columns))
+        pool = np.maximum.reduce(scores[: count // columns * columns].reshape(-1, columns))
     else:
         pool = scores.copy()
     pool.partition(pool.size - limit)
-    kept: IntArray = (scores >= pool[-limit]).nonzero()[0]
-    return kept[(-scores[kept]).argsort(kind="stable")[:limit]]
+    return float(pool[-limit])

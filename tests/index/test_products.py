@@ -1,0 +1,56 @@
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from recollect.index.codes import Bits, Bytes
+from recollect.index.products import byte_products, differing, products
+
+Floats = npt.NDArray[np.float32]
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 7, 64, 65, 256, 384, 1_000])
+def test_products_are_those_of_the_loop(dimension: int) -> None:
+    random = np.random.default_rng(dimension)
+    rows = random.normal(size=(9, dimension)).astype(np.float32)
+    query = random.normal(size=dimension).astype(np.float32)
+    by_hand = [sum(float(a) * float(b) for a, b in zip(row, query, strict=True)) for row in rows]
+    assert products(rows, query) == pytest.approx(by_hand, rel=1e-4, abs=1e-4)
+
+
+@given(arrays(np.int8, st.tuples(st.integers(0, 9), st.integers(1, 70))), st.integers(0, 2**32 - 1))
+def test_products_of_bytes_are_whole_numbers(rows: Bytes, seed: int) -> None:
+    query: Bytes = np.random.default_rng(seed).integers(-127, 128, rows.shape[1:]).astype(np.int8)
+    by_hand = [sum(int(a) * int(b) for a, b in zip(row, query, strict=True)) for row in rows]
+    assert byte_products(rows, query).tolist() == by_hand
+
+
+@given(arrays(np.uint64, st.tuples(st.integers(1, 9), st.integers(1, 7))))
+def test_bits_are_counted_where_they_differ(rows: Bits) -> None:
+    by_hand = [sum((int(a) ^ int(b)).bit_count() for a, b in zip(row, rows[0], strict=True)) for row in rows]
+    assert differing(rows, rows[0]).tolist() == by_hand
+
+
+def test_equal_rows_have_equal_products_wherever_they_stand() -> None:
+    """A product over many rows at once may add up the last few of them in another order than the others."""
+    random = np.random.default_rng(1)
+    row, query = random.normal(size=(2, 384)).astype(np.float32)
+    others: Floats = random.normal(size=(1_003, 384)).astype(np.float32)
+    alone = products(row[None], query)[0]
+    for count in (1, 15, 16, 17, 101, 1_003):
+        others[:count:7] = row
+        assert (products(others[:count], query)[::7] == alone).all()
+
+
+def test_no_rows_have_no_products() -> None:
+    none = np.zeros((0, 384), np.float32)
+    assert products(none, np.ones(384, np.float32)).shape == (0,)
+    assert byte_products(none.astype(np.int8), np.ones(384, np.int8)).shape == (0,)
+    assert differing(np.zeros((0, 6), np.uint64), np.zeros(6, np.uint64)).shape == (0,)
+
+
+def test_rows_in_the_middle_of_a_buffer_are_compared_as_they_stand() -> None:
+    rows = np.arange(40, dtype=np.float32).reshape(10, 4)
+    assert products(rows[3:5], np.ones(4, np.float32)).tolist() == [54, 70]
