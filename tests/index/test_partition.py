@@ -265,3 +265,27 @@ def test_segments_are_read_once_in_a_generation() -> None:
     assert partition.segments(lambda: next(read)) == [(1, 0, 8)]
     partition.start_generation(2, 1)
     assert partition.segments(lambda: next(read)) == [(2, 0, 16)]
+
+
+def test_all_blocks_are_kept_once_a_small_namespace_is_asked_again_and_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    partition, reads = filled(record()), []
+
+    def read() -> dict[int, bytes]:
+        reads.append(1)
+        return {7: b"a block"}
+
+    def asked(times: int) -> list[Any]:
+        return [partition.blocks(read) for _ in range(times)]
+
+    before = partition.nbytes
+    assert asked(module._SINGLE_READS) == [None] * module._SINGLE_READS
+    assert asked(3) == [{7: b"a block"}] * 3
+    assert len(reads) == 1
+    assert partition.nbytes == before + len(b"a block")
+    # Segments that were written anew have other blocks.
+    partition.start_generation(1, 1)
+    assert asked(1) == [None]
+    monkeypatch.setattr(module, "EXACT", 0)
+    assert asked(2 * module._SINGLE_READS) == [None] * (2 * module._SINGLE_READS)

@@ -265,7 +265,7 @@ def _completed(recipe: Recipe, situation: Situation, query: LexicalQuery, found:
     if recipe.lexical_pool and (query.terms or situation.question.roots):
         words = view.in_context(query, slots, reading)
         lexical = _best_first(words, words.scores > 0)
-    found = replace(found, vector=vector, lexical=lexical, everyone=slots)
+    found = Legs(vector, lexical, found.more, found.unread, slots, found.asked)
     return _with_unread(found, unread, situation) if unread.size and vector.slots.size else found
 
 
@@ -273,7 +273,7 @@ def _compared(view: View, slots: IntArray, cosines: FloatArray, vector: Found) -
     """Return which of some ascending memories have a vector; those that meaning has found are among them."""
     compared: BoolArray = cosines != 0
     compared[slots.searchsorted(vector.slots)] = True
-    doubtful = np.flatnonzero(~compared)
+    doubtful = (~compared).nonzero()[0]
     if doubtful.size:
         # One that is read may as well have nothing at all in common with the question.
         compared[doubtful] = view.vectors(slots[doubtful]).any(axis=1) if view.pending else True

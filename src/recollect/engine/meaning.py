@@ -111,6 +111,10 @@ class Meaning:
 
     def _given(self, vector: Floats, dimension: int) -> Floats:
         """Return a vector that a caller computed, in an array of our own: theirs may be used again."""
+        as_embedded = getattr(vector, "dtype", None) == np.float32 and vector.shape == (dimension,)
+        if as_embedded and are_directions(vector[None, :]):
+            # That their squares add up to 1 says that all of them are finite, too.
+            return vector.copy()
         numbers = checks.numbers("vector", vector)
         if numbers.shape != (dimension,):
             raise InvalidArgument("vector", numbers.shape, f"of shape ({dimension},)")

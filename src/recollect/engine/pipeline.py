@@ -116,12 +116,11 @@ def settle(recipe: Recipe, situation: Situation, candidates: Candidates) -> Rank
     if recipe.deduplicate:
         kept = kept[first_of_each(records["fingerprint"][order[kept]])]
     kept = _diverse(recipe, situation, slots, scores, records["session"][order], kept)
-    refused = np.flatnonzero(~passed)[:1]
+    worst = int(passed.argmin())
     trace = Trace(situation, candidates.legs, slots, scores, records, order, kept)
     result = Ranked(slots[kept], scores[kept], _moved(explain, kept), trace=trace)
-    if not refused.size:
+    if passed[worst]:
         return result
-    worst = int(refused[0])
     return Ranked(
         result.slots,
         result.scores,

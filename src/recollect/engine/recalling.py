@@ -289,8 +289,10 @@ def _hits(ranked: Ranked, positions: Sequence[int], view: View) -> tuple[Hit, ..
     where = np.array(positions, np.intp)
     memories, scores = view.memories(ranked.slots[where]), ranked.scores[where].tolist()
     return tuple(
-        Hit(memory, score, lambda position=position: ranked.explain(position))  # type: ignore[misc]
-        for position, memory, score in zip(positions, memories, scores, strict=True)
+        [
+            Hit(memory, score, lambda position=position: ranked.explain(position))  # type: ignore[misc]
+            for position, memory, score in zip(positions, memories, scores, strict=True)
+        ]
     )
 
 

@@ -22,7 +22,7 @@ from recollect.index.lexical import Mask, Saturated, TermList
 from recollect.index.neighbours import LINKED, Neighbours
 from recollect.index.postings import MOST
 from recollect.index.record import FIELDS, GONE, RECORD, Records, visible
-from recollect.index.vectors import Vectors
+from recollect.index.vectors import EXACT, Vectors
 from recollect.rank.bm25 import BM25
 
 Segment: TypeAlias = tuple[int, int, int]
@@ -39,6 +39,8 @@ _POSTING: Final = Struct("=ii")
 """A slot of the tail, and how often it has a term."""
 _BESIDE_BYTES: Final = 20
 """What the neighbours and the columns take for each slot, once somebody asked for them."""
+_SINGLE_READS: Final = 8
+"""So often the lists of a question are read by themselves before all of a small namespace are kept."""
 _NUMBER_OF: Final = {field: number for number, field in enumerate(FIELDS)}
 _NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
@@ -85,6 +87,8 @@ class Partition:
         self._records = Growing(RECORD, ())
         self._lengths = [Growing(np.float32, ()) for _ in FIELDS]
         self._segments: Sequence[Segment] | None = None
+        self._blocks: Mapping[int, bytes] | None = None
+        self._reads = 0
         # Bytes, which the garbage collector does not go through: a server has the tails of many namespaces.
         self._tail: dict[str, dict[str, bytes]] = {}
         self._lists: _Kept[tuple[str, str], TermList] = _Kept()
@@ -112,7 +116,7 @@ class Partition:
         if self._sized[0] != self.change:
             lengths = sum(part.nbytes for part in self._lengths)
             tail = _ENTRY_BYTES * sum(map(len, self._tail.values()))
-            beside = len(self) * _BESIDE_BYTES
+            beside = len(self) * _BESIDE_BYTES + sum(map(len, (self._blocks or {}).values()))
             self._sized = self.change, self._records.nbytes + lengths + self.vectors.nbytes + tail + beside
         return self._sized[1] + self._lists.nbytes + self._saturated.nbytes + self._passing.nbytes
 
@@ -175,7 +179,8 @@ class Partition:
     def start_generation(self, generation: int, flushed: int) -> None:
         """Forget lists and tail: the segments were rewritten."""
         self.generation, self.flushed = generation, flushed
-        self._segments = None
+        self._segments = self._blocks = None
+        self._reads = 0
         self._tail.clear()
         self._lists.clear()
         self._look_again()
@@ -185,6 +190,17 @@ class Partition:
         if self._segments is None:
             self._segments = read()
         return self._segments
+
+    def blocks(self, read: Callable[[], Mapping[int, bytes]]) -> Mapping[int, bytes] | None:
+        """Return all blocks of this generation's lists; None as long as it is cheaper to read a few.
+
+        A namespace with few memories that is asked again and again, and not written to meanwhile, keeps them.
+        """
+        self._reads += 1
+        if self._blocks is None and self._reads > _SINGLE_READS and len(self) <= EXACT:
+            self._blocks = read()
+            self._sized = -1, 0
+        return self._blocks
 
     def cached_list(self, field: str, term: str) -> TermList | None:
         """Return the list a term has in the segments, if it is in memory."""

@@ -17,6 +17,7 @@ since is scanned beside it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -24,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollect.index.approximate import SHORTLIST, Approximate
-from recollect.index.codes import Codes, Floats, Owners, closest, quantised, sign_bits
+from recollect.index.codes import Codes, Floats, Owners, closest, quantised, rounded, sign_bits
 from recollect.index.growing import Growing
 from recollect.index.products import byte_products, differing, products
 from recollect.rank.order import ranked, reached
@@ -222,19 +223,14 @@ class Vectors:
         if self.exact and len(self._bytes) < len(self):
             codes = quantised(self._rows.view[len(self._bytes) :])
             self._code_bytes(codes.values, codes.scales)
-        asked = quantised(query[None, :])
-        steps, scales = (
-            byte_products(_taken(self._bytes, places), asked.values[0]),
-            _taken(self._scales, places),
-        )
-        step = float(asked.scales[0])
-        rough = steps * scales
-        rough *= step
+        asked, step = rounded(query)
+        rough = byte_products(_taken(self._bytes, places), asked) * _taken(self._scales, places)
         best = rough
         if self._several:
             owners = self.owners.view
             _, best = _best_per_slot(owners if places is None else owners[places], rough)
-        slack = _ROUNDED * float(np.hypot(self._coarsest, step))
+        # In steps of the question.
+        slack = _ROUNDED * math.hypot(self._coarsest, step) / step
         kept: Places = (rough >= reached(best, limit) - slack).nonzero()[0]
         return kept if places is None else places[kept]
 

@@ -107,7 +107,9 @@ def between(scores: FloatArray, low: float, high: float) -> FloatArray:
     # The halves cannot overflow, however far apart the ends are.
     if math.isinf(high - low):
         scores, low, high = scores / 2, low / 2, high / 2
-    return np.asarray((scores - low) / (high - low))
+    result = scores - low
+    result /= high - low
+    return result
 
 
 def standard(scores: FloatArray) -> FloatArray:

@@ -1,3 +1,4 @@
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -5,7 +6,7 @@ import pytest
 from recollect.store.conformance import HERE, THERE, entry
 from recollect.store.sqlite import segments, writing
 from recollect.store.sqlite.connection import connect
-from recollect.store.sqlite.lists import read_lists, segments_of
+from recollect.store.sqlite.lists import all_blocks, read_lists, segments_of, some_blocks
 from recollect.store.sqlite.store import SqliteStore
 
 
@@ -32,8 +33,13 @@ def test_lists_are_joined_over_all_segments_of_one_namespace(
         ("content", "zebra"),
         ("tags", "tea"),
     ]
-    read = read_lists(connection, parts, keys)
+    read = read_lists(partial(some_blocks, connection), parts, keys)
+    everything = all_blocks(connection, parts)
+    kept = read_lists(lambda numbers: everything, parts, keys)
     connection.close()
+    assert [(found.slots.tolist(), found.frequencies.tolist()) for found in kept.values()] == [
+        (found.slots.tolist(), found.frequencies.tolist()) for found in read.values()
+    ]
     assert list(read) == keys
     slots = {term: found.slots.tolist() for (field, term), found in read.items() if field == "content"}
     assert slots == {"tea": list(range(15)), "milk": [0, 4, 5, 9, 10, 14], "rare": [8], "zebra": []}
@@ -44,5 +50,7 @@ def test_lists_are_joined_over_all_segments_of_one_namespace(
 def test_nothing_is_read_from_a_namespace_without_segments() -> None:
     connection = connect(":memory:")
     assert segments_of(connection, 1) == []
-    assert read_lists(connection, [], [("content", "tea")])["content", "tea"].slots.size == 0
+    read = read_lists(partial(some_blocks, connection), [], [("content", "tea")])
+    assert read["content", "tea"].slots.size == 0
+    assert all_blocks(connection, []) == {}
     connection.close()

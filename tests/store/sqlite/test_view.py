@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import recollect
 from recollect.index.lexical import LexicalQuery
 from recollect.model import Period, Place, Source
 from recollect.rank.context import Reading
+from recollect.store.sqlite.view import SqliteView
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 FIELDS = {"content": 1.0}
@@ -98,3 +100,25 @@ def test_time_and_place(memory: recollect.Engine) -> None:
         assert view.nearby(Place(1, 2), 5, 1_000.0).scores.tolist() == [1.0]
     with memory.store.view("default", NOW, true_at=NOW - timedelta(days=9)) as view:
         assert view.count == 1
+
+
+def test_kept_blocks_say_what_read_ones_do_and_go_with_their_generation(tmp_path: Path) -> None:
+    words = [f"word{number}" for number in range(40)]
+    with recollect.open(tmp_path / "m.db", embedder="lexical", clock=lambda: NOW) as engine:
+        # Enough of them to be in a segment and no longer in the tail.
+        items = [{"content": f"{word} number {number}"} for number in range(30) for word in words]
+        engine.remember_many(items, duplicates="off")
+
+        def found(word: str) -> int:
+            with engine.store.view("default", NOW) as view:
+                assert isinstance(view, SqliteView)
+                return view.document_frequencies([word])[1][word]
+
+        assert [found(word) for word in words] == [30] * 40
+        with engine.store.view("default", NOW) as view:
+            assert isinstance(view, SqliteView)
+            assert view._partition._blocks
+        engine.remember_many(
+            [{"content": f"{word} again"} for word in words for _ in range(30)], duplicates="off"
+        )
+        assert [found(word) for word in words] == [60] * 40

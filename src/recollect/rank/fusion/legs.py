@@ -115,6 +115,10 @@ class Aligned(Generic[Id]):
             return _checked_once(weights, legs)
         return checks.weights("weights", weights, legs)
 
+    def shares(self, weights: Numbers | None) -> list[float]:
+        """Return the leg weights, checked, as shares of their sum."""
+        return _shares_of(tuple(self.weights(weights).tolist()))
+
     def found(self) -> IntArray:
         """Return how many legs found each item of the union."""
         return np.bincount(self.places, minlength=len(self.ids))
@@ -277,6 +281,12 @@ def _checked_once(weights: tuple[float, ...], legs: int) -> FloatArray:
     array = checks.weights("weights", weights, legs)
     array.flags.writeable = False
     return array
+
+
+@lru_cache(maxsize=64)
+def _shares_of(weights: tuple[float, ...]) -> list[float]:
+    scales = np.array(weights)
+    return (scales / scales.sum()).tolist() if weights else []
 
 
 def _picked(ids: Sequence[Id], places: list[int]) -> list[Id]:

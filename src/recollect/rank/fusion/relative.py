@@ -59,10 +59,9 @@ def relative_score_fusion(
     {'a': 0.5, 'b': 0.5, 'd': 0.125}
     """
     aligned = align(legs)
-    scales = aligned.weights(weights)
-    shares = scales / scales.sum() if scales.size else scales
-    lows = [None] * scales.size if floors is None else list(floors)
-    highs = [None] * scales.size if ceilings is None else list(ceilings)
+    shares = aligned.shares(weights)
+    lows = [None] * len(shares) if floors is None else list(floors)
+    highs = [None] * len(shares) if ceilings is None else list(ceilings)
     checks.same_length(legs=aligned.sizes, floors=lows, ceilings=highs)
     per_leg = [
         share * _between(index, scores, low, high)

@@ -1,15 +1,16 @@
 """Reading posting lists from the blocks of all segments, those of a whole question at once.
 
 The words of a question stand in some ten lists, those of a word in one block of every segment, and asking for
-a block takes as long as reading it.
+a block takes as long as reading it. The blocks of a small namespace that is asked again and again are few
+enough to keep: then nothing is asked for.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import accumulate
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -17,9 +18,14 @@ from recollect.index.lexical import TermList
 from recollect.index.partition import Segment
 from recollect.index.postings import PLACES, Frequencies, Slots, found, key_of, places_of
 
+Blocks: TypeAlias = Mapping[int, bytes]
+
 _SEGMENTS: Final = "SELECT number, first, buckets FROM segments WHERE namespace = ? ORDER BY first"
 _BLOCKS: Final = (
     "SELECT p.number, p.block FROM json_each(?) AS wanted CROSS JOIN postings p ON p.number = wanted.value"
+)
+_ALL: Final = (
+    f"SELECT number, block FROM postings WHERE number >= ?1 * {PLACES} AND number < (?1 + 1) * {PLACES}"
 )
 _NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
@@ -29,15 +35,32 @@ def segments_of(connection: sqlite3.Connection, namespace: int) -> list[Segment]
     return connection.execute(_SEGMENTS, (namespace,)).fetchall()
 
 
+def some_blocks(connection: sqlite3.Connection, numbers: Collection[int]) -> Blocks:
+    """Return those of some blocks that there are, by their numbers."""
+    # A list of whole numbers is written in JSON as in Python.
+    return dict(connection.execute(_BLOCKS, (str(list(numbers)),)).fetchall())
+
+
+def all_blocks(connection: sqlite3.Connection, segments: Sequence[Segment]) -> Blocks:
+    """Return the blocks of all segments, by their numbers."""
+    return {
+        number: block
+        for segment, _, _ in segments
+        for number, block in connection.execute(_ALL, (segment,)).fetchall()
+    }
+
+
 def read_lists(
-    connection: sqlite3.Connection, segments: Sequence[Segment], keys: Sequence[tuple[str, str]]
+    blocks_of: Callable[[Collection[int]], Blocks],
+    segments: Sequence[Segment],
+    keys: Sequence[tuple[str, str]],
 ) -> dict[tuple[str, str], TermList]:
     """Return the list that each term has in a field, over all segments of a namespace.
 
     Parameters
     ----------
-    connection
-        Inside a transaction.
+    blocks_of
+        Returns blocks by their numbers, those that were asked for among them as far as there are any.
     segments
         Those of the namespace.
     keys
@@ -52,8 +75,7 @@ def read_lists(
             for place in (low & (buckets - 1), long)
         ]
     numbers = {number for each in places.values() for _, number in each}
-    # A list of whole numbers is written in JSON as in Python.
-    blocks = dict(connection.execute(_BLOCKS, (str(list(numbers)),)).fetchall())
+    blocks = blocks_of(numbers)
     lists: dict[tuple[str, str], list[tuple[int, Slots, Frequencies]]] = {key: [] for key in keys}
     for term, each in places.items():
         for first, number in each:

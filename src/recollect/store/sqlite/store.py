@@ -360,7 +360,7 @@ class SqliteStore(
         if known is not None and known.change < namespace.begun:
             known = None
         added = self._added.pop(namespace.path, ())
-        if known is not None:
+        if known is not None and added:
             keep_up(known, added, self._embedder[1] if self._embedder else 0)
         fresh = caught_up(self._connection, namespace, self._embedder, known)
         size = fresh.nbytes

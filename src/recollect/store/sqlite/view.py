@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +37,7 @@ from recollect.rank.bm25 import BM25
 from recollect.rank.context import Reading
 from recollect.store.port import NOTHING, Found
 from recollect.store.situated import nearby, timely
-from recollect.store.sqlite.lists import read_lists, segments_of
+from recollect.store.sqlite.lists import Blocks, all_blocks, read_lists, segments_of, some_blocks
 from recollect.store.sqlite.methods import POSTINGS, vectors_method
 from recollect.store.sqlite.places import place, vectors_place
 from recollect.store.sqlite.relinking import ends_at
@@ -66,7 +66,7 @@ class SqliteView:
         self._namespace = namespace
         self._partition = partition
         self._embedder = embedder
-        self._asked: tuple[LexicalQuery, list[Part]] | None = None
+        self._asked: tuple[LexicalQuery, list[Part], float] | None = None
         self._added: tuple[LexicalQuery, Sums] | None = None
         self._memories: dict[int, Memory] = {}
         self._methods: dict[str, str] = {}
@@ -136,15 +136,13 @@ class SqliteView:
             reading,
             partition.columns,
         )
-        return Found(slots, scored.scores, scored.detail, ceiling(query, parts, count))
+        return Found(slots, scored.scores, scored.detail, self._answered(query)[2])
 
     def _found(
         self, query: LexicalQuery, parts: Sequence[Part], slots: IntArray, scores: FloatArray
     ) -> Found:
         count = self._sight.count
-        return Found(
-            slots, scores, lambda some: contributions(parts, count, some), ceiling(query, parts, count)
-        )
+        return Found(slots, scores, lambda some: contributions(parts, count, some), self._answered(query)[2])
 
     def neighbours(self, slots: IntArray, reach: int) -> IntArray:
         """Return the memories said around the given ones that may be returned, each once, ascending."""
@@ -233,9 +231,14 @@ class SqliteView:
 
     def _parts(self, query: LexicalQuery) -> list[Part]:
         """Return the lists of a question's terms; those of the last question are kept for the next to ask."""
+        return self._answered(query)[1]
+
+    def _answered(self, query: LexicalQuery) -> tuple[LexicalQuery, list[Part], float]:
+        """Return a question's lists, and what a text that says all of it would score; kept as they are."""
         if self._asked is None or self._asked[0] is not query:
-            self._asked = query, self._looked_up(query)
-        return self._asked[1]
+            parts = self._looked_up(query)
+            self._asked = query, parts, ceiling(query, parts, self._sight.count)
+        return self._asked
 
     def _sums(self, query: LexicalQuery) -> Sums:
         """Return what a question's words add up to; kept like its lists."""
@@ -299,7 +302,12 @@ class SqliteView:
         if not unread:
             return {}
         segments = self._partition.segments(lambda: segments_of(self._connection, self._namespace.number))
-        read = read_lists(self._connection, segments, unread)
+
+        def blocks(numbers: Collection[int]) -> Blocks:
+            kept = self._partition.blocks(lambda: all_blocks(self._connection, segments))
+            return some_blocks(self._connection, numbers) if kept is None else kept
+
+        read = read_lists(blocks, segments, unread)
         for (field, term), found in read.items():
             self._partition.cache_list(field, term, found)
         return read
