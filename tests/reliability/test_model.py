@@ -180,7 +180,9 @@ class Model(RuleBasedStateMachine):
                 self.engines[turn].correct(old.id, text, namespace=namespace)
             return
         new = self.engines[turn].correct(old.id, text, namespace=namespace)
-        self.model[namespace].append(Known(new.id, text, old.tags, self.now, supersedes=[old.id]))
+        # A correction expires when what it corrects would have.
+        expires = old.expires if old.expires is not None and old.expires > self.now else None
+        self.model[namespace].append(Known(new.id, text, old.tags, self.now, expires, supersedes=[old.id]))
         old.superseded_by, old.superseded_at, old.version = new.id, self.now, old.version + 1
 
     @rule(
