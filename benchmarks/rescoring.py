@@ -1,9 +1,9 @@
 """How many of the closest are found by sign bits and re-scoring, on embeddings of real texts.
 
 The texts are those of several evaluation sets in one large namespace, and questions of every set are asked of
-all of them: also such as nothing there answers, whose closest are far and hard to tell apart. Several depths
-are compared as float32, and the last line is the engine's own search, which compares `DEPTH` as bytes first.
-That depth was picked by the sets that are marked so; the others had no say in it.
+all of them: also such as nothing there answers, whose closest are far and hard to tell apart. The depth that
+the engine chooses question by question is compared with the same depth for all. It was picked by the sets
+that are marked so; the others had no say in it.
 
 Run ``python -m benchmarks.rescoring --cache vectors.db``, with the cache of :mod:`benchmarks.quality`; what
 is not in it is embedded first, which takes half an hour and more.
@@ -32,7 +32,7 @@ from recollect.evaluate.datasets import open_dataset
 from recollect.evaluate.deposit import text
 from recollect.index.codes import closest, sign_bits
 from recollect.index.products import differing
-from recollect.index.vectors import DEPTH, Vectors
+from recollect.index.vectors import FURTHER, RESCORED, Vectors
 
 Floats = npt.NDArray[np.float32]
 Search = Callable[[Floats], npt.NDArray[np.intp]]
@@ -68,7 +68,7 @@ def texts_and_questions(data: Path) -> tuple[list[str], dict[str, list[str]]]:
 
 
 def searches(rows: Floats) -> Iterator[tuple[str, Search]]:
-    """Yield ways to find the closest: by several depths, and by the engine."""
+    """Yield ways to find the closest: by one depth for all questions, and by that of the engine."""
     owners = np.arange(len(rows), dtype=np.int32)
     bits = sign_bits(rows)
 
@@ -79,12 +79,12 @@ def searches(rows: Floats) -> Iterator[tuple[str, Search]]:
 
         return search
 
-    for depth in (DEPTH // 4, DEPTH, 2 * DEPTH):
-        yield f"{depth:,}", by_depth(depth)
+    for depth in (RESCORED, 3 * RESCORED, FURTHER):
+        yield f"{depth:,} for all", by_depth(depth)
     vectors = Vectors(rows.shape[1], exact=False)
     vectors.add(owners, rows)
     yield (
-        "the engine",
+        f"{RESCORED:,}, {FURTHER:,} where it takes more",
         lambda query: vectors.search(query, LIMIT, None, lambda places: rows[places])[0],
     )
 

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -213,27 +215,40 @@ def test_room_for_bytes_is_counted_before_they_are_made() -> None:
     assert found.nbytes == counted
 
 
-def test_signs_are_looked_at_first_where_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_are_re_scored_where_signs_say_little(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(7)
     # They all point much the same way, so that most have nearly the same signs.
-    rows = unit(4 * unit(random.normal(size=64)) + 0.2 * random.normal(size=(12_000, 64)))
+    alike = unit(4 * unit(random.normal(size=64)) + 0.2 * random.normal(size=(12_000, 64)))
     owners = np.arange(12_000, dtype=np.int32)
-    found = filled(rows, owners, exact=False)
-    queries = [unit(rows[seed * 97] + 0.02 * random.normal(size=64)) for seed in range(20)]
+    sizes: list[int] = []
+    compared = Vectors._by_bytes
 
-    def hits() -> float:
-        pairs = [
-            (search(found, rows, query, 10, None), brute(query, owners, rows, 10, None)) for query in queries
-        ]
-        return sum(len(set(got) & set(wanted)) for got, wanted in pairs) / 200
+    def counted(self: Vectors, query: Any, places: Any) -> Any:
+        sizes.append(places.size)
+        return compared(self, query, places)
 
-    usual = hits()
-    assert 0.8 <= usual < 0.99
-    monkeypatch.setattr(module, "DEPTH", 500)
-    assert hits() < usual
-    monkeypatch.setattr(module, "DEPTH", len(rows))
-    assert hits() >= 0.99
+    monkeypatch.setattr(Vectors, "_by_bytes", counted)
+
+    def found(rows: Any) -> float:
+        vectors, hits = filled(rows, owners, exact=False), 0
+        for seed in range(20):
+            query = unit(rows[seed * 97] + 0.02 * random.normal(size=rows.shape[1]))
+            hits += len(
+                set(search(vectors, rows, query, 10, None)) & set(brute(query, owners, rows, 10, None))
+            )
+        return hits / 200
+
+    with_more = found(alike)
+    assert max(sizes) >= module.FURTHER
+    monkeypatch.setattr(module, "FURTHER", module.RESCORED)
+    assert found(alike) < with_more
+    monkeypatch.setattr(module, "FURTHER", 4 * module.RESCORED)
+    sizes.clear()
+    # Where the closest stand out, the first look is enough for most questions.
+    assert found(clustered(12_000, 128)) >= 0.99
+    assert np.median(sizes) < 2 * module.RESCORED
 
 
 def test_the_bounds_are_those_that_were_measured() -> None:
-    assert (module.EXACT, module.FLOATS, module.DEPTH) == (20_000, 2_048, 4_000)
+    assert (module.EXACT, module.FLOATS) == (20_000, 2_048)
+    assert (module.RESCORED, module.FURTHER) == (1_000, 4_000)
