@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from recollect.index import partition as module
 from recollect.index.lexical import Saturated, TermList
 from recollect.index.partition import Partition
-from recollect.index.postings import MOST
+from recollect.index.postings import MOST, Checked
 from recollect.index.record import FORGOTTEN, Records, changed, gone, packed, unpacked
 from recollect.model.memory import Memory
 from recollect.rank.bm25 import BM25
@@ -272,16 +272,18 @@ def test_all_blocks_are_kept_once_a_small_namespace_is_asked_again_and_again(
 ) -> None:
     partition, reads = filled(record()), []
 
-    def read() -> dict[int, bytes]:
+    kept = {7: (b"a block", 0, 0, 0)}
+
+    def read() -> dict[int, Checked]:
         reads.append(1)
-        return {7: b"a block"}
+        return kept
 
     def asked(times: int) -> list[Any]:
         return [partition.blocks(read) for _ in range(times)]
 
     before = partition.nbytes
     assert asked(module._SINGLE_READS) == [None] * module._SINGLE_READS
-    assert asked(3) == [{7: b"a block"}] * 3
+    assert asked(3) == [kept] * 3
     assert len(reads) == 1
     assert partition.nbytes == before + len(b"a block")
     # Segments that were written anew have other blocks.

@@ -20,7 +20,7 @@ from recollect.index.codes import Floats, Owners
 from recollect.index.growing import Growing
 from recollect.index.lexical import Mask, Saturated, TermList
 from recollect.index.neighbours import LINKED, Neighbours
-from recollect.index.postings import MOST
+from recollect.index.postings import MOST, Checked
 from recollect.index.record import FIELDS, GONE, RECORD, Records, visible
 from recollect.index.vectors import EXACT, Vectors
 from recollect.rank.bm25 import BM25
@@ -87,7 +87,7 @@ class Partition:
         self._records = Growing(RECORD, ())
         self._lengths = [Growing(np.float32, ()) for _ in FIELDS]
         self._segments: Sequence[Segment] | None = None
-        self._blocks: Mapping[int, bytes] | None = None
+        self._blocks: Mapping[int, Checked] | None = None
         self._reads = 0
         # Bytes, which the garbage collector does not go through: a server has the tails of many namespaces.
         self._tail: dict[str, dict[str, bytes]] = {}
@@ -116,7 +116,9 @@ class Partition:
         if self._sized[0] != self.change:
             lengths = sum(part.nbytes for part in self._lengths)
             tail = _ENTRY_BYTES * sum(map(len, self._tail.values()))
-            beside = len(self) * _BESIDE_BYTES + sum(map(len, (self._blocks or {}).values()))
+            beside = len(self) * _BESIDE_BYTES + sum(
+                len(block) for block, *_ in (self._blocks or {}).values()
+            )
             self._sized = self.change, self._records.nbytes + lengths + self.vectors.nbytes + tail + beside
         return self._sized[1] + self._lists.nbytes + self._saturated.nbytes + self._passing.nbytes
 
@@ -191,7 +193,7 @@ class Partition:
             self._segments = read()
         return self._segments
 
-    def blocks(self, read: Callable[[], Mapping[int, bytes]]) -> Mapping[int, bytes] | None:
+    def blocks(self, read: Callable[[], Mapping[int, Checked]]) -> Mapping[int, Checked] | None:
         """Return all blocks of this generation's lists; None as long as it is cheaper to read a few.
 
         A namespace with few memories that is asked again and again, and not written to meanwhile, keeps them.

@@ -49,6 +49,8 @@ Slots = npt.NDArray[np.uint16]
 Frequencies = npt.NDArray[np.uint16]
 Block: TypeAlias = tuple[list[Key], npt.NDArray[np.uint32], Slots, Frequencies]
 """Keys, the length of each key's list, and all lists one after the other."""
+Checked: TypeAlias = tuple[bytes, int, int, int]
+"""A block that is sound: how many keys it has, where their names begin and where the lists do."""
 
 
 def key_of(field: str, term: str) -> Key:
@@ -256,6 +258,20 @@ def amended(block: bytes | None, changes: Mapping[Key, Mapping[int, int]]) -> by
     return _HEAD.pack(_VERSION, zlib.crc32(body)) + body
 
 
+def checked(block: bytes) -> Checked:
+    """Return a block that is sound, with what its head says, or raise :class:`IndexCorrupt`."""
+    if len(block) < _HEAD.size + _COUNTS.size:
+        raise IndexCorrupt("a block of posting lists is cut short")
+    version, checksum = _HEAD.unpack_from(block)
+    if version != _VERSION:
+        raise IndexCorrupt(f"a block of posting lists has the unknown version {version}")
+    if zlib.crc32(memoryview(block)[_HEAD.size :]) != checksum:
+        raise IndexCorrupt("a block of posting lists does not match its checksum")
+    count, length = _COUNTS.unpack_from(block, _HEAD.size)
+    names = _HEAD.size + _COUNTS.size + 4 * count
+    return block, count, names, names + length
+
+
 def opened(block: bytes) -> Block:
     """Return what a block holds, or raise :class:`IndexCorrupt`."""
     return _opened([block])[:4]
@@ -272,7 +288,12 @@ def found(block: bytes, term: str) -> dict[str, tuple[Slots, Frequencies]]:
     >>> found(block, "milk")
     {}
     """
-    count, names, lists = _checked(block)
+    return found_in(checked(block), term)
+
+
+def found_in(sound: Checked, term: str) -> dict[str, tuple[Slots, Frequencies]]:
+    """Return what :func:`found` does, of a block that was checked before."""
+    block, count, names, lists = sound
     # Cutting the names apart would take longer than looking for one in all of them.
     wanted = _BETWEEN + term.encode()
     result = {}
@@ -302,7 +323,7 @@ def _opened(blocks: Sequence[bytes]) -> tuple[*Block, list[int]]:
     ends, names, slots, frequencies = [], [], [], []
     counts, sizes = [], []
     for block in blocks:
-        keys, of_names, of_lists = _checked(block)
+        _, keys, of_names, of_lists = checked(block)
         postings = (len(block) - of_lists) // 4
         ends.append(block[of_names - 4 * keys : of_names])
         names.append(block[of_names:of_lists])
@@ -328,17 +349,3 @@ def _hashes(keys: Sequence[Key]) -> Iterator[int]:
     """Return what keys are found by: the checksum of each one's term."""
     # In two steps: a call of ours for every key of a segment would take longer than its checksum.
     return map(zlib.crc32, [key.partition(_BETWEEN)[2] for key in keys])
-
-
-def _checked(block: bytes) -> tuple[int, int, int]:
-    """Return how many keys a block has, where their names begin and where the lists do, or raise."""
-    if len(block) < _HEAD.size + _COUNTS.size:
-        raise IndexCorrupt("a block of posting lists is cut short")
-    version, checksum = _HEAD.unpack_from(block)
-    if version != _VERSION:
-        raise IndexCorrupt(f"a block of posting lists has the unknown version {version}")
-    if zlib.crc32(memoryview(block)[_HEAD.size :]) != checksum:
-        raise IndexCorrupt("a block of posting lists does not match its checksum")
-    count, length = _COUNTS.unpack_from(block, _HEAD.size)
-    names = _HEAD.size + _COUNTS.size + 4 * count
-    return count, names, names + length

@@ -16,9 +16,9 @@ import numpy as np
 
 from recollect.index.lexical import TermList
 from recollect.index.partition import Segment
-from recollect.index.postings import PLACES, Frequencies, Slots, found, key_of, places_of
+from recollect.index.postings import PLACES, Checked, Frequencies, Slots, checked, found_in, key_of, places_of
 
-Blocks: TypeAlias = Mapping[int, bytes]
+Blocks: TypeAlias = Mapping[int, Checked]
 
 _SEGMENTS: Final = "SELECT number, first, buckets FROM segments WHERE namespace = ? ORDER BY first"
 _BLOCKS: Final = (
@@ -38,13 +38,14 @@ def segments_of(connection: sqlite3.Connection, namespace: int) -> list[Segment]
 def some_blocks(connection: sqlite3.Connection, numbers: Collection[int]) -> Blocks:
     """Return those of some blocks that there are, by their numbers."""
     # A list of whole numbers is written in JSON as in Python.
-    return dict(connection.execute(_BLOCKS, (str(list(numbers)),)).fetchall())
+    rows = connection.execute(_BLOCKS, (str(list(numbers)),)).fetchall()
+    return {number: checked(block) for number, block in rows}
 
 
 def all_blocks(connection: sqlite3.Connection, segments: Sequence[Segment]) -> Blocks:
     """Return the blocks of all segments, by their numbers."""
     return {
-        number: block
+        number: checked(block)
         for segment, _, _ in segments
         for number, block in connection.execute(_ALL, (segment,)).fetchall()
     }
@@ -80,7 +81,7 @@ def read_lists(
     for term, each in places.items():
         for first, number in each:
             if number in blocks:
-                for field, listed in found(blocks[number], term).items():
+                for field, listed in found_in(blocks[number], term).items():
                     if (field, term) in lists:
                         lists[field, term].append((first, *listed))
     return _joined(lists)

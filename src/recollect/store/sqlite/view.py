@@ -196,10 +196,12 @@ class SqliteView:
         unread = [slot for slot in wanted if slot not in known]
         if unread:
             start, path = place(self._namespace.number, 0), self._namespace.path
-            for row in self._connection.execute(
+            # All rows before the first is read: in turns, either side finds the other's code in the caches.
+            rows = self._connection.execute(
                 f"SELECT {OWN}, m.slot FROM memories m WHERE m.number IN ({marks(unread)})",
                 [start + slot for slot in unread],
-            ):
+            ).fetchall()
+            for row in rows:
                 known[row[-1]] = memory(row, path)
         return [known[slot] for slot in wanted]
 
