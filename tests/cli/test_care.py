@@ -120,3 +120,15 @@ def test_stats_say_how_vectors_are_searched(cli: Run, tea: str, monkeypatch: pyt
     plain = dict(line.split("\t") for line in cli("stats").out.splitlines())
     assert plain["searches of meaning"] == "sign bits in 1 namespace"
     assert plain["they would be faster"].endswith("recollect maintain makes it")
+
+
+def test_a_file_that_cannot_be_opened_is_not_told_to_be_checked(cli: Run, tea: str, home: Path) -> None:
+    path = home / "memories.db"
+    path.write_bytes(path.read_bytes()[:9_000])
+    for leftover in home.glob("memories.db-*"):
+        leftover.unlink()
+    told = cli("check")
+    assert told.code == 3
+    assert "too damaged to be checked" in told.err
+    assert "restore a backup" in told.err
+    assert "recollect check" not in told.err

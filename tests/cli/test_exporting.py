@@ -11,6 +11,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import recollect
 from recollect.model import Memory, Place, Source, Tier
 
@@ -228,6 +230,18 @@ def test_to_a_file_whole_or_not_at_all(cli: Run, tea: str, home: Path) -> None:
     assert cli("export", "no/out.jsonl").code == 2
     assert "FILE must be a file; this is a folder, got '.'" in cli("export", ".", "--force").err
     assert not list(home.glob(".out*"))
+
+
+def test_a_folder_that_cannot_be_written_is_named_as_it_was_given(
+    cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(**_: Any) -> None:
+        raise PermissionError(13, "Permission denied", "/elsewhere/.out.jsonl.x7")
+
+    monkeypatch.setattr("tempfile.mkstemp", refused)
+    told = cli("export", "out.jsonl")
+    assert told.code == 2
+    assert "FILE must be in a folder that can be written (Permission denied), got 'out.jsonl'" in told.err
 
 
 def test_an_export_that_fails_leaves_the_old_file(cli: Run, tea: str, home: Path, monkeypatch: Any) -> None:

@@ -38,6 +38,19 @@ def test_the_usual_folder_is_made_by_the_first_memory_and_not_before(
     assert "A new memory" not in cli("remember", "milk").err
 
 
+def test_a_usual_folder_that_cannot_be_made_is_named_with_a_way_out(
+    cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RECOLLECT_DB")
+    (home / "data").write_text("a file where the folder should be")
+    monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
+    monkeypatch.setattr("sys.platform", "linux")
+    told = cli("remember", "tea")
+    assert told.code == 3
+    assert "cannot be made" in told.err
+    assert "name another file with --db" in told.err
+
+
 def test_reading_never_makes_a_database(home: Path) -> None:
     with pytest.raises(StoreUnavailable), Session(Given(db=Path("typo.db"))).memory():
         pass

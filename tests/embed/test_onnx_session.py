@@ -1,4 +1,8 @@
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -203,3 +207,27 @@ def test_a_graph_that_cannot_run_says_so(tiny_graph: Callable[..., bytes]) -> No
 def test_threads_are_counted(tiny_graph: Callable[..., bytes], threads: int) -> None:
     with pytest.raises(InvalidArgument, match="threads"):
         OnnxSession(tiny_graph(), pooling="cls", threads=threads)
+
+
+_EMBEDDING = """
+import sys, time
+import recollect
+with recollect.open(sys.argv[1], embedder="builtin") as memory:
+    memory.remember("Anna prefers green tea")
+    assert memory.recall("What does Anna drink?").hits
+# What is told is told from a thread of its own.
+time.sleep(1)
+"""
+
+
+def test_the_runtime_leaves_nothing_behind_and_tells_nobody(tmp_path: Path) -> None:
+    """Since 1.31 onnxruntime writes an identifier into the user's folders, and reports to its makers."""
+    home = tmp_path / "home"
+    home.mkdir()
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ORT_", "XDG_"))}
+    subprocess.run(
+        [sys.executable, "-c", _EMBEDDING, str(tmp_path / "m.db")],
+        env=kept | {"HOME": str(home), "USERPROFILE": str(home)},
+        check=True,
+    )
+    assert [path for path in home.rglob("*") if "onnxruntime" in path.name.lower()] == []

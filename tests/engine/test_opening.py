@@ -233,6 +233,9 @@ def test_wrong_paths_are_explained(tmp_path: Path) -> None:
         recollect.open(tmp_path / "no" / "such" / "m.db")
     with pytest.raises(StoreUnavailable, match="there is no database at"):
         recollect.open(tmp_path / "m.db", must_exist=True)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreUnavailable, match="file is a file, not a folder"):
+        recollect.open(tmp_path / "file" / "m.db")
     (tmp_path / "notes.txt").write_text("not a database " * 100)
     with pytest.raises(StoreError, match=r"notes\.txt"):
         recollect.open(tmp_path / "notes.txt")

@@ -30,6 +30,10 @@ from recollect.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
         "это было и в",
         "THE OF AND",
         "The of and.",
+        "???",
+        "…",
+        " . . . ",
+        "«»",
     ],
 )
 def test_articles_prepositions_conjunctions_and_auxiliaries_ask_nothing(nothing: str) -> None:

@@ -132,6 +132,38 @@ def test_a_plan_may_lie_ahead(text: str, latest: str, nearest: str) -> None:
         assert found.period.start.date().isoformat() == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("the meeting will be on Monday", "2023-11-20"),
+        ("The dentist is on Tuesday.", "2023-11-21"),
+        ("It is due on Monday", "2023-11-20"),
+        ("We’ll talk on Monday", "2023-11-20"),
+        ("I am going to Rome in October", "2024-10-01"),
+        ("I am going to see Rome in October", "2024-10-01"),
+        ("we will marry on Wednesday", "2023-11-15"),
+        ("Das Treffen wird am Montag sein", "2023-11-20"),
+        ("Das Treffen ist am Montag", "2023-11-20"),
+        ("Встреча будет в понедельник", "2023-11-20"),
+        # A name, another clause, what is over, and what says nothing of it.
+        ("Will met Anna on Monday", "2023-11-13"),
+        ("I will tell you, on Monday we met", "2023-11-13"),
+        ("We met on Monday", "2023-11-13"),
+        ("I was going to see Rome in October", "2023-10-01"),
+        ("Wir trafen uns am Montag", "2023-11-13"),
+        ("Я видел её в понедельник", "2023-11-13"),
+    ],
+)
+def test_what_is_still_to_come_lies_ahead(text: str, day: str) -> None:
+    [found] = time_expressions(text, NOW, nearest=True)
+    assert found.period.start.date().isoformat() == day
+
+
+def test_a_question_does_not_ask_for_what_will_be_unless_it_says_so() -> None:
+    [found] = time_expressions("what will I have said on Monday", NOW)
+    assert found.period.start.date().isoformat() == "2023-11-13"
+
+
 def test_slashes_put_the_day_first_where_the_language_does() -> None:
     assert read("am 7/5/2023", language="german") == [("7/5/2023", date(2023, 5, 7), date(2023, 5, 8), 0)]
     assert read("on 7/5/2023", language="english") == []

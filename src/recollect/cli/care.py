@@ -43,10 +43,19 @@ def register(app: typer.Typer) -> None:
 
 def check(session: Session, repair: Repair = False) -> None:
     """Check that the file is sound; --repair rebuilds what is derived, and never touches what was said."""
+    from recollect.model.errors import StoreCorrupt
+
     output = session.output
-    with session.memory(embed=True) as engine:
-        found = engine.check(repair=repair)
-        left = engine.check() if repair and found else found
+    try:
+        with session.memory(embed=True) as engine:
+            found = engine.check(repair=repair)
+            left = engine.check() if repair and found else found
+    except StoreCorrupt as error:
+        # Its usual advice is to do what has just been tried.
+        why = error.__cause__ or error
+        raise StoreCorrupt(
+            f"{session.settings.db} is too damaged to be checked ({why}); restore a backup"
+        ) from error
     if output.json:
         output.data({"sound": not left, "problems": found, "remaining": left, "repaired": repair})
     else:

@@ -98,7 +98,10 @@ def target_of(name: str, *, force: bool) -> Iterator[TextIO]:
             yield target
         return
     path = path.resolve()
-    handle, partial = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
+    try:
+        handle, partial = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
+    except OSError as error:
+        raise InvalidArgument("FILE", name, f"in a folder that can be written ({error.strerror})") from error
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as target:
             yield target

@@ -92,7 +92,12 @@ class Session:
             settings = settings.model_copy(update={"reranker": reranker})
         path = settings.db
         if create and isinstance(path, Path) and settings.origin("db") == "default":
-            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise StoreUnavailable(
+                    f"the folder {path.parent} cannot be made ({error.strerror}); name another file with --db"
+                ) from error
         if not create and not path.exists() and str(path) != ":memory:":
             raise StoreUnavailable(
                 f'there is no database at {path} yet; remember something first (recollect remember "…"), '

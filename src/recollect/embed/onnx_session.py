@@ -31,6 +31,7 @@ MOST_TOKENS = 2048
 """Bounds of a batch. On a processor larger ones are no faster, and attention over them takes much memory."""
 MOST_THREADS = 4
 """Threads used when the caller names no number; more rarely pays for texts of a few dozen tokens."""
+_NO_TELEMETRY = "ORT_DISABLE_TELEMETRY"
 _DYNAMIC = b"DynamicQuantizeLinear"
 _TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
 _TEXT_OUTPUTS = ("logits",)
@@ -62,10 +63,7 @@ class OnnxSession:
         threads: int | None = None,
         initializers: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> None:
-        try:
-            import onnxruntime
-        except ImportError as error:
-            raise MissingExtra("A neural model", "onnxruntime") from error
+        onnxruntime = _runtime()
         self._threads = _usable_threads() if threads is None else whole("threads", threads, 1)
         self._pooling = pooling
         options = onnxruntime.SessionOptions()
@@ -156,6 +154,21 @@ class OnnxSession:
             return name, np.ascontiguousarray(makers[name](numbers, mask, types), dtype=dtype)
 
         return feed
+
+
+def _runtime() -> Any:  # noqa: ANN401 - a module without types
+    """Load onnxruntime, and keep it from telling its makers about this machine.
+
+    Since 1.31 it writes an identifier into the user's cache and looks up a server to report to, unless this
+    variable is set before it is loaded; what it offers to switch that off later comes too late. Somebody who
+    wants it says so by setting the variable to 0.
+    """
+    os.environ.setdefault(_NO_TELEMETRY, "1")
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise MissingExtra("A neural model", "onnxruntime") from error
+    return onnxruntime
 
 
 def _usable_threads() -> int:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from functools import cache
 from types import MappingProxyType
+from unicodedata import category
 
 from recollect.model import checks
 from recollect.text.language import detect
@@ -23,16 +24,22 @@ from recollect.text.tokens import words
 def asks_something(text: str) -> bool:
     """Return False for a text that has words, two or more, and none that asks, names or stands for anything.
 
-    A text without words is not for this to judge: a picture of a teacup may be a question.
+    Nor does one ask of punctuation alone. A text without words is not for this to judge otherwise: a picture
+    of a teacup may be a question.
 
     Examples
     --------
     >>> asks_something("Who am I?"), asks_something("the of and"), asks_something("the battery")
     (True, False, True)
+    >>> asks_something("???"), asks_something("☕?")
+    (False, True)
     >>> asks_something("Wer bin ich?"), asks_something("und der von"), asks_something("The Who")
     (True, False, True)
     """
     found = words(checks.text("text", text))
+    if not found:
+        marks = "".join(text.split())
+        return not marks or any(category(mark)[0] != "P" for mark in marks)
     if len(found) < 2 or _names(text):
         return True
     language = detect(found)

@@ -11,12 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import date
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from recollect._frozen import frozen
 from recollect.text import calendar_periods as calendar
 from recollect.text.calendar_periods import Days
 from recollect.text.date_vocabulary import Vocabulary
+
+_CLAUSE: Final = 80
+"""How many characters before a phrase may say that it is still to come."""
 
 
 class Reading(NamedTuple):
@@ -63,6 +66,14 @@ class Phrase:
         if word in self.vocabulary.only_title:
             return not self.written(group).istitle()
         return word in self.vocabulary.never_title and self.written(group).istitle()
+
+    def lies_ahead(self, days: Days) -> bool:
+        """Return whether days are over that the words before them put in the future: "will be on Monday"."""
+        if not self.nearest or days.after > self.today:
+            return False
+        start = self.match.start()
+        before = self.original[max(0, start - _CLAUSE) : start]
+        return re.search(rf"(?:{self.vocabulary.ahead})$", before) is not None
 
 
 Reader = Callable[[Phrase], Reading | None]
@@ -132,6 +143,8 @@ def weekday(phrase: Phrase) -> Reading:
     """Read "last Tuesday"; "Tuesday" alone needs a preposition."""
     which = phrase.value("which") if phrase.has("which") else None
     days = calendar.weekday(phrase.today, phrase.value("weekday"), which, phrase.nearest)
+    if which is None and phrase.lies_ahead(days):
+        days = calendar.weekday(phrase.today, phrase.value("weekday"), 1)
     return Reading("weekday", days, strong=which is not None)
 
 
@@ -283,6 +296,8 @@ def _recurring(phrase: Phrase, kind: str, make: Callable[[int], Days], strong: b
         return Reading(kind, make(named), strong)
     which = phrase.value("which") if phrase.has("which") else None
     days = calendar.recurring(make, phrase.today, which, phrase.nearest)
+    if which is None and phrase.lies_ahead(days):
+        days = calendar.recurring(make, phrase.today, 1)
     return Reading(kind, days, strong, make if which is None else None)
 
 

@@ -63,6 +63,8 @@ class Vocabulary:
         An expression for what is counted: a number before it is not a year.
     denial
         An expression for words after which "in two weeks" is how long, not when: "have not met in two weeks".
+    ahead
+        An expression for the end of what stands before a phrase that is still to come: "will meet on ".
     """
 
     month: Mapping[str, int]
@@ -79,6 +81,7 @@ class Vocabulary:
     never_title: frozenset[str] = frozenset()
     counted: str = r"(?!)"
     denial: str = r"(?!)"
+    ahead: str = r"(?!)"
 
     def value(self, group: str, matched: str) -> int:
         """Return the number that the words matched by `group` stand for."""

@@ -9,6 +9,8 @@ How it is decided, where it could be decided otherwise:
 
 * A month, a season, a holiday or a day without a year is the latest that has begun. A weekday after "on" is
   the latest up to today; "last" is before today, "next" after today, "this" of this week.
+* What somebody tells, where `nearest` is asked for, lies ahead after "will", "going to" and their like in the
+  same clause, and where it "is on" a day; otherwise it is the nearest.
 * "before" ends where the phrase begins and starts at :data:`~recollect.text.calendar_periods.FIRST_DAY`;
   "after" begins where the phrase ends, "since" where it begins, and both go on through today, or if they lie
   ahead to :data:`~recollect.text.calendar_periods.LAST_DAY`; "until" includes the phrase.

@@ -74,6 +74,7 @@ WORDS: Final = Vocabulary(
     never_title=frozenset({"morgen"}),
     counted=_COUNTED,
     denial=r"nicht|nie|niemals|kein\w*",
+    ahead=r"(?<!\w)(?:wird|werde|werden|wirst|werdet)(?!\w)[^,;:.!?\n]*|(?<!\w)(?:ist|sind) am ",
 )  # fmt: skip
 
 PREPOSITIONS: Final = Prepositions(

@@ -75,6 +75,10 @@ WORDS: Final = Vocabulary(
     only_title=frozenset({"may", "march", "mar", "august"}),
     counted=_COUNTED,
     denial=r"not|never|ever|\w+n['’]t|talked|spoken|first",
+    # Will with a capital is somebody.
+    ahead=r"(?:(?<!\w)(?:will|shall|won['’]t|plan to|(?<!was )(?<!were )going to)(?!\w)|['’]ll(?!\w))"
+    r"[^,;:.!?\n]*"
+    r"|(?<!\w)(?:is|are) (?:due |planned |scheduled |set )?(?:on|for|by) ",
 )  # fmt: skip
 
 PREPOSITIONS: Final = Prepositions(

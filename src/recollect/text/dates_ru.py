@@ -94,6 +94,7 @@ WORDS: Final = Vocabulary(
     never_title=frozenset({"марта", "март", "марте", "мая", "август", "августа", "майя"}),
     counted=_COUNTED,
     denial="не|ни|никогда",
+    ahead=r"(?<!\w)(?:будет|будут|буду|будем|будешь|будете|состоится)(?!\w)[^,;:.!?\n]*",
 )  # fmt: skip
 
 PREPOSITIONS: Final = Prepositions(

@@ -191,7 +191,7 @@ def test_reading_is_one_view_also_inside_a_transaction(tmp_path: Path) -> None:
         (sqlite3.SQLITE_READONLY_DBMOVED, StoreUnavailable, "check the permissions"),
         (sqlite3.SQLITE_FULL, StoreUnavailable, "free some space"),
         (sqlite3.SQLITE_IOERR_FSYNC, StoreUnavailable, "the disk"),
-        (sqlite3.SQLITE_CANTOPEN, StoreUnavailable, "check the path"),
+        (sqlite3.SQLITE_CANTOPEN, StoreUnavailable, "the permissions of its folder"),
         (sqlite3.SQLITE_ERROR, StoreError, "boom"),
     ],
 )

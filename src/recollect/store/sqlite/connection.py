@@ -83,6 +83,8 @@ def connect(
         if file.is_dir():
             raise StoreUnavailable(f"{name} is a folder; name a file in it, such as {file / 'memories.db'}")
         if not file.parent.is_dir():
+            if file.parent.exists():
+                raise StoreUnavailable(f"{file.parent} is a file, not a folder; name another path")
             raise StoreUnavailable(f"the folder {file.parent} does not exist; create it or name another path")
     elif read_only:
         raise InvalidArgument("read_only", read_only, "false for a memory that no file holds")
@@ -349,7 +351,11 @@ def _ours(error: sqlite3.DatabaseError | JSONDecodeError, name: str) -> StoreErr
         )
     if code == sqlite3.SQLITE_FULL:
         return StoreUnavailable(f"the disk of {name} is full; nothing was written; free some space")
-    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR):
+    if code == sqlite3.SQLITE_CANTOPEN:
+        return StoreUnavailable(
+            f"{name} cannot be opened or made ({error}); check the path and the permissions of its folder"
+        )
+    if code == sqlite3.SQLITE_IOERR:
         return StoreUnavailable(f"{name} cannot be read or written ({error}); check the path and the disk")
     if isinstance(error, sqlite3.ProgrammingError) and "closed database" in str(error):
         return StoreError(f"{name} was closed; open it again to go on")
