@@ -17,6 +17,7 @@ _PANEL: Final = "Look after it"
 _LABELS: Final = {
     "db": "database",
     "superseded": "corrected since",
+    "entities": "entities declared",
     "segments": "index segments",
     "waiting": "not yet in a segment",
     "changes": "changes so far",

@@ -5,7 +5,7 @@
 ``1``   nothing was found: no memory answers, or none has that id, nobody or nothing that name
 ``2``   the command was not understood: a bad option, value, file or filter
 ``3``   the database cannot do what was asked: missing, damaged, locked, read-only
-``4``   the embedder or a model cannot be used
+``4``   the embedder, a model or an optional package cannot be used
 ``5``   ``recollect check`` found something wrong
 ``130`` interrupted with Ctrl-C
 ======  ==============================================================================
