@@ -13,6 +13,7 @@ from recollect.index.lexical import Saturated, TermList
 from recollect.index.partition import Partition
 from recollect.index.postings import MOST, Checked
 from recollect.index.record import FORGOTTEN, Records, changed, gone, packed, unpacked
+from recollect.model.errors import IndexCorrupt
 from recollect.model.memory import Memory
 from recollect.rank.bm25 import BM25
 
@@ -271,6 +272,7 @@ def test_all_blocks_are_kept_once_a_small_namespace_is_asked_again_and_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     partition, reads = filled(record()), []
+    partition.segments(lambda: [(1, 0, 128)])
 
     kept = {7: (b"a block", 0, 0, 0)}
 
@@ -285,9 +287,31 @@ def test_all_blocks_are_kept_once_a_small_namespace_is_asked_again_and_again(
     assert asked(module._SINGLE_READS) == [None] * module._SINGLE_READS
     assert asked(3) == [kept] * 3
     assert len(reads) == 1
-    assert partition.nbytes == before + len(b"a block")
-    # Segments that were written anew have other blocks.
+    assert partition.nbytes == before + len(b"a block") + module._ENTRY_BYTES
+    # Segments that were written anew have other blocks, which are waited for longer.
     partition.start_generation(1, 1)
-    assert asked(1) == [None]
-    monkeypatch.setattr(module, "EXACT", 0)
+    partition.segments(lambda: [(2, 0, 128)])
     assert asked(2 * module._SINGLE_READS) == [None] * (2 * module._SINGLE_READS)
+    assert asked(1) == [kept]
+    for generation in range(2, 20):
+        partition.start_generation(generation, 1)
+        partition.segments(lambda: [(2, 0, 128)])
+        asked(module._MOST_PATIENCE + 1)
+    assert partition.blocks(read) == kept
+    # There are too many of a large one, or of one with long texts.
+    monkeypatch.setattr(module, "_KEPT_BUCKETS", 100)
+    partition.start_generation(20, 1)
+    partition.segments(lambda: [(2, 0, 128)])
+    assert asked(2 * module._MOST_PATIENCE) == [None] * (2 * module._MOST_PATIENCE)
+
+
+def test_a_damaged_block_keeps_only_its_own_words_from_being_found() -> None:
+    partition = filled(record())
+    partition.segments(lambda: [(1, 0, 128)])
+
+    def read() -> dict[int, Checked]:
+        raise IndexCorrupt("a block is damaged")
+
+    assert [partition.blocks(read) for _ in range(3 * module._SINGLE_READS)] == [None] * (
+        3 * module._SINGLE_READS
+    )

@@ -54,3 +54,25 @@ def test_no_rows_have_no_products() -> None:
 def test_rows_in_the_middle_of_a_buffer_are_compared_as_they_stand() -> None:
     rows = np.arange(40, dtype=np.float32).reshape(10, 4)
     assert products(rows[3:5], np.ones(4, np.float32)).tolist() == [54, 70]
+
+
+def test_what_lies_otherwise_in_memory_is_read_as_what_it_is() -> None:
+    random = np.random.default_rng(3)
+    rows = random.normal(size=(40, 32)).astype(np.float32)
+    query = random.normal(size=32).astype(np.float32)
+    expected = products(rows, query).tolist()
+    bytes_ = np.frombuffer(b"x" + query.tobytes(), np.uint8)
+    for other in (
+        query[::-1].copy()[::-1],
+        np.repeat(query, 2)[::2],
+        query.astype(np.float64),
+        query.astype(">f4"),
+        bytes_[1:].view(np.float32),
+        np.asfortranarray(np.tile(query, (3, 1)))[1],
+    ):
+        assert products(rows, other).tolist() == expected
+    for others in (np.asfortranarray(rows), rows[::-1].copy()[::-1], np.repeat(rows, 2, axis=1)[:, ::2]):
+        assert products(others, query).tolist() == expected
+    words = random.integers(0, 2**63, (5, 3)).astype(np.uint64)
+    counted = differing(words, words[0]).tolist()
+    assert differing(np.asfortranarray(words), np.repeat(words[0], 2)[::2]).tolist() == counted

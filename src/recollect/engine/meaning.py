@@ -16,7 +16,7 @@ import numpy as np
 from recollect._frozen import frozen
 from recollect.embed.port import Embedder
 from recollect.engine.ahead import ahead
-from recollect.index.directions import are_directions
+from recollect.index.directions import are_directions, is_direction
 from recollect.model import checks
 from recollect.model.errors import DimensionMismatch, EmbedderError, InvalidArgument, MissingExtra
 from recollect.store.port import Floats, Store
@@ -111,9 +111,8 @@ class Meaning:
 
     def _given(self, vector: Floats, dimension: int) -> Floats:
         """Return a vector that a caller computed, in an array of our own: theirs may be used again."""
-        as_embedded = getattr(vector, "dtype", None) == np.float32 and vector.shape == (dimension,)
-        if as_embedded and are_directions(vector[None, :]):
-            # That their squares add up to 1 says that all of them are finite, too.
+        as_embedded = type(vector) is np.ndarray and vector.dtype == np.float32
+        if as_embedded and vector.shape == (dimension,) and is_direction(vector):
             return vector.copy()
         numbers = checks.numbers("vector", vector)
         if numbers.shape != (dimension,):

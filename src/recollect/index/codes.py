@@ -71,7 +71,9 @@ def quantised(vectors: Floats) -> Quantised:
     array([[  64, -127]], dtype=int8)
     """
     largest = np.abs(vectors).max(axis=1, initial=0.0)
-    scales = np.where(largest > 0, largest / 127.0, 1.0).astype(np.float32)
+    steps = (largest / 127.0).astype(np.float32)
+    # The smallest numbers that there are vanish when they are divided.
+    scales = np.where(steps > 0, steps, np.float32(1))
     return Quantised(np.rint(vectors / scales[:, None]).astype(np.int8), scales)
 
 
@@ -86,7 +88,7 @@ def rounded(vector: Floats) -> tuple[Bytes, float]:
     """
     sizes = np.abs(vector)
     # One call into C; max passes through Python.
-    scale = float(sizes[sizes.argmax()]) / 127 or 1.0
+    scale = float(np.float32(sizes[sizes.argmax()]) / np.float32(127)) or 1.0
     return np.rint(vector / scale).astype(np.int8), scale
 
 

@@ -27,8 +27,18 @@ def are_directions(rows: npt.NDArray[np.floating[Any]]) -> bool:
     """
     if len(rows) == 1:
         # Of one, plain numbers tell in a quarter of the time.
-        square = float(np.vdot(rows, rows))
-        return abs(square - 1) <= _NOT_ONE or square == 0
+        return is_direction(rows) or float(np.vdot(rows, rows)) == 0
     squares = np.einsum("ij,ij->i", rows, rows)
     # Not a number is in no range.
     return bool(((np.abs(squares - 1) <= _NOT_ONE) | (squares == 0)).all())
+
+
+def is_direction(row: npt.NDArray[np.floating[Any]]) -> bool:
+    """Tell whether one row has the length 1; then all of its numbers are finite, too.
+
+    Examples
+    --------
+    >>> is_direction(np.array([0.6, 0.8])), is_direction(np.zeros(2))
+    (True, False)
+    """
+    return abs(float(np.vdot(row, row)) - 1) <= _NOT_ONE

@@ -22,7 +22,8 @@ from recollect.index.lexical import Mask, Saturated, TermList
 from recollect.index.neighbours import LINKED, Neighbours
 from recollect.index.postings import MOST, Checked
 from recollect.index.record import FIELDS, GONE, RECORD, Records, visible
-from recollect.index.vectors import EXACT, Vectors
+from recollect.index.vectors import Vectors
+from recollect.model.errors import IndexCorrupt
 from recollect.rank.bm25 import BM25
 
 Segment: TypeAlias = tuple[int, int, int]
@@ -41,6 +42,9 @@ _BESIDE_BYTES: Final = 20
 """What the neighbours and the columns take for each slot, once somebody asked for them."""
 _SINGLE_READS: Final = 8
 """So often the lists of a question are read by themselves before all of a small namespace are kept."""
+_MOST_PATIENCE: Final = 1_024
+_KEPT_BUCKETS: Final = 4_096
+"""In how many buckets the lists are that are kept; each is about a kilobyte."""
 _NUMBER_OF: Final = {field: number for number, field in enumerate(FIELDS)}
 _NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
@@ -89,6 +93,7 @@ class Partition:
         self._segments: Sequence[Segment] | None = None
         self._blocks: Mapping[int, Checked] | None = None
         self._reads = 0
+        self._patience = _SINGLE_READS
         # Bytes, which the garbage collector does not go through: a server has the tails of many namespaces.
         self._tail: dict[str, dict[str, bytes]] = {}
         self._lists: _Kept[tuple[str, str], TermList] = _Kept()
@@ -117,7 +122,7 @@ class Partition:
             lengths = sum(part.nbytes for part in self._lengths)
             tail = _ENTRY_BYTES * sum(map(len, self._tail.values()))
             beside = len(self) * _BESIDE_BYTES + sum(
-                len(block) for block, *_ in (self._blocks or {}).values()
+                _ENTRY_BYTES + len(block) for block, *_ in (self._blocks or {}).values()
             )
             self._sized = self.change, self._records.nbytes + lengths + self.vectors.nbytes + tail + beside
         return self._sized[1] + self._lists.nbytes + self._saturated.nbytes + self._passing.nbytes
@@ -181,6 +186,9 @@ class Partition:
     def start_generation(self, generation: int, flushed: int) -> None:
         """Forget lists and tail: the segments were rewritten."""
         self.generation, self.flushed = generation, flushed
+        if self._blocks is not None:
+            # Written to as often as it is asked: what is kept has to last longer than that.
+            self._patience = min(2 * self._patience, _MOST_PATIENCE)
         self._segments = self._blocks = None
         self._reads = 0
         self._tail.clear()
@@ -196,13 +204,20 @@ class Partition:
     def blocks(self, read: Callable[[], Mapping[int, Checked]]) -> Mapping[int, Checked] | None:
         """Return all blocks of this generation's lists; None as long as it is cheaper to read a few.
 
-        A namespace with few memories that is asked again and again, and not written to meanwhile, keeps them.
+        A namespace with few words that is asked again and again, and not written to meanwhile, keeps them.
         """
         self._reads += 1
-        if self._blocks is None and self._reads > _SINGLE_READS and len(self) <= EXACT:
-            self._blocks = read()
+        if self._reads == self._patience + 1 and self._few_buckets():
+            try:
+                self._blocks = read()
+            except IndexCorrupt:
+                # A damaged one concerns those who ask for its words, and nobody else.
+                return None
             self._sized = -1, 0
         return self._blocks
+
+    def _few_buckets(self) -> bool:
+        return sum(buckets for _, _, buckets in self._segments or ()) <= _KEPT_BUCKETS
 
     def cached_list(self, field: str, term: str) -> TermList | None:
         """Return the list a term has in the segments, if it is in memory."""

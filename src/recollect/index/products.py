@@ -1,18 +1,21 @@
 """Products of one vector with many: of floats, of bytes, and of sign bits, where they differ.
 
 SimSIMD (Vardanian, 2023) has a kernel of each for the processor at hand. Every row is compared by itself,
-whatever stands around it: equal rows have equal products, to the last bit, wherever they stand.
+whatever stands around it: equal rows have equal products, to the last bit, wherever they stand. The kernels
+read memory as it lies, so what lies otherwise (a view with steps, another type) is copied first.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 import simsimd
 
 from recollect.index.codes import Bits, Bytes, Floats
+
+_TYPES: Final = {"float32": np.dtype(np.float32), "int8": np.dtype(np.int8), "bin8": np.dtype(np.uint8)}
 
 
 def products(rows: Floats, query: Floats) -> Floats:
@@ -45,7 +48,8 @@ def differing(rows: Bits, query: Bits) -> npt.NDArray[np.uint16]:
     >>> differing(np.array([[0b1010], [0b0110]], np.uint64), np.array([0b1011], np.uint64))
     array([1, 3], dtype=uint16)
     """
-    return _with_each(query.view(np.uint8), rows.view(np.uint8), "hamming", "bin8").astype(np.uint16)
+    words = np.ascontiguousarray(query), np.ascontiguousarray(rows)
+    return _with_each(*(each.view(np.uint8) for each in words), "hamming", "bin8").astype(np.uint16)
 
 
 def _with_each(
@@ -56,6 +60,15 @@ def _with_each(
 ) -> Floats:
     if not rows.size:
         return np.zeros(len(rows), np.float32)
-    compared = simsimd.cdist(query[np.newaxis], rows, metric, dtype=dtype, out_dtype="float32")
+    plain = _plain(query, dtype)[np.newaxis], _plain(rows, dtype)
+    compared = simsimd.cdist(*plain, metric, dtype=dtype, out_dtype="float32")
     result: Floats = np.asarray(compared)[0]
     return result
+
+
+def _plain(array: npt.NDArray[Any], dtype: str) -> npt.NDArray[Any]:
+    """Return an array as the kernels need it: of one type, every number where it belongs."""
+    kind, flags = _TYPES[dtype], array.flags
+    if array.dtype == kind and flags.c_contiguous and flags.aligned:
+        return array
+    return np.require(array, kind, ("C", "A"))
