@@ -1,5 +1,7 @@
 """Statements word by word."""
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,6 +92,22 @@ def test_the_same_statement(a: str, b: str) -> None:
 def test_another_statement(a: str, b: str) -> None:
     assert not same_statement(a, b)
     assert not same_statement(b, a)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("राम घर पर है", "रोम घर पर है"),
+        ("มานีไปตลาดกับแม่", "มานี้ไปตลาดกับแม่"),
+        ("Das ist schön", "Das ist schon"),
+    ],
+)
+def test_marks_make_another_word(one: str, other: str) -> None:
+    """Vowel signs and accents that stand by themselves are no letters to a regular expression."""
+    for form in ("NFC", "NFD"):
+        a, b = (unicodedata.normalize(form, text) for text in (one, other))
+        assert not same_statement(a, b)
+        assert same_statement(a, unicodedata.normalize("NFC", one))
 
 
 @given(st.text(max_size=40), st.text(max_size=40))

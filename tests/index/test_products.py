@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -62,14 +64,15 @@ def test_what_lies_otherwise_in_memory_is_read_as_what_it_is() -> None:
     query = random.normal(size=32).astype(np.float32)
     expected = products(rows, query).tolist()
     bytes_ = np.frombuffer(b"x" + query.tobytes(), np.uint8)
-    for other in (
+    laid_out: list[Any] = [
         query[::-1].copy()[::-1],
         np.repeat(query, 2)[::2],
         query.astype(np.float64),
         query.astype(">f4"),
         bytes_[1:].view(np.float32),
         np.asfortranarray(np.tile(query, (3, 1)))[1],
-    ):
+    ]
+    for other in laid_out:
         assert products(rows, other).tolist() == expected
     for others in (np.asfortranarray(rows), rows[::-1].copy()[::-1], np.repeat(rows, 2, axis=1)[:, ::2]):
         assert products(others, query).tolist() == expected

@@ -138,12 +138,12 @@ def judge(
     # Without vectors the letters have passed their own, higher bar; the other rules are the same.
     similarity = 1.0 if same or (cosine is None and alike >= least - ROUNDING) else cosine or 0.0
     decision = decide(similarity, a, b, threshold=threshold)
+    if decision.verdict is Verdict.DUPLICATE and same:
+        return Decision(Verdict.DUPLICATE, None, "The words are the same.")
     if decision.verdict is Verdict.DUPLICATE and not _said_twice(
         a.content, b.content, paraphrases=paraphrases
     ):
         return Decision(Verdict.DISTINCT, None, "They sound alike, but what they say differs.")
-    if decision.verdict is Verdict.DUPLICATE and same:
-        return Decision(Verdict.DUPLICATE, None, "The words are the same.")
     if decision.verdict is Verdict.CORRECTION and not _set_right(a, b, decision):
         return Decision(Verdict.DISTINCT, None, "The correction is about something else.")
     return decision

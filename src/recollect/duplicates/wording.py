@@ -9,6 +9,7 @@ and Jaccard is also read word by word before it counts as said twice; de Marneff
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
@@ -25,9 +26,14 @@ from recollect.duplicates.cue_words import (
 from recollect.duplicates.fingerprint import folded
 from recollect.model import checks
 
-_WORD: Final = re.compile(
-    r"[\w.+-]++@[\w-]+(?:\.[\w-]+)+|\d+(?:[.,:/-]\d+)*%?|[^\W\d_]+(?:['’-][^\W_]+)*\d*|\S"
+_WORD: Final = (
+    r"[\w.+-]++@[\w-]+(?:\.[\w-]+)+|\d+(?:[.,:/-]\d+)*%?"
+    r"|(?:[^\W\d_]|[{marks}])+(?:['’-](?:[^\W_]|[{marks}])+)*\d*|\S"
 )
+"""A piece of a text, given the marks that belong to its letters."""
+_SIGN: Final = re.compile(r"[^\w\s!-~]")
+_JOINERS: Final = "\u200c\u200d"
+"""What keeps letters apart or together inside a word of Persian or Hindi."""
 _CONTRACTED: Final = re.compile(r"(?<=\w)n['’]t$")
 _WHOLE: Final = {"ca": "can", "wo": "will", "sha": "shall"}
 _SHORTEST_STEM: Final = 3
@@ -93,7 +99,8 @@ def words_in(text: str) -> Iterator[Word]:
     >>> [word.text for word in words_in("Anna can't swim!")]
     ['anna', 'can', 'not', 'swim']
     """
-    for found in _WORD.finditer(checks.text("text", text)):
+    pattern, read = _readable(checks.text("text", text))
+    for found in pattern.finditer(read):
         yield from spelt(found.group())
 
 
@@ -105,7 +112,28 @@ def pieces(text: str) -> list[str]:
     >>> pieces("Anna's 2 dogs, she can't!")
     ["Anna's", '2', 'dogs', ',', 'she', "can't", '!']
     """
-    return _WORD.findall(checks.text("text", text))
+    pattern, read = _readable(checks.text("text", text))
+    return pattern.findall(read)
+
+
+def _readable(text: str) -> tuple[re.Pattern[str], str]:
+    """Return what cuts a text into pieces, and the text as it is read: in the form that is compared.
+
+    Python counts no vowel sign and no accent that stands by itself to the letters, and in Hindi or Thai these
+    make another word.
+    """
+    if text.isascii():
+        return _pattern(""), text
+    read = unicodedata.normalize("NFKC", text)
+    signs = set(_SIGN.findall(read))
+    marks = [sign for sign in signs if sign in _JOINERS or unicodedata.category(sign)[0] == "M"]
+    return _pattern("".join(sorted(marks))), read
+
+
+@lru_cache(maxsize=256)
+def _pattern(marks: str) -> re.Pattern[str]:
+    # Without any, a class that holds nothing else than is there anyway.
+    return re.compile(_WORD.replace("{marks}", re.escape(marks) or "a"))
 
 
 @lru_cache(maxsize=1_024)

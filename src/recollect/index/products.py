@@ -7,6 +7,7 @@ read memory as it lies, so what lies otherwise (a view with steps, another type)
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -15,7 +16,11 @@ import simsimd
 
 from recollect.index.codes import Bits, Bytes, Floats
 
-_TYPES: Final = {"float32": np.dtype(np.float32), "int8": np.dtype(np.int8), "bin8": np.dtype(np.uint8)}
+_TYPES: Final[Mapping[str, np.dtype[Any]]] = {
+    "float32": np.dtype(np.float32),
+    "int8": np.dtype(np.int8),
+    "bin8": np.dtype(np.uint8),
+}
 
 
 def products(rows: Floats, query: Floats) -> Floats:
@@ -48,8 +53,9 @@ def differing(rows: Bits, query: Bits) -> npt.NDArray[np.uint16]:
     >>> differing(np.array([[0b1010], [0b0110]], np.uint64), np.array([0b1011], np.uint64))
     array([1, 3], dtype=uint16)
     """
-    words = np.ascontiguousarray(query), np.ascontiguousarray(rows)
-    return _with_each(*(each.view(np.uint8) for each in words), "hamming", "bin8").astype(np.uint16)
+    asked, others = np.ascontiguousarray(query), np.ascontiguousarray(rows)
+    bits = _with_each(asked.view(np.uint8), others.view(np.uint8), "hamming", "bin8")
+    return bits.astype(np.uint16)
 
 
 def _with_each(
@@ -71,4 +77,4 @@ def _plain(array: npt.NDArray[Any], dtype: str) -> npt.NDArray[Any]:
     kind, flags = _TYPES[dtype], array.flags
     if array.dtype == kind and flags.c_contiguous and flags.aligned:
         return array
-    return np.require(array, kind, ("C", "A"))
+    return np.require(array, kind, ["C", "A"])

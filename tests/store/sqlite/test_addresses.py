@@ -249,3 +249,51 @@ def test_a_file_of_the_schema_before_gets_its_addresses(tmp_path: Path) -> None:
         assert memory.check() == []
         assert said_before(memory, "note 299")
         assert np.sum(sizes(memory)) == 600
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE address_runs SET run = 'tea'",
+        "UPDATE address_runs SET entries = 'x'",
+        "UPDATE new_addresses SET place = 'tea'",
+    ],
+)
+def test_values_of_another_kind_are_damage_too(tmp_path: Path, damage: str) -> None:
+    with recollect.open(tmp_path / "m.db", embedder=LexicalEmbedder(dimension=16)) as memory:
+        memory.remember_many([f"note number {number}" for number in range(300)])
+        memory.remember("one by itself")
+        cast("SqliteStore", memory.store)._connection.execute(damage)
+    with recollect.open(tmp_path / "m.db", embedder=LexicalEmbedder(dimension=16)) as memory:
+        memory.remember("note number 7")
+        memory.remember_many([f"another {number}" for number in range(300)])
+        memory.check(repair=True)
+        assert memory.check() == []
+        memory.remember("note number 8")
+        assert len(memory.list(limit=1_000).memories) in (601, 602)
+
+
+def test_a_purge_over_damaged_addresses_leaves_none_of_the_namespace(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "m.db", embedder=LexicalEmbedder(dimension=16)) as memory:
+        memory.remember_many([f"secret {number}" for number in range(300)], namespace="bob")
+        cast("SqliteStore", memory.store)._connection.execute(
+            "UPDATE address_runs SET run = zeroblob(length(run))"
+        )
+    with recollect.open(tmp_path / "m.db", embedder=LexicalEmbedder(dimension=16)) as memory:
+        memory.purge_namespace("bob")
+        connection = cast("SqliteStore", memory.store)._connection
+        assert sum(map(len, addresses.Book().runs(connection))) == 0
+
+
+def test_small_batches_become_a_run_when_many_wait(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "m.db", durable=False)
+    connection = store._connection
+    for start in range(0, 3_000, 100):
+        numbers = np.arange(start, start + 100)
+        addresses.add(connection, numbers, numbers)
+    (waiting,) = connection.execute("SELECT count(*) FROM new_addresses").fetchone()
+    assert waiting < 2 * addresses.RUN
+    book = addresses.Book()
+    assert sum(map(len, book.runs(connection))) + waiting == 3_000
+    assert book.of_one(connection, 1_234) == [1_234]
+    store.close()

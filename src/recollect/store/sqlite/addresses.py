@@ -49,25 +49,27 @@ def add_few(connection: sqlite3.Connection, found: Iterable[tuple[int, int]]) ->
 
 
 def add(connection: sqlite3.Connection, keys: Keys, places: Places, *, together: bool = False) -> None:
-    """Add addresses; as a run if there are many, or if all that wait are to become one `together`.
+    """Add addresses; as a run if they are many, or many wait, or all that wait are to become one `together`.
 
     Inside a write transaction.
     """
     if len(keys) < RUN and not together:
         add_few(connection, zip(keys.tolist(), places.tolist(), strict=True))
-        return
-    run = Addresses.of(keys, places)
-    if len(waiting := _waiting(connection)):
-        run = Addresses.joined([waiting, run])
-        connection.execute("DELETE FROM new_addresses")
-    if not len(run):
-        return
-    _write(connection, run)
+        (there,) = connection.execute("SELECT count(*) FROM new_addresses").fetchone()
+        if there < 2 * RUN:
+            return
+        keys, places = keys[:0], places[:0]
     try:
+        run = Addresses.joined([_waiting(connection), Addresses.of(keys, places)])
+        connection.execute("DELETE FROM new_addresses")
+        if len(run):
+            _write(connection, run)
         while _merge_newest(connection):
             pass
     except IndexCorrupt as error:
         make_anew(connection, error)
+        # Their rows may be still to come.
+        add_few(connection, zip(keys.tolist(), places.tolist(), strict=True))
 
 
 class Book:
@@ -101,8 +103,8 @@ class Book:
 
     def of_one(self, connection: sqlite3.Connection, key: int) -> list[int]:
         """Return the places of one hash, in no order; as :meth:`found`, where there is one to look for."""
-        rows = connection.execute("SELECT place FROM new_addresses WHERE key = ?", (key,)).fetchall()
-        places = [place for (place,) in rows]
+        rows = connection.execute("SELECT key, place FROM new_addresses WHERE key = ?", (key,)).fetchall()
+        places: list[int] = _table(rows).places.tolist()
         for run in self.runs(connection):
             places += run.of_one(key)
         return places
@@ -196,11 +198,11 @@ def everything(connection: sqlite3.Connection) -> Iterator[Addresses]:
 def problems(connection: sqlite3.Connection) -> Iterator[str]:
     """Yield what is wrong with the addresses."""
     try:
-        runs = Book().runs(connection)
+        runs = [*Book().runs(connection), _waiting(connection)]
     except IndexCorrupt as error:
         yield str(error)
         return
-    there = Addresses.joined([*runs, _waiting(connection)])
+    there = Addresses.joined(runs)
     missing = 0
     for block in everything(connection):
         known = there.found(np.unique(block.keys))
@@ -224,6 +226,8 @@ def _of_memories(rows: Sequence[tuple[int, bytes]]) -> tuple[Keys, Places]:
 
 
 def _table(rows: Sequence[tuple[int, int]]) -> Addresses:
+    if not all(type(key) is int and type(place) is int for key, place in rows):
+        raise IndexCorrupt("an address that waits is no number")
     keys, places = np.array(rows, np.int64).reshape(-1, 2).T
     return Addresses(keys, places)
 
@@ -244,7 +248,7 @@ def _read(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[tuple[
         for number, checksum, blob in connection.execute(
             f"SELECT number, checksum, run FROM address_runs WHERE number IN ({marks(some)})", some
         ):
-            if checksum != _checksum(blob):
+            if type(blob) is not bytes or checksum != _checksum(blob):
                 raise IndexCorrupt("addresses are not those that were written")
             runs[number, checksum] = Addresses.decoded(blob)
     return runs
@@ -257,7 +261,11 @@ def _checksum(blob: bytes) -> int:
 
 def _rewrite(connection: sqlite3.Connection, gone: _Gone) -> None:
     """Write all anew without those that `gone` marks."""
-    waiting = _waiting(connection)
+    try:
+        waiting = _waiting(connection)
+    except IndexCorrupt as error:
+        make_anew(connection, error)
+        waiting = _waiting(connection)
     _remove_waiting(connection, waiting.without(~gone(waiting)))
     _rewrite_runs(connection, gone, "SELECT number FROM address_runs")
 
@@ -297,6 +305,8 @@ def _merge_newest(connection: sqlite3.Connection) -> bool:
         "SELECT number, entries FROM address_runs ORDER BY number DESC LIMIT ?", (_FAN_OUT,)
     ).fetchall()
     sizes = [entries for _, entries in newest]
+    if not all(type(entries) is int for entries in sizes):
+        raise IndexCorrupt("the length of a run of addresses is no number")
     if len(newest) < _FAN_OUT or sum(sizes) > _MOST or len(set(map(_level, sizes))) > 1:
         return False
     merged = Addresses.joined(list(_read(connection, [number for number, _ in newest]).values()))

@@ -32,11 +32,12 @@ def empty(connection: sqlite3.Connection, namespace: Namespace) -> int:
     # Rows refer to each other across tables; all of them are gone when the transaction ends.
     connection.execute("PRAGMA defer_foreign_keys = ON")
     segments.drop(connection, number)
-    addresses.remove_namespace(connection, number)
     for table, by_name in owned_tables(connection).items():
         # Never both: to SQLite, the name "7" is the number 7 where a column holds numbers.
         whose = namespace.path if by_name else number
         connection.execute(f'DELETE FROM "{table}" WHERE namespace = ?', (whose,))
+    # After the rows: damaged addresses are made anew of those that there are.
+    addresses.remove_namespace(connection, number)
     change = connection.execute(
         "INSERT INTO changes (change, namespace, slot, kind) VALUES (?, ?, ?, 'purge')",
         (last + 1, number, NOBODY),

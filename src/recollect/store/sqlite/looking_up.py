@@ -70,7 +70,7 @@ class AddressStore:
             return found
         if len(fingerprints) == 1:
             key = hashes.fingerprint_key(whose.number, fingerprints[0])
-            places = sorted(self._book.of_one(self._connection, key))
+            places = sorted(set(self._book.of_one(self._connection, key)))
         else:
             keys = hashes.fingerprint_keys(whose.number, fingerprints)
             places = np.sort(self._book.found(self._connection, keys).places).tolist()
