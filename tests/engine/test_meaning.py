@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import recollect
 from recollect.embed import LexicalEmbedder
 from recollect.embed.port import Vectors
 from recollect.engine.meaning import Meaning
@@ -163,3 +164,44 @@ def test_without_an_embedder(store: SqliteStore) -> None:
     for vector in (None, np.ones(3, np.float32)):
         assert meaning.of_question("tea", vector) == (None, "no embedder: words only")
     assert meaning.threshold == 0.0
+
+
+class Laid(LexicalEmbedder):
+    """Gives its numbers as they may lie in memory: of another type, backwards, across a larger table."""
+
+    lay: Any = staticmethod(lambda row: row)
+
+    def embed_query(self, text: str) -> Vectors:
+        laid: Vectors = self.lay(super().embed_query(text))
+        return laid
+
+    def embed_passages(self, texts: Sequence[str]) -> list[Vectors]:
+        table = np.asfortranarray(self.embed_documents([*texts, "beside"]))
+        return [table[at : at + 1] for at in range(len(texts))]
+
+
+@pytest.mark.parametrize(
+    "lay",
+    [
+        lambda row: row.astype(np.float64),
+        lambda row: row[::-1].copy()[::-1],
+        lambda row: np.repeat(row, 3)[::3],
+        lambda row: row.astype(">f4"),
+    ],
+)
+def test_vectors_are_compared_however_they_lie_in_memory(lay: Any) -> None:
+    embedder = Laid(dimension=64)
+    embedder.lay = lay
+    with recollect.open(":memory:", embedder=embedder) as memory:
+        tea = memory.remember("Anna drinks green tea in the morning")
+        memory.remember("The server was moved to another room")
+        best = memory.recall("Anna drinks green tea in the morning", recipe="vector").hits[0]
+    assert best.memory.id == tea.id
+    assert best.score == pytest.approx(1, abs=1e-5)
+
+
+def test_a_vector_that_nearly_vanishes_is_no_direction(store: SqliteStore, embedder: Counting) -> None:
+    meaning = Meaning(embedder, store)
+    tiny = np.full(embedder.dimension, 1e-30, np.float32)
+    with pytest.raises(InvalidArgument, match="whose norm is 1"):
+        meaning.of_question("tea", tiny)
