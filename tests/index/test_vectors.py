@@ -252,3 +252,20 @@ def test_more_are_re_scored_where_signs_say_little(monkeypatch: pytest.MonkeyPat
 def test_the_bounds_are_those_that_were_measured() -> None:
     assert (module.EXACT, module.FLOATS) == (20_000, 2_048)
     assert (module.RESCORED, module.FURTHER) == (1_000, 4_000)
+
+
+def test_a_text_in_which_nothing_was_found_makes_no_other_doubtful(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = clustered(2 * module.FLOATS, 64)
+    rows[5] = 0
+    found = Vectors(64, exact=True)
+    found.add(np.arange(len(rows), dtype=np.int32), rows)
+    compared: list[int] = []
+    exactly = Vectors._compared
+
+    def counted(self: Vectors, query: Any, places: Any) -> Any:
+        compared.append(len(self) if places is None else places.size)
+        return exactly(self, query, places)
+
+    monkeypatch.setattr(Vectors, "_compared", counted)
+    assert search(found, rows, rows[7], 10, None)[0] == 7
+    assert compared[0] < 200

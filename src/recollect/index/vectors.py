@@ -43,6 +43,8 @@ _ROUNDED: Final = 8 / 12**0.5
 whole steps are off by a step over the root of 12, as standard deviations go, and so are the products of unit
 vectors that have them; two of these may be off by four of them each."""
 
+_NO_STEP: Final = 0.5
+"""Far more than the step of a vector of length 1; what has none is all zeros."""
 _AT_ONCE: Final = 4_096
 """How many rows are rounded at a time: it takes three times the room of what is rounded."""
 
@@ -272,7 +274,8 @@ class Vectors:
     def _code_bytes(self, values: npt.NDArray[np.int8], scales: Floats) -> None:
         self._bytes.extend(values)
         self._scales.extend(scales)
-        self._coarsest = max(self._coarsest, float(scales.max(initial=0.0)))
+        # A text in which an embedder finds nothing has no numbers to round.
+        self._coarsest = max(self._coarsest, float(scales.max(initial=0.0, where=scales < _NO_STEP)))
 
 
 def _taken(rows: Growing, places: Places | None) -> npt.NDArray[Any]:
