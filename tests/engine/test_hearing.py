@@ -1,5 +1,6 @@
 """What is remembered meets what was said before."""
 
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
@@ -458,3 +459,16 @@ def test_words_are_looked_at_where_vectors_do_not_tell(before: list[str], new: s
         assert told(said, batch=False) == found
     _, repeats, contradictions = found
     assert sum(map(len, repeats[:1])) + len(contradictions) == notes
+
+
+@pytest.mark.parametrize("mode", ["exact", "near"])
+@pytest.mark.parametrize(
+    "text", ["Zoë wohnt in Köln", "Hà Nội là thủ đô của Việt Nam", "the ﬁnal ﬂow of the oﬃce"]
+)
+def test_the_same_words_in_another_form_of_unicode_are_the_same(text: str, mode: str) -> None:
+    for form in ("NFD", "NFKC"):
+        with recollect.open(":memory:", embedder="lexical", duplicates=mode) as memory:
+            first = memory.remember(text)
+            for number in range(8):
+                memory.remember(f"a quite different note about number {number * 7_919}")
+            assert memory.remember(unicodedata.normalize(form, text)).id == first.id

@@ -13,7 +13,7 @@ from typing import Annotated, Final
 from recollect.duplicates.claims import is_correction
 from recollect.duplicates.contradiction import contradiction
 from recollect.duplicates.decisions import DUPLICATE_COSINE, Decision, Verdict, decide
-from recollect.duplicates.fingerprint import normalised
+from recollect.duplicates.fingerprint import folded, normalised
 from recollect.duplicates.rounding import ROUNDING
 from recollect.duplicates.shingles import character_shingles, jaccard
 from recollect.duplicates.wording import extends, same_statement, wording
@@ -169,7 +169,7 @@ def _occasion(a: Memory, b: Memory) -> str:
 
 
 def _names(memory: Memory) -> set[str]:
-    return {name.casefold() for name in memory.entities}
+    return set(map(folded, memory.entities))
 
 
 def _said_twice(a: str, b: str, *, paraphrases: bool) -> bool:
