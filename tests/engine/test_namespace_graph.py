@@ -257,7 +257,9 @@ def do(memory: Engine, ids: list[str], step: tuple[Any, ...]) -> None:
         id_ = ids[given[0] % len(ids)]
         getattr(memory, kind)(id_)
         if kind == "purge":
-            ids.remove(id_)
+            # What said the same words, and was corrected to them, goes with it.
+            left = {each.id for each in memory.list(hidden=True, limit=100).memories}
+            ids[:] = [each for each in ids if each in left]
     elif kind == "correct" and ids:
         ids.append(memory.correct(ids[given[0] % len(ids)], "y").id)
     elif kind == "relate":
