@@ -160,8 +160,8 @@ def _runtime() -> Any:  # noqa: ANN401 - a module without types
     """Load onnxruntime, and keep it from telling its makers about this machine.
 
     Since 1.31 it writes an identifier into the user's cache and looks up a server to report to, unless this
-    variable is set before it is loaded; what it offers to switch that off later comes too late. Somebody who
-    wants it says so by setting the variable to 0.
+    variable is set before it is loaded; what it offers to switch that off later comes too late. Whatever
+    somebody has set it to stays.
     """
     os.environ.setdefault(_NO_TELEMETRY, "1")
     try:

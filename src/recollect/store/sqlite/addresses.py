@@ -58,7 +58,6 @@ def add(connection: sqlite3.Connection, keys: Keys, places: Places, *, together:
         (there,) = connection.execute("SELECT count(*) FROM new_addresses").fetchone()
         if there < 2 * RUN:
             return
-        keys, places = keys[:0], places[:0]
     try:
         run = Addresses.joined([_waiting(connection), Addresses.of(keys, places)])
         connection.execute("DELETE FROM new_addresses")

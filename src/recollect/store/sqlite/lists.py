@@ -17,6 +17,7 @@ import numpy as np
 from recollect.index.lexical import TermList
 from recollect.index.partition import Segment
 from recollect.index.postings import PLACES, Checked, Frequencies, Slots, checked, found_in, key_of, places_of
+from recollect.store.sqlite.segments import OF_SEGMENT
 
 Blocks: TypeAlias = Mapping[int, Checked]
 
@@ -24,9 +25,7 @@ _SEGMENTS: Final = "SELECT number, first, buckets FROM segments WHERE namespace 
 _BLOCKS: Final = (
     "SELECT p.number, p.block FROM json_each(?) AS wanted CROSS JOIN postings p ON p.number = wanted.value"
 )
-_ALL: Final = (
-    f"SELECT number, block FROM postings WHERE number >= ?1 * {PLACES} AND number < (?1 + 1) * {PLACES}"
-)
+_ALL: Final = f"SELECT number, block FROM postings WHERE {OF_SEGMENT}"
 _NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
 

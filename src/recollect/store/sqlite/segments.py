@@ -30,7 +30,8 @@ TAIL: Final = 256
 
 _FAN_OUT: Final = 8
 _ADD_BLOCK: Final = "INSERT INTO postings (number, block) VALUES (?, ?)"
-_OF_SEGMENT: Final = f"number >= ?1 * {PLACES} AND number < (?1 + 1) * {PLACES}"
+OF_SEGMENT: Final = f"number >= ?1 * {PLACES} AND number < (?1 + 1) * {PLACES}"
+"""The condition that a block is one of a segment, whose number is the first parameter."""
 
 
 class Namespace(NamedTuple):
@@ -189,7 +190,7 @@ def _insert(connection: sqlite3.Connection, span: tuple[int, int, int], lists: L
 
 def _remove(connection: sqlite3.Connection, segments: Sequence[int]) -> None:
     for segment in segments:
-        connection.execute(f"DELETE FROM postings WHERE {_OF_SEGMENT}", (segment,))
+        connection.execute(f"DELETE FROM postings WHERE {OF_SEGMENT}", (segment,))
     connection.executemany("DELETE FROM segments WHERE number = ?", [(segment,) for segment in segments])
 
 
@@ -226,7 +227,7 @@ def _merge(connection: sqlite3.Connection, number: int, parts: list[tuple[int, i
     gone = unpacked_run(b"".join([record for (record,) in records]), len(records))["state"] == GONE
     blocks = []
     for segment, start, _ in parts:
-        rows = connection.execute(f"SELECT block FROM postings WHERE {_OF_SEGMENT}", (segment,))
+        rows = connection.execute(f"SELECT block FROM postings WHERE {OF_SEGMENT}", (segment,))
         blocks += [(start, block) for (block,) in rows]
     lists = merged(blocks, first, gone)
     _remove(connection, [segment for segment, _, _ in parts])
