@@ -7,8 +7,8 @@ BENCH_ENV := $(VENV)/.installed-bench
 BROWSER := $(VENV)/.browser
 MODELS := $(VENV)/.models
 # A package that names its public things shows only those; its rooms are named here.
-DOCUMENTED := recollect recollect.aio $(addprefix recollect.,model text rank graph place duplicates embed index store engine evaluate learn exchange http mcp web)
-export RECOLLECT_MODELS := $(CURDIR)/$(VENV)/models
+DOCUMENTED := memorata memorata.aio $(addprefix memorata.,model text rank graph place duplicates embed index store engine evaluate learn exchange http mcp web)
+export MEMORATA_MODELS := $(CURDIR)/$(VENV)/models
 
 .PHONY: help demo test serve lint typecheck bench docs clean
 .DEFAULT_GOAL := help
@@ -19,7 +19,7 @@ help:  ## Show what can be made
 # The pip that comes with a Python is as old as that, and finds a hundred packages in twice the time. Bytecode
 # is made of what is imported, when it is first: most of what is installed never is.
 $(ENV): pyproject.toml Makefile
-	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Recollect needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another with: make PYTHON=python3.12 ...")'
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Memorata needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another with: make PYTHON=python3.12 ...")'
 	@echo "Setting up $(VENV), once: it takes a few minutes."
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
@@ -28,7 +28,7 @@ $(ENV): pyproject.toml Makefile
 
 # The models are checked against pinned hashes; the demo can do without (it then says so), the tests cannot.
 $(MODELS): $(ENV)
-	$(BIN)/python -m recollect.embed.install arctic-embed-s potion-base-8M
+	$(BIN)/python -m memorata.embed.install arctic-embed-s potion-base-8M
 	@touch $@
 
 $(BENCH_ENV): $(ENV)

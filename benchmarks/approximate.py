@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks import engine_data
-from recollect.index.approximate import Approximate, extended, sample_size, trained
-from recollect.index.vectors import Vectors
+from memorata.index.approximate import Approximate, extended, sample_size, trained
+from memorata.index.vectors import Vectors
 
 Floats = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.bool_]

@@ -29,8 +29,8 @@ import numpy as np
 from rich.console import Console
 
 from benchmarks.timing import interleaved
-from recollect.rank import Postings
-from recollect.text import analyser
+from memorata.rank import Postings
+from memorata.text import analyser
 
 FOLDER = Path(__file__).parents[2] / "shared" / "data" / "cranfield"
 _TEXTS, _QUESTIONS, _JUDGEMENTS = "cran.all.1400.gz", "cran.qry", "cranqrel"

@@ -10,7 +10,7 @@ from pyversity import Metric
 from pyversity import mmr as pyversity_mmr
 
 from benchmarks.timing import Rival, Subject
-from recollect.rank import group_coverage, mmr
+from memorata.rank import group_coverage, mmr
 
 _DIMENSION = 384
 _TRADE = 0.7

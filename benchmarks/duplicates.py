@@ -25,13 +25,13 @@ from datetime import UTC, datetime
 import numpy as np
 import numpy.typing as npt
 
-import recollect
-from recollect.duplicates import Method, ShingleSigner, Signer, fingerprint, near_pairs, normalised
-from recollect.engine.duplicate_search import DuplicateSearch
-from recollect.engine.likeness import Likeness
-from recollect.engine.rensa_signer import RensaSigner
-from recollect.model.memory import Memory
-from recollect.store.port import Floats
+import memorata
+from memorata.duplicates import Method, ShingleSigner, Signer, fingerprint, near_pairs, normalised
+from memorata.engine.duplicate_search import DuplicateSearch
+from memorata.engine.likeness import Likeness
+from memorata.engine.rensa_signer import RensaSigner
+from memorata.model.memory import Memory
+from memorata.store.port import Floats
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 THRESHOLD = 0.92
@@ -227,7 +227,7 @@ def rivals(count: int, seed: int = 3) -> None:
 
 def exact_pass(count: int, seed: int = 4) -> None:
     """Time the look-up of a thousand new fingerprints in a store of `count` memories."""
-    with recollect.open(":memory:", embedder=None, extract_entities=False, read_dates=False) as memory:
+    with memorata.open(":memory:", embedder=None, extract_entities=False, read_dates=False) as memory:
         memory.remember_many(planted(count, seed).texts, duplicates="off")
         fresh = [fingerprint(text) for text in planted(1_000, seed + 1).texts]
         best = min(_seconds(lambda: memory.store.same("default", fresh, NOW)) for _ in range(5))

@@ -30,7 +30,7 @@ from benchmarks.engine_store import Built, built
 from benchmarks.engine_write import batch_figure, durable_figures
 from benchmarks.latency import load
 from benchmarks.timing import written
-from recollect.index.approximate import LARGE
+from memorata.index.approximate import LARGE
 
 _MILLION = 1_000_000
 _BESIDE_PEERS = 10_000
@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     if options.work is not None:
         options.work.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="recollect-engine-", dir=options.work) as folder:
+    with tempfile.TemporaryDirectory(prefix="memorata-engine-", dir=options.work) as folder:
         figures, growth = measured(options, Path(folder))
     heading = _heading()
     shown(heading, figures)

@@ -4,7 +4,7 @@ Beside it, in turns and on the same questions, plain BM25 as people get it from 
 stemmed and searched, by numpy and compiled by numba. That one does less: no meaning, no fields, no time, no
 reasons, and it cannot be written to.
 
-Run ``python -m benchmarks.engine_fast``; the model is looked for where ``RECOLLECT_MODELS`` says.
+Run ``python -m benchmarks.engine_fast``; the model is looked for where ``MEMORATA_MODELS`` says.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from benchmarks.engine_data import Question, batches, mixed
 from benchmarks.engine_report import Figure, shown
 from benchmarks.engine_store import texts_of
 from benchmarks.latency import Spread, asked, load, milliseconds
-from recollect.engine import open as open_engine
+from memorata.engine import open as open_engine
 
 MODEL = "potion-base-8M"
 LIMIT = 10
@@ -101,7 +101,7 @@ def _figures(size: int, times: dict[str, Spread], steps: list[dict[str, float]])
 
 def main() -> int:
     """Measure at ten thousand memories, and print the table."""
-    with tempfile.TemporaryDirectory(prefix="recollect-fast-") as folder:
+    with tempfile.TemporaryDirectory(prefix="memorata-fast-") as folder:
         figures = list(fast_figures(Path(folder), 10_000))
     shown(f"fast, end to end (load average {load():.1f} at the end)", figures)
     return 0

@@ -16,7 +16,7 @@ import benchmarks.one_thread  # noqa: F401 - before numpy is loaded
 from benchmarks.engine_data import batches, mixed
 from benchmarks.engine_recall import recalling
 from benchmarks.engine_store import Given, built, opened
-from recollect.engine import open as open_engine
+from memorata.engine import open as open_engine
 
 
 def main() -> None:
@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=10_000, help="how many memories")
     parser.add_argument("--lines", type=int, default=30, help="how many functions to show")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="recollect-profile-") as folder:
+    with tempfile.TemporaryDirectory(prefix="memorata-profile-") as folder:
         made = built(Path(folder), options.size)
         with opened(made.path) as engine:
             run = recalling(engine)

@@ -14,8 +14,8 @@ from benchmarks.engine_data import Question, about, batches, keywords, mixed, na
 from benchmarks.engine_report import Figure
 from benchmarks.engine_store import Built, built, built_namespaces, namespace_name, opened
 from benchmarks.latency import Spread, asked, milliseconds
-from recollect.engine import Engine
-from recollect.engine import open as open_engine
+from memorata.engine import Engine
+from memorata.engine import open as open_engine
 
 LIMIT = 10
 _QUESTIONS = 300

@@ -15,10 +15,10 @@ from benchmarks.engine_report import Figure
 from benchmarks.engine_store import Built, opened, texts_of, vectors_of
 from benchmarks.latency import Spread, asked, milliseconds
 from benchmarks.peers import POOL, Way, peers
-from recollect.index.vectors import EXACT, Vectors
-from recollect.rank import Postings
+from memorata.index.vectors import EXACT, Vectors
+from memorata.rank import Postings
 
-_OURS = "recollect"
+_OURS = "memorata"
 _QUESTIONS = 100
 _WARMING = 20
 _TIMES_FASTER = 10

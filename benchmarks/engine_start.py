@@ -84,8 +84,8 @@ def import_figures() -> Iterator[Figure]:
     """Yield what importing costs against importing numpy, each time in a new process."""
     statements = {
         "numpy": "import numpy",
-        "recollect": "import recollect",
-        "recollect.open": "from recollect import open",
+        "memorata": "import memorata",
+        "memorata.open": "from memorata import open",
     }
     times: dict[str, list[float]] = {name: [] for name in statements}
     with tempfile.TemporaryDirectory() as folder:
@@ -96,20 +96,20 @@ def import_figures() -> Iterator[Figure]:
                 done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
                 times[name].append(float(done.stdout))
     middle = {name: float(np.median(spent[1:])) for name, spent in times.items()}
-    ratio = middle["recollect"] / middle["numpy"]
+    ratio = middle["memorata"] / middle["numpy"]
     yield Figure(
-        "import recollect",
+        "import memorata",
         None,
         f"{ratio:.2f}× import numpy "
-        f"({milliseconds(middle['recollect'])} against {milliseconds(middle['numpy'])})",
+        f"({milliseconds(middle['memorata'])} against {milliseconds(middle['numpy'])})",
         "≤ 2×",
         ratio <= 2,
     )
     yield Figure(
-        "… and what opening needs (from recollect import open)",
+        "… and what opening needs (from memorata import open)",
         None,
-        f"{middle['recollect.open'] / middle['numpy']:.2f}× import numpy "
-        f"({milliseconds(middle['recollect.open'])})",
+        f"{middle['memorata.open'] / middle['numpy']:.2f}× import numpy "
+        f"({milliseconds(middle['memorata.open'])})",
     )
 
 

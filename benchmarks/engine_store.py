@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.engine_data import DIMENSION, Floats, batches
-from recollect.embed.port import Prompts
-from recollect.engine import Engine
-from recollect.engine import open as open_engine
+from memorata.embed.port import Prompts
+from memorata.engine import Engine
+from memorata.engine import open as open_engine
 
 
 class Given:
@@ -83,7 +83,7 @@ def opened(path: Path) -> Engine:
 
 def built(work: Path, size: int) -> Built:
     """Return a database of `size` memories in one namespace, written in batches of a thousand."""
-    path = work / f"recollect-{size}.db"
+    path = work / f"memorata-{size}.db"
     embedder = Given()
     spent = 0.0
     with open_engine(path, embedder=embedder) as engine:
@@ -98,7 +98,7 @@ def built(work: Path, size: int) -> Built:
 
 def built_namespaces(work: Path, namespaces: int, each: int) -> Path:
     """Return a database of many small namespaces, each with `each` memories of its own."""
-    path = work / f"recollect-{namespaces}x{each}.db"
+    path = work / f"memorata-{namespaces}x{each}.db"
     embedder = Given()
     with open_engine(path, embedder=embedder) as engine:
         number = 0

@@ -14,7 +14,7 @@ from benchmarks.engine_data import Floats, batches
 from benchmarks.engine_report import Figure
 from benchmarks.engine_store import Built, Given
 from benchmarks.latency import asked, milliseconds
-from recollect.engine import open as open_engine
+from memorata.engine import open as open_engine
 
 _RATE = 8_000
 _SHARE = 0.8

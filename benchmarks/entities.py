@@ -14,8 +14,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from recollect.model.entity import Entity
-from recollect.text import KnownNames, RuleExtractor
+from memorata.model.entity import Entity
+from memorata.text import KnownNames, RuleExtractor
 
 TURNS = Path(__file__).parents[1] / "../shared/data/locomo_dev.json.gz"
 _ROUNDS = 3

@@ -16,7 +16,7 @@ import numpy as np
 from ranx import Run, fuse
 
 from benchmarks.timing import Rival, Subject
-from recollect.rank import Fused, Leg, borda, comb_mnz, comb_sum, isr, relative_score_fusion, rrf
+from memorata.rank import Fused, Leg, borda, comb_mnz, comb_sum, isr, relative_score_fusion, rrf
 
 Pairs = list[tuple[Any, float]]
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from benchmarks.latency import asked, load, milliseconds
 from benchmarks.timing import Rival, Subject, as_markdown, compared, shown, written
-from recollect.graph import (
+from memorata.graph import (
     Graph,
     communities,
     leiden,
@@ -37,7 +37,7 @@ from recollect.graph import (
     pagerank,
     personalised_pagerank,
 )
-from recollect.model.checks import FloatArray, IntArray
+from memorata.model.checks import FloatArray, IntArray
 
 EMAILS = Path(__file__).parents[2] / "shared" / "data" / "email-eu-core"
 _NODES, _EDGES, _GROUPS = 10_000, 50_000, 100

@@ -3,7 +3,7 @@
 Run ``python -m benchmarks.learning``; about three minutes, or twenty seconds with ``--quick``. Nothing is
 read, and nothing written unless told to by ``--markdown FILE``; everything follows from fixed seeds, so two
 runs print the same figures. ``--plots FOLDER`` draws the plots instead. The people are those of
-``recollect.learn.simulation``.
+``memorata.learn.simulation``.
 
 1. Tuning recovers a known best weight from noisy feedback, and leaves a weight alone where there is no signal
    or nothing better.
@@ -24,13 +24,13 @@ import benchmarks.one_thread  # noqa: F401 - before numpy is loaded
 
 import numpy as np
 
-from recollect.learn.calibration import out_of_fold, reliability
-from recollect.learn.logistic import fit_logistic
-from recollect.learn.plots import draw_calibration, draw_drift, draw_grid, draw_thresholds
-from recollect.learn.retune import Event, retune
-from recollect.learn.simulated_trials import peeking_trials, questions_needed, tuning_trials
-from recollect.learn.simulation import simulated_clicks
-from recollect.learn.thresholds import at_precision, by_f1, threshold_curve
+from memorata.learn.calibration import out_of_fold, reliability
+from memorata.learn.logistic import fit_logistic
+from memorata.learn.plots import draw_calibration, draw_drift, draw_grid, draw_thresholds
+from memorata.learn.retune import Event, retune
+from memorata.learn.simulated_trials import peeking_trials, questions_needed, tuning_trials
+from memorata.learn.simulation import simulated_clicks
+from memorata.learn.thresholds import at_precision, by_f1, threshold_curve
 
 Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
 

@@ -17,7 +17,7 @@ import bm25s
 import numpy as np
 
 from benchmarks.timing import Rival, Subject
-from recollect.rank import Postings
+from memorata.rank import Postings
 
 _K1, _B = 1.5, 0.75
 _LIMIT = 10

@@ -27,8 +27,8 @@ import benchmarks.one_thread  # noqa: F401 - before numpy is loaded
 import numpy as np
 
 from benchmarks.timing import Rival, Subject, as_markdown, compared, shown, written
-from recollect.model.checks import FloatArray
-from recollect.place import EARTH_RADIUS, Box, Places, haversines
+from memorata.model.checks import FloatArray
+from memorata.place import EARTH_RADIUS, Box, Places, haversines
 
 CITIES = Path(__file__).parents[1] / "../shared/data/cities15000.csv.gz"
 _QUESTIONS = 20

@@ -1,4 +1,4 @@
-"""Recollect on PostgreSQL beside Recollect in a file, and beside the hybrid query that people write by hand.
+"""Memorata on PostgreSQL beside Memorata in a file, and beside the hybrid query that people write by hand.
 
 Run ``python -m benchmarks.postgres``. The same memories with the same vectors are written by everybody, and
 the same questions put to everybody in turns: 100,000 in one namespace, and 1,000 namespaces with 1,000 each
@@ -122,7 +122,7 @@ def recalls(shape: Shape, contenders: Sequence[Contender], count: int, figures: 
     yield f"| recall, {count} questions | p50 | p99 | × the file | server | client | found |"
     yield "|---|--:|--:|--:|--:|--:|--:|"
     for label, times in passes.items():
-        file = times["Recollect in a file"].median
+        file = times["Memorata in a file"].median
         for name, spread in times.items():
             cells = [milliseconds(spread.median), milliseconds(spread.p99), f"{spread.median / file:.1f}"]
             if label:
@@ -273,7 +273,7 @@ def _folder(kept: Path | None) -> Iterator[Path]:
         kept.mkdir(parents=True, exist_ok=True)
         yield kept
         return
-    with tempfile.TemporaryDirectory(prefix="recollect-pg-") as made:
+    with tempfile.TemporaryDirectory(prefix="memorata-pg-") as made:
         # A server that root starts does not run as root, and needs a way there.
         Path(made).chmod(0o755)
         yield Path(made)

@@ -17,8 +17,8 @@ from benchmarks.peers import LIMIT
 from benchmarks.postgres_by_hand import ByHand
 from benchmarks.postgres_scale import NAME
 from benchmarks.postgres_server import Running
-from recollect.engine import Engine
-from recollect.engine import open as open_engine
+from memorata.engine import Engine
+from memorata.engine import open as open_engine
 
 _BATCHES_ASKED = 8
 _HEARD = {True: "near", False: "off"}
@@ -152,7 +152,7 @@ class Ours:
         self._engine.remember(single.text, namespace=single.namespace, duplicates=_HEARD[heard])
 
     def finish(self, shape: Shape) -> None:
-        """Make approximate indexes where a namespace is large enough, as `recollect reembed` does."""
+        """Make approximate indexes where a namespace is large enough, as `memorata reembed` does."""
         while self._engine.store.renew_codes():
             pass
         if self.database is not None:
@@ -180,7 +180,7 @@ class Ours:
         with psycopg.connect(str(self._where)) as connection:
             found = connection.execute(
                 "SELECT pid FROM pg_stat_activity "
-                "WHERE datname = current_database() AND application_name = 'recollect'"
+                "WHERE datname = current_database() AND application_name = 'memorata'"
             ).fetchall()
         return {self.name: [pid for (pid,) in found]}
 
@@ -261,10 +261,10 @@ def looked_at(url: str) -> int:
 
 def opened(shape: Shape, server: Running, folder: Path) -> list[Contender]:
     """Open everybody on databases of their own for a shape."""
-    ours, by_hand = f"recollect_{shape.name}", f"by_hand_{shape.name}"
+    ours, by_hand = f"memorata_{shape.name}", f"by_hand_{shape.name}"
     return [
         Ours(NAME, server.made(ours), ours),
-        Ours("Recollect in a file", folder / f"recollect-{shape.name}.db", None),
+        Ours("Memorata in a file", folder / f"memorata-{shape.name}.db", None),
         Handmade(server.made(by_hand), by_hand),
     ]
 

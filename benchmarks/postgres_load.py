@@ -1,6 +1,6 @@
 """Servers on one database under load, one of them killed and the database crashed, and what is left of it.
 
-Run ``python -m benchmarks.postgres_load --seconds 60``. Real `recollect serve` processes answer real HTTP.
+Run ``python -m benchmarks.postgres_load --seconds 60``. Real `memorata serve` processes answer real HTTP.
 Writers send memories under idempotency keys, one at a time or a few at once, and try again at another server
 whenever something fails, until they are told that it is written. Some writes are sent to two servers at the
 same time. Readers ask for something that was acknowledged before, and compare all they get with it. After a
@@ -33,7 +33,7 @@ import numpy as np
 from benchmarks.postgres_building import progress
 from benchmarks.postgres_load_clients import Ledger, Reader, Writer
 from benchmarks.postgres_server import SETTINGS, Running, running
-from recollect.engine import open as open_engine
+from memorata.engine import open as open_engine
 
 _SMALL = {**SETTINGS, "shared_buffers": "256MB", "max_wal_size": "1GB"}
 
@@ -56,7 +56,7 @@ class Outcome:
 
 
 class Servers:
-    """Some `recollect serve` processes on one database.
+    """Some `memorata serve` processes on one database.
 
     Parameters
     ----------
@@ -97,10 +97,10 @@ class Servers:
                 process.wait()
 
     def _begun(self, port: int) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "recollect", "serve", "--port", str(port), "--json", "--no-pages"]
+        command = [sys.executable, "-m", "memorata", "serve", "--port", str(port), "--json", "--no-pages"]
         return subprocess.Popen(
             [*command, "--log-level", "error"],
-            env={**os.environ, "RECOLLECT_DB": self._url, "RECOLLECT_EMBEDDER": "lexical"},
+            env={**os.environ, "MEMORATA_DB": self._url, "MEMORATA_EMBEDDER": "lexical"},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,

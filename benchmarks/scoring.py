@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.timing import Rival, Run, Subject
-from recollect.duplicates import near_pairs
-from recollect.model import Period
-from recollect.model.checks import FloatArray
-from recollect.rank import (
+from memorata.duplicates import near_pairs
+from memorata.model import Period
+from memorata.model.checks import FloatArray
+from memorata.rank import (
     additive,
     best_first,
     composite_multiplicative,

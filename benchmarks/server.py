@@ -1,4 +1,4 @@
-"""What HTTP costs: recall through `recollect serve` under load, beside the same recalls inside the process.
+"""What HTTP costs: recall through `memorata serve` under load, beside the same recalls inside the process.
 
 Run ``python -m benchmarks.server``. A database of made-up memories is served by a process of its own; another
 process holds a number of connections open and asks on each as soon as it has its answer. Before and after,
@@ -34,7 +34,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-import recollect
+import memorata
 from benchmarks.engine_data import batches, mixed
 
 _ASKED = 500
@@ -85,7 +85,7 @@ async def load(address: str, connections: int, seconds: float, size: int) -> Loa
     return Load(taken, errors, perf_counter() - begun)
 
 
-def inside(engine: recollect.Engine, threads: int, seconds: float, size: int) -> Load:
+def inside(engine: memorata.Engine, threads: int, seconds: float, size: int) -> Load:
     """Ask inside this process, by a number of threads."""
     asked = _questions(size)
     taken: list[float] = []
@@ -110,11 +110,11 @@ def inside(engine: recollect.Engine, threads: int, seconds: float, size: int) ->
 @contextmanager
 def served(db: Path, embedder: str, options: Sequence[str], *, log: bool = True) -> Iterator[tuple[int, str]]:
     """Run a server, with the log of recalls or without; give its process and its address."""
-    command = [sys.executable, "-m", "recollect", "serve", "--port", "0", "--json", "--no-pages", *options]
+    command = [sys.executable, "-m", "memorata", "serve", "--port", "0", "--json", "--no-pages", *options]
     settings = {
-        "RECOLLECT_DB": str(db),
-        "RECOLLECT_EMBEDDER": embedder,
-        "RECOLLECT_LOG_RECALLS": "true" if log else "false",
+        "MEMORATA_DB": str(db),
+        "MEMORATA_EMBEDDER": embedder,
+        "MEMORATA_LOG_RECALLS": "true" if log else "false",
     }
     process = subprocess.Popen(
         [*command, "--log-level", "warning"],
@@ -152,7 +152,7 @@ def _questions(size: int) -> list[str]:
 
 
 def _filled(db: Path, embedder: str, size: int) -> None:
-    with recollect.open(db, embedder=embedder) as engine:
+    with memorata.open(db, embedder=embedder) as engine:
         for batch in batches(size):
             engine.remember_many([{"content": text} for text in batch.texts])
 
@@ -185,7 +185,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         db = Path(folder) / "memories.db"
         _filled(db, options.embedder, options.size)
-        with recollect.open(db, embedder=options.embedder) as engine:
+        with memorata.open(db, embedder=options.embedder) as engine:
             inside(engine, 1, 1.0, options.size)
             before = inside(engine, 1, short, options.size)
             crowd = inside(engine, options.connections, short, options.size)
@@ -200,7 +200,7 @@ def main() -> None:
             first_unlogged = resident(pid)
             unlogged = _asked_elsewhere(address, options)
             last_unlogged = resident(pid)
-        with recollect.open(db, embedder=options.embedder) as engine:
+        with memorata.open(db, embedder=options.embedder) as engine:
             inside(engine, 1, 1.0, options.size)
             after = inside(engine, 1, short, options.size)
     print(f"{options.size:,} memories, {options.embedder}, {options.threads} threads in the server\n")

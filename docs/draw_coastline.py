@@ -4,7 +4,7 @@ The input is ``land-50m.json`` of the npm package world-atlas (ISC licence), whi
 Earth 4.1 (public domain) as TopoJSON. The output goes into a template of the page::
 
     python docs/draw_coastline.py node_modules/world-atlas/land-50m.json \
-        > src/recollect/web/templates/coastline.svg
+        > src/memorata/web/templates/coastline.svg
 
 A degree is a unit, west is left and north is up (the plate carrée), so that a place is put on the map by its
 coordinates. Lines are thinned out by the rule of Ramer (1972) and of Douglas and Peucker (1973): a point goes

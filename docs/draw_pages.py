@@ -20,10 +20,10 @@ import uvicorn
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-import recollect
-from recollect.cli.demo import ASKED, conversation
-from recollect.engine import Engine
-from recollect.web.app import create_pages
+import memorata
+from memorata.cli.demo import ASKED, conversation
+from memorata.engine import Engine
+from memorata.web.app import create_pages
 
 DRAWN = Path(__file__).parent / "images"
 SIZE: tuple[int, int] = (1180, 760)
@@ -64,7 +64,7 @@ def main() -> None:
     def clock() -> datetime:
         return now[0]
 
-    with recollect.open(":memory:", clock=clock) as engine:
+    with memorata.open(":memory:", clock=clock) as engine:
         for _, session in groupby(conversation(), key=lambda each: each.source.session):
             turns = list(session)
             now[0] = turns[-1].created_at

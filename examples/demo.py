@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from recollect import RecollectError
-from recollect.cli.demo import demo
+from memorata import MemorataError
+from memorata.cli.demo import demo
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
@@ -18,5 +18,5 @@ if __name__ == "__main__":
     given = parser.parse_args()
     try:
         demo(given.database, embedder=given.embedder)
-    except RecollectError as error:
+    except MemorataError as error:
         parser.error(str(error))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recollect.rank import Leg, Postings, best_first, cosines, mmr, rrf
+from memorata.rank import Leg, Postings, best_first, cosines, mmr, rrf
 
 TEXTS = (
     "the ferry leaves at noon",

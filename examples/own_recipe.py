@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import recollect
-from recollect.engine import RECIPES
+import memorata
+from memorata.engine import RECIPES
 
-MINE = recollect.Recipe(
+MINE = memorata.Recipe(
     name="mine",
     doc="Mostly words, tags as good as the text itself, and first the best hit of every session.",
     vector_weight=0.3,
@@ -21,7 +21,7 @@ SAID = (
 
 
 def main() -> None:
-    with recollect.open(":memory:", recipe=MINE) as memory:
+    with memorata.open(":memory:", recipe=MINE) as memory:
         memory.remember_many(
             {"content": content, "tags": tags, "source": {"session": session}}
             for session, content, tags in SAID

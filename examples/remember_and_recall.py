@@ -5,11 +5,11 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-import recollect
+import memorata
 
 
 def main(path: Path) -> None:
-    with recollect.open(path) as memory:
+    with memorata.open(path) as memory:
         home = memory.remember("Lea lives in Bergen.", category="personal_fact", source={"speaker": "Lea"})
         coffee = memory.remember("Lea takes her coffee with oat milk.", tags=("drinks",))
         memory.remember("The boiler in the cellar was serviced in March.", category="event")
@@ -32,7 +32,7 @@ def main(path: Path) -> None:
         print("restored:", [hit.memory.content for hit in memory.recall("Lea", filter=drinks)])
 
     # Everything is in the file: another process, or this one later, goes on where we stopped.
-    with recollect.open(path) as memory:
+    with memorata.open(path) as memory:
         print("kept:", len(memory.list(hidden=True).memories))
 
 

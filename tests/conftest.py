@@ -27,7 +27,7 @@ HERE = Path(__file__).parent
 CORE = ("model", "text", "rank", "graph", "place", "duplicates")
 WATCHED = {
     HERE / "test_bad_input.py",
-    *(folder / name for folder in (HERE, HERE.parent / "src" / "recollect") for name in CORE),
+    *(folder / name for folder in (HERE, HERE.parent / "src" / "memorata") for name in CORE),
 }
 
 
@@ -36,7 +36,7 @@ def pytest_sessionstart() -> None:
     """Import the whole core while it is watched; a worker begins to watch in this hook."""
     if Coverage.current() is not None:
         for name in CORE:
-            package = import_module(f"recollect.{name}")
+            package = import_module(f"memorata.{name}")
             for found in walk_packages(package.__path__, f"{package.__name__}."):
                 import_module(found.name)
 

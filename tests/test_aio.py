@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from recollect import Engine, aio
-from recollect.engine import open as open_engine
-from recollect.model import InvalidArgument
+from memorata import Engine, aio
+from memorata.engine import open as open_engine
+from memorata.model import InvalidArgument
 
 VERBS = [name for name, value in inspect.getmembers(Engine, inspect.isfunction) if not name.startswith("_")]
 

@@ -20,12 +20,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import recollect
-from recollect import duplicates, graph, place, rank, text
-from recollect.model import Entity, InvalidArgument, Period
-from recollect.model.errors import shown
-from recollect.model.memory import Memory
-from recollect.rank import BM25, Combination, Postings
+import memorata
+from memorata import duplicates, graph, place, rank, text
+from memorata.model import Entity, InvalidArgument, Period
+from memorata.model.errors import shown
+from memorata.model.memory import Memory
+from memorata.rank import BM25, Combination, Postings
 
 NAN, INF, HUGE = math.nan, math.inf, 10**400
 DAY, NAIVE = datetime(2026, 5, 7, tzinfo=UTC), datetime(2026, 5, 7)
@@ -128,7 +128,7 @@ class Row:
 
 def row(name: str, good: Mapping[str, Any], /, *, on: Any = None, **bad: tuple[Any, ...]) -> Row:
     """Return the row of a public function, or of the method of an instance that it is called `on`."""
-    function = getattr(on, name.rpartition(".")[2]) if on is not None else attrgetter(name)(recollect)
+    function = getattr(on, name.rpartition(".")[2]) if on is not None else attrgetter(name)(memorata)
     return Row(name, function, good, bad)
 
 

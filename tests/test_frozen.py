@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect._frozen import frozen
+from memorata._frozen import frozen
 
 
 @frozen

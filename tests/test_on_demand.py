@@ -6,8 +6,8 @@ from types import ModuleType
 
 import pytest
 
-from recollect import duplicates, embed, engine, graph, model, place, rank, text
-from recollect._on_demand import on_demand
+from memorata import duplicates, embed, engine, graph, model, place, rank, text
+from memorata._on_demand import on_demand
 
 
 @pytest.mark.parametrize("package", [duplicates, embed, engine, graph, model, place, rank, text])
@@ -21,10 +21,10 @@ def test_every_name_of_a_package_that_loads_on_demand_is_what_its_module_defines
 @pytest.mark.parametrize(
     ("load", "ask"),
     [
-        ("recollect.graph.pagerank", "from recollect.graph import pagerank as named"),
-        ("recollect.duplicates.clusters", "from recollect import duplicates; named = duplicates.clusters"),
-        ("recollect.rank.fusion.registry", "from recollect.rank import fusion as named"),
-        ("recollect.engine.recipe", "from recollect.engine import recipe as named"),
+        ("memorata.graph.pagerank", "from memorata.graph import pagerank as named"),
+        ("memorata.duplicates.clusters", "from memorata import duplicates; named = duplicates.clusters"),
+        ("memorata.rank.fusion.registry", "from memorata.rank import fusion as named"),
+        ("memorata.engine.recipe", "from memorata.engine import recipe as named"),
     ],
 )
 def test_a_function_is_not_hidden_by_a_module_of_its_name_that_was_loaded_first(load: str, ask: str) -> None:
@@ -34,18 +34,18 @@ def test_a_function_is_not_hidden_by_a_module_of_its_name_that_was_loaded_first(
 
 
 def test_a_name_is_looked_up_once() -> None:
-    load, _ = on_demand("recollect.text", {".folding": ["folded"]})
+    load, _ = on_demand("memorata.text", {".folding": ["folded"]})
     assert load("folded") is vars(text)["folded"]
 
 
 def test_a_name_that_is_not_there_says_what_is() -> None:
     with pytest.raises(
-        AttributeError, match=r"module 'recollect.text' has no attribute 'sterns'; it has .*words"
+        AttributeError, match=r"module 'memorata.text' has no attribute 'sterns'; it has .*words"
     ):
         text.sterns  # noqa: B018
 
 
 def test_reading_words_does_not_load_what_reads_names() -> None:
-    code = "import sys, recollect.text.analysers; print('recollect.text.entities' in sys.modules)"
+    code = "import sys, memorata.text.analysers; print('memorata.text.entities' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "False\n"

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-import recollect
-from recollect import engine, model
+import memorata
+from memorata import engine, model
 
 PUBLIC = {
     "Engine",
@@ -20,7 +20,7 @@ PUBLIC = {
     "Query",
     "Recall",
     "Recipe",
-    "RecollectError",
+    "MemorataError",
     "Relation",
     "__version__",
     "open",
@@ -40,33 +40,33 @@ def imported(code: str) -> set[str]:
 
 
 def test_the_public_names_are_these_and_at_most_fifteen() -> None:
-    assert set(recollect.__all__) == PUBLIC
-    assert len(recollect.__all__) == len(PUBLIC) <= 15
-    assert sorted(recollect.__all__) == dir(recollect)
+    assert set(memorata.__all__) == PUBLIC
+    assert len(memorata.__all__) == len(PUBLIC) <= 15
+    assert sorted(memorata.__all__) == dir(memorata)
 
 
 @pytest.mark.parametrize("name", sorted(PUBLIC))
 def test_every_public_name_loads(name: str) -> None:
-    value = getattr(recollect, name)
+    value = getattr(memorata, name)
     homes = [home for home in (model, engine) if hasattr(home, name)]
-    assert value is (getattr(homes[0], name) if homes else recollect.__version__)
+    assert value is (getattr(homes[0], name) if homes else memorata.__version__)
 
 
 def test_a_name_that_is_not_there_says_what_is() -> None:
     with pytest.raises(AttributeError, match=r"has no attribute 'Mermory'; it has Engine, .*Memory"):
-        recollect.Mermory  # noqa: B018
+        memorata.Mermory  # noqa: B018
 
 
-def test_importing_recollect_imports_only_the_standard_library() -> None:
-    found = imported("import recollect")
+def test_importing_memorata_imports_only_the_standard_library() -> None:
+    found = imported("import memorata")
     outside = {name for name in found if name.partition(".")[0] not in sys.stdlib_module_names}
-    assert outside == {"recollect", "recollect._on_demand", "recollect._version"}
+    assert outside == {"memorata", "memorata._on_demand", "memorata._version"}
     for heavy in ("asyncio", "ctypes", "http", "json", "logging", "multiprocessing", "sqlite3", "ssl"):
         assert heavy not in {name.partition(".")[0] for name in found}
 
 
 def test_the_model_and_the_ranking_core_need_numpy_and_nothing_more() -> None:
-    found = imported("import recollect.rank")
+    found = imported("import memorata.rank")
     outside = {name.partition(".")[0] for name in found} - sys.stdlib_module_names
     # What numpy imports by itself on some platforms is numpy's own affair.
-    assert outside - {name.partition(".")[0] for name in imported("import numpy")} <= {"recollect"}
+    assert outside - {name.partition(".")[0] for name in imported("import numpy")} <= {"memorata"}

@@ -7,30 +7,30 @@ from pathlib import Path
 
 import pytest
 
-import recollect
+import memorata
 
 ASKED = """
-import sys, recollect
-with recollect.open({path!r}, embedder=None) as memory:
+import sys, memorata
+with memorata.open({path!r}, embedder=None) as memory:
     assert memory.recall("tea").hits[0].memory.content == "Anna drinks green tea"
 print("\\n".join(sys.modules))
 """
 
 OF_OTHER_VERBS = {
-    "recollect.duplicates.near": "remembering",
-    "recollect.duplicates.strategies": "finding duplicates",
-    "recollect.embed.select": "opening an embedder by its name",
-    "recollect.engine.duplicate_search": "finding duplicates",
-    "recollect.engine.graph_answers": "asking the graph",
-    "recollect.engine.hearing": "remembering",
-    "recollect.engine.summarising": "consolidating",
-    "recollect.exchange.formats": "importing",
-    "recollect.graph.summaries": "describing communities",
-    "recollect.store.filters": "asking with a filter",
-    "recollect.store.postgres.store": "opening a server",
-    "recollect.store.repeats": "finding duplicates",
-    "recollect.text.names": "remembering",
-    "recollect.text.secrets": "redacting",
+    "memorata.duplicates.near": "remembering",
+    "memorata.duplicates.strategies": "finding duplicates",
+    "memorata.embed.select": "opening an embedder by its name",
+    "memorata.engine.duplicate_search": "finding duplicates",
+    "memorata.engine.graph_answers": "asking the graph",
+    "memorata.engine.hearing": "remembering",
+    "memorata.engine.summarising": "consolidating",
+    "memorata.exchange.formats": "importing",
+    "memorata.graph.summaries": "describing communities",
+    "memorata.store.filters": "asking with a filter",
+    "memorata.store.postgres.store": "opening a server",
+    "memorata.store.repeats": "finding duplicates",
+    "memorata.text.names": "remembering",
+    "memorata.text.secrets": "redacting",
 }
 ELSEWHERE = {
     "asyncio",
@@ -46,7 +46,7 @@ ELSEWHERE = {
 COMMAND = """
 import atexit, sys
 atexit.register(lambda: print("\\n".join(sys.modules)))
-from recollect.cli import main
+from memorata.cli import main
 main()
 """
 ASKING_FOR_COLOUR = {"FORCE_COLOR", "TTY_COMPATIBLE"}
@@ -60,11 +60,11 @@ def loaded(path: Path) -> set[str]:
 
 
 def test_the_first_recall_of_a_process_loads_nothing_of_the_other_verbs(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "memories.db", embedder=None) as memory:
+    with memorata.open(tmp_path / "memories.db", embedder=None) as memory:
         memory.remember("Anna drinks green tea", source={"session": "kitchen", "position": 1})
         memory.remember("It rained", source={"session": "kitchen", "position": 2})
     found = loaded(tmp_path / "memories.db")
-    assert "recollect.engine.recalling" in found
+    assert "memorata.engine.recalling" in found
     for module, verb in OF_OTHER_VERBS.items():
         assert module not in found, f"{module} is for {verb}"
     assert not found & ELSEWHERE
@@ -75,20 +75,20 @@ def test_a_command_in_a_pipe_loads_nothing_that_draws_and_no_model(
     tmp_path: Path, command: tuple[str, ...]
 ) -> None:
     path = tmp_path / "memories.db"
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         memory.remember("Anna drinks green tea")
     environment = {name: value for name, value in os.environ.items() if name not in ASKING_FOR_COLOUR}
     asked = [sys.executable, "-c", COMMAND, "--db", str(path), "--embedder", "lexical", *command]
     done = subprocess.run(asked, capture_output=True, text=True, check=True, env=environment, cwd=tmp_path)
     found = set(done.stdout.split())
-    assert "recollect.engine.engine" in found
+    assert "memorata.engine.engine" in found
     assert not found & NOT_FOR_A_PIPE
     # The names of embedders are read where one is opened.
-    assert ("recollect.embed.select" in found) == (command != ("list",))
+    assert ("memorata.embed.select" in found) == (command != ("list",))
 
 
 def test_a_frozen_class_is_defined_the_quick_way() -> None:
-    files = list(Path(recollect.__file__).parent.rglob("*.py"))
+    files = list(Path(memorata.__file__).parent.rglob("*.py"))
     assert len(files) > 300
     slow = [file.name for file in files if "@dataclass(frozen=True, slots=True" in file.read_text("utf-8")]
     assert slow == []

@@ -11,7 +11,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from recollect.cli.app import app
+from memorata.cli.app import app
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,11 @@ def commands_are_made_once() -> Iterator[None]:
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder to work in, and settings that point nowhere else."""
-    for name in ("RECOLLECT_CONFIG", "RECOLLECT_NAMESPACE", "RECOLLECT_RECIPE", "FORCE_COLOR", "COLUMNS"):
+    for name in ("MEMORATA_CONFIG", "MEMORATA_NAMESPACE", "MEMORATA_RECIPE", "FORCE_COLOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("RECOLLECT_DB", str(tmp_path / "memories.db"))
-    monkeypatch.setenv("RECOLLECT_EMBEDDER", "lexical")
-    monkeypatch.setenv("RECOLLECT_MODELS", str(tmp_path / "models"))
+    monkeypatch.setenv("MEMORATA_DB", str(tmp_path / "memories.db"))
+    monkeypatch.setenv("MEMORATA_EMBEDDER", "lexical")
+    monkeypatch.setenv("MEMORATA_MODELS", str(tmp_path / "models"))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -13,20 +13,20 @@ from typing import Any
 
 import pytest
 
-from recollect import __version__
+from memorata import __version__
 
 Run = Callable[..., Any]
 
 
 def process(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "recollect", *arguments]
+    command = [sys.executable, "-m", "memorata", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_alone_it_says_what_to_do_first(cli: Run, home: Path) -> None:
     shown = cli()
     assert shown.code == 0
-    assert 'recollect remember "' in shown.out
+    assert 'memorata remember "' in shown.out
     assert f"Memories are in {home / 'memories.db'} (made when you first remember something)" in shown.out
     assert not (home / "memories.db").exists()
     assert cli("--json").json == {
@@ -37,7 +37,7 @@ def test_alone_it_says_what_to_do_first(cli: Run, home: Path) -> None:
 
 
 def test_the_version(cli: Run) -> None:
-    assert cli("--version").out == f"recollect {__version__}\n"
+    assert cli("--version").out == f"memorata {__version__}\n"
 
 
 def test_a_command_that_does_not_exist_is_a_usage_error_with_the_nearest(cli: Run) -> None:
@@ -48,14 +48,14 @@ def test_a_command_that_does_not_exist_is_a_usage_error_with_the_nearest(cli: Ru
 
 
 def test_a_broken_settings_file_is_one_line_even_alone(cli: Run, home: Path) -> None:
-    (home / "recollect.toml").write_text("db =")
+    (home / "memorata.toml").write_text("db =")
     wrong = cli()
     assert wrong.code == 2
-    assert re.fullmatch(r"recollect: the settings file .* must be readable TOML, .*\n", wrong.err)
+    assert re.fullmatch(r"memorata: the settings file .* must be readable TOML, .*\n", wrong.err)
 
 
 def test_help_imports_nothing_heavy() -> None:
-    code = "import sys, recollect.cli.app; print('\\n'.join(sys.modules))"
+    code = "import sys, memorata.cli.app; print('\\n'.join(sys.modules))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in found.stdout.split()}
     assert "typer" in loaded
@@ -75,7 +75,7 @@ def test_the_real_process_remembers_recalls_and_leaves_with_its_code(home: Path)
 def test_a_reader_that_has_had_enough_is_no_error(home: Path) -> None:
     (home / "many.txt").write_text("".join(f"number {number} {'x' * 400}\n" for number in range(2000)))
     assert process("import", "many.txt", "--split", "lines", "-q").returncode == 0
-    line = f"set -o pipefail; {sys.executable} -m recollect list --limit 2000 | head -1"
+    line = f"set -o pipefail; {sys.executable} -m memorata list --limit 2000 | head -1"
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr, done.stdout.count("\n")) == (0, "", 1)
 
@@ -94,7 +94,7 @@ def test_a_stream_that_was_closed_is_no_reason_to_fail(
     home: Path, closed: str, command: str, code: int
 ) -> None:
     assert process("remember", "Bob prefers coffee").returncode == 0
-    line = f"{sys.executable} -m recollect {command} {closed}"
+    line = f"{sys.executable} -m memorata {command} {closed}"
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
     assert (done.returncode, "Traceback" in done.stderr) == (code, False)
     assert process("check").stdout == "sound\n"
@@ -102,7 +102,7 @@ def test_a_stream_that_was_closed_is_no_reason_to_fail(
 
 def test_ctrl_c_leaves_cleanly(home: Path) -> None:
     running = subprocess.Popen(
-        [sys.executable, "-m", "recollect", "import", "-"],
+        [sys.executable, "-m", "memorata", "import", "-"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -114,7 +114,7 @@ def test_ctrl_c_leaves_cleanly(home: Path) -> None:
     running.stdin.flush()
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=30)
-    assert (running.returncode, out, err) == (130, "", "recollect: interrupted\n")
+    assert (running.returncode, out, err) == (130, "", "memorata: interrupted\n")
 
 
 @pytest.mark.parametrize(("answer", "left"), [("y", 0), ("n", 1)])
@@ -122,7 +122,7 @@ def test_at_a_terminal_purge_shows_what_it_would_remove_and_asks(home: Path, ans
     id_ = process("remember", "Anna prefers green tea").stdout.strip()
     controller, terminal = pty.openpty()
     running = subprocess.Popen(
-        [sys.executable, "-m", "recollect", "purge", id_[-12:]],
+        [sys.executable, "-m", "memorata", "purge", id_[-12:]],
         stdin=terminal,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -145,7 +145,7 @@ PLAIN = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONIO
 def test_in_any_locale_utf_8_is_read_and_json_is_json(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in PLAIN.items():
         monkeypatch.setenv(name, value)
-    line = f"{sys.executable} -m recollect remember"
+    line = f"{sys.executable} -m memorata remember"
     for said in (f"{line} 'Anna is Zoë 🍵'", f"printf 'Zoë\\r\\nMüller' | {line} -"):
         assert subprocess.run(["bash", "-c", said], capture_output=True, check=False).returncode == 0
     listed = json.loads(process("list", "--json").stdout)

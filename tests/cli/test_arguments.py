@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from recollect.cli.arguments import changes, chosen, instant, json_object, ranged, words
-from recollect.engine.recipe import PARAMETERS, Recipe
-from recollect.model.errors import InvalidArgument
+from memorata.cli.arguments import changes, chosen, instant, json_object, ranged, words
+from memorata.engine.recipe import PARAMETERS, Recipe
+from memorata.model.errors import InvalidArgument
 
 Run = Callable[..., Any]
 

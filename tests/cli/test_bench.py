@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from recollect.cli.bench import sentences
+from memorata.cli.bench import sentences
 
 Run = Callable[..., Any]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from recollect.cli.care import size
-from recollect.embed.lexical import LexicalEmbedder
-from recollect.store.sqlite import approximation, connection
+from memorata.cli.care import size
+from memorata.embed.lexical import LexicalEmbedder
+from memorata.store.sqlite import approximation, connection
 
 Run = Callable[..., Any]
 
@@ -39,7 +39,7 @@ def test_a_damaged_index_is_found_with_code_5_and_repaired(cli: Run, tea: str, h
     found = cli("check")
     assert found.code == 5
     assert found.out.startswith("default: ")
-    assert "recollect check --repair" in found.err
+    assert "memorata check --repair" in found.err
     repaired = cli("check", "--repair")
     assert (repaired.code, repaired.lines[-1]) == (0, "repaired")
     assert cli("check").out == "sound\n"
@@ -83,8 +83,8 @@ def test_vacuum_finishes_a_purge_that_a_reader_held_up(
     reader.execute("SELECT * FROM memories").fetchall()
     purged = cli("purge", "--yes", tea)
     assert purged.code == 3
-    assert "`recollect vacuum` erases them" in " ".join(purged.err.split())
-    assert "purge to be finished\tyes, by recollect vacuum" in cli("stats").lines
+    assert "`memorata vacuum` erases them" in " ".join(purged.err.split())
+    assert "purge to be finished\tyes, by memorata vacuum" in cli("stats").lines
     reader.close()
     assert cli("vacuum").code == 0
     assert "purge to be finished\tno" in cli("stats").lines
@@ -116,10 +116,10 @@ def test_stats_say_how_vectors_are_searched(cli: Run, tea: str, monkeypatch: pyt
     assert plain["searches of meaning"] == "exact in 1 namespace"
     assert "they would be faster" not in plain
     monkeypatch.setattr(approximation, "EXACT", 1)
-    monkeypatch.setenv("RECOLLECT_APPROXIMATE_FROM", "3")
+    monkeypatch.setenv("MEMORATA_APPROXIMATE_FROM", "3")
     plain = dict(line.split("\t") for line in cli("stats").out.splitlines())
     assert plain["searches of meaning"] == "sign bits in 1 namespace"
-    assert plain["they would be faster"].endswith("recollect maintain makes it")
+    assert plain["they would be faster"].endswith("memorata maintain makes it")
 
 
 def test_a_file_that_cannot_be_opened_is_not_told_to_be_checked(cli: Run, tea: str, home: Path) -> None:
@@ -131,4 +131,4 @@ def test_a_file_that_cannot_be_opened_is_not_told_to_be_checked(cli: Run, tea: s
     assert told.code == 3
     assert "too damaged to be checked" in told.err
     assert "restore a backup" in told.err
-    assert "recollect check" not in told.err
+    assert "memorata check" not in told.err

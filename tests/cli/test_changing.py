@@ -48,12 +48,12 @@ def test_pins_uses_and_confirmations_are_counted(cli: Run, tea: str) -> None:
 
 
 def test_show_tells_both_confidences_where_they_differ(cli: Run, home: Any) -> None:
-    (home / "recollect.toml").write_text("[life]\nconfidence_loss = 0.05\nepisodic_uses = 3.0\n")
+    (home / "memorata.toml").write_text("[life]\nconfidence_loss = 0.05\nepisodic_uses = 3.0\n")
     cli("import", "-", input='{"content": "Anna likes tea", "id": "old", "confidence": 0.9, '
         '"created_at": "2020-01-01T00:00:00Z"}')  # fmt: skip
     old = cli("list", "--json").json["memories"][0]
     assert (old["confidence"], old["confidence_now"]) == (0.9, 0.05)
     shown = cli("show", old["id"])
     assert "confidence\t0.05 by now, 0.9 as written" in shown.out
-    (home / "recollect.toml").write_text("[life]\ncolour = 1\n")
+    (home / "memorata.toml").write_text("[life]\ncolour = 1\n")
     assert cli("list").code == 2

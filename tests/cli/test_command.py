@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from recollect.cli import care
-from recollect.cli.session import Session
+from memorata.cli import care
+from memorata.cli.session import Session
 
 Run = Callable[..., Any]
 
@@ -31,11 +31,11 @@ def test_after_the_command_wins(cli: Run, tea: str) -> None:
         (("--db", "no/folder.db", "remember", "tea"), 3, "the folder no does not exist"),
         (("--db", "notes.txt", "recall", "tea"), 3, "damaged or not a database"),
         (("--db", "notes.txt", "remember", "tea"), 3, "damaged or not a database"),
-        (("--db", "other.db", "list"), 3, "not one of Recollect's"),
+        (("--db", "other.db", "list"), 3, "not one of Memorata's"),
         (("--embedder", "lexcal", "recall", "tea"), 4, "there is no embedder 'lexcal'"),
         (("--embedder", "lexcal", "recall", "tea"), 4, "(did you mean lexical?)"),
         (("recall", "tea", "--reranker", "mini-rerank"), 4, "(did you mean mini-reranker?)"),
-        (("--embedder", "arctic-embed-s", "recall", "tea"), 4, "recollect model install arctic-embed-s"),
+        (("--embedder", "arctic-embed-s", "recall", "tea"), 4, "memorata model install arctic-embed-s"),
         (("-n", "a//b", "list"), 2, "namespace must be a path such as 'acme/alice'"),
         (("show", "0123456789"), 1, "no memory '0123456789' in namespace 'default'"),
     ],
@@ -49,7 +49,7 @@ def test_an_error_is_one_line_and_a_code(
     other.close()
     wrong = cli(*arguments)
     assert (wrong.code, wrong.out) == (code, "")
-    assert wrong.err.startswith("recollect: ")
+    assert wrong.err.startswith("memorata: ")
     assert wrong.err.count("\n") == 1
     assert words in wrong.err
     assert cli(*arguments, "--quiet").err == wrong.err
@@ -59,7 +59,7 @@ def test_debug_shows_where_it_came_from(cli: Run, tea: str) -> None:
     wrong = cli("show", "0123456789", "--debug")
     assert wrong.code == 1
     assert "Traceback (most recent call last)" in wrong.err
-    assert wrong.err.endswith("recollect: no memory '0123456789' in namespace 'default'\n")
+    assert wrong.err.endswith("memorata: no memory '0123456789' in namespace 'default'\n")
 
 
 def test_an_error_nobody_foresaw_is_not_hidden(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +87,7 @@ def test_what_the_system_refuses_is_one_line_too(
 
     monkeypatch.setattr(Session, "memory", refused)
     wrong = cli("list")
-    assert (wrong.code, wrong.err) == (code, f"recollect: {words}\n")
+    assert (wrong.code, wrong.err) == (code, f"memorata: {words}\n")
 
 
 def test_quiet_leaves_only_results(cli: Run, tea: str) -> None:

@@ -11,13 +11,13 @@ import pytest
 import typer
 from typer.main import get_group
 
-import recollect.cli
-from recollect.cli.commands import HOMES, OnDemand
+import memorata.cli
+from memorata.cli.commands import HOMES, OnDemand
 
 LOADED = """
 import atexit, sys
 atexit.register(lambda: print("\\n", *sys.modules))
-from recollect.cli import main
+from memorata.cli import main
 main()
 """
 
@@ -28,20 +28,20 @@ def homes_loaded(*arguments: str, **variables: str) -> set[str]:
     environment = os.environ | variables
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     loaded = done.stdout.splitlines()[-1].split()
-    assert "recollect.cli.app" in loaded
-    return {home for home in HOMES if f"recollect.cli.{home}" in loaded}
+    assert "memorata.cli.app" in loaded
+    return {home for home in HOMES if f"memorata.cli.{home}" in loaded}
 
 
 @pytest.mark.parametrize("home", HOMES)
 def test_a_module_registers_the_commands_that_the_table_says(home: str) -> None:
     part = typer.Typer()
-    import_module(f"recollect.cli.{home}").register(part)
+    import_module(f"memorata.cli.{home}").register(part)
     assert tuple(get_group(part).commands) == HOMES[home]
 
 
 def test_every_module_that_registers_commands_is_in_the_table() -> None:
-    names = [each.name for each in pkgutil.iter_modules(recollect.cli.__path__)]
-    registering = {name for name in names if hasattr(import_module(f"recollect.cli.{name}"), "register")}
+    names = [each.name for each in pkgutil.iter_modules(memorata.cli.__path__)]
+    registering = {name for name in names if hasattr(import_module(f"memorata.cli.{name}"), "register")}
     assert registering == set(HOMES)
 
 
@@ -63,5 +63,5 @@ def test_a_process_loads_the_module_of_its_command_alone(home: Path) -> None:
 
 
 def test_the_shell_completes_a_command_from_those_that_begin_so(home: Path) -> None:
-    asked = {"_RECOLLECT_COMPLETE": "complete_bash", "COMP_CWORD": "1"}
-    assert homes_loaded(COMP_WORDS="recollect reca", **asked) == {"recalling"}
+    asked = {"_MEMORATA_COMPLETE": "complete_bash", "COMP_CWORD": "1"}
+    assert homes_loaded(COMP_WORDS="memorata reca", **asked) == {"recalling"}

@@ -15,11 +15,11 @@ Run = Callable[..., Any]
 @pytest.fixture
 def twice(cli: Run, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
     """A database from before anybody looked for duplicates; the ids of the two."""
-    monkeypatch.setenv("RECOLLECT_DUPLICATES", "off")
+    monkeypatch.setenv("MEMORATA_DUPLICATES", "off")
     first = cli("remember", "Anna likes tea").out.strip()
     second = cli("remember", "anna likes tea!").out.strip()
     cli("remember", "Bob sails")
-    monkeypatch.delenv("RECOLLECT_DUPLICATES")
+    monkeypatch.delenv("MEMORATA_DUPLICATES")
     return first, second
 
 
@@ -96,7 +96,7 @@ def test_what_may_be_contradicted_is_told_where_it_is_said(cli: Run) -> None:
     for rent in (1000, 1050, 1100):
         newer = cli("remember", f"The rent is {rent} euros.")
     assert newer.err.count("It may contradict") == 3
-    assert f"recollect contradictions {newer.out.strip()[-12:]} shows all" in newer.err
+    assert f"memorata contradictions {newer.out.strip()[-12:]} shows all" in newer.err
     assert cli("remember", "The sea is cold.", "--quiet").err == ""
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-import recollect
-from recollect import Recall
-from recollect.cli.demo import ASKED, CONVERSATION, conversation, demo
-from recollect.duplicates.fingerprint import fingerprint
-from recollect.model.errors import InvalidArgument
+import memorata
+from memorata import Recall
+from memorata.cli.demo import ASKED, CONVERSATION, conversation, demo
+from memorata.duplicates.fingerprint import fingerprint
+from memorata.model.errors import InvalidArgument
 
 
 class TestTheConversation:
@@ -42,7 +42,7 @@ class TestTheConversation:
     def test_has_ids_of_its_own_and_nothing_but_the_fields_of_a_memory(self) -> None:
         said = conversation()
         assert len({each.id for each in said}) == len(said)
-        lines = files("recollect.cli").joinpath(CONVERSATION).read_text(encoding="utf-8").splitlines()
+        lines = files("memorata.cli").joinpath(CONVERSATION).read_text(encoding="utf-8").splitlines()
         assert {key for line in lines for key in json.loads(line)} == {
             "id", "content", "created_at", "category", "tier", "confidence", "importance", "tags", "entities",
             "source", "place", "valid_from", "supersedes",
@@ -186,8 +186,8 @@ class TestTheWalk:
 class TestWhereItIsKept:
     def test_a_named_file_keeps_the_memories(self, tmp_path: Path) -> None:
         kept = tmp_path / "kept.db"
-        assert f'recollect recall --db {kept} "…"' in " ".join(Shown(kept).text.split())
-        with recollect.open(kept, must_exist=True) as memory:
+        assert f'memorata recall --db {kept} "…"' in " ".join(Shown(kept).text.split())
+        with memorata.open(kept, must_exist=True) as memory:
             assert len(memory.list(limit=500, hidden=True).memories) == len(conversation())
             assert memory.check() == []
 
@@ -202,7 +202,7 @@ class TestWhereItIsKept:
         kept = tmp_path / "kept.db"
         Shown(kept)
         address = "What is our address?"
-        with recollect.open(kept, must_exist=True) as memory:
+        with memorata.open(kept, must_exist=True) as memory:
             for day, number in (("2026-08-01", "14"), ("2026-09-04", "8"), ("2026-10-01", "8b")):
                 moment = datetime.fromisoformat(f"{day}T00:00:00Z")
                 seen = [

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from recollect.embed.lexical import LexicalEmbedder
-from recollect.store.sqlite import approximation
+from memorata.embed.lexical import LexicalEmbedder
+from memorata.store.sqlite import approximation
 
 Run = Callable[..., Any]
 
@@ -21,15 +21,15 @@ def test_a_new_machine_is_told_what_to_do(cli: Run, home: Path) -> None:
     assert data["packages"]["numpy"]
     assert data["db"] == {"path": str(home / "memories.db"), "exists": False}
     assert data["embedder"] == {"specification": "lexical", "name": NAME, "dimension": 512}
-    assert data["settings"]["db"] == "the environment variable RECOLLECT_DB"
-    assert any("recollect model install arctic-embed-s" in advice for advice in data["advice"])
+    assert data["settings"]["db"] == "the environment variable MEMORATA_DB"
+    assert any("memorata model install arctic-embed-s" in advice for advice in data["advice"])
     assert any("there is no database yet" in advice for advice in data["advice"])
 
 
 def test_a_database_is_described_with_the_embedder_it_was_made_with(
     cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("RECOLLECT_EMBEDDER")
+    monkeypatch.delenv("MEMORATA_EMBEDDER")
     data = cli("doctor", "--json").json
     assert (data["db"]["memories"], data["db"]["embedder"]) == (3, "lexical")
     assert data["embedder"]["name"] == NAME
@@ -44,7 +44,7 @@ def test_a_file_that_is_no_database_and_a_model_that_is_damaged_are_said(cli: Ru
     shown = cli("doctor", "--embedder", "arctic-embed-s")
     assert shown.code == 0
     assert "advice: the database cannot be opened" in shown.out
-    assert "advice: arctic-embed-s is damaged: recollect model install arctic-embed-s" in shown.out
+    assert "advice: arctic-embed-s is damaged: memorata model install arctic-embed-s" in shown.out
     assert "cannot be opened" in cli("doctor", "--embedder", "auto").out
 
 
@@ -72,10 +72,10 @@ def test_a_model_that_does_not_load_is_said(cli: Run, tea: str, home: Path) -> N
 def test_a_re_ranker_that_cannot_be_used_is_said(
     cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch, reranker: str, says: str
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_RERANKER", reranker)
+    monkeypatch.setenv("MEMORATA_RERANKER", reranker)
     advice = cli("doctor", "--json").json["advice"]
     assert any(f"the re-ranker '{reranker}' cannot be used: " in each and says in each for each in advice)
-    monkeypatch.setenv("RECOLLECT_RERANKER", "none")
+    monkeypatch.setenv("MEMORATA_RERANKER", "none")
     assert not any("re-ranker" in each for each in cli("doctor", "--json").json["advice"])
 
 
@@ -91,17 +91,17 @@ def test_a_service_that_gives_other_vectors_now_is_said(
 ) -> None:
     width = [3]
     monkeypatch.setattr(
-        "recollect.embed.http.post_json",
+        "memorata.embed.http.post_json",
         lambda address, body, *rest: {"embeddings": [[1.0] * width[0] for _ in body["input"]]},
     )
-    monkeypatch.setenv("RECOLLECT_EMBEDDER", "ollama:m")
+    monkeypatch.setenv("MEMORATA_EMBEDDER", "ollama:m")
     assert cli("remember", "Anna drinks tea.").code == 0
     assert not any("cannot be used" in each for each in cli("doctor", "--json").json["advice"])
     width[0] = 2
     found = cli("doctor", "--json").json
     [said] = [each for each in found["advice"] if "cannot be used" in each]
     assert "gave vectors of 2 dimensions where 3 were expected" in said
-    assert "RECOLLECT_DIMENSION=2" in said
+    assert "MEMORATA_DIMENSION=2" in said
     assert found["embedder"]["name"] is None
 
 
@@ -115,12 +115,12 @@ def test_a_secret_in_an_address_is_not_shown(cli: Run, tea: str) -> None:
 def test_a_database_of_a_weaker_embedder_is_told_how_to_move(
     cli: Run, tea: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("RECOLLECT_EMBEDDER")
+    monkeypatch.delenv("MEMORATA_EMBEDDER")
     assert "made with the embedder lexical" not in cli("doctor").out
     (home / "models" / "arctic-embed-s").mkdir(parents=True)
     (home / "models" / "arctic-embed-s" / "model.toml").touch()
     shown = cli("doctor").out
-    assert "made with the embedder lexical; recollect reembed --embedder arctic-embed-s changes that" in shown
+    assert "made with the embedder lexical; memorata reembed --embedder arctic-embed-s changes that" in shown
 
 
 def test_a_better_model_is_advised_once(cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,11 +135,11 @@ def test_a_large_namespace_without_an_index_is_told_how_to_get_one(
     cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(approximation, "EXACT", 1)
-    monkeypatch.setenv("RECOLLECT_APPROXIMATE_FROM", "3")
-    assert "advice: a large namespace has no approximate index yet: recollect maintain" in cli("doctor").out
+    monkeypatch.setenv("MEMORATA_APPROXIMATE_FROM", "3")
+    assert "advice: a large namespace has no approximate index yet: memorata maintain" in cli("doctor").out
     monkeypatch.setattr(approximation, "is_available", lambda: False)
-    assert any("pip install 'recollect[ann]'" in advice for advice in cli("doctor", "--json").json["advice"])
-    monkeypatch.setenv("RECOLLECT_APPROXIMATE_FROM", "4")
+    assert any("pip install 'memorata[ann]'" in advice for advice in cli("doctor", "--json").json["advice"])
+    monkeypatch.setenv("MEMORATA_APPROXIMATE_FROM", "4")
     assert "large namespace" not in cli("doctor").out
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from recollect.cli.app import app
-from recollect.cli.memory_json import FIELDS
-from recollect.cli.session import Given
-from recollect.engine.settings import Settings
+from memorata.cli.app import app
+from memorata.cli.memory_json import FIELDS
+from memorata.cli.session import Given
+from memorata.engine.settings import Settings
 
 Run = Callable[..., Any]
 
@@ -19,7 +19,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
 
 def named(heading: str) -> list[str]:
-    """Return what a heading is about: "recollect eval a, b" is about two commands."""
+    """Return what a heading is about: "memorata eval a, b" is about two commands."""
     first, *others = heading.split(", ")
     return [first, *(f"{first.rpartition(' ')[0]} {other}" for other in others)]
 
@@ -46,11 +46,11 @@ def commands(group: Any, path: str) -> Iterator[tuple[str, Any]]:
             yield f"{path} {name}", command
 
 
-COMMANDS = dict(commands(get_command(app), "recollect"))
+COMMANDS = dict(commands(get_command(app), "memorata"))
 
 
 def test_every_command_has_a_section_and_every_section_a_command() -> None:
-    assert {name for name in SECTIONS if name.startswith("recollect ")} == set(COMMANDS)
+    assert {name for name in SECTIONS if name.startswith("memorata ")} == set(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -70,8 +70,8 @@ def test_the_options_of_every_command_are_described() -> None:
 
 
 def test_every_setting_is_described_with_its_variable() -> None:
-    rows = re.findall(r"^\| `(\w+)` \| `(RECOLLECT_\w+)` \|", SECTIONS["Settings"], re.M)
-    assert rows == [(name, f"RECOLLECT_{name.upper()}") for name in Settings.model_fields]
+    rows = re.findall(r"^\| `(\w+)` \| `(MEMORATA_\w+)` \|", SECTIONS["Settings"], re.M)
+    assert rows == [(name, f"MEMORATA_{name.upper()}") for name in Settings.model_fields]
 
 
 def test_every_field_of_a_memory_is_named() -> None:
@@ -138,7 +138,7 @@ def test_the_keys_of_the_json_are_described(cli: Run, tea: str, home: Path, name
         (found,) = (home / "runs").glob("*.bm25.jsonl")
         run = str(found)
     ran = cli(*(argument.format(tea=tea, run=run) for argument in JSON[name]), "--json")
-    described = set(re.findall(r"`(\w+)`", SECTIONS[f"recollect {name}"]))
+    described = set(re.findall(r"`(\w+)`", SECTIONS[f"memorata {name}"]))
     assert ran.code == 0
     assert set(ran.json) <= described
     for value in ran.json.values():

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.cli.entity_json import entity_as_json, entity_from_json, relation_as_json, relation_from_json
-from recollect.model import Entity, InvalidArgument, Relation
-from recollect.store.naming import EntityRecord
+from memorata.cli.entity_json import entity_as_json, entity_from_json, relation_as_json, relation_from_json
+from memorata.model import Entity, InvalidArgument, Relation
+from memorata.store.naming import EntityRecord
 
 NOW = datetime(2026, 5, 7, 1, 2, 3, 4, tzinfo=UTC)
 

@@ -1,4 +1,4 @@
-"""recollect eval: for people, in a pipe, as JSON, interrupted, and with everything that people get wrong."""
+"""memorata eval: for people, in a pipe, as JSON, interrupted, and with everything that people get wrong."""
 
 import json
 import re
@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from recollect.cli.evaluating import DATASETS
-from recollect.engine import RECIPES
-from recollect.evaluate import runner
-from recollect.evaluate.datasets import READERS
-from recollect.evaluate.run_file import read_run
+from memorata.cli.evaluating import DATASETS
+from memorata.engine import RECIPES
+from memorata.evaluate import runner
+from memorata.evaluate.datasets import READERS
+from memorata.evaluate.run_file import read_run
 
 Run = Callable[..., Any]
 FACTS = [
@@ -289,7 +289,7 @@ def test_a_report_is_written(cli: Run, runs: dict[str, str], home: Path) -> None
         (("facts", "bad.tsv"), "bad.tsv, line 2"),
         (("locomo", "facts.tsv"), "facts.tsv"),
         (("score", "missing.jsonl"), "missing.jsonl: no such file"),
-        (("score", "facts.tsv", "--dataset", "fact", "facts.tsv"), "not a run of Recollect"),
+        (("score", "facts.tsv", "--dataset", "fact", "facts.tsv"), "not a run of Memorata"),
         (("score", "broken.jsonl"), "broken.jsonl, line 1"),
         (("score", "broken.jsonl", "--dataset", "fact", "facts.tsv"), "did you mean facts?"),
         (("score", "facts.tsv", "--turns", "user"), "given together with --dataset"),
@@ -308,7 +308,7 @@ def test_mistakes_are_one_clear_line(
     wrong = cli("eval", *arguments)
     assert wrong.code == 2
     assert said in wrong.err
-    assert len([line for line in wrong.err.splitlines() if line.startswith("recollect:")]) == 1
+    assert len([line for line in wrong.err.splitlines() if line.startswith("memorata:")]) == 1
     assert not (home / "report").exists()
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.cli.evaluation_inputs import (
+from memorata.cli.evaluation_inputs import (
     dataset_of,
     embedders,
     measures_of,
@@ -13,11 +13,11 @@ from recollect.cli.evaluation_inputs import (
     reranker_of,
     run_files,
 )
-from recollect.cli.output import Output
-from recollect.cli.session import Given, Session
-from recollect.engine import RECIPES
-from recollect.evaluate.scored import MEASURES
-from recollect.model.errors import DatasetError, InvalidArgument
+from memorata.cli.output import Output
+from memorata.cli.session import Given, Session
+from memorata.engine import RECIPES
+from memorata.evaluate.scored import MEASURES
+from memorata.model.errors import DatasetError, InvalidArgument
 
 
 def test_no_names_are_all_recipes_and_the_usual_measures() -> None:

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect.cli.evaluation_tables import as_json, show_comparison, show_runs, times
-from recollect.cli.output import Output
-from recollect.evaluate.collection import Question
-from recollect.evaluate.machine import Machine
-from recollect.evaluate.run_file import Answered, Run, RunHeader
-from recollect.evaluate.scored import Scored, Section
-from recollect.evaluate.scoring import compare, score
+from memorata.cli.evaluation_tables import as_json, show_comparison, show_runs, times
+from memorata.cli.output import Output
+from memorata.evaluate.collection import Question
+from memorata.evaluate.machine import Machine
+from memorata.evaluate.run_file import Answered, Run, RunHeader
+from memorata.evaluate.scored import Scored, Section
+from memorata.evaluate.scoring import compare, score
 
 ASKED = (
     Question("q1", "", "food", relevant={"d1": 1.0}),

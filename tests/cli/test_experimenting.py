@@ -69,4 +69,4 @@ def test_an_unknown_experiment_is_named(cli: Run, tea: str) -> None:
         assert "no experiment 'e' in namespace 'default'; there is none yet" in ran.err
     none = cli("experiment", "status", terminal=True)
     assert (none.code, none.out) == (0, "")
-    assert "There is no experiment yet; recollect experiment create starts one." in none.err
+    assert "There is no experiment yet; memorata experiment create starts one." in none.err

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.model import Memory, Place, Source, Tier
+import memorata
+from memorata.model import Memory, Place, Source, Tier
 
 Run = Callable[..., Any]
 
@@ -50,7 +50,7 @@ def test_everything_comes_back_exactly_with_its_times(cli: Run, home: Path) -> N
     def clock() -> datetime:
         return datetime(2026, 1, 1, 12, 30, 15, 123456, tzinfo=UTC) + timedelta(days=next(days))
 
-    with recollect.open(home / "memories.db", embedder="lexical", clock=clock) as memory:
+    with memorata.open(home / "memories.db", embedder="lexical", clock=clock) as memory:
         first = memory.remember(
             "Anna lives in Bern", source={"session": "s", "position": 3, "speaker": "Anna"}
         )
@@ -71,7 +71,7 @@ def test_everything_comes_back_exactly_with_its_times(cli: Run, home: Path) -> N
         told = {path: memory.store.hidden(path) for path in memory.store.namespaces()}
     assert [each.memory_id for each in told["default"]] == [first.id, gone.id]
     assert told["default"][0].superseded_at == second.created_at < third.created_at
-    with recollect.open(
+    with memorata.open(
         home / "memories.db", embedder="lexical", extract_entities=False, read_dates=False
     ) as memory:
         # Nobody has read this one, and nobody will.
@@ -80,7 +80,7 @@ def test_everything_comes_back_exactly_with_its_times(cli: Run, home: Path) -> N
     (home / "all.jsonl").write_text("\n".join(before), encoding="utf-8")
     assert cli("--db", "copy.db", "import", "all.jsonl").code == 0
     assert sorted(cli("--db", "copy.db", "export", "--all-namespaces").lines) == sorted(before)
-    with recollect.open(home / "copy.db", embedder="lexical") as memory:
+    with memorata.open(home / "copy.db", embedder="lexical") as memory:
         assert {path: memory.store.hidden(path) for path in memory.store.namespaces()} == told
         assert memory.get("unread").entities == ()
         assert memory.check() == []
@@ -120,19 +120,19 @@ def test_no_field_of_a_memory_is_left_behind(cli: Run, home: Path) -> None:
     kept = {"superseded_by", "fingerprint", "embedder"}
     usual = {each.name for each in fields(Memory) if getattr(unusual, each.name) == getattr(plain, each.name)}
     assert usual - {"created_at"} == kept
-    with recollect.open(home / "memories.db", embedder="lexical") as memory:
+    with memorata.open(home / "memories.db", embedder="lexical") as memory:
         memory.take_over([replace(plain, id="m1", namespace="ada"), unusual])
         memory.remember("Anna likes milk", id="m3", namespace="ada", supersedes=("m2",))
         before = memory.get("m2", namespace="ada")
     (home / "all.jsonl").write_text(cli("export", "--all-namespaces").out)
     assert cli("--db", "copy.db", "import", "all.jsonl").out == "imported 3 memories\n"
-    with recollect.open(home / "copy.db", embedder="lexical") as memory:
+    with memorata.open(home / "copy.db", embedder="lexical") as memory:
         assert memory.get("m2", namespace="ada") == before
         assert (before.superseded_by, before.version) == ("m3", 8)
 
 
 def test_entities_and_relations_come_back_as_they_were(cli: Run, tea: str, home: Path) -> None:
-    from recollect import open as opened
+    from memorata import open as opened
 
     with opened(home / "memories.db") as memory:
         memory.describe_entity("Bob", type="person", aliases=["Bobby"], description="moved to Lisbon")
@@ -245,7 +245,7 @@ def test_a_folder_that_cannot_be_written_is_named_as_it_was_given(
 
 
 def test_an_export_that_fails_leaves_the_old_file(cli: Run, tea: str, home: Path, monkeypatch: Any) -> None:
-    from recollect.store.sqlite.store import SqliteStore
+    from memorata.store.sqlite.store import SqliteStore
 
     (home / "out.jsonl").write_text("precious")
 
@@ -266,7 +266,7 @@ def test_what_can_be_read_of_a_damaged_file_can_be_saved(cli: Run, tea: str, hom
     assert cli("list", "--hidden").code == 3
     ran = cli("export", "saved.jsonl")
     assert ran.code == 3
-    assert f"recollect: left out: the row of memory {tea} cannot be read" in ran.err
+    assert f"memorata: left out: the row of memory {tea} cannot be read" in ran.err
     assert cli("export", "saved.jsonl", "--force", "--json").json["exported"] == 3
     assert cli("--db", "new.db", "import", "saved.jsonl").out == "imported 3 memories\n"
     assert cli("--db", "new.db", "check").out == "sound\n"

@@ -2,11 +2,11 @@
 
 import pytest
 
-from recollect.cli.failures import exit_code
-from recollect.model import errors
+from memorata.cli.failures import exit_code
+from memorata.model import errors
 
 CODES = {
-    errors.RecollectError: 2,
+    errors.MemorataError: 2,
     errors.InvalidArgument: 2,
     errors.AlreadySuperseded: 2,
     errors.NotGiven: 2,

@@ -23,7 +23,7 @@ def test_an_unknown_id_forgets_nothing(cli: Run, tea: str) -> None:
 def test_without_a_terminal_purge_refuses_unless_told(cli: Run, tea: str) -> None:
     refused = cli("purge", tea)
     assert refused.code == 2
-    assert refused.err == "recollect: --yes must be given where there is no terminal to ask at\n"
+    assert refused.err == "memorata: --yes must be given where there is no terminal to ask at\n"
     assert cli("show", tea).code == 0
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.cli.importer import Importer, Notes
-from recollect.exchange.record import Record
-from recollect.exchange.taking_in import Taken
+import memorata
+from memorata.cli.importer import Importer, Notes
+from memorata.exchange.record import Record
+from memorata.exchange.taking_in import Taken
 
 AT = "2026-05-07T00:00:00+00:00"
 TEA = {"id": "tea", "content": "Anna likes tea", "created_at": AT, "forgotten_at": AT}
@@ -17,12 +17,12 @@ KNOWS = {"kind": "relation", "source": "Anna", "type": "knows", "target": "Ben"}
 
 
 @pytest.fixture
-def engine() -> Iterator[recollect.Engine]:
-    with recollect.open(":memory:", embedder="lexical") as opened:
+def engine() -> Iterator[memorata.Engine]:
+    with memorata.open(":memory:", embedder="lexical") as opened:
         yield opened
 
 
-def test_every_kind_of_record_comes_in_where_it_says(engine: recollect.Engine) -> None:
+def test_every_kind_of_record_comes_in_where_it_says(engine: memorata.Engine) -> None:
     rows: list[dict[str, Any]] = [TEA, MILK, KNOWS | {"namespace": "ada"}, {"kind": "entity", "name": "Cleo"}]
     notes = Notes()
     importer = Importer(engine, notes, None, dry_run=False)
@@ -35,14 +35,14 @@ def test_every_kind_of_record_comes_in_where_it_says(engine: recollect.Engine) -
     assert len(engine.store.relations("ada")) == 1
 
 
-def test_a_dry_run_counts_and_writes_nothing(engine: recollect.Engine) -> None:
+def test_a_dry_run_counts_and_writes_nothing(engine: memorata.Engine) -> None:
     importer = Importer(engine, Notes(), None, dry_run=True)
     list(importer.take("x.jsonl", iter([Record(1, TEA), Record(2, MILK)])))
     assert importer.taken.imported == 2
     assert engine.list(hidden=True).memories == ()
 
 
-def test_skipped_and_broken_records_are_told_apart_with_their_places(engine: recollect.Engine) -> None:
+def test_skipped_and_broken_records_are_told_apart_with_their_places(engine: memorata.Engine) -> None:
     notes = Notes()
     records = [
         Record(1, skipped="empty", where="part 1"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recollect.model.errors import StoreUnavailable
+from memorata.model.errors import StoreUnavailable
 
 Run = Callable[..., Any]
 
@@ -50,7 +50,7 @@ def test_what_cannot_be_read_is_reported_with_its_line_and_the_rest_comes_in(cli
     done = cli("import", "c.jsonl")
     assert (done.code, done.out) == (2, "imported 3 memories, 7 could not be read\n")
     assert contents(cli) == ["fine", "twin", "last"]
-    lines = [line for line in done.err.splitlines() if line.startswith("recollect: ")]
+    lines = [line for line in done.err.splitlines() if line.startswith("memorata: ")]
     assert [line.partition(":")[2].partition(":")[0] for line in lines] == [
         f" c.jsonl, line {number}" for number in (2, 3, 4, 6, 7, 8, 9)
     ]
@@ -103,7 +103,7 @@ def test_more_than_one_transaction(cli: Run, home: Path) -> None:
 def test_an_interrupted_import_goes_on_where_it_was(
     cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int
 ) -> None:
-    from recollect.engine import Engine
+    from memorata.engine import Engine
 
     (home / "many.jsonl").write_text("\n".join(json.dumps(f"memory {number}") for number in range(450)))
     real, calls = Engine.remember_many, []
@@ -265,7 +265,7 @@ def test_what_cannot_be_read_in_a_folder_does_not_keep_the_rest_out(
         str(Path("notes/gone.md")),
         str(Path("notes/pipe.md")),
     ]
-    assert "recollect: notes/locked.md, all of it: Permission denied" in cli("import", "notes").err
+    assert "memorata: notes/locked.md, all of it: Permission denied" in cli("import", "notes").err
 
 
 def test_files_of_one_name_that_say_the_same_are_one(cli: Run, home: Path) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.engine.access import Gatekeeper
+import memorata
+from memorata.engine.access import Gatekeeper
 
 Run = Callable[..., Any]
 
@@ -15,7 +15,7 @@ Run = Callable[..., Any]
 def test_a_key_is_made_listed_and_revoked(cli: Run, home: Path) -> None:
     made = cli("key", "create", "the bot", "--namespace", "acme/*,beta", "-s", "write", "--json").json
     assert (made["name"], made["namespaces"], made["scopes"]) == ("the bot", ["acme/*", "beta"], ["write"])
-    with recollect.open(home / "memories.db", embedder=None) as memory:
+    with memorata.open(home / "memories.db", embedder=None) as memory:
         assert Gatekeeper(memory.store).admit(made["token"]).allows("write", "acme/alice")
     assert cli("key", "list").lines == [f"{made['id']}\tthe bot\tacme/*,beta\twrite\tgood"]
     assert cli("key", "revoke", made["id"]).out == f"revoked {made['id']}\n"
@@ -51,9 +51,9 @@ def test_what_makes_no_sense_is_refused(cli: Run, arguments: tuple[str, ...]) ->
 
 def test_a_key_without_a_namespace_is_told_what_to_give(cli: Run) -> None:
     wrong = cli("key", "create", "laptop").err
-    assert wrong.startswith("recollect: --namespace must be given as acme/alice, ")
+    assert wrong.startswith("memorata: --namespace must be given as acme/alice, ")
     assert "got None" not in wrong
 
 
 def test_no_key_yet_says_how_to_make_one(cli: Run) -> None:
-    assert "recollect key create" in cli("key", "list").err
+    assert "memorata key create" in cli("key", "list").err

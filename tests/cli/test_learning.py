@@ -80,11 +80,11 @@ def test_a_piece_that_several_recalls_have_is_refused(cli: Run, tea: str, asked:
 
 
 def test_a_switched_off_log_logs_nothing(cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_LOG_RECALLS", "false")
+    monkeypatch.setenv("MEMORATA_LOG_RECALLS", "false")
     assert cli("recall", "green tea", "--json").json["recall_id"] == ""
     assert cli("log", "--json").json == {"recalls": []}
-    monkeypatch.delenv("RECOLLECT_LOG_RECALLS")
-    monkeypatch.setenv("RECOLLECT_LOG_QUERIES", "false")
+    monkeypatch.delenv("MEMORATA_LOG_RECALLS")
+    monkeypatch.setenv("MEMORATA_LOG_QUERIES", "false")
     cli("recall", "green tea")
     assert [each["query"] for each in cli("log", "--json").json["recalls"]] == [None]
     assert "(question not kept)" in cli("log").out

@@ -2,10 +2,10 @@
 
 import pytest
 
-from recollect.cli.learning_output import plain, table, verdict_json
-from recollect.cli.session import Given, Session
-from recollect.evaluate.significance import Difference
-from recollect.learn.verdict import FoldResult, Verdict
+from memorata.cli.learning_output import plain, table, verdict_json
+from memorata.cli.session import Given, Session
+from memorata.evaluate.significance import Difference
+from memorata.learn.verdict import FoldResult, Verdict
 
 
 def test_a_verdict_holds_nothing_that_json_cannot() -> None:

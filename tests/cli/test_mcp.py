@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from recollect.mcp import transports
+from memorata.mcp import transports
 
 Run = Callable[..., Any]
 
@@ -45,7 +45,7 @@ def test_a_person_at_a_terminal_is_told_who_should_be_there(
     cli: Run, served: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "Waiting for a client" not in cli("mcp").err
-    monkeypatch.setattr("recollect.cli.mcp.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    monkeypatch.setattr("memorata.cli.mcp.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
     asked = cli("mcp")
     assert asked.out == ""
     assert "Waiting for a client to speak on standard input" in asked.err
@@ -74,11 +74,11 @@ def test_another_machine_is_not_served(cli: Run) -> None:
 
 def test_without_the_sdk_it_says_what_to_install(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server.stdio", None)
-    monkeypatch.delitem(sys.modules, "recollect.mcp.transports")
-    monkeypatch.delattr(sys.modules["recollect.mcp"], "transports")
+    monkeypatch.delitem(sys.modules, "memorata.mcp.transports")
+    monkeypatch.delattr(sys.modules["memorata.mcp"], "transports")
     ran = cli("mcp")
     assert ran.code == 4
-    assert "pip install 'recollect[mcp]'" in ran.err
+    assert "pip install 'memorata[mcp]'" in ran.err
 
 
 def test_the_haste_of_loading_leaves_nothing_behind(cli: Run, served: list[Any]) -> None:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.cli.memory_json import FIELDS, as_json, from_json
-from recollect.model.errors import InvalidArgument
-from recollect.model.memory import Memory, Source, Tier
-from recollect.model.place import Place
+from memorata.cli.memory_json import FIELDS, as_json, from_json
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Memory, Source, Tier
+from memorata.model.place import Place
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 TIMES = st.datetimes(datetime(1970, 1, 2), datetime(2100, 1, 1), timezones=st.just(UTC))

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from recollect.cli.models import _RECOMMENDED, model_names
-from recollect.embed import install as installing
-from recollect.embed.catalogue import CATALOGUE
-from recollect.embed.select import RECOMMENDED
-from recollect.model.errors import ModelNotInstalled
+from memorata.cli.models import _RECOMMENDED, model_names
+from memorata.embed import install as installing
+from memorata.embed.catalogue import CATALOGUE
+from memorata.embed.select import RECOMMENDED
+from memorata.model.errors import ModelNotInstalled
 
 Run = Callable[..., Any]
 
@@ -47,7 +47,7 @@ def test_a_model_is_installed_with_progress(cli: Run, home: Path, monkeypatch: p
     assert done.out == f"potion-base-8M: the model hub, in {home / 'models' / 'potion-base-8M'}\n"
     assert "reembed" not in done.err
     cli("remember", "Anna prefers green tea")
-    move = "recollect reembed --embedder potion-base-8M moves the database you have to it"
+    move = "memorata reembed --embedder potion-base-8M moves the database you have to it"
     assert move in cli("model", "install", "potion-base-8M").err
     assert "reembed" not in cli("model", "install", "mini-reranker").err
 
@@ -59,7 +59,7 @@ def test_a_model_that_cannot_be_fetched_is_code_4(cli: Run, monkeypatch: pytest.
     monkeypatch.setattr(installing, "install", unreachable)
     wrong = cli("model", "install")
     assert (wrong.code, wrong.out) == (4, "")
-    assert wrong.err == f"recollect: {RECOMMENDED} could not be installed; tried the model hub: no route\n"
+    assert wrong.err == f"memorata: {RECOMMENDED} could not be installed; tried the model hub: no route\n"
 
 
 def test_verify_says_which_is_damaged_with_code_4(cli: Run, home: Path) -> None:

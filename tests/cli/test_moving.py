@@ -19,7 +19,7 @@ def test_every_command_does_what_the_page_says(cli: Run, home: Path) -> None:
             (home / name).write_text(text, encoding="utf-8")
         if kind != "console":
             continue
-        for command in re.split(r"^\$ recollect ", text, flags=re.M)[1:]:
+        for command in re.split(r"^\$ memorata ", text, flags=re.M)[1:]:
             line, _, expected = command.partition("\n")
             done = cli(*line.split())
             assert done.code == 0, (line, done.err)

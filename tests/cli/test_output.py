@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from recollect.cli.output import Output, counted, one_line, visible, written
+from memorata.cli.output import Output, counted, one_line, visible, written
 
 
 def test_control_characters_are_written_out_and_lines_and_tabs_stay() -> None:
@@ -31,7 +31,7 @@ def test_results_and_remarks_are_kept_apart(capsys: pytest.CaptureFixture[str]) 
     output.say("remark")
     output.fail("several\nlines")
     captured = capsys.readouterr()
-    assert (captured.out, captured.err) == ("result\n", "remark\nrecollect: several lines\n")
+    assert (captured.out, captured.err) == ("result\n", "remark\nmemorata: several lines\n")
     Output(quiet=True).say("remark")
     Output(quiet=True).warn("remark")
     assert capsys.readouterr().err == ""

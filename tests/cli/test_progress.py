@@ -2,8 +2,8 @@
 
 import pytest
 
-from recollect.cli.output import Output
-from recollect.cli.progress import progress
+from memorata.cli.output import Output
+from memorata.cli.progress import progress
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.cli.recalling import bar, explanation_tree, parameter_names, recipe_names, signals
-from recollect.model.explanation import Explanation
+from memorata.cli.recalling import bar, explanation_tree, parameter_names, recipe_names, signals
+from memorata.model.explanation import Explanation
 
 Run = Callable[..., Any]
 
@@ -88,7 +88,7 @@ def test_recipes_and_parameters_can_be_chosen(cli: Run, tea: str) -> None:
 def test_a_reranker_reads_the_best_candidates_again(
     cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from recollect.embed import select_reranker
+    from memorata.embed import select_reranker
 
     class Backwards:
         name = "backwards"

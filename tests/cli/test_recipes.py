@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from recollect.engine import PARAMETERS, RECIPES
+from memorata.engine import PARAMETERS, RECIPES
 
 Run = Callable[..., Any]
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from recollect.embed import LexicalEmbedder
-from recollect.embed.port import Vectors
-from recollect.embed.select import Choice
-from recollect.model.errors import EmbedderError
+from memorata.embed import LexicalEmbedder
+from memorata.embed.port import Vectors
+from memorata.embed.select import Choice
+from memorata.model.errors import EmbedderError
 
 Run = Callable[..., Any]
 
@@ -32,7 +32,7 @@ class Small(LexicalEmbedder):
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> type[Small]:
     """Let the embedder "small" be known."""
-    from recollect.embed import select
+    from memorata.embed import select
 
     usual = select.choose
 
@@ -86,7 +86,7 @@ def test_an_interruption_says_how_to_go_on(
     cli: Run, small: type[Small], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(small, "interrupts", True)
-    monkeypatch.setattr("recollect.engine.reembedding_verbs.ReembeddingVerbs._change_notes", lambda self: [])
+    monkeypatch.setattr("memorata.engine.reembedding_verbs.ReembeddingVerbs._change_notes", lambda self: [])
     done = cli("reembed", "--embedder", "small", "--batch", "1")
     assert done.code == 130
     assert "3 memories to go; run the same again to go on." in done.err
@@ -96,7 +96,7 @@ def test_an_interruption_says_how_to_go_on(
 def test_more_failures_than_can_be_shown_are_counted(
     cli: Run, small: type[Small], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.cli.reembedding._SHOWN", 1)
+    monkeypatch.setattr("memorata.cli.reembedding._SHOWN", 1)
     for text in ("headaches again", "Anna likes tea", "more headaches"):
         cli("remember", text)
     done = cli("reembed", "--embedder", "small")

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from recollect.embed.lexical import LexicalEmbedder
-from recollect.embed.port import Vectors
-from recollect.embed.progress import told
+from memorata.embed.lexical import LexicalEmbedder
+from memorata.embed.port import Vectors
+from memorata.embed.progress import told
 
 Run = Callable[..., Any]
 
@@ -80,7 +80,7 @@ def test_a_text_that_is_long_for_one_memory_is_said_to_be(cli: Run) -> None:
     said = cli("remember", "y" * 20_000)
     assert said.code == 0
     assert said.err.splitlines()[0].startswith("20,000 characters are a lot for one memory")
-    assert said.err.count("recollect import") == 1
+    assert said.err.count("memorata import") == 1
 
 
 def test_who_waits_for_a_long_text_sees_how_far_it_is(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:

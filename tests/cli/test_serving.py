@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-import recollect
+import memorata
 
 Run = Callable[..., Any]
 
@@ -29,7 +29,7 @@ def _as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
 @contextmanager
 def served(home: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run a server on a port of its own until the block ends."""
-    command = [sys.executable, "-m", "recollect", "serve", "--port", "0", "--json", *options]
+    command = [sys.executable, "-m", "memorata", "serve", "--port", "0", "--json", *options]
     process = subprocess.Popen(
         command, cwd=home, env=dict(os.environ), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -49,7 +49,7 @@ def test_other_addresses_than_loopback_need_a_key(cli: Run, home: Path, host: st
     ran = cli("serve", "--host", host)
     assert ran.code == 2
     assert "--host must be 127.0.0.1 as long as there is no key" in ran.err
-    assert "recollect key create" in ran.err
+    assert "memorata key create" in ran.err
     # Nothing is made for what is refused.
     assert list(home.iterdir()) == []
     made = cli("key", "create", "old", "-n", "*", "--json").json
@@ -77,7 +77,7 @@ def test_a_port_that_is_taken_is_told_in_one_line(cli: Run, home: Path) -> None:
     with served(home) as (_, address):
         ran = cli("serve", "--port", address.rpartition(":")[2])
         assert ran.code == 2
-        assert "recollect: --port must be one that is free (Address already in use), got " in ran.err
+        assert "memorata: --port must be one that is free (Address already in use), got " in ran.err
 
 
 def test_a_server_answers_programs_and_people_and_logs_without_contents(home: Path) -> None:
@@ -136,7 +136,7 @@ def test_a_stop_in_the_middle_of_writing_loses_nothing_that_was_acknowledged(hom
         for writer in writers:
             writer.join(30)
     assert failed == 4
-    with recollect.open(home / "memories.db", embedder="lexical") as memory:
+    with memorata.open(home / "memories.db", embedder="lexical") as memory:
         there = {found.id for found in memory.store.export(None)}
         assert set(acknowledged) <= there
         assert memory.check() == []

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from recollect.cli.session import Given, Session
-from recollect.model.errors import StoreUnavailable
+from memorata.cli.session import Given, Session
+from memorata.model.errors import StoreUnavailable
 
 Run = Callable[..., Any]
 
@@ -23,7 +23,7 @@ def test_what_is_given_later_wins_and_what_is_not_given_stays() -> None:
 def test_the_usual_folder_is_made_by_the_first_memory_and_not_before(
     cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("RECOLLECT_DB")
+    monkeypatch.delenv("MEMORATA_DB")
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
     monkeypatch.setattr("sys.platform", "linux")
     nothing = cli("recall", "tea")
@@ -32,7 +32,7 @@ def test_the_usual_folder_is_made_by_the_first_memory_and_not_before(
     assert not (home / "data").exists()
     said = cli("remember", "tea")
     assert said.code == 0
-    path = home / "data" / "recollect" / "memories.db"
+    path = home / "data" / "memorata" / "memories.db"
     assert f"A new memory, in {path}" in said.err
     assert path.is_file()
     assert "A new memory" not in cli("remember", "milk").err
@@ -41,7 +41,7 @@ def test_the_usual_folder_is_made_by_the_first_memory_and_not_before(
 def test_a_usual_folder_that_cannot_be_made_is_named_with_a_way_out(
     cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("RECOLLECT_DB")
+    monkeypatch.delenv("MEMORATA_DB")
     (home / "data").write_text("a file where the folder should be")
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
     monkeypatch.setattr("sys.platform", "linux")

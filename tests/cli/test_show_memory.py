@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from recollect.cli.show_memory import byline, details, embedder_name, plain_line, short_id
-from recollect.model.memory import Memory, Source
-from recollect.model.place import Place
+from memorata.cli.show_memory import byline, details, embedder_name, plain_line, short_id
+from memorata.model.memory import Memory, Source
+from memorata.model.place import Place
 
 DAY = datetime(2026, 5, 7, 18, 30, tzinfo=UTC)
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from recollect.cli.tuning import _grid
-from recollect.engine import open as open_engine
-from recollect.engine.leasing import Held
-from recollect.model.errors import InvalidArgument
-from recollect.model.memory import Source
+from memorata.cli.tuning import _grid
+from memorata.engine import open as open_engine
+from memorata.engine.leasing import Held
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Source
 
 Run = Callable[..., Any]
 TOPICS = [f"{colour} {thing}" for colour in ("red", "blue", "green", "black", "white")

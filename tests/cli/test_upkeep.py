@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recollect.store.sqlite.store import SqliteStore
+from memorata.store.sqlite.store import SqliteStore
 
 Run = Callable[..., Any]
 TEA = (

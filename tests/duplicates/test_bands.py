@@ -5,8 +5,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.duplicates import Banding, bands_for, candidate_probability, lsh_threshold, miss_probability
-from recollect.model.errors import InvalidArgument
+from memorata.duplicates import Banding, bands_for, candidate_probability, lsh_threshold, miss_probability
+from memorata.model.errors import InvalidArgument
 
 NAN, INF = math.nan, math.inf
 

@@ -4,10 +4,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from recollect.duplicates import Claim
-from recollect.duplicates.claims import check_claim, is_correction, learnt_at, newest, surest
-from recollect.model.errors import InvalidArgument
-from recollect.model.memory import Memory
+from memorata.duplicates import Claim
+from memorata.duplicates.claims import check_claim, is_correction, learnt_at, newest, surest
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Memory
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.duplicates import clusters, groups, near_pairs
-from recollect.model.errors import InvalidArgument
+from memorata.duplicates import clusters, groups, near_pairs
+from memorata.model.errors import InvalidArgument
 
 GRAPHS = st.integers(1, 30).flatmap(
     lambda count: st.tuples(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.duplicates.collisions import colliding_pairs
-from recollect.model.errors import InvalidArgument
+from memorata.duplicates.collisions import colliding_pairs
+from memorata.model.errors import InvalidArgument
 
 
 def slow(bands: list[list[int]]) -> list[list[int]]:
@@ -46,7 +46,7 @@ def test_beyond_the_largest_bucket_fewer_neighbours_may_do() -> None:
 
 
 def test_many_bands_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.duplicates.collisions._KEPT", 10)
+    monkeypatch.setattr("memorata.duplicates.collisions._KEPT", 10)
     bands = [np.array([1, 1, 2, 2, 2], np.uint64)] * 5
     assert colliding_pairs(bands).tolist() == [[0, 1], [2, 3], [2, 4], [3, 4]]
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.duplicates import joined_once
-from recollect.model.errors import InvalidArgument
+from memorata.duplicates import joined_once
+from memorata.model.errors import InvalidArgument
 
 PHRASES = st.lists(
     st.sampled_from(["tea", "Tea,", "teapot", "3", "3.50", "and", "C", "C#", "!!!"]), max_size=4

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.duplicates.contradiction import Cue, Hint, contradiction
-from recollect.duplicates.wording import wording
+from memorata.duplicates.contradiction import Cue, Hint, contradiction
+from memorata.duplicates.wording import wording
 
-rules = import_module("recollect.duplicates.contradiction")
+rules = import_module("memorata.duplicates.contradiction")
 """The module; the package calls its function by the same name."""
 
 PAIRS = [

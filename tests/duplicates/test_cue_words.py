@@ -1,7 +1,7 @@
 """The closed lists of words."""
 
-from recollect.duplicates import cue_words
-from recollect.duplicates.fingerprint import folded
+from memorata.duplicates import cue_words
+from memorata.duplicates.fingerprint import folded
 
 
 def test_every_word_is_in_the_form_in_which_it_is_looked_for() -> None:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.duplicates import DUPLICATE_COSINE, MERGE_COSINE, Verdict, decide
-from recollect.model.errors import InvalidArgument
-from recollect.model.parameter import parameters_of
+from memorata.duplicates import DUPLICATE_COSINE, MERGE_COSINE, Verdict, decide
+from memorata.model.errors import InvalidArgument
+from memorata.model.parameter import parameters_of
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.duplicates import fingerprint, normalised
-from recollect.duplicates.fingerprint import folded, is_closing_punctuation
-from recollect.model.errors import InvalidArgument
+from memorata.duplicates import fingerprint, normalised
+from memorata.duplicates.fingerprint import folded, is_closing_punctuation
+from memorata.model.errors import InvalidArgument
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 """Every code point, lone surrogates included."""

@@ -1,8 +1,8 @@
 import pytest
 
-from recollect.duplicates import Method, method_for
-from recollect.model.errors import InvalidArgument
-from recollect.model.parameter import parameters_of
+from memorata.duplicates import Method, method_for
+from memorata.model.errors import InvalidArgument
+from memorata.model.parameter import parameters_of
 
 
 @pytest.mark.parametrize("count", [0, 1, 999, 1_000, 10_000])

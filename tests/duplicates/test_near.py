@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from recollect.duplicates.decisions import Verdict
-from recollect.duplicates.fingerprint import fingerprint
-from recollect.duplicates.near import duplicate_cosine, is_turn, judge, resemblance
-from recollect.model.errors import InvalidArgument
-from recollect.model.memory import Memory, Source
-from recollect.model.place import Place
+from memorata.duplicates.decisions import Verdict
+from memorata.duplicates.fingerprint import fingerprint
+from memorata.duplicates.near import duplicate_cosine, is_turn, judge, resemblance
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Memory, Source
+from memorata.model.place import Place
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 

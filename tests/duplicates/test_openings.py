@@ -9,15 +9,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.duplicates import openings
-from recollect.duplicates.decisions import Verdict
-from recollect.duplicates.near import judge
-from recollect.duplicates.openings import LETTERS, Opening, are_close, concern, gist, opening
-from recollect.duplicates.wording import extends, same_statement
-from recollect.model.errors import InvalidArgument
-from recollect.model.memory import Memory
+from memorata.duplicates import openings
+from memorata.duplicates.decisions import Verdict
+from memorata.duplicates.near import judge
+from memorata.duplicates.openings import LETTERS, Opening, are_close, concern, gist, opening
+from memorata.duplicates.wording import extends, same_statement
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Memory
 
-rules = import_module("recollect.duplicates.contradiction")
+rules = import_module("memorata.duplicates.contradiction")
 contradiction = rules.contradiction
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 PAIRS = [

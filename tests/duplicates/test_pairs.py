@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.duplicates import ROUNDING, near_pairs
-from recollect.model.errors import InvalidArgument
+from memorata.duplicates import ROUNDING, near_pairs
+from memorata.model.errors import InvalidArgument
 
 NAN, INF = math.nan, math.inf
 

@@ -1,4 +1,4 @@
-from recollect.duplicates import ROUNDING
+from memorata.duplicates import ROUNDING
 
 
 def test_decimal_differences_that_floats_overshoot_are_within_it() -> None:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.duplicates import character_shingles, jaccard, word_shingles
-from recollect.model.errors import InvalidArgument
+from memorata.duplicates import character_shingles, jaccard, word_shingles
+from memorata.model.errors import InvalidArgument
 
 SETS = st.frozensets(st.sampled_from("abcdef"))
 

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.duplicates.bands import Banding
-from recollect.duplicates.shingles import character_shingles, jaccard
-from recollect.duplicates.signatures import (
+from memorata.duplicates.bands import Banding
+from memorata.duplicates.shingles import character_shingles, jaccard
+from memorata.duplicates.signatures import (
     ShingleSigner,
     agreement,
     band_keys,
     direction_keys,
     shingle_hashes,
 )
-from recollect.model.errors import InvalidArgument
+from memorata.model.errors import InvalidArgument
 
 TEXTS = ["green tea and milk in the morning", "green tea and milk in the evening", "coffee", "", "hi", "hi!"]
 

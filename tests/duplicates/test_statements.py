@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.duplicates.contradiction import contradiction
-from recollect.duplicates.statements import denial_pairs, paraphrase_keys, statement_pairs
-from recollect.duplicates.wording import extends, same_statement, wording
-from recollect.model.errors import InvalidArgument
+from memorata.duplicates.contradiction import contradiction
+from memorata.duplicates.statements import denial_pairs, paraphrase_keys, statement_pairs
+from memorata.duplicates.wording import extends, same_statement, wording
+from memorata.model.errors import InvalidArgument
 
 TEMPLATES = st.builds(
     lambda *parts: " ".join(part for part in parts if part),
@@ -76,9 +76,9 @@ def test_many_corrections_share_what_is_looked_at(monkeypatch: pytest.MonkeyPatc
     every = np.ones(300, np.bool_)
     assert len(denial_pairs(rents, every)) == 300 * 299 // 2
     with monkeypatch.context() as patched:
-        patched.setattr("recollect.duplicates.statements._LOOKS", 900)
+        patched.setattr("memorata.duplicates.statements._LOOKS", 900)
         assert len(denial_pairs(rents, every, largest=2)) == 299 + 298 + 297
-    monkeypatch.setattr("recollect.duplicates.statements._DENIALS", 300)
+    monkeypatch.setattr("memorata.duplicates.statements._DENIALS", 300)
     # Each with the one before it and the one after it; the first and the last with two on one side.
     assert len(denial_pairs(rents, every, largest=2)) == 299 + 2
 

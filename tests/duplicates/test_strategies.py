@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.duplicates import (
+from memorata.duplicates import (
     STRATEGIES,
     Strategy,
     Survivor,
@@ -16,9 +16,9 @@ from recollect.duplicates import (
     merge,
     resolve,
 )
-from recollect.duplicates.strategies import precedence
-from recollect.model.errors import InvalidArgument
-from recollect.model.memory import Memory
+from memorata.duplicates.strategies import precedence
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Memory
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.duplicates.wording import Word, extends, root, same_statement, same_word, settled, wording
+from memorata.duplicates.wording import Word, extends, root, same_statement, same_word, settled, wording
 
 
 def test_a_text_is_read_for_claim_numbers_and_negation() -> None:

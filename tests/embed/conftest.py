@@ -19,13 +19,13 @@ import pytest
 import tokenizers
 from onnx import TensorProto, helper, numpy_helper
 
-from recollect.embed.builtin import BuiltinEmbedder
-from recollect.embed.description import ModelDescription
-from recollect.embed.install import install
-from recollect.embed.onnx import OnnxEmbedder
-from recollect.embed.port import Prompts
-from recollect.embed.reranker_description import RerankerDescription
-from recollect.embed.static import StaticEmbedder
+from memorata.embed.builtin import BuiltinEmbedder
+from memorata.embed.description import ModelDescription
+from memorata.embed.install import install
+from memorata.embed.onnx import OnnxEmbedder
+from memorata.embed.port import Prompts
+from memorata.embed.reranker_description import RerankerDescription
+from memorata.embed.static import StaticEmbedder
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "red", "green", "blue", "query", "passage"]
 TABLE = np.array(
@@ -47,7 +47,7 @@ TABLE = np.array(
 @pytest.fixture(scope="session")
 def models() -> Path:
     """Return the folder of installed models, installing what the tests need if it is missing."""
-    folder = Path(os.environ.get("RECOLLECT_MODELS") or Path(sys.prefix) / "models")
+    folder = Path(os.environ.get("MEMORATA_MODELS") or Path(sys.prefix) / "models")
     for name in ("arctic-embed-s", "potion-base-8M"):
         install(name, folder)
     return folder

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.embed.batches import length_sorted, padded
-from recollect.model.errors import InvalidArgument
+from memorata.embed.batches import length_sorted, padded
+from memorata.model.errors import InvalidArgument
 
 
 @given(st.lists(st.integers(0, 600)), st.integers(1, 20), st.integers(1, 2000))

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from recollect.embed.breaker import Breaker
-from recollect.model.errors import EmbedderError, InvalidArgument, ServiceRefused, ServiceUnreachable
+from memorata.embed.breaker import Breaker
+from memorata.model.errors import EmbedderError, InvalidArgument, ServiceRefused, ServiceUnreachable
 
 
 class Clock:

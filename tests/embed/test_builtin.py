@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect.embed import builtin
-from recollect.embed.builtin import PACK, BuiltinEmbedder, package_folder, unpacked
-from recollect.embed.conformance import TEXTS, EmbedderConformance
-from recollect.embed.port import Embedder, Prompts
-from recollect.model.errors import MissingExtra, ModelCorrupt, ModelNotInstalled
+from memorata.embed import builtin
+from memorata.embed.builtin import PACK, BuiltinEmbedder, package_folder, unpacked
+from memorata.embed.conformance import TEXTS, EmbedderConformance
+from memorata.embed.port import Embedder, Prompts
+from memorata.model.errors import MissingExtra, ModelCorrupt, ModelNotInstalled
 
 
 class TestGranite(EmbedderConformance):

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from recollect.embed.calibration import noise_ceiling
-from recollect.model.errors import InvalidArgument
+from memorata.embed.calibration import noise_ceiling
+from memorata.model.errors import InvalidArgument
 
 
 def test_the_share_below_the_ceiling_is_the_quantile() -> None:

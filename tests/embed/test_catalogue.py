@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from recollect.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource, entry_of
-from recollect.model.errors import ModelNotInstalled
+from memorata.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource, entry_of
+from memorata.model.errors import ModelNotInstalled
 
 ENTRIES = pytest.mark.parametrize("entry", CATALOGUE.values(), ids=CATALOGUE)
 

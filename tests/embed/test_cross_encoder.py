@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.embed import cross_encoder
-from recollect.embed.cross_encoder import MOST_CHARACTERS, MOST_PASSAGES, OnnxReranker
-from recollect.embed.onnx import read_model
-from recollect.embed.onnx_session import OnnxSession
-from recollect.embed.reranker import Reranker
-from recollect.embed.windows import windows
-from recollect.model.errors import (
+from memorata.embed import cross_encoder
+from memorata.embed.cross_encoder import MOST_CHARACTERS, MOST_PASSAGES, OnnxReranker
+from memorata.embed.onnx import read_model
+from memorata.embed.onnx_session import OnnxSession
+from memorata.embed.reranker import Reranker
+from memorata.embed.windows import windows
+from memorata.model.errors import (
     EmbedderError,
     InvalidArgument,
     MissingExtra,

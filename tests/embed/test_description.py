@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.embed.description import ModelDescription, read_checked, read_description
-from recollect.embed.port import Prompts
-from recollect.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
+from memorata.embed.description import ModelDescription, read_checked, read_description
+from memorata.embed.port import Prompts
+from memorata.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
 
 FILES = {"model.onnx": "aa", "tokenizer.json": "bb"}
 TINY = ModelDescription(id="tiny", kind="onnx", dimension=8, max_tokens=32, pooling="mean", files=FILES)

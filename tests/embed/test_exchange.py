@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.embed import exchange
-from recollect.embed.exchange import Patience, authorised, checked_address, post_json
-from recollect.model.errors import (
+from memorata.embed import exchange
+from memorata.embed.exchange import Patience, authorised, checked_address, post_json
+from memorata.model.errors import (
     EmbeddingServiceError,
     InvalidArgument,
     ServiceAnswerInvalid,

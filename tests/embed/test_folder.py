@@ -4,19 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from recollect.embed.folder import models_folder
+from memorata.embed.folder import models_folder
 
 
 @pytest.mark.parametrize(
     ("environment", "platform", "expected"),
     [
-        ({}, "linux", "/home/ada/.local/share/recollect/models"),
-        ({"XDG_DATA_HOME": "/data"}, "linux", "/data/recollect/models"),
-        ({}, "darwin", "/home/ada/Library/Application Support/recollect/models"),
-        ({}, "win32", "/home/ada/AppData/Local/recollect/models"),
-        ({"LOCALAPPDATA": "/local"}, "win32", "/local/recollect/models"),
-        ({"RECOLLECT_MODELS": "/mine"}, "win32", "/mine"),
-        ({"RECOLLECT_MODELS": "~/mine"}, "linux", "/home/ada/mine"),
+        ({}, "linux", "/home/ada/.local/share/memorata/models"),
+        ({"XDG_DATA_HOME": "/data"}, "linux", "/data/memorata/models"),
+        ({}, "darwin", "/home/ada/Library/Application Support/memorata/models"),
+        ({}, "win32", "/home/ada/AppData/Local/memorata/models"),
+        ({"LOCALAPPDATA": "/local"}, "win32", "/local/memorata/models"),
+        ({"MEMORATA_MODELS": "/mine"}, "win32", "/mine"),
+        ({"MEMORATA_MODELS": "~/mine"}, "linux", "/home/ada/mine"),
     ],
 )
 def test_models_live_where_the_platform_keeps_data(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import numpy_helper
 
-from recollect.embed.graph import FLOAT32, INT64, Graph, _varint
+from memorata.embed.graph import FLOAT32, INT64, Graph, _varint
 
 
 def oracle(value: int) -> int:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.embed.conformance import EmbedderConformance
-from recollect.embed.exchange import Patience
-from recollect.embed.http import OllamaEmbedder, OpenAIEmbedder
-from recollect.embed.port import Embedder, Prompts
-from recollect.model.errors import (
+from memorata.embed.conformance import EmbedderConformance
+from memorata.embed.exchange import Patience
+from memorata.embed.http import OllamaEmbedder, OpenAIEmbedder
+from memorata.embed.port import Embedder, Prompts
+from memorata.model.errors import (
     DimensionMismatch,
     EmbeddingServiceError,
     InvalidArgument,
@@ -406,7 +406,7 @@ def test_a_model_that_changes_behind_its_name_is_told_what_to_do(
     embedder = OllamaEmbedder("m", service.address)
     embedder.embed_query("red")
     with pytest.raises(
-        DimensionMismatch, match=r"set the dimension \(RECOLLECT_DIMENSION=4\) and run `recollect reembed`"
+        DimensionMismatch, match=r"set the dimension \(MEMORATA_DIMENSION=4\) and run `memorata reembed`"
     ):
         embedder.embed_query("red")
     assert embedder.dimension == 3

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from recollect.embed.hub import (
+from memorata.embed.hub import (
     LONGEST_WINDOW,
     cached_snapshot,
     describe_hub_folder,
@@ -14,8 +14,8 @@ from recollect.embed.hub import (
     hub_cache,
     hub_weights,
 )
-from recollect.embed.port import Prompts
-from recollect.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
+from memorata.embed.port import Prompts
+from memorata.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
 
 
 @pytest.fixture

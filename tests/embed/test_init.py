@@ -3,25 +3,25 @@ import sys
 
 import pytest
 
-import recollect.embed
+import memorata.embed
 
 
 def test_every_public_name_is_there() -> None:
-    for name in recollect.embed.__all__:
-        assert getattr(recollect.embed, name).__name__ == name or name == "Vectors"
+    for name in memorata.embed.__all__:
+        assert getattr(memorata.embed, name).__name__ == name or name == "Vectors"
 
 
 def test_a_name_that_is_not_there_is_not_invented() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'Torch'"):
-        recollect.embed.Torch  # noqa: B018
+        memorata.embed.Torch  # noqa: B018
 
 
 @pytest.mark.parametrize(
     "statement",
     [
-        "import recollect.embed",
-        "from recollect.embed import open_embedder; open_embedder('builtin').name",
-        "import recollect.embed.install",
+        "import memorata.embed",
+        "from memorata.embed import open_embedder; open_embedder('builtin').name",
+        "import memorata.embed.install",
     ],
 )
 def test_no_runtime_is_loaded_before_a_text_is_embedded(statement: str) -> None:
@@ -34,7 +34,7 @@ def test_no_runtime_is_loaded_before_a_text_is_embedded(statement: str) -> None:
 
 def test_importing_the_package_loads_no_network_code() -> None:
     loaded = []
-    for package in ("numpy", "recollect.embed"):
+    for package in ("numpy", "memorata.embed"):
         program = (
             f"import {package}, sys; print({{'http.client', 'urllib.request', 'ssl'}} & set(sys.modules))"
         )

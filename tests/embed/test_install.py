@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from recollect.embed import catalogue, install
-from recollect.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource, available
-from recollect.embed.cross_encoder import OnnxReranker
-from recollect.embed.description import ModelDescription, read_description
-from recollect.embed.fetch import FetchFailed
-from recollect.embed.folder import installed
-from recollect.embed.onnx import OnnxEmbedder
-from recollect.embed.reranker_description import read_any_description
-from recollect.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
+from memorata.embed import catalogue, install
+from memorata.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource, available
+from memorata.embed.cross_encoder import OnnxReranker
+from memorata.embed.description import ModelDescription, read_description
+from memorata.embed.fetch import FetchFailed
+from memorata.embed.folder import installed
+from memorata.embed.onnx import OnnxEmbedder
+from memorata.embed.reranker_description import read_any_description
+from memorata.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
 
 SOURCES = (
     HubSource("org/tiny", "abc", {"model.onnx": "m", "tokenizer.json": "t"}),
@@ -342,8 +342,8 @@ def test_it_can_be_run_from_the_command_line(models: Path, capsys: pytest.Captur
 
 
 def test_it_is_a_program(models: Path) -> None:
-    command = [sys.executable, "-W", "error", "-m", "recollect.embed.install"]
-    settings = {**os.environ, "RECOLLECT_MODELS": str(models)}
+    command = [sys.executable, "-W", "error", "-m", "memorata.embed.install"]
+    settings = {**os.environ, "MEMORATA_MODELS": str(models)}
     done = subprocess.run([*command, "potion-base-8M"], capture_output=True, text=True, env=settings)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("potion-base-8M: already installed")

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.embed.conformance import TEXTS, EmbedderConformance
-from recollect.embed.lexical import LexicalEmbedder, _place
-from recollect.embed.port import Embedder
-from recollect.model.errors import InvalidArgument
-from recollect.text.analysers import ANALYSERS
+from memorata.embed.conformance import TEXTS, EmbedderConformance
+from memorata.embed.lexical import LexicalEmbedder, _place
+from memorata.embed.port import Embedder
+from memorata.model.errors import InvalidArgument
+from memorata.text.analysers import ANALYSERS
 
 
 class TestLexical(EmbedderConformance):
@@ -91,7 +91,7 @@ def test_a_text_without_terms_is_zero() -> None:
 def test_places_are_the_same_in_every_process() -> None:
     # Python's own hash changes from run to run; this one must not, or stores would be lost.
     program = (
-        "from recollect.embed import LexicalEmbedder as L; print(L().embed_query('garden').nonzero()[0][0])"
+        "from memorata.embed import LexicalEmbedder as L; print(L().embed_query('garden').nonzero()[0][0])"
     )
     found = {
         subprocess.run(

@@ -8,11 +8,11 @@ import onnxruntime
 import pytest
 import tokenizers
 
-from recollect.embed.conformance import ODD, TEXTS, EmbedderConformance
-from recollect.embed.description import ModelDescription
-from recollect.embed.onnx import OnnxEmbedder
-from recollect.embed.port import Embedder, Prompts, Vectors
-from recollect.model.errors import InvalidArgument, MissingExtra, ModelCorrupt, ModelNotInstalled
+from memorata.embed.conformance import ODD, TEXTS, EmbedderConformance
+from memorata.embed.description import ModelDescription
+from memorata.embed.onnx import OnnxEmbedder
+from memorata.embed.port import Embedder, Prompts, Vectors
+from memorata.model.errors import InvalidArgument, MissingExtra, ModelCorrupt, ModelNotInstalled
 
 PREFIX = "Represent this sentence for searching relevant passages: "
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from recollect.embed.onnx_session import OnnxSession, pooled
-from recollect.embed.progress import watched
-from recollect.model.errors import EmbedderError, InvalidArgument, ModelCorrupt
+from memorata.embed.onnx_session import OnnxSession, pooled
+from memorata.embed.progress import watched
+from memorata.model.errors import EmbedderError, InvalidArgument, ModelCorrupt
 
 ROWS = [[2, 4, 3], [2, 3], [2, 5, 6, 4, 3], [2, 6, 3]]
 
@@ -211,8 +211,8 @@ def test_threads_are_counted(tiny_graph: Callable[..., bytes], threads: int) -> 
 
 _EMBEDDING = """
 import sys, time
-import recollect
-with recollect.open(sys.argv[1], embedder="builtin") as memory:
+import memorata
+with memorata.open(sys.argv[1], embedder="builtin") as memory:
     memory.remember("Anna prefers green tea")
     assert memory.recall("What does Anna drink?").hits
 # What is told is told from a thread of its own.

@@ -1,6 +1,6 @@
 import pytest
 
-from recollect.embed.port import Embedder, Prompts
+from memorata.embed.port import Embedder, Prompts
 
 
 def test_prompts_are_empty_unless_a_model_needs_them() -> None:

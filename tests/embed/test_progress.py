@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from recollect.embed.progress import told, watched
+from memorata.embed.progress import told, watched
 
 BATCHES = [["a", "b"], ["c"], []]
 

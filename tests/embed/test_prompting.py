@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import recollect
-from recollect.embed.builtin import BuiltinEmbedder
-from recollect.embed.http import OpenAIEmbedder
-from recollect.embed.lexical import LexicalEmbedder
-from recollect.embed.port import Prompts
-from recollect.embed.prompting import PRESETS, parsed, split, with_prompts
-from recollect.embed.select import choose
-from recollect.model.errors import EmbedderError
+import memorata
+from memorata.embed.builtin import BuiltinEmbedder
+from memorata.embed.http import OpenAIEmbedder
+from memorata.embed.lexical import LexicalEmbedder
+from memorata.embed.port import Prompts
+from memorata.embed.prompting import PRESETS, parsed, split, with_prompts
+from memorata.embed.select import choose
+from memorata.model.errors import EmbedderError
 
 
 @pytest.mark.parametrize(
@@ -68,14 +68,14 @@ def test_the_lexical_embedder_has_none() -> None:
 
 def test_a_change_of_prompts_is_noticed_re_embedded_and_recorded(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path, embedder="builtin") as memory:
+    with memorata.open(path, embedder="builtin") as memory:
         memory.remember("Anna prefers green tea.")
         before = memory.embedder
-    with recollect.open(path, embedder="builtin#similarity") as memory:
+    with memorata.open(path, embedder="builtin#similarity") as memory:
         assert any("1 memory has no vector of" in note for note in memory.notes)
         assert memory.reembed().dropped == 1
         assert memory.store.setting("embedder") == "builtin#similarity"
-    with recollect.open(path) as memory:
+    with memorata.open(path) as memory:
         assert before is not None
         assert memory.embedder is not None
         assert memory.embedder.name != before.name

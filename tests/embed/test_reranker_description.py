@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.embed.description import ModelDescription
-from recollect.embed.reranker_description import RerankerDescription, read_any_description
-from recollect.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
+from memorata.embed.description import ModelDescription
+from memorata.embed.reranker_description import RerankerDescription, read_any_description
+from memorata.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
 
 FILES = {"model.onnx": "aa", "tokenizer.json": "bb"}
 TINY = RerankerDescription(id="tiny", max_tokens=32, template="{q} and {d}", files=FILES)

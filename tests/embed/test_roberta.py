@@ -4,8 +4,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.embed.onnx_session import OnnxSession
-from recollect.embed.roberta import Quantised, Shape, encoder
+from memorata.embed.onnx_session import OnnxSession
+from memorata.embed.roberta import Quantised, Shape, encoder
 
 SHAPE = Shape(hidden=8, layers=2, heads=2, epsilon=1e-12, first_position=2)
 VOCABULARY, INNER, POSITIONS = 11, 12, 20

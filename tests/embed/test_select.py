@@ -6,14 +6,14 @@ from time import monotonic
 
 import pytest
 
-from recollect.embed import select
-from recollect.embed.builtin import BuiltinEmbedder
-from recollect.embed.http import OllamaEmbedder, OpenAIEmbedder
-from recollect.embed.lexical import LexicalEmbedder
-from recollect.embed.onnx import OnnxEmbedder
-from recollect.embed.select import FORMS, NAMES, Resources, choose, open_embedder
-from recollect.embed.static import StaticEmbedder
-from recollect.model.errors import (
+from memorata.embed import select
+from memorata.embed.builtin import BuiltinEmbedder
+from memorata.embed.http import OllamaEmbedder, OpenAIEmbedder
+from memorata.embed.lexical import LexicalEmbedder
+from memorata.embed.onnx import OnnxEmbedder
+from memorata.embed.select import FORMS, NAMES, Resources, choose, open_embedder
+from memorata.embed.static import StaticEmbedder
+from memorata.model.errors import (
     EmbedderError,
     InvalidArgument,
     MissingExtra,
@@ -35,7 +35,7 @@ def test_auto_takes_the_built_in_model_otherwise_and_says_so(given: Resources) -
     chosen = choose("auto", given)
     assert isinstance(chosen.embedder, BuiltinEmbedder)
     assert chosen.note is not None
-    assert "recollect model install arctic-embed-s" in chosen.note
+    assert "memorata model install arctic-embed-s" in chosen.note
 
 
 def without(monkeypatch: pytest.MonkeyPatch, *packages: str) -> None:
@@ -68,7 +68,7 @@ def test_installed_models_are_opened_by_name(models: Path) -> None:
 
 @pytest.mark.parametrize("given", [Resources(), Resources(models=Path("nowhere"))])
 def test_a_model_that_is_not_installed_says_how_to_get_it(given: Resources) -> None:
-    with pytest.raises(ModelNotInstalled, match="recollect model install potion-base-8M"):
+    with pytest.raises(ModelNotInstalled, match="memorata model install potion-base-8M"):
         open_embedder("potion-base-8M", given)
 
 

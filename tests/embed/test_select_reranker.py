@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.embed.catalogue import CATALOGUE
-from recollect.embed.cross_encoder import OnnxReranker
-from recollect.embed.select import NAMES, Resources, open_embedder
-from recollect.embed.select_reranker import RERANKER_FORMS, RERANKER_NAMES, open_reranker
-from recollect.model.errors import EmbedderError, InvalidArgument, MissingExtra, ModelNotInstalled
+from memorata.embed.catalogue import CATALOGUE
+from memorata.embed.cross_encoder import OnnxReranker
+from memorata.embed.select import NAMES, Resources, open_embedder
+from memorata.embed.select_reranker import RERANKER_FORMS, RERANKER_NAMES, open_reranker
+from memorata.model.errors import EmbedderError, InvalidArgument, MissingExtra, ModelNotInstalled
 
 
 @pytest.mark.parametrize("nothing", [None, "none"])
@@ -24,7 +24,7 @@ def test_a_folder_is_opened_by_its_path(tiny_reranker: Callable[..., Path]) -> N
 
 @pytest.mark.parametrize("given", [Resources(), Resources(models=Path("nowhere"))])
 def test_a_re_ranker_that_is_not_installed_says_how_to_get_it(given: Resources) -> None:
-    with pytest.raises(ModelNotInstalled, match="recollect model install mini-reranker"):
+    with pytest.raises(ModelNotInstalled, match="memorata model install mini-reranker"):
         open_reranker("mini-reranker", given)
 
 

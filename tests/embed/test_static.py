@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.embed.conformance import EmbedderConformance
-from recollect.embed.description import ModelDescription
-from recollect.embed.port import Embedder
-from recollect.embed.static import StaticEmbedder, mean_rows, table_of
-from recollect.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
+from memorata.embed.conformance import EmbedderConformance
+from memorata.embed.description import ModelDescription
+from memorata.embed.port import Embedder
+from memorata.embed.static import StaticEmbedder, mean_rows, table_of
+from memorata.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
 
 
 class TestPotion(EmbedderConformance):

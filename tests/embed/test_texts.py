@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.embed.texts import checked_text, checked_texts, well_formed
-from recollect.model.errors import InvalidArgument
+from memorata.embed.texts import checked_text, checked_texts, well_formed
+from memorata.model.errors import InvalidArgument
 
 ANY = st.text(st.characters())  # surrogates included
 

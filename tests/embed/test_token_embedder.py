@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect.embed.description import ModelDescription, read_description
-from recollect.embed.onnx import OnnxEmbedder
-from recollect.embed.port import Prompts, Vectors
-from recollect.embed.token_embedder import Loaded, TokenEmbedder
-from recollect.embed.tokens import Tokens
-from recollect.model.errors import DimensionMismatch, EmbedderError
+from memorata.embed.description import ModelDescription, read_description
+from memorata.embed.onnx import OnnxEmbedder
+from memorata.embed.port import Prompts, Vectors
+from memorata.embed.token_embedder import Loaded, TokenEmbedder
+from memorata.embed.tokens import Tokens
+from memorata.model.errors import DimensionMismatch, EmbedderError
 
 TINY = ModelDescription(id="tiny", kind="onnx", dimension=3, max_tokens=16, pooling="mean")
 

@@ -1,8 +1,8 @@
 import pytest
 import tokenizers
 
-from recollect.embed.tokens import Tokens
-from recollect.model.errors import EmbedderError, ModelCorrupt
+from memorata.embed.tokens import Tokens
+from memorata.model.errors import EmbedderError, ModelCorrupt
 
 
 def test_special_tokens_surround_the_text(tiny_tokenizer: bytes) -> None:

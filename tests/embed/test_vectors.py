@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from recollect.embed.vectors import unit_means, unit_rows
+from memorata.embed.vectors import unit_means, unit_rows
 
 
 @given(

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.embed.windows import character_passages, windows
-from recollect.model.errors import InvalidArgument
+from memorata.embed.windows import character_passages, windows
+from memorata.model.errors import InvalidArgument
 
 
 def no_words() -> np.typing.NDArray[np.intp]:

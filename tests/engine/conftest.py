@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.engine.kept_graphs import Graphs
-from recollect.engine.naming import NameBook
-from recollect.engine.situation import Situation
-from recollect.engine.words import read_question, words_of
-from recollect.text import RuleClassifier
+import memorata
+from memorata.engine.kept_graphs import Graphs
+from memorata.engine.naming import NameBook
+from memorata.engine.situation import Situation
+from memorata.engine.words import read_question, words_of
+from memorata.text import RuleClassifier
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -30,7 +30,7 @@ def situation() -> Iterator[Callable[..., Situation]]:
         def make(
             contents: list[Any], question: str, relations: Sequence[tuple[str, str, str]] = (), **changes: Any
         ) -> Situation:
-            memory = stack.enter_context(recollect.open(":memory:", embedder="lexical", clock=lambda: NOW))
+            memory = stack.enter_context(memorata.open(":memory:", embedder="lexical", clock=lambda: NOW))
             memory.remember_many(contents, duplicates="off")
             assert memory.embedder is not None
             for source, type_, target in relations:

@@ -4,9 +4,9 @@ import sys
 from collections.abc import Sequence
 from time import sleep
 
-import recollect
-from recollect.embed import LexicalEmbedder
-from recollect.embed.port import Vectors
+import memorata
+from memorata.embed import LexicalEmbedder
+from memorata.embed.port import Vectors
 
 
 class Slow(LexicalEmbedder):
@@ -18,7 +18,7 @@ class Slow(LexicalEmbedder):
 
 
 if __name__ == "__main__":
-    with recollect.open(sys.argv[1], embedder=Slow(dimension=64), lease_seconds=float(sys.argv[2])) as memory:
+    with memorata.open(sys.argv[1], embedder=Slow(dimension=64), lease_seconds=float(sys.argv[2])) as memory:
 
         def told(done: int, total: int) -> None:
             sys.stdout.write(f"{done} of {total}\n")

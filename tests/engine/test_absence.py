@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.embed.breaker import Breaker
-from recollect.embed.exchange import Patience
-from recollect.embed.install import install
-from recollect.embed.lexical import LexicalEmbedder
-from recollect.embed.select import Resources
-from recollect.engine.absence import AWAY, Absent, Measure
-from recollect.engine.engine import Engine
-from recollect.engine.settings import Settings
-from recollect.model.errors import EmbedderError, InvalidArgument, ModelNotInstalled, StoreUnavailable
+import memorata
+from memorata.embed.breaker import Breaker
+from memorata.embed.exchange import Patience
+from memorata.embed.install import install
+from memorata.embed.lexical import LexicalEmbedder
+from memorata.embed.select import Resources
+from memorata.engine.absence import AWAY, Absent, Measure
+from memorata.engine.engine import Engine
+from memorata.engine.settings import Settings
+from memorata.model.errors import EmbedderError, InvalidArgument, ModelNotInstalled, StoreUnavailable
 
 
 class Clock:
@@ -31,14 +31,14 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr("recollect.engine.absence.Breaker", lambda: Breaker(clock=made))
+    monkeypatch.setattr("memorata.engine.absence.Breaker", lambda: Breaker(clock=made))
     return made
 
 
 def opened(path: Path, service: Any, clock: Clock, **options: Any) -> Engine:
     patience = Patience(attempts=2, first_pause=0.01, clock=clock)
     resources = Resources(patience=patience, question_seconds=0.3)
-    return recollect.open(path, **{"embedder": service.name, "resources": resources, **options})
+    return memorata.open(path, **{"embedder": service.name, "resources": resources, **options})
 
 
 def test_a_memory_opened_while_its_service_is_away_comes_back_by_itself(
@@ -107,7 +107,7 @@ def test_a_service_that_hangs_holds_one_recall_for_a_moment_and_the_next_not_at_
 def test_an_embedder_that_was_never_used_here_is_looked_for_again(
     ollama: Any, tmp_path: Path, clock: Clock
 ) -> None:
-    """Its name may have changed with a version of Recollect, or been written by another program."""
+    """Its name may have changed with a version of Memorata, or been written by another program."""
     path = tmp_path / "m.db"
     with opened(path, ollama, clock, embedder="lexical") as memory:
         memory.remember("Anna drinks green tea.")
@@ -164,13 +164,13 @@ def test_questions_that_ask_for_words_alone_look_for_nobody(
 
 def test_a_model_that_is_installed_later_is_taken_up(tmp_path: Path, clock: Clock) -> None:
     path, there = tmp_path / "m.db", tmp_path / "models"
-    models = Path(os.environ.get("RECOLLECT_MODELS") or Path(sys.prefix) / "models")
+    models = Path(os.environ.get("MEMORATA_MODELS") or Path(sys.prefix) / "models")
     install("potion-base-8M", models)
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         memory.remember("Anna drinks green tea.")
         memory.store.remember_setting("embedder", "potion-base-8M")
-    with recollect.open(path, resources=Resources(models=there)) as memory:
-        assert "recollect model install potion-base-8M" in memory.recall("tea").degraded[0]
+    with memorata.open(path, resources=Resources(models=there)) as memory:
+        assert "memorata model install potion-base-8M" in memory.recall("tea").degraded[0]
         there.mkdir()
         (there / "potion-base-8M").symlink_to(models / "potion-base-8M")
         clock.ahead += 60.0
@@ -205,9 +205,9 @@ def test_one_that_is_back_is_returned() -> None:
 
 def test_how_long_a_question_waits_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Settings(embedder="lexical").resources.question_seconds == 5.0
-    monkeypatch.setenv("RECOLLECT_QUESTION_SECONDS", "1.5")
+    monkeypatch.setenv("MEMORATA_QUESTION_SECONDS", "1.5")
     assert Settings(embedder="lexical").resources.question_seconds == 1.5
     for wrong in ("0", "-1", "nan", "601", "soon"):
-        monkeypatch.setenv("RECOLLECT_QUESTION_SECONDS", wrong)
+        monkeypatch.setenv("MEMORATA_QUESTION_SECONDS", wrong)
         with pytest.raises(InvalidArgument, match="a number above 0, and at most 600"):
             Settings(embedder="lexical")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from recollect.engine.access import (
+from memorata.engine.access import (
     FRESH_SECONDS,
     LOCAL,
     SCOPES,
@@ -13,8 +13,8 @@ from recollect.engine.access import (
     matches,
     namespace_pattern,
 )
-from recollect.model.errors import AccessDenied, InvalidArgument, NotAdmitted
-from recollect.store.sqlite.store import SqliteStore
+from memorata.model.errors import AccessDenied, InvalidArgument, NotAdmitted
+from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 

@@ -5,13 +5,13 @@ from threading import Event, Thread
 
 import pytest
 
-import recollect
-from recollect.embed.lexical import LexicalEmbedder
-from recollect.embed.port import Vectors
-from recollect.engine.ahead import ahead, embedded_ahead
-from recollect.engine.engine import Engine
-from recollect.model.errors import EmbedderError, InvalidArgument
-from recollect.store.sqlite.store import SqliteStore
+import memorata
+from memorata.embed.lexical import LexicalEmbedder
+from memorata.embed.port import Vectors
+from memorata.engine.ahead import ahead, embedded_ahead
+from memorata.engine.engine import Engine
+from memorata.model.errors import EmbedderError, InvalidArgument
+from memorata.store.sqlite.store import SqliteStore
 
 
 class Slow(LexicalEmbedder):
@@ -51,7 +51,7 @@ def once(memory: Engine, key: str = "k") -> tuple[bytes, bool]:
 def test_nobody_waits_for_an_embedder_in_a_transaction(fails: bool) -> None:
     slow = Slow()
     slow.fails = fails
-    with recollect.open(":memory:", embedder=slow) as memory:
+    with memorata.open(":memory:", embedder=slow) as memory:
         done: list[bytes] = []
         asked: list[int] = []
         writer = Thread(target=lambda: done.append(once(memory)[0]))
@@ -102,7 +102,7 @@ ALIKE = (
 
 def test_summaries_and_merged_memories_are_embedded_before_they_are_written() -> None:
     watching, now = Watching(), datetime(2026, 5, 7, 12, tzinfo=UTC)
-    with recollect.open(":memory:", embedder=watching, clock=lambda: now, duplicates="off") as memory:
+    with memorata.open(":memory:", embedder=watching, clock=lambda: now, duplicates="off") as memory:
         store = memory.store
         assert isinstance(store, SqliteStore)
         watching.is_open = lambda: store._connection.in_transaction
@@ -119,7 +119,7 @@ def test_summaries_and_merged_memories_are_embedded_before_they_are_written() ->
 
 
 def test_what_is_wrong_is_said_by_who_remembers() -> None:
-    with recollect.open(":memory:", embedder="lexical") as memory, embedded_ahead(memory, [{"content": ""}]):
+    with memorata.open(":memory:", embedder="lexical") as memory, embedded_ahead(memory, [{"content": ""}]):
         assert dict(ahead()) == {}
         with pytest.raises(InvalidArgument):
             memory.remember_many([{"content": ""}])
@@ -127,7 +127,7 @@ def test_what_is_wrong_is_said_by_who_remembers() -> None:
 
 def test_without_an_embedder_nothing_is_embedded() -> None:
     with (
-        recollect.open(":memory:", embedder=None) as memory,
+        memorata.open(":memory:", embedder=None) as memory,
         embedded_ahead(memory, [ITEM]),
         memory.store.together(),
     ):

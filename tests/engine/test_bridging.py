@@ -3,9 +3,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from recollect.engine import Recipe
-from recollect.engine.bridging import bridge
-from recollect.engine.situation import Situation
+from memorata.engine import Recipe
+from memorata.engine.bridging import bridge
+from memorata.engine.situation import Situation
 
 Make = Callable[..., Situation]
 RECIPE = Recipe(name="x", graph="names", graph_seeds=1)

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.engine.budget import tokens, within_budget
-from recollect.model import InvalidArgument
+from memorata.engine.budget import tokens, within_budget
+from memorata.model import InvalidArgument
 
 
 def test_a_token_is_four_bytes_rounded_up() -> None:

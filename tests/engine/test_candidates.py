@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import recollect
-from recollect.embed.lexical import LexicalEmbedder
-from recollect.engine import Recipe
-from recollect.engine.candidates import Legs, MoreLeg, fuse, search
-from recollect.engine.situation import Situation
-from recollect.model import Period, Place
-from recollect.rank import FUSIONS, Leg
-from recollect.store.port import Found
+import memorata
+from memorata.embed.lexical import LexicalEmbedder
+from memorata.engine import Recipe
+from memorata.engine.candidates import Legs, MoreLeg, fuse, search
+from memorata.engine.situation import Situation
+from memorata.model import Period, Place
+from memorata.rank import FUSIONS, Leg
+from memorata.store.port import Found
 
 Make = Callable[..., Situation]
 NONE = (np.zeros(0, np.intp), np.zeros(0))
@@ -263,7 +263,7 @@ def test_cyrillic_words_are_found_by_their_roots(situation: Make) -> None:
 
 def test_words_stand_in_for_the_meaning_of_what_waits_for_its_vector() -> None:
     now = datetime(2026, 5, 7, tzinfo=UTC)
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: now) as memory:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: now) as memory:
         memory.remember_many([f"green tea number {number}" for number in range(30)])
         memory.embedder = None
         memory.remember("green tea with milk from Assam", id="waits")
@@ -286,7 +286,7 @@ def test_what_shares_nothing_with_the_question_is_not_taken_for_unread(situation
 
 
 def test_what_shares_nothing_is_told_from_what_waits_for_its_vector() -> None:
-    with recollect.open(":memory:", embedder="lexical") as memory:
+    with memorata.open(":memory:", embedder="lexical") as memory:
         memory.remember_many([f"green tea number {number}" for number in range(60)])
         memory.remember("Quite another matter", id="read", tags=["lena"])
         memory.embedder = None

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import recollect
-from recollect import Engine, Place
-from recollect.engine.changing_verbs import CHANGEABLE
-from recollect.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
-from recollect.model.memory import Tier
+import memorata
+from memorata import Engine, Place
+from memorata.engine.changing_verbs import CHANGEABLE
+from memorata.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
+from memorata.model.memory import Tier
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
 
 @pytest.fixture
 def memory() -> Iterator[Engine]:
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as opened:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW) as opened:
         yield opened
 
 
@@ -63,7 +63,7 @@ def test_what_is_changed_is_found_by_its_new_words_and_times(memory: Engine) -> 
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 299), st.sets(st.sampled_from("abcdefgh"), max_size=4)), max_size=8))
 def test_the_index_says_what_a_new_one_would(changes: list[tuple[int, set[str]]]) -> None:
-    with recollect.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
         items = [{"id": f"m{n}", "content": "tea", "tags": ["abcdefgh"[n % 8]]} for n in range(300)]
         memory.remember_many(items)
         for number, tags in changes:
@@ -87,7 +87,7 @@ def test_two_who_change_different_fields_lose_nothing(
     said = memory.remember("Green tea, please.")
     update = memory.store.update
 
-    def interrupted(*args: object) -> recollect.Memory:
+    def interrupted(*args: object) -> memorata.Memory:
         monkeypatch.undo()
         memory.change(said.id, importance=0.9)
         return update(*args)  # type: ignore[arg-type]

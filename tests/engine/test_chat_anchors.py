@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recollect
-from recollect.embed.exchange import Patience
-from recollect.engine.chat_anchors import ChatAnchors, expression
-from recollect.model import InvalidArgument
-from recollect.model.errors import ServiceAnswerInvalid
-from recollect.text import AnchorExtractor, FallibleAnchors, RuleAnchors
+import memorata
+from memorata.embed.exchange import Patience
+from memorata.engine.chat_anchors import ChatAnchors, expression
+from memorata.model import InvalidArgument
+from memorata.model.errors import ServiceAnswerInvalid
+from memorata.text import AnchorExtractor, FallibleAnchors, RuleAnchors
 
 HASTY = Patience(timeout=5.0, attempts=3, sleep=lambda seconds: None)
 NOW = datetime(2023, 5, 8, 14, 30, tzinfo=UTC)
@@ -148,7 +148,7 @@ def test_a_spoilt_cache_is_asked_again(model: Model) -> None:
 
 
 def test_only_so_many_answers_are_kept(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.engine.chat_anchors._KEPT", 2)
+    monkeypatch.setattr("memorata.engine.chat_anchors._KEPT", 2)
     anchors = reader(model)
     for question in ("a", "b", "c", "c", "a"):
         anchors.anchor(question, NOW)
@@ -227,7 +227,7 @@ def test_another_reader_may_stand_in(model: Model) -> None:
 
 
 def test_a_recall_uses_it_says_what_went_wrong_and_answers_all_the_same(model: Model) -> None:
-    with recollect.open(":memory:", embedder="lexical", anchors=reader(model), clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder="lexical", anchors=reader(model), clock=lambda: NOW) as memory:
         for year, friend in ((2020, "Anna"), (2021, "Ben"), (2022, "Carl")):
             memory.remember(f"We ate noodles with {friend}", created_at=datetime(year, 7, 1, tzinfo=UTC))
         found = memory.recall("With whom did we eat noodles the summer before we moved?")
@@ -241,12 +241,12 @@ def test_a_recall_uses_it_says_what_went_wrong_and_answers_all_the_same(model: M
 
 
 def test_it_is_opened_by_name(model: Model) -> None:
-    with recollect.open(":memory:", embedder="lexical", anchors=f"chat:m@{model.address}") as memory:
+    with memorata.open(":memory:", embedder="lexical", anchors=f"chat:m@{model.address}") as memory:
         memory.remember("Anna likes tea.")
         assert memory.recall("What did Anna like yesterday?").degraded == ()
     assert len(model.asked) == 1
     with pytest.raises(InvalidArgument, match="anchors must be 'rules'"):
-        recollect.open(":memory:", embedder=None, anchors=5)  # type: ignore[arg-type]
+        memorata.open(":memory:", embedder=None, anchors=5)  # type: ignore[arg-type]
 
 
 JSON = st.recursive(

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.engine.chat_answer import Reading, readings
-from recollect.model.entity import Entity, Relation
-from recollect.model.errors import ServiceAnswerInvalid
-from recollect.text import KnownNames
+from memorata.engine.chat_answer import Reading, readings
+from memorata.model.entity import Entity, Relation
+from memorata.model.errors import ServiceAnswerInvalid
+from memorata.text import KnownNames
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats() | st.text(max_size=5),

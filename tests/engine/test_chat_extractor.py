@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from recollect.embed.exchange import Patience
-from recollect.engine.chat_extractor import ChatExtractor
-from recollect.model import InvalidArgument
-from recollect.model.entity import Entity, Relation
-from recollect.text import EntityExtractor, Extraction, KnownNames
+from memorata.embed.exchange import Patience
+from memorata.engine.chat_extractor import ChatExtractor
+from memorata.model import InvalidArgument
+from memorata.model.entity import Entity, Relation
+from memorata.text import EntityExtractor, Extraction, KnownNames
 
 HASTY = Patience(timeout=5.0, attempts=3, sleep=lambda seconds: None)
 Turn = tuple[int, object]

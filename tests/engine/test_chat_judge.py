@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from recollect.engine import chat_service
-from recollect.engine.chat_judge import PROMPT, ChatJudge, ContradictionJudge, Ruling, rulings
-from recollect.model.errors import InvalidArgument, ServiceAnswerInvalid
-from recollect.model.memory import Memory
+from memorata.engine import chat_service
+from memorata.engine.chat_judge import PROMPT, ChatJudge, ContradictionJudge, Ruling, rulings
+from memorata.model.errors import InvalidArgument, ServiceAnswerInvalid
+from memorata.model.memory import Memory
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 

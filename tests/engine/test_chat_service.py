@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from recollect.engine import chat_service
-from recollect.engine.chat_service import ChatService, message, said_json
-from recollect.model.errors import InvalidArgument, ServiceAnswerInvalid
+from memorata.engine import chat_service
+from memorata.engine.chat_service import ChatService, message, said_json
+from memorata.model.errors import InvalidArgument, ServiceAnswerInvalid
 
 
 def test_material_goes_as_json_after_the_prompt_with_the_key(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from recollect.embed.exchange import Patience
-from recollect.engine.chat_writer import PROMPT, ChatWriter
-from recollect.engine.summarising import Writer
-from recollect.model.errors import InvalidArgument, ServiceAnswerInvalid, ServiceRefused
-from recollect.model.memory import Memory, Source
+from memorata.embed.exchange import Patience
+from memorata.engine.chat_writer import PROMPT, ChatWriter
+from memorata.engine.summarising import Writer
+from memorata.model.errors import InvalidArgument, ServiceAnswerInvalid, ServiceRefused
+from memorata.model.memory import Memory, Source
 
 HASTY = Patience(timeout=5.0, attempts=1, sleep=lambda seconds: None)
 TEA = Memory(

@@ -1,10 +1,10 @@
 import pytest
 
-from recollect.engine.chat_anchors import ChatAnchors
-from recollect.engine.choosing_anchors import open_anchors
-from recollect.engine.settings import Settings
-from recollect.model import InvalidArgument
-from recollect.text import RuleAnchors
+from memorata.engine.chat_anchors import ChatAnchors
+from memorata.engine.choosing_anchors import open_anchors
+from memorata.engine.settings import Settings
+from memorata.model import InvalidArgument
+from memorata.text import RuleAnchors
 
 
 def test_rules_and_models_by_name() -> None:

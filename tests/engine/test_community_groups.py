@@ -4,15 +4,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-import recollect
-from recollect.engine.community_groups import Structure
-from recollect.engine.namespace_graph import NamespaceGraph
+import memorata
+from memorata.engine.community_groups import Structure
+from memorata.engine.namespace_graph import NamespaceGraph
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 
 
 def test_an_empty_graph_has_an_empty_structure() -> None:
-    with recollect.open(":memory:", embedder=None) as memory:
+    with memorata.open(":memory:", embedder=None) as memory:
         assert memory.communities().groups == ()
 
 
@@ -25,7 +25,7 @@ def test_the_most_central_come_first_and_the_work_is_done_once(monkeypatch: pyte
 
     whole = Structure.of
     monkeypatch.setattr(Structure, "of", counted)
-    with recollect.open(":memory:", embedder=None, extract_entities=False, clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder=None, extract_entities=False, clock=lambda: NOW) as memory:
         hub = memory.remember("tea with all", entities=["Anna", "Ben", "Cyd", "Dora"])
         groups = [memory.communities(level=level).groups for level in range(3)]
         assert made == [0]
@@ -38,17 +38,17 @@ def test_the_most_central_come_first_and_the_work_is_done_once(monkeypatch: pyte
         assert made == [0, 7, 7]
 
 
-def about(memory: recollect.Engine, namespace: str) -> list[tuple[str, ...]]:
+def about(memory: memorata.Engine, namespace: str) -> list[tuple[str, ...]]:
     return [group.summary.terms for group in memory.communities(namespace=namespace).groups]
 
 
-def remember(memory: recollect.Engine, namespace: str, *contents: str) -> None:
+def remember(memory: memorata.Engine, namespace: str, *contents: str) -> None:
     for number, content in enumerate(contents):
         memory.remember(content, id=f"m{number}", entities=["Anna"], namespace=namespace)
 
 
 def test_a_summary_says_nothing_of_memories_of_the_same_id_elsewhere_or_before() -> None:
-    with recollect.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
         remember(memory, "one", "secret rocket fuel", "hidden rocket plans", "noise")
         assert "rocket" in about(memory, "one")[0]
         remember(memory, "two", "green tea leaves", "warm tea pots", "noise")
@@ -60,7 +60,7 @@ def test_a_summary_says_nothing_of_memories_of_the_same_id_elsewhere_or_before()
 
 
 def test_a_summary_knows_when_its_memories_are_said_to_have_happened_at_last() -> None:
-    with recollect.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
         remember(memory, "one", "green tea leaves", "warm tea pots")
         (before,) = memory.communities(namespace="one").groups
         assert (before.summary.since, before.summary.until) == (NOW, NOW)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import recollect
-from recollect.engine import Recipe
-from recollect.engine.community_leg import gather, points
-from recollect.engine.situation import Situation
+import memorata
+from memorata.engine import Recipe
+from memorata.engine.community_leg import gather, points
+from memorata.engine.situation import Situation
 
 Make = Callable[..., Situation]
 RECIPE = Recipe(name="x", graph="communities")
@@ -88,7 +88,7 @@ def test_summaries_are_made_once_for_each_state_of_the_graph(situation: Make) ->
 def file(tmp_path: Path) -> str:
     """Two groups of memories; the first memory was said long ago, and corrected today."""
     path = str(tmp_path / "memory.db")
-    with recollect.open(path, embedder="lexical", clock=lambda: NOW) as memory:
+    with memorata.open(path, embedder="lexical", clock=lambda: NOW) as memory:
         for number, item in enumerate([*TEA, *ROCKET]):
             said = NOW - timedelta(days=100 if number == 0 else 10)
             memory.remember(**item, id=f"m{number}", created_at=said, duplicates="off")
@@ -98,11 +98,11 @@ def file(tmp_path: Path) -> str:
 
 def asked(file: str, **how: Any) -> list[str]:
     """What a process that has just begun finds by communities alone."""
-    with recollect.open(file, embedder="lexical", clock=lambda: NOW) as memory:
+    with memorata.open(file, embedder="lexical", clock=lambda: NOW) as memory:
         return by_communities(memory, **how)
 
 
-def by_communities(memory: recollect.Engine, **how: Any) -> list[str]:
+def by_communities(memory: memorata.Engine, **how: Any) -> list[str]:
     found = memory.recall("who drank the tea?", recipe="bm25", changes={"graph": "communities"}, **how)
     return sorted(
         hit.memory.id
@@ -117,7 +117,7 @@ def test_what_held_long_ago_is_searched_although_most_of_the_groups_did_not_yet(
 
 
 def test_what_one_question_leaves_out_is_there_for_the_next(file: str) -> None:
-    with recollect.open(file, embedder="lexical", clock=lambda: NOW) as memory:
+    with memorata.open(file, embedder="lexical", clock=lambda: NOW) as memory:
         by_communities(memory, true_at=NOW - timedelta(days=50))
         assert by_communities(memory) == asked(file) == ["m1"]
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect import Engine, Memory
-from recollect.engine.subject_verbs import SUMMARY_OF
-from recollect.model.errors import InvalidArgument, ServiceAnswerInvalid
-from recollect.model.memory import Tier
+import memorata
+from memorata import Engine, Memory
+from memorata.engine.subject_verbs import SUMMARY_OF
+from memorata.model.errors import InvalidArgument, ServiceAnswerInvalid
+from memorata.model.memory import Tier
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 TEA = (
@@ -24,7 +24,7 @@ TEA = (
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Engine]:
-    with recollect.open(tmp_path / "m.db", embedder="lexical", clock=lambda: NOW) as opened:
+    with memorata.open(tmp_path / "m.db", embedder="lexical", clock=lambda: NOW) as opened:
         for number, content in enumerate(TEA):
             opened.remember(
                 content, id=f"t{number}", tier="episodic", created_at=NOW - timedelta(days=20 - number),
@@ -110,7 +110,7 @@ def test_another_may_write_and_where_it_fails_sentences_are_taken(
     (proposal,) = memory.consolidate(dry_run=True, writer=Poet())
     assert proposal.summary.content.endswith(":\nTea, 4 times.")
     assert proposal.summary.metadata["summarised_by"] == "poet"
-    memory.life = recollect.engine.life.Life(summary_sentences=1)
+    memory.life = memorata.engine.life.Life(summary_sentences=1)
     with caplog.at_level(logging.WARNING):
         (plain,) = memory.consolidate(dry_run=True, writer=Poet())
     assert plain.summary.metadata["summarised_by"] == "sentences"

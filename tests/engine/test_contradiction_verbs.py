@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-import recollect
-from recollect.engine import Engine
-from recollect.engine.chat_judge import Ruling
-from recollect.model.errors import AlreadySuperseded, InvalidArgument, MemoryNotFound
-from recollect.model.memory import Memory
+import memorata
+from memorata.engine import Engine
+from memorata.engine.chat_judge import Ruling
+from memorata.model.errors import AlreadySuperseded, InvalidArgument, MemoryNotFound
+from memorata.model.memory import Memory
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -42,7 +42,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def memory(clock: Clock) -> Iterator[Engine]:
-    with recollect.open(":memory:", embedder="lexical", clock=clock) as engine:
+    with memorata.open(":memory:", embedder="lexical", clock=clock) as engine:
         yield engine
 
 

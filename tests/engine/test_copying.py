@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect.engine.copying import copy
-from recollect.engine.engine import Engine
-from recollect.store.sqlite.store import SqliteStore
+import memorata
+from memorata.engine.copying import copy
+from memorata.engine.engine import Engine
+from memorata.store.sqlite.store import SqliteStore
 
 
 @pytest.fixture
 def source() -> Iterator[Engine]:
-    with recollect.open(":memory:", embedder="lexical") as engine:
+    with memorata.open(":memory:", embedder="lexical") as engine:
         engine.remember_many([{"content": f"Anna had tea {n} times", "id": f"m{n}"} for n in range(5)])
         engine.correct("m0", "Anna had coffee")
         engine.forget("m1")
@@ -26,7 +26,7 @@ def test_a_copy_answers_as_what_it_was_made_from(source: Engine, tmp_path: Path)
     done = copy(source, target)
     assert (done.memories, done.new, done.relations, done.differing) == (6, 6, 1, ())
     target.close()
-    with recollect.open(tmp_path / "copy.db", embedder="lexical") as copied:
+    with memorata.open(tmp_path / "copy.db", embedder="lexical") as copied:
         assert copied.check() == []
         assert copied.store.count_waiting() == 0
         one, other = (engine.recall("what does Anna drink?") for engine in (source, copied))
@@ -36,7 +36,7 @@ def test_a_copy_answers_as_what_it_was_made_from(source: Engine, tmp_path: Path)
 
 def test_what_was_said_again_and_then_corrected_is_copied_as_it_is() -> None:
     target = SqliteStore(":memory:")
-    with recollect.open(":memory:", embedder="lexical") as engine:
+    with memorata.open(":memory:", embedder="lexical") as engine:
         engine.remember("Anna lives in Rome.", id="rome")
         engine.remember("Anna lives in Paris.", id="paris")
         engine.remember("Anna lives in Rome.", id="again")
@@ -53,7 +53,7 @@ def test_what_was_superseded_after_it_was_copied_is_caught_up_with() -> None:
     def current() -> set[str]:
         return {each.id for each in target.page("default", None, 9, None, hidden=False).memories}
 
-    with recollect.open(":memory:", embedder="lexical", duplicates="off") as engine:
+    with memorata.open(":memory:", embedder="lexical", duplicates="off") as engine:
         engine.remember_many(
             [{"id": id_, "content": f"Bob {said}"} for id_, said in (("a", "sails."), ("b", "sails"))]
         )
@@ -104,7 +104,7 @@ def test_what_is_only_in_the_target_stays(source: Engine) -> None:
 
 def test_a_store_without_vectors_of_its_own_is_copied_by_words(tmp_path: Path) -> None:
     target = SqliteStore(":memory:")
-    with recollect.open(":memory:", embedder=None) as engine:
+    with memorata.open(":memory:", embedder=None) as engine:
         engine.remember("Anna had tea", id="a")
         assert copy(engine, target).differing == ()
     target.close()

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from recollect.engine.drafts import Drafts, has_id
-from recollect.model import InvalidArgument, Memory, Place, Source
+from memorata.engine.drafts import Drafts, has_id
+from memorata.model import InvalidArgument, Memory, Place, Source
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 Asked = tuple[str, str, tuple[str, ...]]

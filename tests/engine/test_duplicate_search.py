@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.duplicates.decisions import Verdict
-from recollect.duplicates.fingerprint import fingerprint
-from recollect.duplicates.methods import Method
-from recollect.duplicates.near import judge
-from recollect.duplicates.signatures import ShingleSigner
-from recollect.duplicates.strategies import resolve
-from recollect.duplicates.wording import extends
-from recollect.engine.duplicate_search import DuplicateSearch, FoundDuplicates
-from recollect.model.memory import Memory
-from recollect.store.port import Floats
+from memorata.duplicates.decisions import Verdict
+from memorata.duplicates.fingerprint import fingerprint
+from memorata.duplicates.methods import Method
+from memorata.duplicates.near import judge
+from memorata.duplicates.signatures import ShingleSigner
+from memorata.duplicates.strategies import resolve
+from memorata.duplicates.wording import extends
+from memorata.engine.duplicate_search import DuplicateSearch, FoundDuplicates
+from memorata.model.memory import Memory
+from memorata.store.port import Floats
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 
@@ -219,8 +219,8 @@ def test_the_pairs_that_are_read_are_bounded_however_alike_all_are(embedded: boo
 
 
 def test_paraphrases_in_a_crowd_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.engine.likeness._CROWD", 1_000)
-    monkeypatch.setattr("recollect.engine.likeness._FEW", 1_000)
+    monkeypatch.setattr("memorata.engine.likeness._CROWD", 1_000)
+    monkeypatch.setattr("memorata.engine.likeness._FEW", 1_000)
     names = [f"{one}{other}o".title() for one in "bdfgklmnpr" for other in "aeiou"]
     said = [memory(place, f"{name} paid the bill of the cafe") for place, name in enumerate(names * 2)]
     said = [replace(each, id=f"m{place}") for place, each in enumerate(said)]
@@ -242,7 +242,7 @@ def test_a_long_chain_is_grouped_in_one_pass(monkeypatch: pytest.MonkeyPatch) ->
         calls += 1
         return judge(*given, **options)
 
-    monkeypatch.setattr("recollect.engine.duplicate_search.judge", counted)
+    monkeypatch.setattr("memorata.engine.duplicate_search.judge", counted)
     found = search(said)
     assert [group.repeats[0].id for group in found.groups] == ["m0"]
     assert calls <= 4 * len(said)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect.engine import Engine
-from recollect.model.errors import InvalidArgument, MemoryNotFound
+import memorata
+from memorata.engine import Engine
+from memorata.model.errors import InvalidArgument, MemoryNotFound
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 JAPAN = (
@@ -20,7 +20,7 @@ JAPAN = (
 
 @pytest.fixture
 def memory() -> Iterator[Engine]:
-    with recollect.open(":memory:", embedder="lexical", duplicates="off", clock=lambda: START) as engine:
+    with memorata.open(":memory:", embedder="lexical", duplicates="off", clock=lambda: START) as engine:
         yield engine
 
 
@@ -93,7 +93,7 @@ def test_a_merged_memory_is_found_by_whatever_those_it_joins_were_found_by(memor
     assert (merged.mentions, merged.confidence) == (4, 1.0)
     assert set(merged.tags) == {"drinks", "tea", "trips"}
     assert {"Anna", "Uji"} <= set(merged.entities)
-    assert merged.place == recollect.Place(35.7, 139.7)
+    assert merged.place == memorata.Place(35.7, 139.7)
 
 
 def test_a_merged_memory_lasts_as_long_as_any_of_those_it_joins(memory: Engine) -> None:
@@ -119,7 +119,7 @@ def test_undoing_takes_back_what_was_taken_over(memory: Engine) -> None:
 
 def test_a_merge_that_was_corrected_since_is_not_forgotten_when_its_run_is_undone() -> None:
     today = START
-    with recollect.open(":memory:", embedder="lexical", duplicates="off", clock=lambda: today) as memory:
+    with memorata.open(":memory:", embedder="lexical", duplicates="off", clock=lambda: today) as memory:
         memory.remember_many(JAPAN[:2])
         memory.supersede_duplicates(memory.find_duplicates(strategy="merge").groups, strategy="merge")
         (merged,) = memory.list().memories
@@ -184,7 +184,7 @@ def test_turns_forgotten_and_expired_memories_are_not_compared(memory: Engine) -
 
 
 def test_an_interrupted_run_is_gone_on_with(memory: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.engine.duplicate_verbs._GROUPS_AT_ONCE", 1)
+    monkeypatch.setattr("memorata.engine.duplicate_verbs._GROUPS_AT_ONCE", 1)
     memory.remember_many([text for text in ("tea", "milk", "beer") for _ in range(2)])
 
     def stop(what: str, done: int, total: int) -> None:
@@ -223,7 +223,7 @@ def test_repeats_of_what_nobody_said_are_not_simply_none(memory: Engine) -> None
 
 
 def test_an_export_comes_back_as_it_was(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "one.db", embedder="lexical", clock=lambda: START) as one:
+    with memorata.open(tmp_path / "one.db", embedder="lexical", clock=lambda: START) as one:
         first = one.remember("Anna likes tea")
         one.remember("anna likes tea")
         one.remember("tea", duplicates="off")
@@ -231,7 +231,7 @@ def test_an_export_comes_back_as_it_was(tmp_path: Path) -> None:
         one.supersede_duplicates(one.find_duplicates().groups)
         rows = list(one.store.export(None))
         hidden = one.store.hidden("default")
-        with recollect.open(tmp_path / "two.db", embedder="lexical", clock=lambda: START) as two:
+        with memorata.open(tmp_path / "two.db", embedder="lexical", clock=lambda: START) as two:
             two.take_over(rows, hidden={"default": hidden})
             assert [each.superseded_by for each in two.store.export(None)] == [
                 each.superseded_by for each in rows

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect import Engine
-from recollect.embed import LexicalEmbedder
-from recollect.model import InvalidArgument, Memory, Place, Source, Tier
-from recollect.model.errors import EmbedderError, MemoryNotFound
+import memorata
+from memorata import Engine
+from memorata.embed import LexicalEmbedder
+from memorata.model import InvalidArgument, Memory, Place, Source, Tier
+from memorata.model.errors import EmbedderError, MemoryNotFound
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -34,7 +34,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def memory(clock: Clock) -> Iterator[Engine]:
-    with recollect.open(":memory:", embedder="lexical", clock=clock) as engine:
+    with memorata.open(":memory:", embedder="lexical", clock=clock) as engine:
         yield engine
 
 
@@ -272,7 +272,7 @@ class Broken:
 
 
 def test_when_the_embedder_fails_nothing_is_lost_and_the_answer_says_so(clock: Clock) -> None:
-    with recollect.open(":memory:", embedder=Broken(), clock=clock) as memory:
+    with memorata.open(":memory:", embedder=Broken(), clock=clock) as memory:
         memory.remember("Anna likes tea.")
         answer = memory.recall("tea")
         assert [hit.memory.content for hit in answer] == ["Anna likes tea."]
@@ -285,7 +285,7 @@ def test_when_the_embedder_fails_nothing_is_lost_and_the_answer_says_so(clock: C
 
 
 def test_without_an_embedder_words_still_answer() -> None:
-    with recollect.open(":memory:", embedder=None) as memory:
+    with memorata.open(":memory:", embedder=None) as memory:
         memory.remember("Anna likes tea.")
         answer = memory.recall("tea")
         assert [hit.memory.content for hit in answer] == ["Anna likes tea."]
@@ -294,7 +294,7 @@ def test_without_an_embedder_words_still_answer() -> None:
 
 @pytest.mark.parametrize("items", ["abc", {"content": "tea"}, 5, None])
 def test_one_thing_is_not_many(items: Any) -> None:
-    with recollect.open(":memory:", embedder="lexical") as memory:
+    with memorata.open(":memory:", embedder="lexical") as memory:
         with pytest.raises(
             InvalidArgument, match="items must be a list of memories, mappings with a content"
         ):

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import recollect
-from recollect import Engine
-from recollect.engine.graph_answers import KnownEntity
-from recollect.model import Entity, InvalidArgument, Relation
-from recollect.model.errors import EntityNotFound, StoreUnavailable
-from recollect.text.known_names import KnownNames
-from recollect.text.mentions import Extraction, Mention
-from recollect.text.resolution import Redirects
+import memorata
+from memorata import Engine
+from memorata.engine.graph_answers import KnownEntity
+from memorata.model import Entity, InvalidArgument, Relation
+from memorata.model.errors import EntityNotFound, StoreUnavailable
+from memorata.text.known_names import KnownNames
+from memorata.text.mentions import Extraction, Mention
+from memorata.text.resolution import Redirects
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -22,7 +22,7 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def memory() -> Iterator[Engine]:
-    with recollect.open(":memory:", embedder="lexical", duplicates="off", clock=lambda: NOW) as engine:
+    with memorata.open(":memory:", embedder="lexical", duplicates="off", clock=lambda: NOW) as engine:
         yield engine
 
 
@@ -42,7 +42,7 @@ def test_what_is_remembered_is_read_for_names(memory: Engine) -> None:
 
 
 def test_reading_for_names_can_be_left_out() -> None:
-    with recollect.open(":memory:", duplicates="off", embedder=None, extract_entities=False) as memory:
+    with memorata.open(":memory:", duplicates="off", embedder=None, extract_entities=False) as memory:
         assert memory.remember("Anna met Ben").entities == ()
         assert memory.remember("Anna met Ben", entities=["Carl"]).entities == ("Carl",)
 
@@ -55,7 +55,7 @@ def test_a_correction_keeps_the_names_that_were_given_and_reads_the_others_anew(
 def test_names_do_not_change_what_words_find(memory: Engine) -> None:
     texts = ["Anna likes tea", "tea for Ben and Anna", "Ben sings", "we drink tea"]
     memory.remember_many(texts)
-    with recollect.open(":memory:", embedder=None, extract_entities=False, clock=lambda: NOW) as plain:
+    with memorata.open(":memory:", embedder=None, extract_entities=False, clock=lambda: NOW) as plain:
         plain.remember_many(texts)
         for question in ("Anna tea", "what does Ben do", "Anna"):
             one, other = (e.recall(question, recipe="bm25").hits for e in (memory, plain))
@@ -79,7 +79,7 @@ class Model:
 
 
 def test_relations_that_an_extractor_reads_rest_on_the_memory(caplog: pytest.LogCaptureFixture) -> None:
-    with recollect.open(":memory:", embedder=None, extract_entities=Model(), clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder=None, extract_entities=Model(), clock=lambda: NOW) as memory:
         said = memory.remember("Anna knows Ben")
         assert said.entities == ("Anna",)
         expected = Relation("Anna", "knows", "Ben", 2.0, said.id, created_at=NOW)
@@ -93,7 +93,7 @@ def test_relations_that_an_extractor_reads_rest_on_the_memory(caplog: pytest.Log
         memory.correct(said.id, "Anna left Ben")
         assert told(memory.relations("Anna")) == [("Anna", "left", "Ben")]
     with pytest.raises(InvalidArgument, match="extract_entities must be true, false or an extractor"):
-        recollect.open(":memory:", embedder=None, extract_entities="yes")  # type: ignore[arg-type]
+        memorata.open(":memory:", embedder=None, extract_entities="yes")  # type: ignore[arg-type]
 
 
 def test_many_texts_are_read_at_once_and_their_relations_written_with_them(
@@ -106,7 +106,7 @@ def test_many_texts_are_read_at_once_and_their_relations_written_with_them(
             asked.append(len(texts))
             return super().extract(texts, known)
 
-    with recollect.open(":memory:", embedder=None, extract_entities=Batched(), clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder=None, extract_entities=Batched(), clock=lambda: NOW) as memory:
         memory.remember_many([f"Anna{n} knows Ben" for n in range(2_500)])
         assert asked == [1_000, 1_000, 500]
         assert len(memory.relations()) == 2_500
@@ -223,7 +223,7 @@ MERGES = st.lists(
 @settings(max_examples=60, deadline=None)
 @given(MERGES)
 def test_merging_is_what_the_table_of_redirects_says(steps: list[tuple[bool, str, str]]) -> None:
-    with recollect.open(":memory:", duplicates="off", embedder=None, clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", duplicates="off", embedder=None, clock=lambda: NOW) as memory:
         for name in PEOPLE:
             memory.remember("x", entities=[name])
         table = Redirects()
@@ -333,7 +333,7 @@ STATES = st.lists(st.sampled_from(["forget", "restore", "correct", "purge"]), ma
 @given(STATES, st.lists(st.integers(-3, 8), max_size=4))
 def test_relations_hold_exactly_while_their_memory_may_be_seen(steps: list[str], days: list[int]) -> None:
     clock = [NOW]
-    with recollect.open(":memory:", embedder=None, clock=lambda: clock[0]) as memory:
+    with memorata.open(":memory:", embedder=None, clock=lambda: clock[0]) as memory:
         first = memory.remember("x", entities=["Anna"])
         memory.relate("Anna", "knows", "Ben", memory=first.id)
         memory.relate("Anna", "likes", "tea")

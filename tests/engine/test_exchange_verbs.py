@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-import recollect
-from recollect.embed import LexicalEmbedder
-from recollect.model.errors import MemoryNotFound
-from recollect.model.memory import Memory
-from recollect.store.port import Hidden
+import memorata
+from memorata.embed import LexicalEmbedder
+from memorata.model.errors import MemoryNotFound
+from memorata.model.memory import Memory
+from memorata.store.port import Hidden
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 
@@ -20,12 +20,12 @@ def memory(id: str, **fields: object) -> Memory:
 
 
 @pytest.fixture
-def engine() -> Iterator[recollect.Engine]:
-    with recollect.open(":memory:", embedder=LexicalEmbedder(dimension=16)) as opened:
+def engine() -> Iterator[memorata.Engine]:
+    with memorata.open(":memory:", embedder=LexicalEmbedder(dimension=16)) as opened:
         yield opened
 
 
-def test_nothing_is_read_from_them_and_they_are_found_at_once(engine: recollect.Engine) -> None:
+def test_nothing_is_read_from_them_and_they_are_found_at_once(engine: memorata.Engine) -> None:
     [taken] = engine.take_over([memory("tea")])
     assert (taken.entities, taken.valid_from) == ((), None)
     assert engine.get("tea") == taken
@@ -33,14 +33,14 @@ def test_nothing_is_read_from_them_and_they_are_found_at_once(engine: recollect.
     assert engine.check() == []
 
 
-def test_one_that_is_known_is_left_as_it_is(engine: recollect.Engine) -> None:
+def test_one_that_is_known_is_left_as_it_is(engine: memorata.Engine) -> None:
     engine.take_over([memory("tea")])
     assert engine.take_over([memory("tea", content="something else"), memory("milk")])[0].id == "milk"
     assert engine.get("tea").content == "Anna said tea yesterday"
     assert engine.take_over([]) == []
 
 
-def test_what_was_hidden_is_hidden_from_the_first_moment(engine: recollect.Engine) -> None:
+def test_what_was_hidden_is_hidden_from_the_first_moment(engine: memorata.Engine) -> None:
     later = NOW + timedelta(days=1)
     both = [memory("tea"), memory("milk", supersedes=("tea",)), memory("gone")]
     hidden = [Hidden("tea", None, later, True), Hidden("gone", later, None)]
@@ -49,7 +49,7 @@ def test_what_was_hidden_is_hidden_from_the_first_moment(engine: recollect.Engin
     assert [each.id for each in engine.list().memories] == ["milk"]
 
 
-def test_if_something_cannot_be_hidden_nothing_comes_in(engine: recollect.Engine) -> None:
+def test_if_something_cannot_be_hidden_nothing_comes_in(engine: memorata.Engine) -> None:
     with pytest.raises(MemoryNotFound):
         engine.take_over([memory("tea")], hidden={"default": [Hidden("nobody", NOW, None)]})
     assert engine.list(hidden=True).memories == ()

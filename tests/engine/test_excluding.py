@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import recollect
-from recollect.engine.candidates import search
-from recollect.engine.excluding import asked_for, permitted
-from recollect.engine.recipe import Recipe
-from recollect.engine.recipes import RECIPES
-from recollect.engine.situation import Situation
-from recollect.engine.words import read_question
-from recollect.model import Period, Place
-from recollect.store.port import Found
-from recollect.text import RuleClassifier
+import memorata
+from memorata.engine.candidates import search
+from memorata.engine.excluding import asked_for, permitted
+from memorata.engine.recipe import Recipe
+from memorata.engine.recipes import RECIPES
+from memorata.engine.situation import Situation
+from memorata.engine.words import read_question
+from memorata.model import Period, Place
+from memorata.store.port import Found
+from memorata.text import RuleClassifier
 
 Make = Callable[..., Situation]
 TEXTS = ["a cup of green tea", "tea that is green", "Green  TEA again", "evergreen tea", "tea with milk"]
@@ -71,7 +71,7 @@ def test_the_best_that_may_be_returned_are_those_of_all_that_were_found(
     said: list[bool], limit: int, by_words: bool
 ) -> None:
     texts = ["a green tea" if each else "tea" for each in said]
-    with recollect.open(":memory:", embedder="lexical") as memory:
+    with memorata.open(":memory:", embedder="lexical") as memory:
         memory.remember_many(texts, duplicates="off")
         with memory.store.view("default", LATER) as view:
             question = read_question("cup -green" if by_words else 'cup -"green tea"', memory.analyser)
@@ -104,7 +104,7 @@ def test_no_recipe_answers_with_what_must_not_occur(recipe: str) -> None:
         {"content": "In Porto one pours green tea for Anna", "entities": ["Anna", "Porto"]},
         {"content": "Anna drinks coffee in Porto", "entities": ["Anna", "Porto"]},
     ]
-    with recollect.open(":memory:", embedder="lexical") as memory:
+    with memorata.open(":memory:", embedder="lexical") as memory:
         memory.remember_many(texts)
         changes = {"least_similarity": 0.0, "least_match": 0.0, "least_confidence": 0.0}
         found = memory.recall('What does Anna drink? -"green tea"', recipe=recipe, changes=changes)

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.engine.fading import what_is_left
-from recollect.engine.recipe import Recipe
-from recollect.engine.recipes import RECIPES
-from recollect.index.record import packed, unpacked
-from recollect.model.memory import Memory
+import memorata
+from memorata.engine.fading import what_is_left
+from memorata.engine.recipe import Recipe
+from memorata.engine.recipes import RECIPES
+from memorata.index.record import packed, unpacked
+from memorata.model.memory import Memory
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -50,7 +50,7 @@ def test_no_shipped_recipe_fades() -> None:
 
 
 def test_of_two_alike_the_newer_or_the_used_comes_first_and_the_score_says_why() -> None:
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
         for id_, days, uses, pinned in (
             ("old", 90, 0, False),
             ("new", 1, 0, False),

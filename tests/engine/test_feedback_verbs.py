@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.engine import open as open_engine
-from recollect.engine.feedback_verbs import signal_of
-from recollect.engine.recall_log import Logging
-from recollect.model.errors import InvalidArgument, RecallNotFound
-from recollect.model.feedback import Signal
+from memorata.engine import Engine
+from memorata.engine import open as open_engine
+from memorata.engine.feedback_verbs import signal_of
+from memorata.engine.recall_log import Logging
+from memorata.model.errors import InvalidArgument, RecallNotFound
+from memorata.model.feedback import Signal
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 

@@ -3,11 +3,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from recollect.engine import Recipe
-from recollect.engine.candidates import Evidence
-from recollect.engine.gate import gate
-from recollect.engine.situation import Situation
-from recollect.model import Place
+from memorata.engine import Recipe
+from memorata.engine.candidates import Evidence
+from memorata.engine.gate import gate
+from memorata.engine.situation import Situation
+from memorata.model import Place
 
 Make = Callable[..., Situation]
 ITEMS = [{"content": f"memory {number}", "confidence": 0.5 + number / 10} for number in range(4)]

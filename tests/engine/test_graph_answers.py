@@ -1,4 +1,4 @@
-from recollect.engine.graph_answers import FoundPath, PathStep
+from memorata.engine.graph_answers import FoundPath, PathStep
 
 
 def test_a_path_reads_as_it_was_walked() -> None:

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import recollect
-from recollect import Engine
-from recollect.model import InvalidArgument
-from recollect.model.errors import EntityNotFound, MemoryNotFound, RecollectError
-from recollect.place import haversine
+import memorata
+from memorata import Engine
+from memorata.model import InvalidArgument
+from memorata.model.errors import EntityNotFound, MemorataError, MemoryNotFound
+from memorata.place import haversine
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -22,7 +22,7 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def memory() -> Iterator[Engine]:
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as engine:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW) as engine:
         yield engine
 
 
@@ -146,12 +146,12 @@ def test_the_nearest_memories_and_how_far_they_are(memory: Engine) -> None:
 def test_places_that_change_are_found_where_they_are_now(memory: Engine) -> None:
     said = memory.remember("x", place={"lat": 0, "lon": 0})
     assert len(memory.near(0, 0, 1)) == 1
-    memory.store.update(recollect.Memory(**{**as_fields(said), "place": recollect.Place(1, 1)}), said.version)
+    memory.store.update(memorata.Memory(**{**as_fields(said), "place": memorata.Place(1, 1)}), said.version)
     assert memory.near(0, 0, 1) == ()
     assert len(memory.near(1, 1, 1)) == 1
 
 
-def as_fields(said: recollect.Memory) -> dict[str, Any]:
+def as_fields(said: memorata.Memory) -> dict[str, Any]:
     return {name: getattr(said, name) for name in said.__dataclass_fields__}
 
 
@@ -166,7 +166,7 @@ def as_fields(said: recollect.Memory) -> dict[str, Any]:
 def test_near_is_what_measuring_everything_gives(
     points: list[tuple[float, float, bool]], lat: float, lon: float, radius: float | None, limit: int
 ) -> None:
-    with recollect.open(":memory:", embedder=None, duplicates="off") as memory:
+    with memorata.open(":memory:", embedder=None, duplicates="off") as memory:
         expected = []
         for north, east, is_hidden in points:
             said = memory.remember("x", place={"lat": north, "lon": east})
@@ -194,7 +194,7 @@ def test_a_timeline_is_in_the_order_of_what_happened(memory: Engine) -> None:
 
 def test_what_was_known_then(tmp_path: Path) -> None:
     moment = [NOW]
-    with recollect.open(tmp_path / "m.db", embedder=None, clock=lambda: moment[0]) as memory:
+    with memorata.open(tmp_path / "m.db", embedder=None, clock=lambda: moment[0]) as memory:
         here = {"lat": 48.86, "lon": 2.35}
         old = memory.remember("Anna met Ben", entities=["Anna", "Ben"], place=here)
         memory.relate("Anna", "works_at", "Acme", memory=old.id)
@@ -302,7 +302,7 @@ def test_bad_input_is_refused_in_clear_words_and_nothing_is_written(
     memory.relate("Anna", "knows", "Ben")
     memory.merge_entities("Anna", "Bobby")
     before = memory.store.changes(0, 100)
-    with pytest.raises(RecollectError, match=message) as caught:
+    with pytest.raises(MemorataError, match=message) as caught:
         call(memory)
     assert isinstance(caught.value, InvalidArgument | EntityNotFound | MemoryNotFound)
     assert memory.store.changes(0, 100) == before

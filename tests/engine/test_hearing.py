@@ -12,17 +12,17 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-import recollect
-from recollect.duplicates.near import is_turn
-from recollect.embed.port import Prompts, Vectors
-from recollect.engine import Engine
-from recollect.engine.duplicate_modes import Duplicates
-from recollect.engine.hearing import Hearing, _by_words, _Candidate
-from recollect.model.errors import EmbedderError, InvalidArgument
-from recollect.store.port import Entry, View
-from recollect.store.sqlite import openings
-from recollect.store.sqlite.openings import OpeningStore
-from recollect.store.sqlite.store import SqliteStore
+import memorata
+from memorata.duplicates.near import is_turn
+from memorata.embed.port import Prompts, Vectors
+from memorata.engine import Engine
+from memorata.engine.duplicate_modes import Duplicates
+from memorata.engine.hearing import Hearing, _by_words, _Candidate
+from memorata.model.errors import EmbedderError, InvalidArgument
+from memorata.store.port import Entry, View
+from memorata.store.sqlite import openings
+from memorata.store.sqlite.openings import OpeningStore
+from memorata.store.sqlite.store import SqliteStore
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -45,7 +45,7 @@ def clock() -> Clock:
 @pytest.fixture(params=["lexical", None])
 def memory(request: pytest.FixtureRequest, clock: Clock) -> Iterator[Engine]:
     """An engine with vectors of hashed words, and one without any."""
-    with recollect.open(":memory:", embedder=request.param, clock=clock) as engine:
+    with memorata.open(":memory:", embedder=request.param, clock=clock) as engine:
         yield engine
 
 
@@ -203,7 +203,7 @@ def test_the_higher_confidence_is_taken_over(memory: Engine) -> None:
 
 
 def test_a_correction_wins_over_what_it_sets_right_and_nothing_else(clock: Clock) -> None:
-    with recollect.open(":memory:", embedder="lexical", clock=clock) as memory:
+    with memorata.open(":memory:", embedder="lexical", clock=clock) as memory:
         text = "The flight to {} with the choir, orchestra, soloists, conductor, crew and cats leaves at {}"
         old = memory.remember(text.format("Rome", "8"))
         other = memory.remember(text.format("Oslo", "8"))
@@ -250,13 +250,13 @@ def test_what_is_taken_as_it_is_is_not_compared(memory: Engine) -> None:
 
 
 def test_the_setting_holds_for_both_verbs() -> None:
-    with recollect.open(":memory:", embedder=None, duplicates="off") as memory:
+    with memorata.open(":memory:", embedder=None, duplicates="off") as memory:
         memory.remember("tea")
         memory.remember("tea")
         memory.remember_many(["tea"])
         assert seen(memory) == ["tea"] * 3
         assert memory.duplicates is Duplicates.OFF
-    with recollect.open(":memory:", embedder=None, duplicates="exact") as memory:
+    with memorata.open(":memory:", embedder=None, duplicates="exact") as memory:
         memory.remember("Anna likes the green tea from Japan")
         memory.remember("Anna likes green tea from Japan")
         assert len(seen(memory)) == 2
@@ -264,7 +264,7 @@ def test_the_setting_holds_for_both_verbs() -> None:
 
 @pytest.mark.parametrize("bad", ["fuzzy", "", 1, None])
 def test_another_word_is_refused(memory: Engine, bad: Any) -> None:
-    calls: list[Callable[[], Any]] = [lambda: recollect.open(":memory:", embedder=None, duplicates=bad)]
+    calls: list[Callable[[], Any]] = [lambda: memorata.open(":memory:", embedder=None, duplicates=bad)]
     if bad is not None:
         calls += [
             lambda: memory.remember("tea", duplicates=bad),
@@ -369,7 +369,7 @@ def everything_looked_at(hearing: Hearing, view: View, entry: Entry) -> list[_Ca
 
 def told(said: Sequence[tuple[str, bool]], *, batch: bool) -> list[Any]:
     """Return all that can be read of an engine after it was told some things, some of them as turns."""
-    with recollect.open(":memory:", embedder=Scattered(), clock=lambda: START) as engine:
+    with memorata.open(":memory:", embedder=Scattered(), clock=lambda: START) as engine:
         turn = {"source": {"speaker": "Ida", "session": "s", "position": 1}}
         items: list[dict[str, Any]] = [
             {"content": text, "id": f"m{number}"} | (turn if as_turn else {})
@@ -467,7 +467,7 @@ def test_words_are_looked_at_where_vectors_do_not_tell(before: list[str], new: s
 )
 def test_the_same_words_in_another_form_of_unicode_are_the_same(text: str, mode: str) -> None:
     for form in ("NFD", "NFKC"):
-        with recollect.open(":memory:", embedder="lexical", duplicates=mode) as memory:
+        with memorata.open(":memory:", embedder="lexical", duplicates=mode) as memory:
             first = memory.remember(text)
             for number in range(8):
                 memory.remember(f"a quite different note about number {number * 7_919}")

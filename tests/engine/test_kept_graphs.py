@@ -5,18 +5,18 @@ from datetime import UTC, datetime
 
 import pytest
 
-import recollect
-from recollect import Engine
-from recollect.engine.kept_graphs import Graphs
-from recollect.engine.naming import NameBook
-from recollect.model import InvalidArgument
+import memorata
+from memorata import Engine
+from memorata.engine.kept_graphs import Graphs
+from memorata.engine.naming import NameBook
+from memorata.model import InvalidArgument
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
 
 @pytest.fixture
 def memory() -> Iterator[Engine]:
-    with recollect.open(":memory:", embedder=None, clock=lambda: NOW) as engine:
+    with memorata.open(":memory:", embedder=None, clock=lambda: NOW) as engine:
         yield engine
 
 

@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.embed.exchange import Patience
-from recollect.embed.http import OllamaEmbedder
-from recollect.embed.lexical import LexicalEmbedder
-from recollect.embed.select import Resources
-from recollect.engine.copying import copy
-from recollect.engine.engine import Engine
-from recollect.engine.known_services import DIMENSION, Service, settled
-from recollect.model.errors import DimensionMismatch, InvalidArgument, ServiceUnreachable
-from recollect.store.sqlite.store import SqliteStore
+import memorata
+from memorata.embed.exchange import Patience
+from memorata.embed.http import OllamaEmbedder
+from memorata.embed.lexical import LexicalEmbedder
+from memorata.embed.select import Resources
+from memorata.engine.copying import copy
+from memorata.engine.engine import Engine
+from memorata.engine.known_services import DIMENSION, Service, settled
+from memorata.model.errors import DimensionMismatch, InvalidArgument, ServiceUnreachable
+from memorata.store.sqlite.store import SqliteStore
 
 TEXTS = ("Anna drinks green tea.", "Ben drinks coffee.")
 
@@ -26,7 +26,7 @@ def memory(ollama: Any, tmp_path: Path) -> Callable[..., Engine]:
         resources = Resources(
             patience=Patience(attempts=2, first_pause=0.01), question_seconds=2.0, dimension=dimension
         )
-        return recollect.open(tmp_path / "m.db", embedder=embedder, resources=resources)
+        return memorata.open(tmp_path / "m.db", embedder=embedder, resources=resources)
 
     with opened(embedder=ollama.name) as made:
         made.remember_many(TEXTS)
@@ -44,9 +44,9 @@ def test_a_model_that_has_changed_its_length_answers_by_words_and_says_what_to_d
         assert found.hits[0].memory.content == TEXTS[0]
         assert found.embedder == ""
         assert "gave vectors of 32 dimensions where 64 were expected" in found.degraded[0]
-        assert "set the dimension (RECOLLECT_DIMENSION=32) and run `recollect reembed`" in found.degraded[0]
+        assert "set the dimension (MEMORATA_DIMENSION=32) and run `memorata reembed`" in found.degraded[0]
         assert opened.remember("Cleo drinks milk.").embedder == ""
-        with pytest.raises(DimensionMismatch, match="RECOLLECT_DIMENSION=32"):
+        with pytest.raises(DimensionMismatch, match="MEMORATA_DIMENSION=32"):
             opened.reembed()
         assert opened.store.statistics()["vectors"] == {opened.embedder.name: 2}
 
@@ -140,20 +140,20 @@ def test_a_copy_takes_the_length_along(ollama: Any, memory: Callable[..., Engine
 def test_an_embedder_of_the_caller_s_own_need_not_be_there_either(ollama: Any, tmp_path: Path) -> None:
     address = ollama.name.partition("@")[2]
     path = tmp_path / "m.db"
-    with recollect.open(path, embedder=OllamaEmbedder("m", address)) as opened:
+    with memorata.open(path, embedder=OllamaEmbedder("m", address)) as opened:
         opened.remember(TEXTS[0])
     ollama.stop()
-    with recollect.open(path, embedder=OllamaEmbedder("m", address)) as opened:
+    with memorata.open(path, embedder=OllamaEmbedder("m", address)) as opened:
         assert "refused" in opened.recall("green tea").degraded[0]
         ollama.start()
     given = OllamaEmbedder("m", address, dimension=64)
-    with recollect.open(path, embedder=given) as opened:
+    with memorata.open(path, embedder=given) as opened:
         assert opened.embedder is given
         assert opened.recall("green tea").degraded == ()
     ollama.stop()
     hasty = Patience(attempts=1)
     with pytest.raises(ServiceUnreachable):
-        recollect.open(tmp_path / "new.db", embedder=OllamaEmbedder("m", address, patience=hasty))
+        memorata.open(tmp_path / "new.db", embedder=OllamaEmbedder("m", address, patience=hasty))
 
 
 def test_only_services_are_services() -> None:

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.embed import LexicalEmbedder
-from recollect.engine.leasing import Leasing
-from recollect.model.errors import InvalidArgument, LeaseLost, StoreUnavailable, WorkUnderWay
-from recollect.store.sqlite.store import SqliteStore
+import memorata
+from memorata.embed import LexicalEmbedder
+from memorata.engine.leasing import Leasing
+from memorata.model.errors import InvalidArgument, LeaseLost, StoreUnavailable, WorkUnderWay
+from memorata.store.sqlite.store import SqliteStore
 
 OLD, NEW = LexicalEmbedder(dimension=32), LexicalEmbedder(dimension=64)
 WORKER = Path(__file__).with_name("killed_worker.py")
@@ -48,11 +48,11 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def two(path: Path, clock: Clock) -> Iterator[tuple[recollect.Engine, recollect.Engine]]:
+def two(path: Path, clock: Clock) -> Iterator[tuple[memorata.Engine, memorata.Engine]]:
     """Two engines on one file, with old episodes to promote, expire and summarise."""
     life = {"working_days": 1, "episodic_uses": 1, "summary_days": 1, "summary_sources": 2}
     options: dict[str, Any] = {"embedder": OLD, "clock": clock, "life": life, "lease_seconds": 60}
-    with recollect.open(path, **options) as one, recollect.open(path, **options) as other:
+    with memorata.open(path, **options) as one, memorata.open(path, **options) as other:
         one.remember_many(
             [
                 {"content": f"Anna drank green tea in the garden on day {number}", "tier": "episodic"}
@@ -66,7 +66,7 @@ def two(path: Path, clock: Clock) -> Iterator[tuple[recollect.Engine, recollect.
 
 
 def test_of_two_engines_one_maintains_and_the_other_is_told_who(
-    two: tuple[recollect.Engine, recollect.Engine], clock: Clock
+    two: tuple[memorata.Engine, memorata.Engine], clock: Clock
 ) -> None:
     one, other = two
     refused: list[str] = []
@@ -93,7 +93,7 @@ def caught_name() -> str:
 
 
 def test_a_dry_run_and_another_namespace_are_in_nobodys_way(
-    two: tuple[recollect.Engine, recollect.Engine],
+    two: tuple[memorata.Engine, memorata.Engine],
 ) -> None:
     one, other = two
     with one.leasing.hold("maintain", "default"):
@@ -104,7 +104,7 @@ def test_a_dry_run_and_another_namespace_are_in_nobodys_way(
 
 
 def test_a_worker_that_was_taken_over_writes_nothing_more(
-    two: tuple[recollect.Engine, recollect.Engine], clock: Clock
+    two: tuple[memorata.Engine, memorata.Engine], clock: Clock
 ) -> None:
     one, other = two
 
@@ -124,7 +124,7 @@ def test_a_worker_that_was_taken_over_writes_nothing_more(
 
 
 def test_work_that_ran_out_of_time_goes_on_if_nobody_wanted_it(
-    two: tuple[recollect.Engine, recollect.Engine], clock: Clock
+    two: tuple[memorata.Engine, memorata.Engine], clock: Clock
 ) -> None:
     def slow(step: str, count: int) -> None:
         clock.now += timedelta(hours=1)
@@ -132,7 +132,7 @@ def test_work_that_ran_out_of_time_goes_on_if_nobody_wanted_it(
     assert len(two[0].maintain(progress=slow).expired) == 4
 
 
-def test_a_progress_that_raises_gives_the_lease_back(two: tuple[recollect.Engine, recollect.Engine]) -> None:
+def test_a_progress_that_raises_gives_the_lease_back(two: tuple[memorata.Engine, memorata.Engine]) -> None:
     def stop(step: str, count: int) -> None:
         raise KeyboardInterrupt
 
@@ -142,7 +142,7 @@ def test_a_progress_that_raises_gives_the_lease_back(two: tuple[recollect.Engine
     two[1].maintain()
 
 
-def test_two_threads_of_one_engine_do_not_do_the_same(two: tuple[recollect.Engine, recollect.Engine]) -> None:
+def test_two_threads_of_one_engine_do_not_do_the_same(two: tuple[memorata.Engine, memorata.Engine]) -> None:
     one, found = two[0], []
 
     def other() -> None:
@@ -161,7 +161,7 @@ def test_two_threads_of_one_engine_do_not_do_the_same(two: tuple[recollect.Engin
 
 
 def test_a_lease_that_cannot_be_given_back_runs_out_by_itself(
-    two: tuple[recollect.Engine, recollect.Engine],
+    two: tuple[memorata.Engine, memorata.Engine],
     clock: Clock,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -180,10 +180,10 @@ def test_a_lease_that_cannot_be_given_back_runs_out_by_itself(
 
 
 def test_a_lease_is_renewed_now_and_then_and_not_at_every_step(
-    two: tuple[recollect.Engine, recollect.Engine], monkeypatch: pytest.MonkeyPatch
+    two: tuple[memorata.Engine, memorata.Engine], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moment = [0.0]
-    monkeypatch.setattr("recollect.engine.leasing.monotonic", lambda: moment[0])
+    monkeypatch.setattr("memorata.engine.leasing.monotonic", lambda: moment[0])
     renewed: list[object] = []
     monkeypatch.setattr(SqliteStore, "renew", lambda self, *given: renewed.append(given))
     with two[0].leasing.hold("tune", "default") as held:
@@ -204,7 +204,7 @@ def test_a_lease_lasts_for_a_while(seconds: float, clock: Clock) -> None:
 def test_a_killed_worker_is_taken_over_and_everything_is_embedded_once(
     path: Path, elsewhere: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with recollect.open(path, embedder=OLD) as memory:
+    with memorata.open(path, embedder=OLD) as memory:
         memory.remember_many([f"thought number {number} about tea" for number in range(160)])
     with subprocess.Popen(
         [sys.executable, str(WORKER), str(path), "1.5"], stdout=subprocess.PIPE, text=True
@@ -214,12 +214,12 @@ def test_a_killed_worker_is_taken_over_and_everything_is_embedded_once(
             worker.stdout.readline()
         os.kill(worker.pid, signal.SIGKILL)
     killed = monotonic()
-    with recollect.open(path, embedder=NEW) as memory:
+    with memorata.open(path, embedder=NEW) as memory:
         waiting = memory.store.count_waiting()
         assert 0 < waiting <= 160 - 3 * 16
         if elsewhere:
             # From another machine nobody can see that it is gone.
-            monkeypatch.setattr("recollect.engine.leasing.is_gone", lambda worker: False)
+            monkeypatch.setattr("memorata.engine.leasing.is_gone", lambda worker: False)
             with pytest.raises(WorkUnderWay, match=f"process {worker.pid}"):
                 memory.reembed()
             sleep(max(0.0, killed + 1.6 - monotonic()))

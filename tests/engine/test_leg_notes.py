@@ -1,7 +1,7 @@
 import numpy as np
 
-from recollect.engine.leg_notes import noted
-from recollect.store.port import NOTHING
+from memorata.engine.leg_notes import noted
+from memorata.store.port import NOTHING
 
 
 def test_notes_are_told_for_the_slots_asked_about_and_no_others() -> None:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.engine.life import RULES, USUAL, Life
-from recollect.index.record import packed, unpacked
-from recollect.model.errors import InvalidArgument
-from recollect.model.memory import Memory, Tier
-from recollect.rank.confidence import worn
+from memorata.engine.life import RULES, USUAL, Life
+from memorata.index.record import packed, unpacked
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Memory, Tier
+from memorata.rank.confidence import worn
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -5,7 +5,7 @@ import io
 import re
 from pathlib import Path
 
-from recollect.engine.life import RULES
+from memorata.engine.life import RULES
 
 TEXT = (Path(__file__).parents[2] / "docs" / "life.md").read_text("utf-8")
 

@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-import recollect
-from recollect import Engine
-from recollect.engine.life_verbs import LifeVerbs
-from recollect.model.errors import MemoryNotFound
-from recollect.model.memory import Tier
+import memorata
+from memorata import Engine
+from memorata.engine.life_verbs import LifeVerbs
+from memorata.model.errors import MemoryNotFound
+from memorata.model.memory import Tier
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 VERBS = {
@@ -37,7 +37,7 @@ def clock() -> Clock:
 @pytest.fixture
 def memory(clock: Clock) -> Iterator[Engine]:
     rules = {"working_days": 7, "working_uses": 2, "confidence_loss": 0.1}
-    with recollect.open(":memory:", embedder="lexical", clock=clock, life=rules) as opened:
+    with memorata.open(":memory:", embedder="lexical", clock=clock, life=rules) as opened:
         yield opened
 
 

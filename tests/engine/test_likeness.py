@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from recollect.duplicates.methods import Method
-from recollect.duplicates.signatures import ShingleSigner
-from recollect.engine.likeness import Candidates, Likeness, joined, most_alike
-from recollect.store.port import Floats
+from memorata.duplicates.methods import Method
+from memorata.duplicates.signatures import ShingleSigner
+from memorata.engine.likeness import Candidates, Likeness, joined, most_alike
+from memorata.store.port import Floats
 
 
 def quiet(what: str, done: int, total: int) -> None:
@@ -39,7 +39,7 @@ def test_in_a_crowd_the_pairs_grow_with_the_number_and_not_with_its_square() -> 
 
 
 def test_a_sample_tells_a_crowd(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.engine.likeness._CROWD", 1_000)
+    monkeypatch.setattr("memorata.engine.likeness._CROWD", 1_000)
     looked, same = Likeness(0.92, ShingleSigner()), np.zeros(60, np.uint64)
     assert looked.crowded(crowd(60), same)
     assert not looked.crowded(crowd(60), np.arange(60, dtype=np.uint64))
@@ -50,8 +50,8 @@ def test_of_very_many_pairs_each_memory_keeps_those_most_like_it(monkeypatch: py
     pairs = np.array([[0, 1], [0, 2], [0, 3], [1, 2]], np.intp)
     found = Candidates(pairs, np.array([0.93, 0.99, 0.95, np.nan]))
     assert most_alike(found) is found
-    monkeypatch.setattr("recollect.engine.likeness._FEW", 3)
-    monkeypatch.setattr("recollect.engine.likeness._READ", 2)
+    monkeypatch.setattr("memorata.engine.likeness._FEW", 3)
+    monkeypatch.setattr("memorata.engine.likeness._READ", 2)
     assert most_alike(found).pairs.tolist() == [[0, 2], [0, 3], [1, 2]]
 
 

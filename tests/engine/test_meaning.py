@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import recollect
-from recollect.embed import LexicalEmbedder
-from recollect.embed.port import Vectors
-from recollect.engine.meaning import Meaning
-from recollect.model import InvalidArgument, Memory
-from recollect.model.errors import EmbedderError, MissingExtra
-from recollect.store.port import Entry
-from recollect.store.sqlite.store import SqliteStore
+import memorata
+from memorata.embed import LexicalEmbedder
+from memorata.embed.port import Vectors
+from memorata.engine.meaning import Meaning
+from memorata.model import InvalidArgument, Memory
+from memorata.model.errors import EmbedderError, MissingExtra
+from memorata.store.port import Entry
+from memorata.store.sqlite.store import SqliteStore
 
 
 class Counting(LexicalEmbedder):
@@ -192,7 +192,7 @@ class Laid(LexicalEmbedder):
 def test_vectors_are_compared_however_they_lie_in_memory(lay: Any) -> None:
     embedder = Laid(dimension=64)
     embedder.lay = lay
-    with recollect.open(":memory:", embedder=embedder) as memory:
+    with memorata.open(":memory:", embedder=embedder) as memory:
         tea = memory.remember("Anna drinks green tea in the morning")
         memory.remember("The server was moved to another room")
         best = memory.recall("Anna drinks green tea in the morning", recipe="vector").hits[0]

@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-import recollect
-from recollect.engine.named_entities import named_terms, possible_entities
-from recollect.engine.situation import Situation
-from recollect.engine.words import read_question
-from recollect.text import ANALYSERS
+import memorata
+from memorata.engine.named_entities import named_terms, possible_entities
+from memorata.engine.situation import Situation
+from memorata.engine.words import read_question
+from memorata.text import ANALYSERS
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 SNOWBALL = ANALYSERS["snowball"]
@@ -62,7 +62,7 @@ def test_terms_name_what_is_mentioned(situation: Callable[..., Situation]) -> No
     ("rare", "common"), [("Anna", "Ben"), ("James", "Charles"), ("Anna Keller", "Ben Miles")]
 )
 def test_rare_names_weigh_more_whatever_their_form(rare: str, common: str) -> None:
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
         for number in range(20):
             memory.remember(f"{common} had tea number {number}")
         memory.remember(f"Yesterday {rare} had tea")

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import recollect
-from recollect.embed.lexical import LexicalEmbedder
-from recollect.embed.port import Vectors
-from recollect.engine.named_speakers import possible_names, with_speakers
-from recollect.engine.words import Question, read_question
-from recollect.model import Source
-from recollect.store.port import View
-from recollect.text import ANALYSERS
+import memorata
+from memorata.embed.lexical import LexicalEmbedder
+from memorata.embed.port import Vectors
+from memorata.engine.named_speakers import possible_names, with_speakers
+from memorata.engine.words import Question, read_question
+from memorata.model import Source
+from memorata.store.port import View
+from memorata.text import ANALYSERS
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 SNOWBALL = ANALYSERS["snowball"]
@@ -27,11 +27,11 @@ TALK = [
 
 
 @pytest.fixture
-def talking() -> Iterator[Callable[[list[tuple[str, str]]], recollect.Engine]]:
+def talking() -> Iterator[Callable[[list[tuple[str, str]]], memorata.Engine]]:
     with ExitStack() as stack:
 
-        def make(talk: list[tuple[str, str]]) -> recollect.Engine:
-            memory = stack.enter_context(recollect.open(":memory:", embedder="lexical", clock=lambda: NOW))
+        def make(talk: list[tuple[str, str]]) -> memorata.Engine:
+            memory = stack.enter_context(memorata.open(":memory:", embedder="lexical", clock=lambda: NOW))
             for speaker, text in talk:
                 memory.remember(text, source=Source(speaker=speaker, session="s1"))
             return memory
@@ -78,7 +78,7 @@ def test_names_have_a_capital_letter_where_there_are_any(asked: str, words: list
     ],
 )
 def test_a_named_speaker_is_told_from_what_is_asked(
-    talking: Callable[..., recollect.Engine], asked: str, speakers: tuple[str, ...], topic: str
+    talking: Callable[..., memorata.Engine], asked: str, speakers: tuple[str, ...], topic: str
 ) -> None:
     with talking(TALK).store.view("default", NOW) as view:
         found = named(asked, view)
@@ -86,7 +86,7 @@ def test_a_named_speaker_is_told_from_what_is_asked(
     assert found.text == asked
 
 
-def test_who_says_little_stays_in_what_is_embedded(talking: Callable[..., recollect.Engine]) -> None:
+def test_who_says_little_stays_in_what_is_embedded(talking: Callable[..., memorata.Engine]) -> None:
     with talking(TALK).store.view("default", NOW) as view:
         # Anna says two of five, Zoe one.
         found = named("What do Anna and Zoe paint?", view, share=0.4)
@@ -94,7 +94,7 @@ def test_who_says_little_stays_in_what_is_embedded(talking: Callable[..., recoll
         assert named("What does Anna paint?", view, share=0.41).topic == "What does Anna paint?"
 
 
-def test_the_roots_of_a_name_are_not_looked_for_either(talking: Callable[..., recollect.Engine]) -> None:
+def test_the_roots_of_a_name_are_not_looked_for_either(talking: Callable[..., memorata.Engine]) -> None:
     memory = talking([("Мария", "Я рисую лошадей"), ("Иван", "Мария, отлично!")])
     question = read_question("Что рисует Мария?", SNOWBALL)
     with memory.store.view("default", NOW) as view:
@@ -113,7 +113,7 @@ def test_the_roots_of_a_name_are_not_looked_for_either(talking: Callable[..., re
     ],
 )
 def test_a_speaker_is_looked_for_as_speakers_are_read_whatever_the_language_of_the_question(
-    talking: Callable[..., recollect.Engine], asked: str, speaker: str, terms: dict[str, int]
+    talking: Callable[..., memorata.Engine], asked: str, speaker: str, terms: dict[str, int]
 ) -> None:
     with talking([(speaker, "Mmm."), ("Ben", "Aha.")]).store.view("default", NOW) as view:
         found = named(asked, view)
@@ -122,14 +122,14 @@ def test_a_speaker_is_looked_for_as_speakers_are_read_whatever_the_language_of_t
 
 
 def test_a_name_that_is_not_looked_for_stays_in_what_is_embedded(
-    talking: Callable[..., recollect.Engine],
+    talking: Callable[..., memorata.Engine],
 ) -> None:
     with talking(TALK).store.view("default", NOW) as view:
         found = named("What does Anna paint, but not -anna", view)
     assert (found.speakers, found.topic) == ((), "")
 
 
-def test_what_only_names_her_is_not_found_by_her_name(talking: Callable[..., recollect.Engine]) -> None:
+def test_what_only_names_her_is_not_found_by_her_name(talking: Callable[..., memorata.Engine]) -> None:
     memory, asked = talking(TALK), "What did Anna paint?"
     apart = memory.recall(asked, recipe="bm25", changes={"speakers_apart": True}).hits
     whole = memory.recall(asked, recipe="bm25").hits
@@ -144,7 +144,7 @@ def test_what_only_names_her_is_not_found_by_her_name(talking: Callable[..., rec
 
 
 def test_an_explanation_says_what_was_embedded_if_not_the_question(
-    talking: Callable[..., recollect.Engine],
+    talking: Callable[..., memorata.Engine],
 ) -> None:
     memory, asked = talking(TALK), "What did Anna paint?"
     assert "compared with “What did paint?”" in str(memory.recall(asked).hits[0].explanation)
@@ -168,7 +168,7 @@ class _Noting(LexicalEmbedder):
 
 def test_the_question_is_embedded_without_the_name() -> None:
     embedder = _Noting()
-    with recollect.open(":memory:", embedder=embedder, clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder=embedder, clock=lambda: NOW) as memory:
         for speaker, text in TALK:
             memory.remember(text, source=Source(speaker=speaker))
         embedder.asked.clear()

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import recollect
-from recollect import Engine
-from recollect.engine.kept_graphs import Graphs
-from recollect.engine.namespace_graph import NamespaceGraph
-from recollect.engine.naming import NameBook
-from recollect.model import InvalidArgument, Relation
+import memorata
+from memorata import Engine
+from memorata.engine.kept_graphs import Graphs
+from memorata.engine.namespace_graph import NamespaceGraph
+from memorata.engine.naming import NameBook
+from memorata.model import InvalidArgument, Relation
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -29,7 +29,7 @@ def memory() -> Iterator[Engine]:
 
 
 def opened() -> Engine:
-    return recollect.open(
+    return memorata.open(
         ":memory:", embedder=None, extract_entities=False, duplicates="off", clock=lambda: NOW
     )
 
@@ -134,7 +134,7 @@ ACTS = st.lists(
 def test_the_graph_as_of_a_moment_is_the_one_there_was_then(acts: list[tuple[str, str, str, int]]) -> None:
     hours = iter(range(100))
     moment = [NOW]
-    with recollect.open(
+    with memorata.open(
         ":memory:", embedder=None, extract_entities=False, duplicates="off", clock=lambda: moment[0]
     ) as memory:
         was: list[tuple[datetime, Counter[tuple[Any, str, Any, float]]]] = []
@@ -295,7 +295,7 @@ def test_catching_up_gives_what_building_anew_gives(steps: list[tuple[Any, ...]]
 
 
 def test_ranks_are_computed_once_for_each_state() -> None:
-    with recollect.open(":memory:", embedder="lexical") as memory:
+    with memorata.open(":memory:", embedder="lexical") as memory:
         memory.remember("Anna met Ben", entities=["Anna", "Ben"])
         known = memory._graphs.at("default", memory._clock())
         before = known.ranks

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.engine.naming import NameBook, Names
-from recollect.model import Entity, InvalidArgument, Relation
-from recollect.store.naming import EntityRecord
-from recollect.store.sqlite.store import SqliteStore
-from recollect.text.entities import RuleExtractor
-from recollect.text.known_names import KnownNames
-from recollect.text.mentions import Extraction, Mention
+from memorata.engine.naming import NameBook, Names
+from memorata.model import Entity, InvalidArgument, Relation
+from memorata.store.naming import EntityRecord
+from memorata.store.sqlite.store import SqliteStore
+from memorata.text.entities import RuleExtractor
+from memorata.text.known_names import KnownNames
+from memorata.text.mentions import Extraction, Mention
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 NAMES = Names(
@@ -61,7 +61,7 @@ def test_the_book_reads_names_again_only_when_they_have_changed(
     assert book.of("default") is first
     store.describe_entity("default", "Anna", aliases=["Annie"])
     assert book.of("default").key("annie") == "anna"
-    monkeypatch.setattr("recollect.engine.naming._KEPT", 1)
+    monkeypatch.setattr("memorata.engine.naming._KEPT", 1)
     book.of("other")
     assert len(book._kept) == 1
 

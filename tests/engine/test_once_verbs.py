@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-import recollect
-from recollect import Engine
-from recollect.engine.once_verbs import KEPT_FOR, Answered
-from recollect.model.errors import (
+import memorata
+from memorata import Engine
+from memorata.engine.once_verbs import KEPT_FOR, Answered
+from memorata.model.errors import (
     InvalidArgument,
     MemoryNotFound,
     RecallNotFound,
@@ -33,7 +33,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def memory(clock: Clock) -> Iterator[Engine]:
-    with recollect.open(":memory:", embedder="lexical", clock=clock) as engine:
+    with memorata.open(":memory:", embedder="lexical", clock=clock) as engine:
         yield engine
 
 

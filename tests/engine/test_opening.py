@@ -6,19 +6,19 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-import recollect
-from recollect.embed import http
-from recollect.embed.catalogue import CATALOGUE
-from recollect.embed.exchange import Patience
-from recollect.embed.select import Resources
-from recollect.engine.opening import open_store
-from recollect.model import InvalidArgument
-from recollect.model.errors import (
+import memorata
+from memorata.embed import http
+from memorata.embed.catalogue import CATALOGUE
+from memorata.embed.exchange import Patience
+from memorata.embed.select import Resources
+from memorata.engine.opening import open_store
+from memorata.model import InvalidArgument
+from memorata.model.errors import (
     DimensionMismatch,
     EmbedderError,
+    MemorataError,
     ModelNotInstalled,
     NotSupportedHere,
-    RecollectError,
     ServiceUnreachable,
     StoreError,
     StoreReadOnly,
@@ -30,9 +30,9 @@ NO_MODELS = Resources()
 
 def test_a_store_remembers_how_it_reads(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path, embedder="lexical", analyser_name="plain") as memory:
+    with memorata.open(path, embedder="lexical", analyser_name="plain") as memory:
         memory.remember("The batteries")
-    with recollect.open(path) as memory:
+    with memorata.open(path) as memory:
         assert memory.analyser.name == "plain"
         assert memory.embedder is not None
         assert memory.embedder.name.startswith("lexical")
@@ -40,13 +40,13 @@ def test_a_store_remembers_how_it_reads(tmp_path: Path) -> None:
     with pytest.raises(
         InvalidArgument, match="analyser must be 'plain', as the words of this store were read"
     ):
-        recollect.open(path, analyser_name="snowball")
+        memorata.open(path, analyser_name="snowball")
 
 
 def test_a_new_store_takes_the_best_there_is_and_says_so(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db", resources=NO_MODELS) as memory:
+    with memorata.open(tmp_path / "m.db", resources=NO_MODELS) as memory:
         assert memory.embedder is not None
-        assert any("recollect model install" in note for note in memory.notes)
+        assert any("memorata model install" in note for note in memory.notes)
 
 
 def test_a_model_of_the_hub_is_looked_up_where_its_own_tools_keep_it(
@@ -54,15 +54,15 @@ def test_a_model_of_the_hub_is_looked_up_where_its_own_tools_keep_it(
 ) -> None:
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
     with pytest.raises(ModelNotInstalled, match=r"org/name is not in the hub cache .*cache"):
-        recollect.open(tmp_path / "m.db", embedder="hub:org/name")
+        memorata.open(tmp_path / "m.db", embedder="hub:org/name")
 
 
 def test_a_store_whose_model_is_gone_answers_by_words(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         memory.remember("Anna likes tea.")
         memory.store.remember_setting("embedder", "arctic-embed-s")
-    with recollect.open(path, resources=Resources(models=tmp_path / "nowhere")) as memory:
+    with memorata.open(path, resources=Resources(models=tmp_path / "nowhere")) as memory:
         assert "words only" in memory.notes[0]
         answer = memory.recall("tea")
         assert len(answer) == 1
@@ -76,10 +76,10 @@ HURRIED = Resources(patience=Patience(attempts=1, timeout=1))
 @pytest.mark.parametrize("embedder", ["auto", AWAY])
 def test_a_store_whose_service_is_away_answers_by_words(embedder: str, tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         memory.remember("Anna likes tea.")
         memory.store.remember_setting("embedder", AWAY)
-    with recollect.open(path, embedder=embedder, resources=HURRIED) as memory:
+    with memorata.open(path, embedder=embedder, resources=HURRIED) as memory:
         assert "words only" in memory.notes[0]
         assert "refused the connection" in memory.notes[0]
         assert memory.recall("tea").degraded
@@ -93,10 +93,10 @@ def test_a_store_whose_embedder_cannot_be_named_any_more_answers_by_words(
     recorded: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         memory.remember("Anna likes tea.")
         memory.store.remember_setting("embedder", recorded)
-    with recollect.open(path) as memory:
+    with memorata.open(path) as memory:
         assert "words only" in memory.notes[0]
         assert len(memory.recall("tea")) == 1
 
@@ -104,12 +104,12 @@ def test_a_store_whose_embedder_cannot_be_named_any_more_answers_by_words(
 def test_a_service_that_the_store_does_not_know_has_to_be_there(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with pytest.raises(ServiceUnreachable):
-        recollect.open(path, embedder=AWAY, resources=HURRIED)
+        memorata.open(path, embedder=AWAY, resources=HURRIED)
     assert not path.exists()
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         memory.remember("Anna likes tea.")
     with pytest.raises(ServiceUnreachable):
-        recollect.open(path, embedder=AWAY, resources=HURRIED)
+        memorata.open(path, embedder=AWAY, resources=HURRIED)
 
 
 def test_a_service_that_gives_other_vectors_than_was_said_decides_nothing(
@@ -118,15 +118,15 @@ def test_a_service_that_gives_other_vectors_than_was_said_decides_nothing(
     monkeypatch.setattr(http, "post_json", lambda *asked: {"embeddings": [[0.6, 0.8]]})
     path = tmp_path / "m.db"
     with pytest.raises(DimensionMismatch, match="2 dimensions where 3 were expected"):
-        recollect.open(path, embedder="ollama:some-model", resources=Resources(dimension=3))
+        memorata.open(path, embedder="ollama:some-model", resources=Resources(dimension=3))
     assert not path.exists()
-    with recollect.open(path, embedder="ollama:some-model", resources=Resources(dimension=2)) as memory:
+    with memorata.open(path, embedder="ollama:some-model", resources=Resources(dimension=2)) as memory:
         assert memory.remember("Anna likes tea.").embedder.startswith("ollama:some-model@")
 
 
 def test_an_embedder_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(EmbedderError, match="there is no embedder 'best'"):
-        recollect.open(tmp_path / "m.db", embedder="best")
+        memorata.open(tmp_path / "m.db", embedder="best")
 
 
 @pytest.mark.parametrize(
@@ -155,8 +155,8 @@ def test_an_embedder_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
 )
 def test_a_wrong_setting_makes_no_file(wrong: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with pytest.raises(RecollectError):
-        recollect.open(path, **{"embedder": "lexical", **wrong})
+    with pytest.raises(MemorataError):
+        memorata.open(path, **{"embedder": "lexical", **wrong})
     assert not path.exists()
 
 
@@ -164,16 +164,16 @@ def test_a_wrong_setting_is_not_recorded(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     open_store(path).close()
     with pytest.raises(InvalidArgument, match="language must be one of"):
-        recollect.open(path, embedder="lexical", analyser_name="plain", language="klingon")
-    with recollect.open(path, embedder="lexical") as memory:
+        memorata.open(path, embedder="lexical", analyser_name="plain", language="klingon")
+    with memorata.open(path, embedder="lexical") as memory:
         assert memory.analyser.name == "snowball"
 
 
 def test_what_could_not_be_opened_decides_nothing(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with pytest.raises(InvalidArgument, match="recipe must be one of"):
-        recollect.open(path, embedder="lexical", analyser_name="plain", language="german", recipe="best")
-    with recollect.open(path, embedder="builtin", analyser_name="snowball", language="english") as memory:
+        memorata.open(path, embedder="lexical", analyser_name="plain", language="german", recipe="best")
+    with memorata.open(path, embedder="builtin", analyser_name="snowball", language="english") as memory:
         assert memory.store.setting("embedder") == "builtin"
         assert memory.store.setting("analyser") == "snowball"
         assert memory.store.setting("language") == "english"
@@ -190,13 +190,13 @@ class Lengths:
 
 @pytest.mark.parametrize("nothing", [None, "none"])
 def test_there_is_no_re_ranker_unless_one_is_given(nothing: str | None) -> None:
-    with recollect.open(":memory:", embedder=None, reranker=nothing) as memory:
+    with memorata.open(":memory:", embedder=None, reranker=nothing) as memory:
         assert memory.reranker is None
 
 
 def test_a_re_ranker_is_taken_as_it_is_or_opened_by_its_name(tmp_path: Path) -> None:
     given = Lengths()
-    with recollect.open(":memory:", embedder=None, reranker=given) as memory:
+    with memorata.open(":memory:", embedder=None, reranker=given) as memory:
         assert memory.reranker is given
     known = CATALOGUE["mini-reranker"].description
     for folder in (tmp_path / "mini-reranker", tmp_path / "other"):
@@ -204,57 +204,57 @@ def test_a_re_ranker_is_taken_as_it_is_or_opened_by_its_name(tmp_path: Path) -> 
         (folder / "model.toml").write_text(known.as_toml(), encoding="utf-8")
     models = Resources(models=tmp_path)
     for name in ("mini-reranker", f"onnx:{tmp_path / 'other'}"):
-        with recollect.open(":memory:", embedder=None, reranker=name, resources=models) as memory:
+        with memorata.open(":memory:", embedder=None, reranker=name, resources=models) as memory:
             assert memory.reranker is not None
             assert memory.reranker.name == "mini-reranker"
 
 
 def test_a_re_ranker_that_cannot_be_had_is_an_error() -> None:
     with pytest.raises(EmbedderError, match="there is no re-ranker 'best'"):
-        recollect.open(":memory:", reranker="best", resources=NO_MODELS)
-    with pytest.raises(ModelNotInstalled, match="recollect model install mini-reranker"):
-        recollect.open(":memory:", reranker="mini-reranker", resources=NO_MODELS)
+        memorata.open(":memory:", reranker="best", resources=NO_MODELS)
+    with pytest.raises(ModelNotInstalled, match="memorata model install mini-reranker"):
+        memorata.open(":memory:", reranker="mini-reranker", resources=NO_MODELS)
     with pytest.raises(InvalidArgument, match="reranker must be a re-ranker"):
-        recollect.open(":memory:", reranker=7, resources=NO_MODELS)  # type: ignore[arg-type]
+        memorata.open(":memory:", reranker=7, resources=NO_MODELS)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("path", [3, None, b"m.db", ["m.db"]])
 def test_what_is_no_path_opens_no_file(path: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InvalidArgument, match="path must be the path of a file, or the address of a server"):
-        recollect.open(path)
+        memorata.open(path)
     assert not list(tmp_path.iterdir())
 
 
 def test_wrong_paths_are_explained(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="is a folder; name a file in it"):
-        recollect.open(tmp_path)
+        memorata.open(tmp_path)
     with pytest.raises(StoreUnavailable, match="does not exist; create it"):
-        recollect.open(tmp_path / "no" / "such" / "m.db")
+        memorata.open(tmp_path / "no" / "such" / "m.db")
     with pytest.raises(StoreUnavailable, match="there is no database at"):
-        recollect.open(tmp_path / "m.db", must_exist=True)
+        memorata.open(tmp_path / "m.db", must_exist=True)
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnavailable, match="file is a file, not a folder"):
-        recollect.open(tmp_path / "file" / "m.db")
+        memorata.open(tmp_path / "file" / "m.db")
     (tmp_path / "notes.txt").write_text("not a database " * 100)
     with pytest.raises(StoreError, match=r"notes\.txt"):
-        recollect.open(tmp_path / "notes.txt")
+        memorata.open(tmp_path / "notes.txt")
 
 
 @pytest.mark.parametrize("path", ["", " "])
 def test_a_blank_path_is_no_path(path: str) -> None:
     with pytest.raises(InvalidArgument, match="path must be the path of a file, or the address of a server"):
-        recollect.open(path, embedder=None)
+        memorata.open(path, embedder=None)
 
 
 @pytest.mark.parametrize("embedder", [5, ["lexical"], object()])
 def test_what_cannot_embed_is_no_embedder(embedder: Any) -> None:
     with pytest.raises(InvalidArgument, match="embedder must be an embedder, the name of one, or None"):
-        recollect.open(":memory:", embedder=embedder)
+        memorata.open(":memory:", embedder=embedder)
 
 
 def test_a_memory_that_was_closed_says_so(tmp_path: Path) -> None:
-    memory = recollect.open(tmp_path / "m.db", embedder="lexical")
+    memory = memorata.open(tmp_path / "m.db", embedder="lexical")
     memory.close()
     memory.close()
     for use in (lambda: memory.remember("tea"), lambda: memory.recall("tea"), memory.list):
@@ -264,11 +264,11 @@ def test_a_memory_that_was_closed_says_so(tmp_path: Path) -> None:
 
 def test_a_file_can_be_opened_to_be_read_only(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         tea = memory.remember("Anna prefers green tea")
         memory.recall("tea")
     before = path.read_bytes()
-    with recollect.open(path, read_only=True) as memory:
+    with memorata.open(path, read_only=True) as memory:
         assert memory.store.read_only
         assert memory.notes == ()
         found = memory.recall("green tea")
@@ -291,16 +291,16 @@ def test_a_file_can_be_opened_to_be_read_only(tmp_path: Path) -> None:
             ):
                 write()
     assert path.read_bytes() == before
-    with recollect.open(path) as memory:
+    with memorata.open(path) as memory:
         assert len(memory.recalls()) == 1
         assert memory.get(tea.id).version == 1
 
 
 def test_who_reads_only_sees_what_others_write(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path, embedder="lexical") as writer:
+    with memorata.open(path, embedder="lexical") as writer:
         writer.remember("Anna prefers green tea")
-        with recollect.open(path, read_only=True) as reader:
+        with memorata.open(path, read_only=True) as reader:
             assert len(reader.list().memories) == 1
             writer.remember("Ben drinks coffee")
             assert len(reader.list().memories) == 2
@@ -309,23 +309,23 @@ def test_who_reads_only_sees_what_others_write(tmp_path: Path) -> None:
 
 def test_what_is_only_read_is_there_already(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="there is no database at"):
-        recollect.open(tmp_path / "m.db", read_only=True)
+        memorata.open(tmp_path / "m.db", read_only=True)
     with pytest.raises(InvalidArgument, match="read_only must be false for a memory that no file holds"):
-        recollect.open(":memory:", read_only=True)
+        memorata.open(":memory:", read_only=True)
     (tmp_path / "empty.db").touch()
     with pytest.raises(StoreReadOnly, match="it is empty, and it was opened to be read only"):
-        recollect.open(tmp_path / "empty.db", read_only=True)
+        memorata.open(tmp_path / "empty.db", read_only=True)
     with pytest.raises(NotSupportedHere, match="default_transaction_read_only"):
-        recollect.open("postgresql://nobody@localhost/m", embedder=None, read_only=True)
+        memorata.open("postgresql://nobody@localhost/m", embedder=None, read_only=True)
     with pytest.raises(InvalidArgument, match="read_only must be"):
-        recollect.open(tmp_path / "m.db", read_only="yes")  # type: ignore[arg-type]
+        memorata.open(tmp_path / "m.db", read_only="yes")  # type: ignore[arg-type]
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".db"] == ["empty.db"]
 
 
 def test_an_embedder_that_a_file_does_not_know_cannot_be_used_where_it_is_only_read(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db", embedder=None) as memory:
+    with memorata.open(tmp_path / "m.db", embedder=None) as memory:
         memory.remember("Anna prefers green tea")
-    with recollect.open(tmp_path / "m.db", embedder="lexical", read_only=True) as memory:
+    with memorata.open(tmp_path / "m.db", embedder="lexical", read_only=True) as memory:
         assert memory.embedder is None
         assert "none can be made: words only" in memory.notes[0]
         assert len(memory.recall("green tea")) == 1

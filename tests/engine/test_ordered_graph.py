@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import recollect
-from recollect import Engine
-from recollect.engine.kept_graphs import Graphs
-from recollect.engine.naming import NameBook
-from recollect.engine.ordered_graph import in_order
+import memorata
+from memorata import Engine
+from memorata.engine.kept_graphs import Graphs
+from memorata.engine.naming import NameBook
+from memorata.engine.ordered_graph import in_order
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 PEOPLE = [f"Person {letter}" for letter in "ABCDEFGHIJKLMNOP"]
@@ -22,7 +22,7 @@ def graphs_of(memory: Engine) -> Graphs:
 
 
 def test_memories_come_by_their_slots_and_then_names_by_their_keys() -> None:
-    with recollect.open(":memory:", embedder=None, extract_entities=False, clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder=None, extract_entities=False, clock=lambda: NOW) as memory:
         memory.remember("nobody")
         memory.remember("two", entities=["Zoe", "Ben"])
         memory.remember("one", entities=["Ben"])
@@ -47,7 +47,7 @@ def test_memories_come_by_their_slots_and_then_names_by_their_keys() -> None:
 def test_a_graph_that_was_kept_is_ordered_as_one_that_is_built_anew(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     path, now = tmp_path / "m.db", NOW
-    with recollect.open(path, embedder=None, extract_entities=False, clock=lambda: now) as memory:
+    with memorata.open(path, embedder=None, extract_entities=False, clock=lambda: now) as memory:
         ids: list[str] = []
         watching = graphs_of(memory)
         for number in range(60):
@@ -67,7 +67,7 @@ def test_a_graph_that_was_kept_is_ordered_as_one_that_is_built_anew(seed: int, t
         kept, fresh = (in_order(graphs.at("default", now)).graph for graphs in (watching, graphs_of(memory)))
         # Not their summaries, which are kept as long as their members stay the same.
         members = [(group.memories, group.entities) for group in memory.communities().groups]
-        with recollect.open(path, embedder=None, extract_entities=False, clock=lambda: now) as another:
+        with memorata.open(path, embedder=None, extract_entities=False, clock=lambda: now) as another:
             assert [(group.memories, group.entities) for group in another.communities().groups] == members
     assert len(members) > 1
     assert [part.tolist() for part in kept.listed()] == [part.tolist() for part in fresh.listed()]
@@ -85,7 +85,7 @@ def test_a_leg_over_a_graph_that_was_kept_finds_what_it_finds_in_one_built_anew(
 ) -> None:
     chance = random.Random(seed)
     path = tmp_path / "m.db"
-    with recollect.open(path, embedder="lexical", extract_entities=False, clock=lambda: NOW) as memory:
+    with memorata.open(path, embedder="lexical", extract_entities=False, clock=lambda: NOW) as memory:
         ids: list[str] = []
         for number in range(80):
             if chance.random() < 0.7 or not ids:
@@ -100,7 +100,7 @@ def test_a_leg_over_a_graph_that_was_kept_finds_what_it_finds_in_one_built_anew(
                 scores(memory, recipe, "tea")
         asked = [f"{name} had tea in the garden" for name in PEOPLE]
         kept = [scores(memory, recipe, question) for question in asked]
-    with recollect.open(path, embedder="lexical", extract_entities=False, clock=lambda: NOW) as another:
+    with memorata.open(path, embedder="lexical", extract_entities=False, clock=lambda: NOW) as another:
         assert [scores(another, recipe, question) for question in asked] == kept
     assert sum(map(len, kept)) > len(PEOPLE)
 
@@ -111,26 +111,26 @@ def test_paths_that_are_cut_short_are_the_same_however_the_graph_has_grown(tmp_p
     def found(memory: Engine) -> list[str]:
         return [str(each) for each in memory.paths("Zoe", paths=5, depth=2).paths]
 
-    with recollect.open(path, embedder=None, extract_entities=False, clock=lambda: NOW) as memory:
+    with memorata.open(path, embedder=None, extract_entities=False, clock=lambda: NOW) as memory:
         for number in range(9):
             memory.remember(f"Note {number}", id=f"m{number}", entities=["Zoe", PEOPLE[-number]])
         found(memory)
         # It is taken out of the graph that is kept, and put in again at the end.
         memory.change("m0", importance=0.9)
         kept = found(memory)
-    with recollect.open(path, embedder=None, extract_entities=False, clock=lambda: NOW) as another:
+    with memorata.open(path, embedder=None, extract_entities=False, clock=lambda: NOW) as another:
         assert found(another) == kept
     assert kept[0] == f"Zoe ←mentions— m0 —mentions→ {PEOPLE[0]}"
 
 
 def test_a_longer_name_that_nobody_mentions_any_more_does_not_hide_the_shorter(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path, embedder="lexical", extract_entities=False, clock=lambda: NOW) as memory:
+    with memorata.open(path, embedder="lexical", extract_entities=False, clock=lambda: NOW) as memory:
         memory.remember("The boat is blue", id="boat", entities=["Anna"])
         memory.remember("The cat is grey", id="cat", entities=["Anna Long"])
         scores(memory, "semstreams", "Anna Long")
         memory.forget("cat")
         kept = scores(memory, "semstreams", "Anna Long")
     assert "boat" in [id_ for id_, _, _ in kept]
-    with recollect.open(path, embedder="lexical", extract_entities=False, clock=lambda: NOW) as another:
+    with memorata.open(path, embedder="lexical", extract_entities=False, clock=lambda: NOW) as another:
         assert scores(another, "semstreams", "Anna Long") == kept

@@ -1,8 +1,8 @@
 from datetime import UTC, datetime
 
-from recollect.engine import Recall, Rejected
-from recollect.engine.shortfall import Shortfall
-from recollect.model import Explanation, Hit, Memory
+from memorata.engine import Recall, Rejected
+from memorata.engine.shortfall import Shortfall
+from memorata.model import Explanation, Hit, Memory
 
 TEA = Memory(id="m1", content="tea", created_at=datetime(2026, 5, 7, tzinfo=UTC))
 HIT = Hit(TEA, 0.5, lambda: Explanation.leaf("relevance", 0.5))

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-import recollect
-from recollect.engine import Recipe
-from recollect.engine.path_expansion import expand, named_entities
-from recollect.engine.situation import Situation
+import memorata
+from memorata.engine import Recipe
+from memorata.engine.path_expansion import expand, named_entities
+from memorata.engine.situation import Situation
 
 Make = Callable[..., Situation]
 RECIPE = Recipe(name="x", graph="paths")
@@ -91,7 +91,7 @@ def test_without_a_graph_it_finds_nothing(situation: Make) -> None:
 
 def test_a_recall_along_paths_says_so() -> None:
     now = datetime(2026, 5, 7, tzinfo=UTC)
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: now) as memory:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: now) as memory:
         memory.remember_many(LOG)
         for source, type_, target in FLEET:
             memory.relate(source, type_, target)

@@ -2,11 +2,11 @@ from collections.abc import Callable
 
 import pytest
 
-from recollect.engine import RECIPES, Recipe
-from recollect.engine.bridging import bridge
-from recollect.engine.candidates import MoreLeg, fuse, search
-from recollect.engine.pipeline import run
-from recollect.engine.situation import Situation
+from memorata.engine import RECIPES, Recipe
+from memorata.engine.bridging import bridge
+from memorata.engine.candidates import MoreLeg, fuse, search
+from memorata.engine.pipeline import run
+from memorata.engine.situation import Situation
 
 Make = Callable[..., Situation]
 TEXTS = ["green tea", "Green tea!", "black tea with milk", "tea", "coffee", "a walk in the park"]

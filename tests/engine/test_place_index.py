@@ -4,15 +4,15 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-import recollect
-from recollect.engine.place_index import PlaceIndex
-from recollect.index.record import visible
+import memorata
+from memorata.engine.place_index import PlaceIndex
+from memorata.index.record import visible
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 
 
 def test_what_is_added_is_added_and_only_what_moves_is_read_anew(monkeypatch: Any) -> None:
-    with recollect.open(":memory:", embedder=None, duplicates="off", clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder=None, duplicates="off", clock=lambda: NOW) as memory:
         index = PlaceIndex(memory.store)
 
         def near(limit: int = 10) -> list[int]:
@@ -43,7 +43,7 @@ def test_what_is_added_is_added_and_only_what_moves_is_read_anew(monkeypatch: An
 
 
 def test_hidden_memories_do_not_take_the_place_of_others() -> None:
-    with recollect.open(":memory:", embedder=None, duplicates="off", clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder=None, duplicates="off", clock=lambda: NOW) as memory:
         said = memory.remember_many({"content": "x", "place": {"lat": n / 100, "lon": 0}} for n in range(400))
         memory.forget(*(each.id for each in said[:390]))
         found = memory.near(0, 0, limit=3)

@@ -3,11 +3,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from recollect.engine import Recipe
-from recollect.engine.candidates import fuse, search
-from recollect.engine.quoting import QUOTED, with_phrases
-from recollect.engine.situation import Situation
-from recollect.store.port import NOTHING, Found
+from memorata.engine import Recipe
+from memorata.engine.candidates import fuse, search
+from memorata.engine.quoting import QUOTED, with_phrases
+from memorata.engine.situation import Situation
+from memorata.store.port import NOTHING, Found
 
 Make = Callable[..., Situation]
 NOBODY = np.zeros(0, np.intp)

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-import recollect
-from recollect import Engine
-from recollect.embed import LexicalEmbedder
-from recollect.model import InvalidArgument
+import memorata
+from memorata import Engine
+from memorata.embed import LexicalEmbedder
+from memorata.model import InvalidArgument
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
 
 @pytest.fixture
 def memory() -> Iterator[Engine]:
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: START) as engine:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: START) as engine:
         yield engine
 
 
@@ -148,7 +148,7 @@ def test_a_reranker_is_blended_and_explained(memory: Engine) -> None:
 def test_time_joins_in_when_a_period_is_given(memory: Engine) -> None:
     memory.remember("The team met.", created_at=START - timedelta(days=30))
     memory.remember("The team met again.", created_at=START - timedelta(days=1))
-    month_ago = recollect.Period.around(START - timedelta(days=30), timedelta(days=3))
+    month_ago = memorata.Period.around(START - timedelta(days=30), timedelta(days=3))
     answer = memory.recall("team met", recipe="memini", period=month_ago)
     assert answer.hits[0].memory.content == "The team met."
     assert "time" in str(answer.hits[0].explanation)
@@ -179,7 +179,7 @@ def test_what_cannot_be_used_is_told_with_what_could(memory: Engine, options: An
 
 
 def test_a_word_that_cannot_be_excluded_is_told() -> None:
-    with recollect.open(":memory:", embedder="lexical") as memory:
+    with memorata.open(":memory:", embedder="lexical") as memory:
         memory.remember("The news are on tv")
         found = memory.recall("news -tv")
         assert len(found) == 1

@@ -5,23 +5,23 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-import recollect
-from recollect.model import InvalidArgument, Period, Place
+import memorata
+from memorata.model import InvalidArgument, Period, Place
 
 NOW = datetime(2026, 5, 15, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def memory() -> Iterator[recollect.Engine]:
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as engine:
+def memory() -> Iterator[memorata.Engine]:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW) as engine:
         yield engine
 
 
-def ids(found: recollect.Recall) -> list[str]:
+def ids(found: memorata.Recall) -> list[str]:
     return [hit.memory.id for hit in found]
 
 
-def test_a_question_that_asks_for_nothing_but_a_time_is_answered_by_it(memory: recollect.Engine) -> None:
+def test_a_question_that_asks_for_nothing_but_a_time_is_answered_by_it(memory: memorata.Engine) -> None:
     memory.remember("We repaired the roof.", id="roof", valid_from=NOW - timedelta(days=1))
     memory.remember("We painted the fence.", id="fence", valid_from=NOW - timedelta(days=60))
     assert ids(memory.recall("What did we do yesterday?")) == ["roof"]
@@ -32,14 +32,14 @@ def test_a_question_that_asks_for_nothing_but_a_time_is_answered_by_it(memory: r
 @pytest.mark.parametrize(
     "question", ["What happened yesterday?", "Was ist gestern passiert?", "Что произошло вчера?"]
 )
-def test_that_something_took_place_is_nothing_but_a_time(memory: recollect.Engine, question: str) -> None:
+def test_that_something_took_place_is_nothing_but_a_time(memory: memorata.Engine, question: str) -> None:
     memory.remember("We repaired the roof.", id="roof", valid_from=NOW - timedelta(days=1))
     memory.remember("We painted the fence.", id="fence", valid_from=NOW - timedelta(days=60))
     assert ids(memory.recall(question)) == ["roof"]
     assert ids(memory.recall("What happened to the kettle yesterday?")) == []
 
 
-def test_a_time_among_other_things_lifts_without_letting_in(memory: recollect.Engine) -> None:
+def test_a_time_among_other_things_lifts_without_letting_in(memory: memorata.Engine) -> None:
     memory.remember("The dentist called.", id="old", valid_from=NOW - timedelta(days=200))
     memory.remember("The dentist called.", id="new", valid_from=NOW - timedelta(days=1))
     memory.remember("It rained.", id="rain", created_at=NOW - timedelta(days=1))
@@ -51,7 +51,7 @@ def test_a_time_among_other_things_lifts_without_letting_in(memory: recollect.En
 def test_a_day_is_that_of_the_zone_in_which_the_question_is_asked(zone: timezone, yesterday: str) -> None:
     # An hour into the 15th in Tokyo, and still the 14th in London.
     asked = datetime(2026, 5, 14, 16, tzinfo=UTC).astimezone(zone)
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: asked) as memory:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: asked) as memory:
         # From the 13th of London one is a day and a half away and the other two and a half; from the 14th of
         # Tokyo, which begins and ends fifteen hours later, it is the other way round.
         memory.remember("We repaired the roof.", id="a", valid_from=datetime(2026, 5, 11, 12, tzinfo=UTC))
@@ -62,7 +62,7 @@ def test_a_day_is_that_of_the_zone_in_which_the_question_is_asked(zone: timezone
         assert [hit.score for hit in found] == [hit.score for hit in by_clock]
 
 
-def test_near_a_place(memory: recollect.Engine) -> None:
+def test_near_a_place(memory: memorata.Engine) -> None:
     memory.remember("Lunch by the river.", id="porto", place=Place(41.15, -8.61))
     memory.remember("Lunch at the fjord.", id="oslo", place=Place(59.91, 10.75))
     assert ids(memory.recall("lunch", near=Place(59.9, 10.7)))[0] == "oslo"
@@ -70,7 +70,7 @@ def test_near_a_place(memory: recollect.Engine) -> None:
     assert "place" in str(memory.recall("lunch", near=Place(41.1, -8.6)).hits[0].explain())
 
 
-def test_a_fusion_without_room_for_a_place_or_a_time_says_so(memory: recollect.Engine) -> None:
+def test_a_fusion_without_room_for_a_place_or_a_time_says_so(memory: memorata.Engine) -> None:
     memory.remember("Lunch at the fjord.", place=Place(59.91, 10.75))
     oslo, week = Place(59.9, 10.7), Period(NOW - timedelta(days=7), NOW)
     said = "recipe 'openvault' blends meaning and words alone: near and period have no leg in it"
@@ -82,7 +82,7 @@ def test_a_fusion_without_room_for_a_place_or_a_time_says_so(memory: recollect.E
     assert memory.recall("lunch", near=oslo, period=week).degraded == ()
 
 
-def test_a_word_that_must_not_occur_does_not_whatever_the_time_and_place(memory: recollect.Engine) -> None:
+def test_a_word_that_must_not_occur_does_not_whatever_the_time_and_place(memory: memorata.Engine) -> None:
     oslo, week = Place(59.91, 10.75), Period(NOW - timedelta(days=7), NOW)
     # More of them than a leg finds at first.
     for number in range(60):
@@ -92,7 +92,7 @@ def test_a_word_that_must_not_occur_does_not_whatever_the_time_and_place(memory:
         assert ids(memory.recall("drinks -coffee", **where)) == ["tea"]
 
 
-def test_what_held_at_a_time_is_not_what_was_known_then(memory: recollect.Engine) -> None:
+def test_what_held_at_a_time_is_not_what_was_known_then(memory: memorata.Engine) -> None:
     year = timedelta(days=365)
     # We learnt of the old address only after the new one.
     memory.remember(
@@ -111,7 +111,7 @@ def test_what_held_at_a_time_is_not_what_was_known_then(memory: recollect.Engine
 
 
 def test_what_was_replaced_held_until_then_and_what_was_wrong_from_the_start_never_did(
-    memory: recollect.Engine,
+    memory: memorata.Engine,
 ) -> None:
     long_ago = NOW - timedelta(days=1000)
     memory.remember("Ben works at Acme.", id="ended", created_at=long_ago)
@@ -124,12 +124,12 @@ def test_what_was_replaced_held_until_then_and_what_was_wrong_from_the_start_nev
 
 
 @pytest.mark.parametrize("name", ["period", "near"])
-def test_the_wrong_kind_of_thing_is_refused(memory: recollect.Engine, name: str) -> None:
+def test_the_wrong_kind_of_thing_is_refused(memory: memorata.Engine, name: str) -> None:
     with pytest.raises(InvalidArgument, match=name):
         memory.recall("tea", **{name: "yesterday"})  # type: ignore[arg-type]
 
 
-def test_a_given_period_needs_no_words(memory: recollect.Engine) -> None:
+def test_a_given_period_needs_no_words(memory: memorata.Engine) -> None:
     memory.remember("We repaired the roof.", id="roof")
     day = Period(NOW - timedelta(hours=6), NOW)
     assert ids(memory.recall("", period=day)) == ["roof"]

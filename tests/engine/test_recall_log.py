@@ -10,13 +10,13 @@ from typing import Any, cast
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.engine import open as open_engine
-from recollect.engine import recall_log as log_module
-from recollect.engine.recall_log import BATCH, Logging
-from recollect.model.errors import StoreError
-from recollect.store.recall_log import LogBounds
-from recollect.store.sqlite.store import SqliteStore
+from memorata.engine import Engine
+from memorata.engine import open as open_engine
+from memorata.engine import recall_log as log_module
+from memorata.engine.recall_log import BATCH, Logging
+from memorata.model.errors import StoreError
+from memorata.store.recall_log import LogBounds
+from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 

@@ -6,17 +6,17 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-import recollect
-from recollect.embed.lexical import LexicalEmbedder
-from recollect.embed.port import Vectors
-from recollect.engine.kept_graphs import Graphs
-from recollect.engine.meaning import Meaning
-from recollect.engine.naming import NameBook
-from recollect.engine.recalling import Recaller, Request
-from recollect.engine.recipes import recipe
-from recollect.engine.repairing import Repairing
-from recollect.model.errors import ModelCorrupt
-from recollect.text import RuleAnchors, RuleClassifier
+import memorata
+from memorata.embed.lexical import LexicalEmbedder
+from memorata.embed.port import Vectors
+from memorata.engine.kept_graphs import Graphs
+from memorata.engine.meaning import Meaning
+from memorata.engine.naming import NameBook
+from memorata.engine.recalling import Recaller, Request
+from memorata.engine.recipes import recipe
+from memorata.engine.repairing import Repairing
+from memorata.model.errors import ModelCorrupt
+from memorata.text import RuleAnchors, RuleClassifier
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -40,7 +40,7 @@ def request(text: str, **changes: Any) -> Request:
     return Request(**(values | changes))
 
 
-def recaller(memory: recollect.Engine) -> Recaller:
+def recaller(memory: memorata.Engine) -> Recaller:
     meaning = Meaning(memory.embedder, memory.store)
     graphs = Graphs(memory.store, NameBook(memory.store, None))
     repairing = Repairing(memory.store, memory.analyser)
@@ -48,7 +48,7 @@ def recaller(memory: recollect.Engine) -> Recaller:
 
 
 def test_it_is_what_the_engine_answers() -> None:
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
         memory.remember_many(["green tea", "black tea", "a walk in the park"])
         found, expected = recaller(memory).answer(request("green tea")), memory.recall("green tea")
     assert [(hit.memory, hit.score) for hit in found] == [(hit.memory, hit.score) for hit in expected]
@@ -59,7 +59,7 @@ def test_it_is_what_the_engine_answers() -> None:
 
 def test_a_recall_as_of_a_time_walks_the_graph_of_then() -> None:
     moment = [NOW]
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: moment[0]) as memory:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: moment[0]) as memory:
         memory.remember("Anna is here", entities=["Anna"])
         old = memory.remember("The pump is blue", entities=["Unit 7"])
         memory.relate("Anna", "runs", "Unit 7", memory=old.id)
@@ -74,7 +74,7 @@ def test_a_recall_as_of_a_time_walks_the_graph_of_then() -> None:
 
 
 def test_what_does_not_fit_the_budget_is_counted() -> None:
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
         memory.remember_many(["green tea " * 20, "green tea, black tea"])
         found = recaller(memory).answer(request("green tea", budget=1))
     assert (len(found), found.omitted) == (0, 2)
@@ -82,7 +82,7 @@ def test_what_does_not_fit_the_budget_is_counted() -> None:
 
 @pytest.mark.parametrize(("limit", "named"), [(10, True), (0, False)])
 def test_the_best_rejected_is_named_if_anything_was_asked_for(limit: int, named: bool) -> None:
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
         memory.remember("green tea", confidence=0.1)
         strict = recipe("balanced").changed({"least_confidence": 0.9})
         found = recaller(memory).answer(request("green tea", recipe=strict, limit=limit))
@@ -91,7 +91,7 @@ def test_the_best_rejected_is_named_if_anything_was_asked_for(limit: int, named:
 
 
 def test_what_is_missing_is_said() -> None:
-    with recollect.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
         memory.remember("green tea")
         wanted = recipe("balanced").changed({"rerank_depth": 5, "analyser": "plain"})
         found = recaller(memory).answer(request("green tea", recipe=wanted))
@@ -109,7 +109,7 @@ def test_a_re_ranker_that_fails_is_said_and_the_question_answered() -> None:
         def score(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
             raise ModelCorrupt("its file is not the pinned one")
 
-    with recollect.open(":memory:", embedder="lexical", reranker=Broken(), clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder="lexical", reranker=Broken(), clock=lambda: NOW) as memory:
         memory.remember("green tea")
         answer = memory.recall("green tea", changes={"rerank_depth": 5})
     assert len(answer) == 1
@@ -127,7 +127,7 @@ def test_sessions_come_with_the_memories_that_speak_for_them() -> None:
         {"content": "green tea and a train", "source": {"session": "trip"}},
         {"content": "green tea alone"},
     ]
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
         memory.remember_many(said)
         found = memory.recall("green tea", sessions=True, limit=2)
         single = memory.recall("green tea", limit=6)
@@ -144,7 +144,7 @@ def test_sessions_come_with_the_memories_that_speak_for_them() -> None:
 
 def test_a_budget_cuts_sessions_where_it_cuts_their_memories() -> None:
     said = [{"content": f"green tea {word}", "source": {"session": word}} for word in ("cup", "pot", "leaf")]
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
         memory.remember_many(said)
         found = memory.recall("green tea", sessions=True, limit=3, budget=8)
     assert found.omitted == 3 - len(found.hits) > 0
@@ -177,7 +177,7 @@ class _Alike(LexicalEmbedder):
     ],
 )
 def test_a_question_that_asks_nothing_finds_nothing_by_its_meaning(question: str, found: int) -> None:
-    with recollect.open(":memory:", embedder=_Alike()) as memory:
+    with memorata.open(":memory:", embedder=_Alike()) as memory:
         memory.remember("Wolfgang works in Hamburg")
         answer = memory.recall(question)
         assert (len(answer.hits), answer.degraded) == (found, ())

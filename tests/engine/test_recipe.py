@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from recollect.engine import PARAMETERS, Recipe
-from recollect.model import InvalidArgument
+from memorata.engine import PARAMETERS, Recipe
+from memorata.model import InvalidArgument
 
 
 def test_every_parameter_declares_its_range_and_meaning() -> None:

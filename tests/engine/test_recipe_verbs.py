@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from recollect.engine import RECIPES, Engine, Recipe
-from recollect.engine import open as open_engine
-from recollect.engine.recipe_verbs import own_name
-from recollect.model.errors import InvalidArgument
+from memorata.engine import RECIPES, Engine, Recipe
+from memorata.engine import open as open_engine
+from memorata.engine.recipe_verbs import own_name
+from memorata.model.errors import InvalidArgument
 
 MINE = Recipe(name="whatever", vector_weight=0.25)
 

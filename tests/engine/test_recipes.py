@@ -1,7 +1,7 @@
 import pytest
 
-from recollect.engine import RECIPES, recipe
-from recollect.model import InvalidArgument
+from memorata.engine import RECIPES, recipe
+from memorata.model import InvalidArgument
 
 
 def test_ours_and_the_published_ones_are_there() -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect import Engine
-from recollect.engine.redacting import cleaned
-from recollect.model.memory import Source
+import memorata
+from memorata import Engine
+from memorata.engine.redacting import cleaned
+from memorata.model.memory import Source
 
 CARD = "4111 1111 1111 1111"
 SAID = f"My card is {CARD} and my password: swordfish"
@@ -17,7 +17,7 @@ KEPT = "My card is [redacted: card number] and my password: [redacted: password]
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Engine]:
-    with recollect.open(tmp_path / "m.db", embedder="lexical", redact=True) as opened:
+    with memorata.open(tmp_path / "m.db", embedder="lexical", redact=True) as opened:
         yield opened
 
 
@@ -32,9 +32,9 @@ def test_nothing_that_is_written_holds_a_secret(memory: Engine, tmp_path: Path) 
     )  # fmt: skip
     draft = memory.draft(SAID)
     memory.remember_many(
-        [SAID, {"content": SAID}, recollect.Memory(id="x", content=SAID, created_at=draft.created_at)]
+        [SAID, {"content": SAID}, memorata.Memory(id="x", content=SAID, created_at=draft.created_at)]
     )
-    memory.remember_many([recollect.Memory(id="y", content=SAID, created_at=draft.created_at)], verbatim=True)
+    memory.remember_many([memorata.Memory(id="y", content=SAID, created_at=draft.created_at)], verbatim=True)
     new = memory.correct(said.id, SAID + "!")
     memory.change(new.id, metadata={"again": SAID}, tags=[SAID])
     assert said.content == draft.content == KEPT
@@ -60,7 +60,7 @@ def test_no_secret_is_kept_beside_memories_either(memory: Engine, tmp_path: Path
 
 
 def test_it_is_off_unless_it_is_asked_for() -> None:
-    with recollect.open(":memory:", embedder=None) as memory:
+    with memorata.open(":memory:", embedder=None) as memory:
         assert memory.remember(SAID).content == SAID
 
 

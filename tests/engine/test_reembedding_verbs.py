@@ -7,12 +7,12 @@ from typing import cast
 import numpy as np
 import pytest
 
-import recollect
-from recollect.embed import LexicalEmbedder
-from recollect.embed.port import Vectors
-from recollect.engine.reembedding_verbs import duration
-from recollect.model.errors import EmbedderError, InvalidArgument, ServiceUnreachable
-from recollect.store.sqlite.view import SqliteView
+import memorata
+from memorata.embed import LexicalEmbedder
+from memorata.embed.port import Vectors
+from memorata.engine.reembedding_verbs import duration
+from memorata.model.errors import EmbedderError, InvalidArgument, ServiceUnreachable
+from memorata.store.sqlite.view import SqliteView
 
 OLD, NEW = LexicalEmbedder(dimension=32), LexicalEmbedder(dimension=64)
 TEXTS = [f"thought number {number} about tea" for number in range(300)]
@@ -36,14 +36,14 @@ class Failing(LexicalEmbedder):
 def path(tmp_path: Path) -> Path:
     """A store of 300 memories in two namespaces, one of them forgotten, with the vectors of `OLD`."""
     made = tmp_path / "m.db"
-    with recollect.open(made, embedder=OLD) as memory:
+    with memorata.open(made, embedder=OLD) as memory:
         ids = [each.id for each in memory.remember_many(TEXTS)]
         memory.remember("tea for somebody else", namespace="acme")
         memory.forget(ids[7])
     return made
 
 
-def vectors(memory: recollect.Engine) -> dict[str, list[float]]:
+def vectors(memory: memorata.Engine) -> dict[str, list[float]]:
     """Return the first vector of every memory that has one of the engine's embedder."""
     found = {}
     for path in memory.store.namespaces():
@@ -55,25 +55,25 @@ def vectors(memory: recollect.Engine) -> dict[str, list[float]]:
 
 
 def test_another_embedder_is_noticed_and_explained(path: Path) -> None:
-    with recollect.open(path, embedder=NEW) as memory:
+    with memorata.open(path, embedder=NEW) as memory:
         [note] = memory.notes
         assert "301 memories have no vector of lexical-64" in note
-        assert "`recollect reembed` is done, in about " in note
+        assert "`memorata reembed` is done, in about " in note
         assert f"301 of {OLD.name}" in note
         answer = memory.recall("thought number 5")
         assert answer.hits[0].memory.content == TEXTS[5]
         assert answer.degraded == ("300 memories have no vector of this embedder yet; words only for those",)
-    with recollect.open(path, embedder=OLD) as memory:
+    with memorata.open(path, embedder=OLD) as memory:
         assert memory.notes == ()
 
 
 def test_an_embedder_that_cannot_be_measured_is_explained_all_the_same(path: Path) -> None:
-    with recollect.open(path, embedder=Failing(broken=True)) as memory:
+    with memorata.open(path, embedder=Failing(broken=True)) as memory:
         assert "could not be measured: it is down" in memory.notes[0]
 
 
 def test_a_dry_run_counts_and_measures_and_writes_nothing(path: Path) -> None:
-    with recollect.open(path, embedder=NEW) as memory:
+    with memorata.open(path, embedder=NEW) as memory:
         planned = memory.reembed(dry_run=True)
         assert (planned.waiting, planned.others, planned.dry_run) == (301, {OLD.name: 301}, True)
         assert planned.seconds > 0
@@ -83,7 +83,7 @@ def test_a_dry_run_counts_and_measures_and_writes_nothing(path: Path) -> None:
 
 def test_reembedding_ends_with_the_vectors_of_a_fresh_store(path: Path, tmp_path: Path) -> None:
     heard: list[tuple[int, int]] = []
-    with recollect.open(path, embedder=NEW) as memory:
+    with memorata.open(path, embedder=NEW) as memory:
         done = memory.reembed(batch=100, progress=lambda count, total: heard.append((count, total)))
         assert heard == [(100, 301), (200, 301), (300, 301), (301, 301)]
         assert (done.waiting, done.embedded, done.dropped, done.failed) == (301, 301, 301, ())
@@ -91,18 +91,18 @@ def test_reembedding_ends_with_the_vectors_of_a_fresh_store(path: Path, tmp_path
         assert memory.recall("thought number 5").degraded == ()
         found = vectors(memory)
         assert {each.embedder for each in memory.store.export(None)} == {NEW.name}
-    with recollect.open(tmp_path / "fresh.db", embedder=NEW) as fresh:
+    with memorata.open(tmp_path / "fresh.db", embedder=NEW) as fresh:
         fresh.remember_many(TEXTS)
         fresh.remember("tea for somebody else", namespace="acme")
         assert found == vectors(fresh)
-    with recollect.open(path, embedder=NEW) as memory:
+    with memorata.open(path, embedder=NEW) as memory:
         assert memory.notes == ()
         again = memory.reembed()
         assert (again.waiting, again.embedded, again.dropped) == (0, 0, 0)
 
 
 def test_half_way_vectors_of_the_one_are_used_and_never_those_of_the_other(path: Path) -> None:
-    with recollect.open(path, embedder=NEW) as memory, recollect.open(path, embedder=OLD) as other:
+    with memorata.open(path, embedder=NEW) as memory, memorata.open(path, embedder=OLD) as other:
         assert other.recall("thought number 250").degraded == ()
         assert memory.embed_pending(limit=100).embedded == 100
         answer = memory.recall("thought number 250")
@@ -124,7 +124,7 @@ def test_half_way_vectors_of_the_one_are_used_and_never_those_of_the_other(path:
 
 def test_the_store_is_opened_with_the_new_embedder_from_then_on(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         memory.remember("tea")
         memory.store.remember_setting("embedder", "something-else")
         memory.reembed()
@@ -132,17 +132,17 @@ def test_the_store_is_opened_with_the_new_embedder_from_then_on(tmp_path: Path) 
 
 
 def test_the_old_vectors_can_be_kept_to_go_back(path: Path) -> None:
-    with recollect.open(path, embedder=NEW) as memory:
+    with memorata.open(path, embedder=NEW) as memory:
         assert memory.reembed(keep_old=True).dropped == 0
         assert memory.check() == []
-    with recollect.open(path, embedder=OLD) as memory:
+    with memorata.open(path, embedder=OLD) as memory:
         assert memory.notes == ()
         assert memory.recall("thought number 5").degraded == ()
 
 
 def test_a_memory_whose_embedder_failed_is_stored_and_repaired_later(tmp_path: Path) -> None:
     embedder = Failing(broken=True)
-    with recollect.open(tmp_path / "m.db", embedder=embedder) as memory:
+    with memorata.open(tmp_path / "m.db", embedder=embedder) as memory:
         said = memory.remember("Anna prefers green tea")
         assert memory.get(said.id).embedder == ""
         assert "1 memory has no vector" in memory.recall("tea", vector=np.zeros(64, np.float32)).degraded[0]
@@ -158,7 +158,7 @@ def test_a_memory_whose_embedder_failed_is_stored_and_repaired_later(tmp_path: P
 def test_vectors_of_the_wrong_size_count_as_a_failure(tmp_path: Path) -> None:
     embedder = Failing()
     embedder.size = 63
-    with recollect.open(tmp_path / "m.db", embedder=embedder) as memory:
+    with memorata.open(tmp_path / "m.db", embedder=embedder) as memory:
         said = memory.remember("Anna prefers green tea")
         assert (memory.get(said.id).content, memory.store.count_waiting()) == ("Anna prefers green tea", 1)
         with pytest.raises(EmbedderError, match="gave vectors of 63 dimensions where 64 were expected"):
@@ -169,9 +169,9 @@ def test_vectors_of_the_wrong_size_count_as_a_failure(tmp_path: Path) -> None:
 
 
 def test_a_text_that_cannot_be_embedded_holds_up_no_other(path: Path) -> None:
-    with recollect.open(path, embedder=OLD) as memory:
+    with memorata.open(path, embedder=OLD) as memory:
         bad = memory.remember("this is unreadable")
-    with recollect.open(path, embedder=Failing()) as memory:
+    with memorata.open(path, embedder=Failing()) as memory:
         done = memory.reembed(batch=64)
         assert (done.waiting, done.embedded, done.dropped) == (302, 301, 302)
         [failed] = done.failed
@@ -182,7 +182,7 @@ def test_a_text_that_cannot_be_embedded_holds_up_no_other(path: Path) -> None:
 
 
 def test_an_embedder_that_is_down_is_not_asked_for_every_memory_and_changes_nothing(path: Path) -> None:
-    with recollect.open(path, embedder=Failing(broken=True)) as memory:
+    with memorata.open(path, embedder=Failing(broken=True)) as memory:
         with pytest.raises(EmbedderError, match="it is down"):
             memory.reembed()
         assert memory.store.other_vectors() == {OLD.name: 301}
@@ -211,7 +211,7 @@ def test_a_service_that_is_away_is_not_waited_for_again_and_nothing_is_dropped(
 ) -> None:
     # One question whether all is well, one batch of 295, and the last six find nobody there.
     leaving = Leaving(2, status)
-    with recollect.open(path, embedder=leaving) as memory:
+    with memorata.open(path, embedder=leaving) as memory:
         leaving.asked = 0
         with pytest.raises(ServiceUnreachable):
             memory.reembed(batch=295)
@@ -222,14 +222,14 @@ def test_a_service_that_is_away_is_not_waited_for_again_and_nothing_is_dropped(
 
 def test_a_service_that_comes_to_grief_by_one_text_is_asked_for_the_others(path: Path) -> None:
     leaving = Leaving(1, 500)
-    with recollect.open(path, embedder=leaving) as memory:
+    with memorata.open(path, embedder=leaving) as memory:
         leaving.asked = 0
         assert len(memory.embed_pending(batch=100, limit=103).failed) == 3
         assert leaving.asked == 1 + 1 + 3
 
 
 def test_without_an_embedder_there_is_nothing_to_embed_with(path: Path) -> None:
-    with recollect.open(path, embedder=None) as memory:
+    with memorata.open(path, embedder=None) as memory:
         assert memory.notes == ()
         for verb in (memory.reembed, memory.embed_pending):
             with pytest.raises(EmbedderError, match="there is no embedder"):
@@ -237,7 +237,7 @@ def test_without_an_embedder_there_is_nothing_to_embed_with(path: Path) -> None:
 
 
 def test_bad_arguments_are_refused(path: Path) -> None:
-    with recollect.open(path, embedder=OLD) as memory:
+    with memorata.open(path, embedder=OLD) as memory:
         with pytest.raises(InvalidArgument, match="batch must be"):
             memory.reembed(batch=0)
         with pytest.raises(InvalidArgument, match="limit must be"):

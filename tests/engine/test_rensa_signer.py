@@ -5,10 +5,10 @@ import importlib.util
 import numpy as np
 import pytest
 
-from recollect.duplicates.shingles import character_shingles, jaccard
-from recollect.duplicates.signatures import ShingleSigner, Signer
-from recollect.engine.rensa_signer import RensaSigner, usual_signer
-from recollect.model.errors import InvalidArgument
+from memorata.duplicates.shingles import character_shingles, jaccard
+from memorata.duplicates.signatures import ShingleSigner, Signer
+from memorata.engine.rensa_signer import RensaSigner, usual_signer
+from memorata.model.errors import InvalidArgument
 
 TEXTS = ["green tea and milk in the morning", "green tea and milk in the evening", "coffee", "", "hi", "hi!"]
 
@@ -25,7 +25,7 @@ def test_signatures_estimate_the_jaccard_index(signer: Signer) -> None:
 
 def test_a_row_does_not_depend_on_its_company(monkeypatch: pytest.MonkeyPatch) -> None:
     together = RensaSigner().sign(TEXTS, 16)
-    monkeypatch.setattr("recollect.engine.rensa_signer._AT_ONCE", 2)
+    monkeypatch.setattr("memorata.engine.rensa_signer._AT_ONCE", 2)
     assert np.array_equal(RensaSigner().sign(TEXTS, 16), together)
     assert RensaSigner().sign([], 4).shape == (0, 4)
 

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect.engine.repairing import Repairing
-from recollect.model.errors import IndexCorrupt
+import memorata
+from memorata.engine.repairing import Repairing
+from memorata.model.errors import IndexCorrupt
 
 
 def test_what_is_damaged_is_rebuilt_and_done_again(caplog: pytest.LogCaptureFixture) -> None:
@@ -17,7 +17,7 @@ def test_what_is_damaged_is_rebuilt_and_done_again(caplog: pytest.LogCaptureFixt
             raise IndexCorrupt("a list is cut short")
         return 42
 
-    with recollect.open(":memory:", embedder="lexical") as memory, caplog.at_level(logging.WARNING):
+    with memorata.open(":memory:", embedder="lexical") as memory, caplog.at_level(logging.WARNING):
         memory.remember("green tea")
         assert Repairing(memory.store, memory.analyser).run(["default"], action) == 42
         assert len(memory.recall("green tea")) == 1
@@ -30,7 +30,7 @@ def test_damage_that_a_rebuild_does_not_mend_is_not_hidden() -> None:
     def action() -> None:
         raise IndexCorrupt("for good")
 
-    with recollect.open(":memory:", embedder="lexical") as memory, pytest.raises(IndexCorrupt, match="good"):
+    with memorata.open(":memory:", embedder="lexical") as memory, pytest.raises(IndexCorrupt, match="good"):
         Repairing(memory.store, memory.analyser).run(["default"], action)
 
 
@@ -38,16 +38,16 @@ def test_what_is_only_read_is_not_rebuilt_and_the_damage_is_told(tmp_path: Path)
     def action() -> None:
         raise IndexCorrupt("a list is cut short")
 
-    recollect.open(tmp_path / "m.db", embedder="lexical").close()
+    memorata.open(tmp_path / "m.db", embedder="lexical").close()
     with (
-        recollect.open(tmp_path / "m.db", read_only=True) as memory,
+        memorata.open(tmp_path / "m.db", read_only=True) as memory,
         pytest.raises(IndexCorrupt, match=r"a list is cut short; .* only read: copy it .*--repair"),
     ):
         Repairing(memory.store, memory.analyser).run(["default"], action)
 
 
 def test_words_are_those_of_the_analyser() -> None:
-    with recollect.open(":memory:", embedder="lexical") as memory:
+    with memorata.open(":memory:", embedder="lexical") as memory:
         tea = memory.remember("green teas")
         words = Repairing(memory.store, memory.analyser).words_of(tea)
     assert words["content"] == {"green": 1, "tea": 1}

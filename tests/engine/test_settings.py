@@ -4,20 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from recollect.engine.settings import Settings, config_file, default_db
-from recollect.model.errors import InvalidArgument, StoreUnavailable
-from recollect.store.postgres.address import ServerAddress
+from memorata.engine.settings import Settings, config_file, default_db
+from memorata.model.errors import InvalidArgument, StoreUnavailable
+from memorata.store.postgres.address import ServerAddress
 
 
 @pytest.fixture(autouse=True)
 def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Start in an empty folder, with no setting in the environment."""
-    for name in [*(f"RECOLLECT_{field.upper()}" for field in Settings.model_fields), "RECOLLECT_CONFIG"]:
+    for name in [*(f"MEMORATA_{field.upper()}" for field in Settings.model_fields), "MEMORATA_CONFIG"]:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
 
 
-def config(text: str, path: str = "recollect.toml") -> Path:
+def config(text: str, path: str = "memorata.toml") -> Path:
     file = Path(path).absolute()
     file.parent.mkdir(exist_ok=True)
     file.write_text(text, encoding="utf-8")
@@ -30,32 +30,32 @@ def test_the_constructor_wins_over_the_environment_the_environment_over_the_file
     assert Settings().namespace == "default"
     config('namespace = "file"')
     assert Settings().namespace == "file"
-    monkeypatch.setenv("RECOLLECT_NAMESPACE", "environment")
+    monkeypatch.setenv("MEMORATA_NAMESPACE", "environment")
     assert Settings().namespace == "environment"
     assert Settings(namespace="constructor").namespace == "constructor"
 
 
 def test_each_setting_is_decided_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     file = config('namespace = "file"\nthreads = 2')
-    monkeypatch.setenv("RECOLLECT_THREADS", "3")
+    monkeypatch.setenv("MEMORATA_THREADS", "3")
     settings = Settings(embedder="lexical")
     assert (settings.namespace, settings.threads, settings.embedder) == ("file", 3, "lexical")
     assert settings.origin("namespace") == str(file)
-    assert settings.origin("threads") == "the environment variable RECOLLECT_THREADS"
+    assert settings.origin("threads") == "the environment variable MEMORATA_THREADS"
     assert (settings.origin("embedder"), settings.origin("recipe")) == ("", "default")
 
 
 def test_a_table_is_one_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     config("[life]\nworking_days = 3")
     assert Settings().life == {"working_days": 3.0}
-    monkeypatch.setenv("RECOLLECT_LIFE", '{"episodic_days": 5}')
+    monkeypatch.setenv("MEMORATA_LIFE", '{"episodic_days": 5}')
     assert Settings().life == {"episodic_days": 5.0}
     assert Settings(life={"working_uses": 1}).life == {"working_uses": 1}
     assert Settings(life={"working_uses": 1}).origin("life") == ""
 
 
 def test_an_empty_variable_is_no_setting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_NAMESPACE", "")
+    monkeypatch.setenv("MEMORATA_NAMESPACE", "")
     assert Settings().namespace == "default"
     assert Settings().origin("namespace") == "default"
 
@@ -63,7 +63,7 @@ def test_an_empty_variable_is_no_setting(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_file_may_be_named_and_its_paths_are_relative_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
     config('namespace = "here"')
     file = config('db = "mine.db"\nmodels = "~/models"', "elsewhere/settings.toml")
-    monkeypatch.setenv("RECOLLECT_CONFIG", str(file))
+    monkeypatch.setenv("MEMORATA_CONFIG", str(file))
     settings = Settings()
     assert settings.namespace == "default"
     assert settings.db == file.parent / "mine.db"
@@ -72,7 +72,7 @@ def test_the_file_may_be_named_and_its_paths_are_relative_to_it(monkeypatch: pyt
 
 def test_folders_of_models_in_the_file_are_relative_to_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
     file = config('embedder = "onnx:model#none"\nreranker = "onnx:/else/where"', "elsewhere/settings.toml")
-    monkeypatch.setenv("RECOLLECT_CONFIG", str(file))
+    monkeypatch.setenv("MEMORATA_CONFIG", str(file))
     assert Settings().embedder == f"onnx:{file.parent / 'model'}#none"
     assert Settings().reranker == "onnx:/else/where"
     config('embedder = "static:~/model"\nreranker = "none"', "elsewhere/settings.toml")
@@ -85,7 +85,7 @@ def test_folders_of_models_in_the_file_are_relative_to_it_too(monkeypatch: pytes
 def test_a_memory_without_a_file_is_one_wherever_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     config('db = ":memory:"')
     assert str(Settings().db) == ":memory:"
-    monkeypatch.setenv("RECOLLECT_DB", ":memory:")
+    monkeypatch.setenv("MEMORATA_DB", ":memory:")
     assert str(Settings().db) == ":memory:"
 
 
@@ -94,14 +94,14 @@ def test_a_home_that_nobody_has_is_refused(name: str, monkeypatch: pytest.Monkey
     nobody = "~nobody-of-that-name/x"
     with pytest.raises(InvalidArgument, match=f"^{name} must be a path in a home that exists"):
         Settings(**{name: nobody})
-    monkeypatch.setenv(f"RECOLLECT_{name.upper()}", nobody)
+    monkeypatch.setenv(f"MEMORATA_{name.upper()}", nobody)
     with pytest.raises(InvalidArgument, match="a path in a home that exists"):
         Settings()
-    monkeypatch.delenv(f"RECOLLECT_{name.upper()}")
+    monkeypatch.delenv(f"MEMORATA_{name.upper()}")
     config(f'{name} = "{nobody}"')
     with pytest.raises(InvalidArgument, match="a path in a home that exists"):
         Settings()
-    monkeypatch.setenv("RECOLLECT_CONFIG", nobody)
+    monkeypatch.setenv("MEMORATA_CONFIG", nobody)
     with pytest.raises(InvalidArgument, match="a path in a home that exists"):
         Settings()
 
@@ -121,8 +121,8 @@ def test_an_address_where_none_can_be_is_not_shown() -> None:
 
 def test_a_named_file_must_exist_and_the_usual_one_need_not(tmp_path: Path) -> None:
     assert config_file({}, tmp_path) is None
-    with pytest.raises(InvalidArgument, match=r"RECOLLECT_CONFIG must be the path .* that exists, got 'no'"):
-        config_file({"RECOLLECT_CONFIG": "no"}, tmp_path)
+    with pytest.raises(InvalidArgument, match=r"MEMORATA_CONFIG must be the path .* that exists, got 'no'"):
+        config_file({"MEMORATA_CONFIG": "no"}, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -144,12 +144,12 @@ def test_a_bad_value_names_the_setting_the_value_and_the_place(
         Settings(**{name: value})
     assert str(constructor.value).startswith(f"{name} must be {expected}")
     assert str(constructor.value).endswith(f"got {value!r}")
-    monkeypatch.setenv(f"RECOLLECT_{name.upper()}", value)
+    monkeypatch.setenv(f"MEMORATA_{name.upper()}", value)
     with pytest.raises(InvalidArgument) as environment:
         Settings()
-    place = f"the environment variable RECOLLECT_{name.upper()}"
+    place = f"the environment variable MEMORATA_{name.upper()}"
     assert str(environment.value).startswith(f"{name} (from {place}) must be {expected}")
-    monkeypatch.delenv(f"RECOLLECT_{name.upper()}")
+    monkeypatch.delenv(f"MEMORATA_{name.upper()}")
     file = config(f'{name} = "{value}"')
     with pytest.raises(InvalidArgument) as written:
         Settings()
@@ -173,10 +173,10 @@ def test_a_bad_value_names_the_setting_the_value_and_the_place(
 def test_rules_of_life_that_cannot_be_are_named(
     value: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_LIFE", value)
+    monkeypatch.setenv("MEMORATA_LIFE", value)
     with pytest.raises(InvalidArgument) as refused:
         Settings()
-    place = "the environment variable RECOLLECT_LIFE"
+    place = "the environment variable MEMORATA_LIFE"
     assert str(refused.value).startswith(message.replace("VARIABLE", place))
 
 
@@ -206,7 +206,7 @@ def test_a_key_is_never_shown() -> None:
     with pytest.raises(InvalidArgument) as error:
         Settings()
     assert "12345" not in str(error.value)
-    Path("recollect.toml").unlink()
+    Path("memorata.toml").unlink()
     settings = Settings(api_key="secret-key")
     assert "secret-key" not in repr(settings)
     assert settings.resources.api_key == "secret-key"
@@ -214,8 +214,8 @@ def test_a_key_is_never_shown() -> None:
 
 def test_the_usual_place_of_memories_is_beside_the_models_wherever_those_are() -> None:
     home = Path("/home/ada")
-    environment = {"RECOLLECT_MODELS": "/srv/models", "XDG_DATA_HOME": "/data"}
-    assert default_db(environment, "linux", home) == Path("/data/recollect/memories.db")
+    environment = {"MEMORATA_MODELS": "/srv/models", "XDG_DATA_HOME": "/data"}
+    assert default_db(environment, "linux", home) == Path("/data/memorata/memories.db")
 
 
 def test_they_open_the_memory_they_describe(tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def test_they_open_the_memory_they_describe(tmp_path: Path) -> None:
 def test_a_replica_is_the_address_of_a_server_and_its_password_is_not_shown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_REPLICA", "postgresql://tom:hunter2@localhost/m")
+    monkeypatch.setenv("MEMORATA_REPLICA", "postgresql://tom:hunter2@localhost/m")
     settings = Settings(embedder="lexical")
     assert settings.replica == ServerAddress("postgresql://tom:hunter2@localhost/m")
     assert "hunter2" not in repr(settings)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.engine.shortfall import Measure, Shortfall
+from memorata.engine.shortfall import Measure, Shortfall
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.engine import Recipe, recalling
-from recollect.engine.life import USUAL, Life
-from recollect.engine.namespace_graph import NamespaceGraph
-from recollect.engine.pipeline import Ranked, run
-from recollect.engine.situation import Situation
-from recollect.model.period import Period
-from recollect.model.place import Place
+import memorata
+from memorata.engine import Recipe, recalling
+from memorata.engine.life import USUAL, Life
+from memorata.engine.namespace_graph import NamespaceGraph
+from memorata.engine.pipeline import Ranked, run
+from memorata.engine.situation import Situation
+from memorata.model.period import Period
+from memorata.model.place import Place
 
 Make = Callable[..., Situation]
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -86,7 +86,7 @@ def test_the_graph_is_made_only_for_a_leg_that_walks_it(situation: Make, graph: 
 
 def test_a_recall_hands_on_what_was_asked_and_when(seen: list[Situation]) -> None:
     rules = Life(confidence_loss=0.1)
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW, life=rules) as memory:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW, life=rules) as memory:
         memory.remember("green tea in Porto", place=PORTO)
         week = Period(NOW - timedelta(days=7), NOW)
         memory.recall("tea", period=week, near=PORTO)
@@ -98,7 +98,7 @@ def test_a_recall_hands_on_what_was_asked_and_when(seen: list[Situation]) -> Non
 
 
 def test_a_threshold_is_the_embedders_unless_the_recipe_has_its_own(seen: list[Situation]) -> None:
-    with recollect.open(":memory:", embedder="lexical") as memory:
+    with memorata.open(":memory:", embedder="lexical") as memory:
         assert memory.embedder is not None
         calibrated = memory.embedder.similarity_threshold
         memory.remember("green tea")
@@ -110,7 +110,7 @@ def test_a_threshold_is_the_embedders_unless_the_recipe_has_its_own(seen: list[S
 
 
 def test_without_an_embedder_there_is_no_vector(seen: list[Situation]) -> None:
-    with recollect.open(":memory:", embedder=None) as memory:
+    with memorata.open(":memory:", embedder=None) as memory:
         memory.remember("green tea")
         assert [hit.memory.content for hit in memory.recall("tea")] == ["green tea"]
     assert [given.vector for given in seen] == [None]

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from recollect.engine.spacy_extractor import SpacyExtractor
-from recollect.model import InvalidArgument
-from recollect.model.entity import Entity
-from recollect.model.errors import MissingExtra
-from recollect.text import EntityExtractor, KnownNames
+from memorata.engine.spacy_extractor import SpacyExtractor
+from memorata.model import InvalidArgument
+from memorata.model.entity import Entity
+from memorata.model.errors import MissingExtra
+from memorata.text import EntityExtractor, KnownNames
 
 
 class Pipeline:

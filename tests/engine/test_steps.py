@@ -5,9 +5,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from recollect.engine import Recipe
-from recollect.engine.situation import Situation
-from recollect.engine.steps import (
+from memorata.engine import Recipe
+from memorata.engine.situation import Situation
+from memorata.engine.steps import (
     reranked,
     with_confidence,
     with_quality,
@@ -15,8 +15,8 @@ from recollect.engine.steps import (
     with_speaker,
     with_temporal,
 )
-from recollect.model import Explanation, Period
-from recollect.model.errors import EmbedderError, MissingExtra
+from memorata.model import Explanation, Period
+from memorata.model.errors import EmbedderError, MissingExtra
 
 Make = Callable[..., Situation]
 SCORES = np.array([0.8, 0.4])

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect import Engine
-from recollect.engine.subject_verbs import SUMMARY_OF
-from recollect.model.errors import EntityNotFound, InvalidArgument, MemoryNotFound
-from recollect.model.memory import Source
+import memorata
+from memorata import Engine
+from memorata.engine.subject_verbs import SUMMARY_OF
+from memorata.model.errors import EntityNotFound, InvalidArgument, MemoryNotFound
+from memorata.model.memory import Source
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Engine]:
-    with recollect.open(tmp_path / "m.db", embedder="lexical", clock=lambda: NOW) as opened:
+    with memorata.open(tmp_path / "m.db", embedder="lexical", clock=lambda: NOW) as opened:
         yield opened
 
 
@@ -90,7 +90,7 @@ def test_what_was_only_declared_can_be_purged_and_no_late_log_brings_it_back(
 ) -> None:
     memory.remember("Tea is in the tin.")
     memory.describe_entity("Quokkaberg", type="person")
-    with recollect.open(tmp_path / "m.db", embedder="lexical", clock=lambda: NOW) as elsewhere:
+    with memorata.open(tmp_path / "m.db", embedder="lexical", clock=lambda: NOW) as elsewhere:
         elsewhere.recall("where does Quokkaberg live?")
         assert memory.purge_subject("Quokkaberg").memories == ()
         assert memory.store.changes(0, 99)[-1].kind == "purge"
@@ -141,7 +141,7 @@ def test_what_came_from_elsewhere_goes_with_what_has_its_words(memory: Engine) -
     memories, hidden = list(memory.store.export(None)), memory.store.hidden("default")
     # An export of before it told which memories repeat others.
     hidden = [replace(each, repeat=None) for each in hidden]
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as other:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW) as other:
         other.take_over(memories, hidden={"default": hidden})
         assert other.repeats("first") == ()
         other.purge("first")
@@ -149,9 +149,9 @@ def test_what_came_from_elsewhere_goes_with_what_has_its_words(memory: Engine) -
 
 
 def test_a_purged_namespace_leaves_no_byte_and_its_name_is_free(memory: Engine, tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db", embedder="lexical", clock=lambda: NOW) as elsewhere:
+    with memorata.open(tmp_path / "m.db", embedder="lexical", clock=lambda: NOW) as elsewhere:
         memory.remember("Anna stays.", id="stays")
-        with recollect.open(
+        with memorata.open(
             tmp_path / "m.db", embedder="lexical", namespace="acme/quokka", clock=lambda: NOW
         ) as other:
             filled(other)

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from recollect.engine.summarising import SentenceWriter, Writer, headed
-from recollect.model.memory import Memory, Source
+from memorata.engine.summarising import SentenceWriter, Writer, headed
+from memorata.model.memory import Memory, Source
 
 
 def memory(number: int, content: str, **fields: Any) -> Memory:

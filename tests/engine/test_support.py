@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from recollect.engine import Engine
-from recollect.engine import open as open_engine
-from recollect.engine.support import support
+from memorata.engine import Engine
+from memorata.engine import open as open_engine
+from memorata.engine.support import support
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 

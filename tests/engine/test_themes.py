@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.engine.themes import themes
+from memorata.engine.themes import themes
 
 
 def found(

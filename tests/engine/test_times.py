@@ -2,9 +2,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-import recollect
-from recollect.engine.times import PHRASE, dated, named_times
-from recollect.model import Memory
+import memorata
+from memorata.engine.times import PHRASE, dated, named_times
+from memorata.model import Memory
 
 SAID = datetime(2023, 5, 8, 14, 30, tzinfo=UTC)
 
@@ -45,15 +45,15 @@ def test_it_is_read_once_however_often_it_is_asked() -> None:
 
 
 def test_remembering_reads_dates_unless_told_not_to() -> None:
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: SAID) as engine:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: SAID) as engine:
         assert engine.remember("We sailed yesterday.").event_time == datetime(2023, 5, 7, tzinfo=UTC)
         assert engine.check() == []
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: SAID, read_dates=False) as engine:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: SAID, read_dates=False) as engine:
         assert engine.remember("We sailed yesterday.").valid_from is None
 
 
 def test_a_question_that_names_the_day_finds_it() -> None:
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: SAID) as engine:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: SAID) as engine:
         engine.remember("We sailed yesterday.", id="sail")
         engine.remember("We cooked.", id="cook")
         assert engine.recall("What did we do on 7 May 2023?").hits[0].memory.id == "sail"

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from recollect.engine import open as open_engine
+from memorata.engine import open as open_engine
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.engine import Engine
-from recollect.engine import open as open_engine
-from recollect.engine.trace import Trace
-from recollect.engine.trace_columns import AS_THEY_ARE, DAY, RANK, WrittenDown, written_down
-from recollect.index.record import MACHINE, RECORD
-from recollect.model.memory import Source
-from recollect.model.place import Place
+from memorata.engine import Engine
+from memorata.engine import open as open_engine
+from memorata.engine.trace import Trace
+from memorata.engine.trace_columns import AS_THEY_ARE, DAY, RANK, WrittenDown, written_down
+from memorata.index.record import MACHINE, RECORD
+from memorata.model.memory import Source
+from memorata.model.place import Place
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 

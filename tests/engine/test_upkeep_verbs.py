@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect import Engine
-from recollect.engine.upkeep_verbs import STEPS
-from recollect.model.errors import InvalidArgument
-from recollect.model.memory import Tier
+import memorata
+from memorata import Engine
+from memorata.engine.upkeep_verbs import STEPS
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Tier
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -40,7 +40,7 @@ LEFT = {
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Engine]:
-    with recollect.open(tmp_path / "m.db", embedder="lexical", clock=lambda: NOW) as opened:
+    with memorata.open(tmp_path / "m.db", embedder="lexical", clock=lambda: NOW) as opened:
         opened.remember_many(ITEMS)
         yield opened
 
@@ -74,7 +74,7 @@ def test_a_dry_run_tells_the_same_and_does_nothing(memory: Engine) -> None:
 
 def test_a_dry_run_tells_of_what_would_expire_because_it_sank(tmp_path: Path) -> None:
     rules = {"episodic_days": 30}
-    with recollect.open(tmp_path / "m.db", embedder=None, clock=lambda: NOW, life=rules) as memory:
+    with memorata.open(tmp_path / "m.db", embedder=None, clock=lambda: NOW, life=rules) as memory:
         memory.remember_many(ITEMS)
         told = memory.maintain(dry_run=True)
         assert "minor" in told.expired
@@ -121,7 +121,7 @@ def test_what_expired_can_be_restored_and_pinned(memory: Engine) -> None:
 
 
 def test_other_rules_do_other_things(memory: Engine) -> None:
-    memory.life = recollect.engine.life.Life(
+    memory.life = memorata.engine.life.Life(
         working_days=0, episodic_days=100, working_uses=0, episodic_mentions=0, demotion_days=0
     )
     would, report = memory.maintain(dry_run=True), memory.maintain()
@@ -130,7 +130,7 @@ def test_other_rules_do_other_things(memory: Engine) -> None:
 
 
 def test_confidence_wears_the_same_for_everybody(tmp_path: Path) -> None:
-    with recollect.open(
+    with memorata.open(
         tmp_path / "w.db", embedder="lexical", clock=lambda: NOW, life={"confidence_loss": 0.05}
     ) as memory:
         old = memory.remember("Anna likes tea.", confidence=0.9, created_at=NOW - timedelta(weeks=5))

@@ -5,11 +5,11 @@ import networkx
 import numpy as np
 import pytest
 
-import recollect
-from recollect.engine import RECIPES, Recipe, walking
-from recollect.engine.namespace_graph import NamespaceGraph
-from recollect.engine.situation import Situation
-from recollect.engine.walking import walk
+import memorata
+from memorata.engine import RECIPES, Recipe, walking
+from memorata.engine.namespace_graph import NamespaceGraph
+from memorata.engine.situation import Situation
+from memorata.engine.walking import walk
 
 Make = Callable[..., Situation]
 RECIPE = Recipe(name="x", graph="walk", graph_seeds=1)
@@ -116,7 +116,7 @@ def test_only_a_recipe_that_walks_has_the_graph_built(monkeypatch: pytest.Monkey
         return before(self, *given)
 
     monkeypatch.setattr(NamespaceGraph, "at", counted)
-    with recollect.open(":memory:", embedder="lexical") as memory:
+    with memorata.open(":memory:", embedder="lexical") as memory:
         memory.remember_many(NOTES)
         built.clear()
         for recipe in RECIPES.values():

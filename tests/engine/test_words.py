@@ -4,9 +4,9 @@ from time import process_time
 
 import pytest
 
-from recollect.engine.words import read_question, words_of
-from recollect.model import Memory, Source
-from recollect.text import ANALYSERS
+from memorata.engine.words import read_question, words_of
+from memorata.model import Memory, Source
+from memorata.text import ANALYSERS
 
 SNOWBALL, PLAIN = ANALYSERS["snowball"], ANALYSERS["plain"]
 SUNDAY = datetime(2023, 5, 7, tzinfo=UTC)

@@ -1,6 +1,6 @@
 """Stems as the text that has them writes them."""
 
-from recollect.engine.written_terms import written
+from memorata.engine.written_terms import written
 
 
 def test_a_stem_is_the_beginning_of_its_word() -> None:

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.evaluate.abstention import RiskCoverage, Roc, auroc, risk_coverage, roc
-from recollect.model import InvalidArgument
+from memorata.evaluate.abstention import RiskCoverage, Roc, auroc, risk_coverage, roc
+from memorata.model import InvalidArgument
 
 # Few different values, so that ties are common.
 scores = st.lists(st.sampled_from([-1.0, 0.0, 0.1, 0.5, 0.5000000001, 2.0]), min_size=1, max_size=12)

@@ -3,10 +3,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect.embed.lexical import LexicalEmbedder
-from recollect.embed.port import Embedder
-from recollect.evaluate.cached_embedder import CachedEmbedder
-from recollect.model.errors import StoreUnavailable
+from memorata.embed.lexical import LexicalEmbedder
+from memorata.embed.port import Embedder
+from memorata.evaluate.cached_embedder import CachedEmbedder
+from memorata.model.errors import StoreUnavailable
 
 TEXTS = ["green tea", "a train to Oslo", "green tea", ""]
 

@@ -1,4 +1,4 @@
-from recollect.evaluate.collection import opaque
+from memorata.evaluate.collection import opaque
 
 
 def test_an_opaque_id_is_stable_and_tells_nothing_of_what_it_stands_for() -> None:

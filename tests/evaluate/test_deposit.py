@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.evaluate.collection import Document, Haystack, Question
-from recollect.evaluate.deposit import UNDATED, deposit, text
-from recollect.model.errors import InvalidArgument
+from memorata.evaluate.collection import Document, Haystack, Question
+from memorata.evaluate.deposit import UNDATED, deposit, text
+from memorata.model.errors import InvalidArgument
 
 MAY = datetime(2023, 5, 7, tzinfo=UTC)
 JUNE = datetime(2023, 6, 1, tzinfo=UTC)

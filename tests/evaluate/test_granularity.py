@@ -1,8 +1,8 @@
 import pytest
 
-from recollect.evaluate.collection import Question
-from recollect.evaluate.granularity import GRANULARITIES, gains_of
-from recollect.model import InvalidArgument
+from memorata.evaluate.collection import Question
+from memorata.evaluate.granularity import GRANULARITIES, gains_of
+from memorata.model import InvalidArgument
 
 QUESTION = Question("q1", "Tea?", relevant={"t-1": 2.0, "t-2": 1.0}, relevant_sessions={"s-1": 1.0})
 

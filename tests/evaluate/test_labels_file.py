@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.evaluate.collection import Question
-from recollect.evaluate.labels_file import read_labels, write_labels
-from recollect.model.errors import DatasetError
+from memorata.evaluate.collection import Question
+from memorata.evaluate.labels_file import read_labels, write_labels
+from memorata.model.errors import DatasetError
 
 ASKED = (
     Question("q1", "Which tea?", "food", None, {"d1": 2.0}, {"s1": 1.0}),

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from recollect.evaluate.collection import Document, Haystack, Question
-from recollect.evaluate.limited import Limited
-from recollect.model.errors import InvalidArgument
+from memorata.evaluate.collection import Document, Haystack, Question
+from memorata.evaluate.limited import Limited
+from memorata.model.errors import InvalidArgument
 
 
 class Made:

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.evaluate.lines import numbered_lines
-from recollect.model.errors import DatasetError
+from memorata.evaluate.lines import numbered_lines
+from memorata.model.errors import DatasetError
 
 
 def test_lines_have_their_numbers_and_blank_ones_are_left_out(tmp_path: Path) -> None:

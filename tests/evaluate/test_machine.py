@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.embed.lexical import LexicalEmbedder
-from recollect.evaluate.machine import (
+from memorata.embed.lexical import LexicalEmbedder
+from memorata.evaluate.machine import (
     TIMED,
     embedding_times,
     machine,
@@ -13,7 +13,7 @@ from recollect.evaluate.machine import (
     read_machine,
     write_machine,
 )
-from recollect.model.errors import DatasetError
+from memorata.model.errors import DatasetError
 
 
 def test_percentiles_are_of_the_times_given() -> None:

@@ -7,7 +7,7 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.evaluate.metrics import (
+from memorata.evaluate.metrics import (
     average_precision,
     measure,
     ndcg,
@@ -17,7 +17,7 @@ from recollect.evaluate.metrics import (
     recall_fraction,
     reciprocal_rank,
 )
-from recollect.model import InvalidArgument
+from memorata.model import InvalidArgument
 
 RANKING = ["x", "a", "y", "b", "z"]
 RELEVANT = {"a": 1, "b": 1, "c": 1}

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.engine import RECIPES, Engine, Recipe
-from recollect.engine import open as open_engine
-from recollect.evaluate.open_gate import opened
+from memorata.engine import RECIPES, Engine, Recipe
+from memorata.engine import open as open_engine
+from memorata.evaluate.open_gate import opened
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 QUESTION = "which green tea does Anna like"

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect.evaluate.collection import Question
-from recollect.evaluate.report import markdown, write_report
-from recollect.evaluate.report_html import page
-from recollect.evaluate.run_file import Answered, Run, RunHeader
-from recollect.evaluate.scored import Scored, Section
-from recollect.evaluate.scoring import score
+from memorata.evaluate.collection import Question
+from memorata.evaluate.report import markdown, write_report
+from memorata.evaluate.report_html import page
+from memorata.evaluate.run_file import Answered, Run, RunHeader
+from memorata.evaluate.scored import Scored, Section
+from memorata.evaluate.scoring import score
 
 EVIL = "<script>alert(1)</script>|*x*"
 ASKED = tuple(Question(f"q{n}", "", ("food", EVIL)[n % 2], relevant={f"d{n}": 1.0}) for n in range(6))

@@ -6,11 +6,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
-from recollect.evaluate.collection import Question
-from recollect.evaluate.report_html import emphasised, page, silence_plots, stand_out, standalone
-from recollect.evaluate.run_file import Answered, Run, RunHeader
-from recollect.evaluate.scored import Scored, Section
-from recollect.evaluate.scoring import score
+from memorata.evaluate.collection import Question
+from memorata.evaluate.report_html import emphasised, page, silence_plots, stand_out, standalone
+from memorata.evaluate.run_file import Answered, Run, RunHeader
+from memorata.evaluate.scored import Scored, Section
+from memorata.evaluate.scoring import score
 
 EVIL = "<script>alert(1)</script>|*x*"
 ASKED = tuple(Question(f"q{n}", "", ("food", EVIL)[n % 2], relevant={f"d{n}": 1.0}) for n in range(6))

@@ -3,12 +3,12 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from recollect.evaluate.collection import Question
-from recollect.evaluate.machine import Machine
-from recollect.evaluate.report_tables import abstention, by_kind, cost, differences, quality, tables
-from recollect.evaluate.run_file import Answered, Run, RunHeader
-from recollect.evaluate.scored import Scored, Section
-from recollect.evaluate.scoring import score
+from memorata.evaluate.collection import Question
+from memorata.evaluate.machine import Machine
+from memorata.evaluate.report_tables import abstention, by_kind, cost, differences, quality, tables
+from memorata.evaluate.run_file import Answered, Run, RunHeader
+from memorata.evaluate.scored import Scored, Section
+from memorata.evaluate.scoring import score
 
 ASKED = (
     Question("q1", "", "food", relevant={"d1": 1.0}),

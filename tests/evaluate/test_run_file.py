@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.evaluate.run_file import Answered, Run, RunHeader, RunWriter, read_run
-from recollect.model import InvalidArgument
-from recollect.model.errors import DatasetError
+from memorata.evaluate.run_file import Answered, Run, RunHeader, RunWriter, read_run
+from memorata.model import InvalidArgument
+from memorata.model.errors import DatasetError
 
 HEADER = RunHeader(
     dataset="locomo",
@@ -90,7 +90,7 @@ def test_the_file_is_json_lines_a_header_and_a_line_for_each_question(path: Path
     write(path, FIRST)
     header, line = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     assert header == {
-        "recollect_run": 1,
+        "memorata_run": 1,
         "dataset": "locomo",
         "sha256": "9f8e",
         "recipe": {"name": "balanced", "weights": [0.7, 0.3]},
@@ -269,9 +269,9 @@ def test_a_file_that_is_not_there_or_empty_is_named(path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda header: header.pop("recollect_run"), "not the header of a run: 'recollect_run' is missing"),
-        (lambda header: header.update(recollect_run=2), "a run of version 2; this Recollect reads 1"),
-        (lambda header: header.update(recollect_run=True), "a run of version True; this Recollect reads 1"),
+        (lambda header: header.pop("memorata_run"), "not the header of a run: 'memorata_run' is missing"),
+        (lambda header: header.update(memorata_run=2), "a run of version 2; this Memorata reads 1"),
+        (lambda header: header.update(memorata_run=True), "a run of version True; this Memorata reads 1"),
         (lambda header: header.pop("sha256"), "'sha256' is missing"),
         (lambda header: header.update(colour="red"), "'colour' is unknown; known are dataset, sha256"),
         (lambda header: header.update(recipe="bm25"), "recipe must be a mapping that JSON can hold"),

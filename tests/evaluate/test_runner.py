@@ -14,18 +14,18 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect.embed.lexical import LexicalEmbedder
-from recollect.engine import RECIPES, Recipe
-from recollect.engine import open as open_engine
-from recollect.evaluate import runner
-from recollect.evaluate.collection import Document, Haystack, Question
-from recollect.evaluate.labels_file import labels_name, read_labels
-from recollect.evaluate.machine import read_machine
-from recollect.evaluate.run_file import Run, read_run
-from recollect.evaluate.runner import RunFile, code_version, run
-from recollect.model.errors import DatasetError, InvalidArgument, RecollectError
-from recollect.store.sqlite.store import SqliteStore
+import memorata
+from memorata.embed.lexical import LexicalEmbedder
+from memorata.engine import RECIPES, Recipe
+from memorata.engine import open as open_engine
+from memorata.evaluate import runner
+from memorata.evaluate.collection import Document, Haystack, Question
+from memorata.evaluate.labels_file import labels_name, read_labels
+from memorata.evaluate.machine import read_machine
+from memorata.evaluate.run_file import Run, read_run
+from memorata.evaluate.runner import RunFile, code_version, run
+from memorata.model.errors import DatasetError, InvalidArgument, MemorataError
+from memorata.store.sqlite.store import SqliteStore
 
 MAY = datetime(2023, 5, 7, tzinfo=UTC)
 TALK = Haystack(
@@ -74,14 +74,14 @@ def untimed(found: Run) -> list[tuple[object, ...]]:
 
 
 def test_the_version_of_the_code_is_of_every_room_that_a_ranking_passes_through() -> None:
-    root = Path(recollect.__file__).parent
+    root = Path(memorata.__file__).parent
     hashed = {path.relative_to(root) for pattern in runner._SOURCES for path in root.glob(pattern)}
     rooms = {path.parts[0] for path in hashed}
     imported = {
         room
         for path in hashed
         for room in re.findall(
-            r"^\s*(?:from|import) recollect\.([a-z]+)", (root / path).read_text("utf-8"), re.M
+            r"^\s*(?:from|import) memorata\.([a-z]+)", (root / path).read_text("utf-8"), re.M
         )
     }
     assert imported - rooms == set()
@@ -236,10 +236,10 @@ def test_an_interruption_in_the_middle_is_taken_up(tmp_path: Path) -> None:
 KILLED = """
     import sys, time
     from pathlib import Path
-    from recollect.engine import RECIPES
-    from recollect.evaluate import runner
-    from recollect.evaluate.collection import Document, Haystack, Question
-    from recollect.evaluate.runner import run
+    from memorata.engine import RECIPES
+    from memorata.evaluate import runner
+    from memorata.evaluate.collection import Document, Haystack, Question
+    from memorata.evaluate.runner import run
 
     # Sources that are edited between two of these processes are not what is tested here.
     runner.code_version = lambda: "fixed"
@@ -306,7 +306,7 @@ def test_a_file_of_another_run_is_refused_and_left_alone(tmp_path: Path) -> None
 
 
 def test_a_recipe_that_cannot_be_run_as_it_should_is_not_measured(tmp_path: Path) -> None:
-    with pytest.raises(RecollectError, match="'vector' cannot be measured: no embedder"):
+    with pytest.raises(MemorataError, match="'vector' cannot be measured: no embedder"):
         run(Made(), [RECIPES["vector"]], embedder=None, folder=tmp_path)
 
 

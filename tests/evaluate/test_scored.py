@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect.evaluate.collection import Question
-from recollect.evaluate.labels_file import labels_name, write_labels
-from recollect.evaluate.machine import machine, write_machine
-from recollect.evaluate.run_file import Answered, RunHeader, RunWriter
-from recollect.evaluate.scored import Scored, scored, sections
-from recollect.model.errors import DatasetError
+from memorata.evaluate.collection import Question
+from memorata.evaluate.labels_file import labels_name, write_labels
+from memorata.evaluate.machine import machine, write_machine
+from memorata.evaluate.run_file import Answered, RunHeader, RunWriter
+from memorata.evaluate.scored import Scored, scored, sections
+from memorata.model.errors import DatasetError
 
 HEADER = RunHeader(
     "tea", "0123456789", {"name": "bm25"}, "", "turn", "0.1", 0, datetime(2026, 5, 7, tzinfo=UTC)

@@ -2,9 +2,9 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from recollect.evaluate.abstention import RiskCoverage, Roc
-from recollect.evaluate.run_file import RunHeader
-from recollect.evaluate.scores import (
+from memorata.evaluate.abstention import RiskCoverage, Roc
+from memorata.evaluate.run_file import RunHeader
+from memorata.evaluate.scores import (
     Abstention,
     Comparison,
     Counts,
@@ -13,7 +13,7 @@ from recollect.evaluate.scores import (
     MeasureScore,
     Scores,
 )
-from recollect.evaluate.significance import Difference, Interval
+from memorata.evaluate.significance import Difference, Interval
 
 HEADER = RunHeader("tea", "9f", {"name": "bm25"}, "", "turn", "0.1.0", 0, datetime(2026, 5, 7, tzinfo=UTC))
 HALF = Interval(0.5, 0.25, 0.75)

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.evaluate.collection import Question
-from recollect.evaluate.metrics import measure
-from recollect.evaluate.run_file import Answered, Run, RunHeader
-from recollect.evaluate.scores import Counts, Latency
-from recollect.evaluate.scoring import compare, score
-from recollect.evaluate.significance import bootstrap_mean, paired_bootstrap
-from recollect.model import InvalidArgument
+from memorata.evaluate.collection import Question
+from memorata.evaluate.metrics import measure
+from memorata.evaluate.run_file import Answered, Run, RunHeader
+from memorata.evaluate.scores import Counts, Latency
+from memorata.evaluate.scoring import compare, score
+from memorata.evaluate.significance import bootstrap_mean, paired_bootstrap
+from memorata.model import InvalidArgument
 
 HEADER = RunHeader("tea", "9f", {"name": "bm25"}, "", "turn", "0.1.0", 0, datetime(2026, 5, 7, tzinfo=UTC))
 QUESTIONS = [

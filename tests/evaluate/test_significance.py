@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.evaluate.significance import (
+from memorata.evaluate.significance import (
     Difference,
     Interval,
     bootstrap_mean,
@@ -15,7 +15,7 @@ from recollect.evaluate.significance import (
     macro_means,
     paired_bootstrap,
 )
-from recollect.model import InvalidArgument
+from memorata.model import InvalidArgument
 
 values = st.lists(st.floats(-100, 100), min_size=1, max_size=8)
 

@@ -6,12 +6,12 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.evaluate.collection import Question
-from recollect.evaluate.metrics import measure
-from recollect.evaluate.run_file import Answered, Run, RunHeader
-from recollect.evaluate.trec import qrels_of, read_qrels, read_trec_run, write_qrels, write_trec_run
-from recollect.model import InvalidArgument
-from recollect.model.errors import DatasetError
+from memorata.evaluate.collection import Question
+from memorata.evaluate.metrics import measure
+from memorata.evaluate.run_file import Answered, Run, RunHeader
+from memorata.evaluate.trec import qrels_of, read_qrels, read_trec_run, write_qrels, write_trec_run
+from memorata.model import InvalidArgument
+from memorata.model.errors import DatasetError
 
 HEADER = RunHeader("tea", "9f", {"name": "bm25"}, "", "turn", "0.1.0", 0, datetime(2026, 5, 7, tzinfo=UTC))
 ids = st.text("abcé:-_", min_size=1, max_size=3)

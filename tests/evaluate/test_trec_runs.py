@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.evaluate.run_file import Answered, RunHeader, RunWriter
-from recollect.evaluate.scored import scored, sections
-from recollect.evaluate.trec_runs import is_trec, judged_by, read_anybodys
-from recollect.model.errors import DatasetError
+from memorata.evaluate.run_file import Answered, RunHeader, RunWriter
+from memorata.evaluate.scored import scored, sections
+from memorata.evaluate.trec_runs import is_trec, judged_by, read_anybodys
+from memorata.model.errors import DatasetError
 
 
 @pytest.fixture

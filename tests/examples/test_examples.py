@@ -42,7 +42,7 @@ def test_remember_and_recall_shows_the_verbs() -> None:
 def test_just_the_algorithms_needs_nothing_but_the_ranking_core() -> None:
     tree = ast.parse((EXAMPLES / "just_the_algorithms.py").read_text(encoding="utf-8"))
     imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert imported == {"__future__", "recollect.rank"}
+    assert imported == {"__future__", "memorata.rank"}
     said = lines("just_the_algorithms.py")
     # In both lists first, so first together: 1/61 + 1/61.
     assert ast.literal_eval(said["together"])[0] == "the ferry leaves at noon"

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from recollect.exchange.chatgpt import records
-from recollect.exchange.record import Record
+from memorata.exchange.chatgpt import records
+from memorata.exchange.record import Record
 
 
 def message(role: str, *parts: Any, **more: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from recollect.exchange.folder import files_of
+from memorata.exchange.folder import files_of
 
 
 def test_files_come_in_order_with_the_names_they_have_in_the_folder(tmp_path: Path) -> None:

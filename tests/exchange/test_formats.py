@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.exchange.formats import FORMATS, format_of, read
-from recollect.exchange.record import Record
+from memorata.exchange.formats import FORMATS, format_of, read
+from memorata.exchange.record import Record
 
 
 def records(text: str | bytes, form: str, **options: Any) -> list[Record]:

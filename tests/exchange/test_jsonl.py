@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from recollect.exchange.formats import read
-from recollect.exchange.jsonl import nearest_key
-from recollect.exchange.record import Record
+from memorata.exchange.formats import read
+from memorata.exchange.jsonl import nearest_key
+from memorata.exchange.record import Record
 
 
 def records(text: str | bytes, form: str, **options: Any) -> list[Record]:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from recollect.exchange.formats import read
-from recollect.exchange.record import Record
+from memorata.exchange.formats import read
+from memorata.exchange.record import Record
 
 
 def records(text: str | bytes, form: str, **options: Any) -> list[Record]:

@@ -2,8 +2,8 @@
 
 import json
 
-from recollect.exchange.mcp_memory import records
-from recollect.exchange.record import Record
+from memorata.exchange.mcp_memory import records
+from memorata.exchange.record import Record
 
 ANNA = {
     "type": "entity",

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from recollect.exchange.mem0 import records
-from recollect.exchange.record import Record
+from memorata.exchange.mem0 import records
+from memorata.exchange.record import Record
 
 FULL = {
     "id": "8f1",

@@ -1,6 +1,6 @@
 """Records: where they stand, and ids that stay."""
 
-from recollect.exchange.record import Record, is_declaration, stable_id, text_id
+from memorata.exchange.record import Record, is_declaration, stable_id, text_id
 
 
 def test_a_record_says_where_it_stands() -> None:

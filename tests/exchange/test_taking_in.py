@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.duplicates import fingerprint
-from recollect.exchange.taking_in import Declared, Intake, Said
-from recollect.model import Entity, Relation
-from recollect.model.errors import AlreadySuperseded, InvalidArgument
-from recollect.store.naming import EntityRecord
+import memorata
+from memorata.duplicates import fingerprint
+from memorata.exchange.taking_in import Declared, Intake, Said
+from memorata.model import Entity, Relation
+from memorata.model.errors import AlreadySuperseded, InvalidArgument
+from memorata.store.naming import EntityRecord
 
 AT = datetime(2026, 5, 7, tzinfo=UTC)
 
 
 @pytest.fixture
-def engine() -> Iterator[recollect.Engine]:
-    with recollect.open(":memory:", embedder="lexical") as opened:
+def engine() -> Iterator[memorata.Engine]:
+    with memorata.open(":memory:", embedder="lexical") as opened:
         yield opened
 
 
@@ -37,7 +37,7 @@ MILK = said("milk", "Anna likes milk", created_at=AT)
 
 
 def test_what_was_forgotten_is_never_seen_not_even_for_a_moment(
-    engine: recollect.Engine, monkeypatch: pytest.MonkeyPatch
+    engine: memorata.Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
 
@@ -55,7 +55,7 @@ def test_what_was_forgotten_is_never_seen_not_even_for_a_moment(
     assert engine.check() == []
 
 
-def test_what_somebody_has_restored_since_stays_so(engine: recollect.Engine) -> None:
+def test_what_somebody_has_restored_since_stays_so(engine: memorata.Engine) -> None:
     Intake(engine).take([TEA])
     engine.restore("tea")
     again = Intake(engine)
@@ -64,7 +64,7 @@ def test_what_somebody_has_restored_since_stays_so(engine: recollect.Engine) -> 
     assert [memory.id for memory in engine.list().memories] == ["tea"]
 
 
-def test_a_dry_run_counts_and_writes_nothing(engine: recollect.Engine) -> None:
+def test_a_dry_run_counts_and_writes_nothing(engine: memorata.Engine) -> None:
     intake = Intake(engine, dry_run=True)
     knows = Relation("Anna", "knows", "Ben", asserted_by="milk")
     assert intake.take([Declared(knows), TEA, MILK, Declared(EntityRecord(Entity("Cleo")))]) == {}
@@ -73,7 +73,7 @@ def test_a_dry_run_counts_and_writes_nothing(engine: recollect.Engine) -> None:
     assert engine.store.changes(0, 10) == []
 
 
-def test_what_was_not_exported_is_read_for_names_and_days(engine: recollect.Engine) -> None:
+def test_what_was_not_exported_is_read_for_names_and_days(engine: memorata.Engine) -> None:
     text = "Anna Smith met him on 7 May 2026"
     Intake(engine).take([said("read", text), said("given", text, entities=[], valid_from=None)])
     assert engine.get("read").entities == ("Anna Smith",)
@@ -81,7 +81,7 @@ def test_what_was_not_exported_is_read_for_names_and_days(engine: recollect.Engi
     assert (engine.get("given").entities, engine.get("given").valid_from) == ((), None)
 
 
-def test_a_chain_comes_in_with_its_times(engine: recollect.Engine) -> None:
+def test_a_chain_comes_in_with_its_times(engine: memorata.Engine) -> None:
     replaced, forgotten = datetime(2026, 6, 2, tzinfo=UTC), datetime(2026, 7, 1, tzinfo=UTC)
     intake = Intake(engine, "acme")
     problems = intake.take(
@@ -109,7 +109,7 @@ def test_a_chain_comes_in_with_its_times(engine: recollect.Engine) -> None:
     ],
 )
 def test_an_end_comes_in_with_who_gave_it(
-    engine: recollect.Engine, until: datetime | None, told: bool | None, given: bool
+    engine: memorata.Engine, until: datetime | None, told: bool | None, given: bool
 ) -> None:
     june = datetime(2026, 6, 2, tzinfo=UTC)
     ended = {"valid_to": until, "superseded_by": "b", "superseded_at": june, "end_given": told}
@@ -123,7 +123,7 @@ def test_an_end_comes_in_with_who_gave_it(
         assert (hidden.superseded_at, hidden.end_given) == (june, given)
 
 
-def test_what_was_said_again_does_not_come_back_because_it_was_corrected(engine: recollect.Engine) -> None:
+def test_what_was_said_again_does_not_come_back_because_it_was_corrected(engine: memorata.Engine) -> None:
     heard, settled = datetime(2026, 5, 9, tzinfo=UTC), datetime(2026, 5, 11, tzinfo=UTC)
     things = [
         said("rome", "Anna lives in Rome", created_at=AT, superseded_by="paris", superseded_at=settled),
@@ -142,7 +142,7 @@ def test_what_was_said_again_does_not_come_back_because_it_was_corrected(engine:
     assert [each.id for each in engine.list(namespace="n1").memories] == ["again"]
 
 
-def test_what_only_repeats_comes_in_with_the_note_of_it(engine: recollect.Engine) -> None:
+def test_what_only_repeats_comes_in_with_the_note_of_it(engine: memorata.Engine) -> None:
     again, older = {"superseded_by": "tea", "repeat": "near"}, {"superseded_by": "new", "repeat": "exact"}
     things = [
         said("tea", "Anna likes green tea", created_at=AT),
@@ -159,7 +159,7 @@ def test_what_only_repeats_comes_in_with_the_note_of_it(engine: recollect.Engine
     assert [each.id for each in engine.store.export("default")] == ["old", "new"]
 
 
-def test_a_circle_is_not_taken_in(engine: recollect.Engine) -> None:
+def test_a_circle_is_not_taken_in(engine: memorata.Engine) -> None:
     things = [
         said("a", "tea", created_at=AT, superseded_by="b", superseded_at=AT),
         said("b", "green tea", created_at=AT, supersedes=["a"], superseded_by="c", superseded_at=AT),
@@ -183,7 +183,7 @@ def test_a_circle_is_not_taken_in(engine: recollect.Engine) -> None:
     assert "supersedes[0]" in str(problem)
 
 
-def test_what_is_there_is_left_as_it_is(engine: recollect.Engine) -> None:
+def test_what_is_there_is_left_as_it_is(engine: memorata.Engine) -> None:
     engine.remember("mine", id="a", namespace="acme")
     engine.describe_entity("Anna", type="person", namespace="acme")
     engine.relate("Anna", "knows", "Bob", namespace="acme")
@@ -201,7 +201,7 @@ def test_what_is_there_is_left_as_it_is(engine: recollect.Engine) -> None:
     assert engine.entity("Anna", namespace="acme").entity.type == "person"
 
 
-def test_what_takes_a_place_that_is_taken_fails_alone(engine: recollect.Engine) -> None:
+def test_what_takes_a_place_that_is_taken_fails_alone(engine: memorata.Engine) -> None:
     old = engine.remember("Anna lives in Rome")
     new = engine.correct(old.id, "Anna lives in Paris")
     intake = Intake(engine)
@@ -220,7 +220,7 @@ def test_what_takes_a_place_that_is_taken_fails_alone(engine: recollect.Engine) 
     assert {each.id for each in engine.list().memories} == {new.id, "c"}
 
 
-def test_what_an_earlier_record_has_said_is_known(engine: recollect.Engine) -> None:
+def test_what_an_earlier_record_has_said_is_known(engine: memorata.Engine) -> None:
     for dry_run, namespace in ((True, "acme"), (False, "acme"), (False, "home")):
         intake = Intake(engine, namespace, dry_run=dry_run)
         assert intake.take([TEA, TEA, MILK]) == intake.take([MILK]) == {}
@@ -240,8 +240,8 @@ def test_the_same_import_twice_at_once_adds_everything_once(
     verb: str, things: list[Said], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (
-        recollect.open(tmp_path / "m.db", embedder=None) as ours,
-        recollect.open(tmp_path / "m.db", embedder=None) as theirs,
+        memorata.open(tmp_path / "m.db", embedder=None) as ours,
+        memorata.open(tmp_path / "m.db", embedder=None) as theirs,
     ):
         work, intake = getattr(ours, verb), Intake(ours)
 
@@ -256,7 +256,7 @@ def test_the_same_import_twice_at_once_adds_everything_once(
 
 
 def test_what_fails_for_another_reason_is_not_tried_for_ever(
-    engine: recollect.Engine, monkeypatch: pytest.MonkeyPatch
+    engine: memorata.Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise InvalidArgument("content", "x", "said on another day")
@@ -266,7 +266,7 @@ def test_what_fails_for_another_reason_is_not_tried_for_ever(
         Intake(engine).take([said("a", "x")])
 
 
-def test_problems_stand_in_order_whatever_they_are_about(engine: recollect.Engine) -> None:
+def test_problems_stand_in_order_whatever_they_are_about(engine: memorata.Engine) -> None:
     problems = Intake(engine).take(
         [
             Declared(Relation("Anna", "knows", "Bob", asserted_by="nobody")),
@@ -283,7 +283,7 @@ def test_problems_stand_in_order_whatever_they_are_about(engine: recollect.Engin
     assert [each.id for each in engine.list().memories] == ["a"]
 
 
-def test_what_was_exported_comes_in_without_what_it_took_the_place_of(engine: recollect.Engine) -> None:
+def test_what_was_exported_comes_in_without_what_it_took_the_place_of(engine: memorata.Engine) -> None:
     newer = said("milk", "Anna likes milk", created_at=AT, supersedes=["tea", "rum"])
     (problem,) = Intake(engine).take([newer]).values()
     assert str(problem) == "supersedes must be a memory that is there or comes earlier, got 'tea'"

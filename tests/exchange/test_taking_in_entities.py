@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-import recollect
-from recollect.exchange.taking_in_entities import EntityIntake
-from recollect.model import Entity, Relation
-from recollect.model.errors import MemoryNotFound
-from recollect.store.naming import EntityRecord
+import memorata
+from memorata.exchange.taking_in_entities import EntityIntake
+from memorata.model import Entity, Relation
+from memorata.model.errors import MemoryNotFound
+from memorata.store.naming import EntityRecord
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 ANNA = EntityRecord(Entity("Anna", "person"), merged_into="Anna Keller")
@@ -18,7 +18,7 @@ KNOWS = Relation("Anna", "knows", "Ben")
 
 @pytest.mark.parametrize("dry_run", [False, True])
 def test_a_second_time_adds_nothing(dry_run: bool) -> None:
-    with recollect.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
         intake = EntityIntake(memory, None, lambda id_, namespace: id_ == "m1", dry_run=dry_run)
         dated = replace(KNOWS, created_at=datetime(2020, 1, 1, tzinfo=UTC))
         assert [intake.take(each) for each in (ANNA, ANNA, dated, dated)] == [True, False, True, False]
@@ -35,7 +35,7 @@ def test_a_second_time_adds_nothing(dry_run: bool) -> None:
 
 
 def test_the_namespace_given_wins_over_the_one_that_is_said() -> None:
-    with recollect.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
         EntityIntake(memory, "b", lambda *_: True).take(KNOWS, "a")
         EntityIntake(memory, None, lambda *_: True).take(KNOWS, "c")
         assert memory.store.namespaces().keys() == {"b", "c"}
@@ -43,7 +43,7 @@ def test_the_namespace_given_wins_over_the_one_that_is_said() -> None:
 
 
 def test_a_relation_that_has_ended_since_stays_ended() -> None:
-    with recollect.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
         dated = replace(KNOWS, created_at=datetime(2020, 1, 1, tzinfo=UTC))
         assert EntityIntake(memory, None, lambda *_: True).take(dated)
         memory.relate("Anna", "knows", "Ben", valid_to=NOW)
@@ -55,7 +55,7 @@ def test_a_relation_that_has_ended_since_stays_ended() -> None:
 
 
 def test_a_relation_is_known_by_any_of_the_names() -> None:
-    with recollect.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
         memory.describe_entity("Anna Keller", aliases=["Annie"])
         memory.relate("Anna Keller", "knows", "Ben")
         for name in ("anna keller", "Annie"):

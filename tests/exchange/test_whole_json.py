@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.exchange.whole_json import parsed
+from memorata.exchange.whole_json import parsed
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.graph import Graph
-from recollect.model import InvalidArgument
+from memorata.graph import Graph
+from memorata.model import InvalidArgument
 
 EDGES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(1, 9)), max_size=20)
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from recollect.graph.arguments import distinct_nodes, node, type_numbers, whole_numbers
-from recollect.model import InvalidArgument
+from memorata.graph.arguments import distinct_nodes, node, type_numbers, whole_numbers
+from memorata.model import InvalidArgument
 
 
 def test_whole_numbers_come_back_as_an_array() -> None:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.graph import Graph, Level, communities, modularity
-from recollect.graph.communities import renumbered
-from recollect.model import InvalidArgument
+from memorata.graph import Graph, Level, communities, modularity
+from memorata.graph.communities import renumbered
+from memorata.model import InvalidArgument
 
 EDGES = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11), st.floats(0.1, 5)), max_size=40)
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.graph.label_propagation import Weave, begins, propagated_labels
+from memorata.graph.label_propagation import Weave, begins, propagated_labels
 
 EDGES = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7), st.integers(1, 5)), max_size=20)
 

@@ -5,9 +5,9 @@ import sys
 import numpy as np
 import pytest
 
-from recollect.graph import Graph, communities, leiden, modularity
-from recollect.model import InvalidArgument
-from recollect.model.errors import MissingExtra
+from memorata.graph import Graph, communities, leiden, modularity
+from memorata.model import InvalidArgument
+from memorata.model.errors import MissingExtra
 
 BARBELL = Graph.of(7, [0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3])
 
@@ -37,7 +37,7 @@ def test_without_edges_everybody_is_alone() -> None:
 
 def test_when_the_library_is_missing_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "graspologic_native", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'recollect\[communities\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'memorata\[communities\]'"):
         leiden(BARBELL)
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.graph import Graph, modularity
+from memorata.graph import Graph, modularity
 
 # Two triangles and a bridge.
 BARBELL = Graph.of(6, [0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3])

@@ -4,7 +4,7 @@ import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.graph import Graph, neighbourhood
+from memorata.graph import Graph, neighbourhood
 
 CHAIN = Graph.of(5, [0, 1, 2, 3], [1, 2, 3, 4], types=[0, 1, 0, 0], type_names=["next", "cites"])
 

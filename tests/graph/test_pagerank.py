@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.graph import Graph, pagerank
+from memorata.graph import Graph, pagerank
 
 EDGES = st.lists(
     st.tuples(st.integers(0, 6), st.integers(0, 6), st.floats(0.1, 10)),

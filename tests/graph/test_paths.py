@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.graph import Graph, find_paths
-from recollect.model import InvalidArgument
+from memorata.graph import Graph, find_paths
+from memorata.model import InvalidArgument
 
 UAV_1, FLEET, BASE, UAV_2 = range(4)
 FLEET_GRAPH = Graph.of(

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from recollect.graph import Graph, local_push, personalised_pagerank
-from recollect.model import InvalidArgument
-from recollect.model.checks import FloatArray
+from memorata.graph import Graph, local_push, personalised_pagerank
+from memorata.model import InvalidArgument
+from memorata.model.checks import FloatArray
 
 EDGES = st.lists(
     st.tuples(st.integers(0, 6), st.integers(0, 6), st.floats(0.1, 10)),

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.graph import Graph, spread
-from recollect.model import InvalidArgument
+from memorata.graph import Graph, spread
+from memorata.model import InvalidArgument
 
 # Five turns of a session, and who follows whom at one and at two turns' distance.
 TURNS = Graph.of(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.graph import seed_weights
-from recollect.model import InvalidArgument
+from memorata.graph import seed_weights
+from memorata.model import InvalidArgument
 
 
 def test_the_three_parts_are_mixed() -> None:

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.graph import Graph, shortest_path
-from recollect.model import InvalidArgument
+from memorata.graph import Graph, shortest_path
+from memorata.model import InvalidArgument
 
 
 def graph_of(nodes: int, edges: list[tuple[int, int, float]]) -> Graph:

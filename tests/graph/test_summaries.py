@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from recollect.graph import Community, Member, StatisticalSummariser, Summary, summarised
-from recollect.model import InvalidArgument
+from memorata.graph import Community, Member, StatisticalSummariser, Summary, summarised
+from memorata.model import InvalidArgument
 
 MAY, JUNE = datetime(2026, 5, 7, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC)
 

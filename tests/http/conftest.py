@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-import recollect
-from recollect import Engine
-from recollect.engine.access import Gatekeeper
-from recollect.http.app import create_api
+import memorata
+from memorata import Engine
+from memorata.engine.access import Gatekeeper
+from memorata.http.app import create_api
 
 
 @pytest.fixture
 def engine() -> Iterator[Engine]:
-    with recollect.open(":memory:", embedder="lexical") as opened:
+    with memorata.open(":memory:", embedder="lexical") as opened:
         yield opened
 
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 from starlette.testclient import TestClient
 
-from recollect import Engine, __version__
-from recollect.engine.access import Gatekeeper
-from recollect.model.errors import StoreUnavailable
+from memorata import Engine, __version__
+from memorata.engine.access import Gatekeeper
+from memorata.model.errors import StoreUnavailable
 
 
 def test_it_is_there_and_ready_for_everybody(open_client: Callable[..., TestClient]) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from recollect import Engine
-from recollect.engine.access import Gatekeeper
+from memorata import Engine
+from memorata.engine.access import Gatekeeper
 
 SECRET = "the vault opens with marmalade"
 THERE = "acme/secret"
@@ -210,7 +210,7 @@ def test_without_a_key_nothing_is_told_but_that_one_is_needed(
             continue
         answer = ask(client, method, path, id=secret, name="Vera", namespace=THERE)
         assert answer.status_code == 401, (method, path)
-        assert answer.headers["www-authenticate"] == 'Bearer realm="recollect"'
+        assert answer.headers["www-authenticate"] == 'Bearer realm="memorata"'
         assert "marmalade" not in answer.text
     assert state(engine) == before
 
@@ -218,7 +218,7 @@ def test_without_a_key_nothing_is_told_but_that_one_is_needed(
 @pytest.mark.parametrize("header", ["Basic eDp5", "Bearer", "Bearer x", "rcl_x", "bearer rcl_0_1"])
 def test_a_header_that_is_no_key_is_not_as_good_as_none(client: TestClient, header: str) -> None:
     answer = client.get("/v1/memories", headers={"Authorization": header})
-    assert (answer.status_code, answer.json()["type"]) == (401, "recollect:not-admitted")
+    assert (answer.status_code, answer.json()["type"]) == (401, "memorata:not-admitted")
 
 
 def test_what_nothing_answers_to_is_told_as_a_problem(client: TestClient) -> None:
@@ -227,7 +227,7 @@ def test_what_nothing_answers_to_is_told_as_a_problem(client: TestClient) -> Non
         assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json"), path
     wrong = client.put("/v1/memories")
     assert (wrong.status_code, wrong.headers["allow"]) == (405, "GET, POST")
-    assert wrong.json()["type"] == "recollect:method-not-allowed"
+    assert wrong.json()["type"] == "memorata:method-not-allowed"
 
 
 def test_pages_answer_what_is_not_under_v1(open_client: Callable[..., TestClient]) -> None:
@@ -244,7 +244,7 @@ def test_pages_answer_what_is_not_under_v1(open_client: Callable[..., TestClient
     for method in ("QUERY", "PROPFIND", "BREW"):
         unheard = client.request(method, "/v1/recall")
         assert (unheard.status_code, unheard.headers["allow"]) == (405, "POST")
-        assert client.request(method, "/v1/nothing").json()["type"] == "recollect:not-found"
+        assert client.request(method, "/v1/nothing").json()["type"] == "memorata:not-found"
 
 
 def test_other_sites_may_not_ask_unless_they_are_named(open_client: Callable[..., TestClient]) -> None:

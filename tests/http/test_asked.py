@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from starlette.testclient import TestClient
 
-from recollect import Engine
-from recollect.engine.access import Gatekeeper
-from recollect.http.asked import as_json, as_lines
+from memorata import Engine
+from memorata.engine.access import Gatekeeper
+from memorata.http.asked import as_json, as_lines
 
 
 def test_many_at_once_under_one_name_are_one(client: TestClient, engine: Engine) -> None:

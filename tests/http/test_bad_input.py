@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from recollect import Engine
-from recollect.http.limits import Limits
+from memorata import Engine
+from memorata.http.limits import Limits
 
 JSON = {"Content-Type": "application/json"}
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.http import buckets as module
-from recollect.http.buckets import Buckets
+from memorata.http import buckets as module
+from memorata.http.buckets import Buckets
 
 
 class Ticks:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.http.problems import answer_to, problem
-from recollect.model.errors import StoreReadOnly
+from memorata.http.problems import answer_to, problem
+from memorata.model.errors import StoreReadOnly
 
 DOCS = (Path(__file__).parents[2] / "docs" / "http.md").read_text("utf-8")
 COMMANDS = "\n".join(re.findall(r"^```sh\n(.*?)^```", DOCS, re.M | re.S))
@@ -21,12 +21,12 @@ COMMANDS = "\n".join(re.findall(r"^```sh\n(.*?)^```", DOCS, re.M | re.S))
 def address(tmp_path: Path) -> Iterator[str]:
     """The address of a server on a database of its own."""
     settings = {
-        "RECOLLECT_DB": str(tmp_path / "memories.db"),
-        "RECOLLECT_EMBEDDER": "lexical",
-        "RECOLLECT_MODELS": str(tmp_path),
+        "MEMORATA_DB": str(tmp_path / "memories.db"),
+        "MEMORATA_EMBEDDER": "lexical",
+        "MEMORATA_MODELS": str(tmp_path),
     }
     process = subprocess.Popen(
-        [sys.executable, "-m", "recollect", "serve", "--port", "0", "--json", "--no-pages"],
+        [sys.executable, "-m", "memorata", "serve", "--port", "0", "--json", "--no-pages"],
         cwd=tmp_path,
         env={**os.environ, **settings},
         stdout=subprocess.PIPE,
@@ -46,7 +46,7 @@ def test_every_command_works_as_it_stands(address: str, tmp_path: Path) -> None:
     ran = subprocess.run(
         ["bash", "-euc", checked],
         cwd=tmp_path,
-        env={**os.environ, "RECOLLECT": address},
+        env={**os.environ, "MEMORATA": address},
         capture_output=True,
         text=True,
         check=False,
@@ -61,10 +61,10 @@ def test_every_command_works_as_it_stands(address: str, tmp_path: Path) -> None:
 
 
 def test_every_problem_is_listed() -> None:
-    listed = re.findall(r"^\| (\d+) \| `(recollect:[\w-]+)`", DOCS, re.M)
+    listed = re.findall(r"^\| (\d+) \| `(memorata:[\w-]+)`", DOCS, re.M)
     answers = [problem(status) for status in range(400, 600)]
     # One status, and another word: what no key may do.
     answers.append(answer_to(StoreReadOnly("m.db", "it may not be written"), ""))
     known = {(str(answer.status_code), json.loads(bytes(answer.body))["type"]) for answer in answers}
     assert len(set(listed)) == len(listed)
-    assert set(listed) == {(status, word) for status, word in known if word != "recollect:error"}
+    assert set(listed) == {(status, word) for status, word in known if word != "memorata:error"}

@@ -47,7 +47,7 @@ def test_an_entity_is_described_found_and_merged(client: TestClient, fleet: str)
 
 def test_nobody_is_not_found_and_the_nearest_are_named(client: TestClient, fleet: str) -> None:
     answer = client.get("/v1/entities/Ana")
-    assert (answer.status_code, answer.json()["type"]) == (404, "recollect:not-found")
+    assert (answer.status_code, answer.json()["type"]) == (404, "memorata:not-found")
     assert "Anna" in answer.json()["detail"]
 
 

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-import recollect
-from recollect import Engine
-from recollect.engine.access import Gatekeeper
-from recollect.http import exchange
-from recollect.http.app import create_api
-from recollect.http.asked import as_lines
-from recollect.http.importing import Importer
-from recollect.http.limits import Limits
+import memorata
+from memorata import Engine
+from memorata.engine.access import Gatekeeper
+from memorata.http import exchange
+from memorata.http.app import create_api
+from memorata.http.asked import as_lines
+from memorata.http.importing import Importer
+from memorata.http.limits import Limits
 
 LINES = {"Content-Type": "application/x-ndjson"}
 
@@ -38,7 +38,7 @@ def test_what_goes_out_comes_in_again_as_it_was(client: TestClient, engine: Engi
     out = client.get("/v1/export")
     assert out.headers["content-type"] == "application/x-ndjson"
     assert len(rows(out.text)) == 3 + 3 + 1
-    with recollect.open(":memory:", embedder="lexical") as other:
+    with memorata.open(":memory:", embedder="lexical") as other:
         api = create_api(other, Gatekeeper(other.store, required=False))
         with TestClient(api, base_url="http://localhost") as second:
             taken = second.post("/v1/import", content=out.content, headers=LINES).json()
@@ -136,7 +136,7 @@ def test_a_revoked_key_takes_nothing_more_in(open_client: Callable[..., TestClie
         yield some.replace(b"Fact", b"Remark")
 
     answer = client.post("/v1/import?namespace=acme", content=body(), headers=LINES)
-    assert (answer.status_code, answer.json()["type"]) == (401, "recollect:not-admitted")
+    assert (answer.status_code, answer.json()["type"]) == (401, "memorata:not-admitted")
     said = [memory.content for memory in engine.store.export("acme")]
     assert not [content for content in said if content.startswith("Remark")]
 

@@ -7,11 +7,11 @@ import pytest
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
-from recollect import Engine
-from recollect.engine.access import Gatekeeper
-from recollect.http.guard import Guard, host_of, is_loopback, route_of
-from recollect.http.limits import Limits
-from recollect.http.metrics import Metrics
+from memorata import Engine
+from memorata.engine.access import Gatekeeper
+from memorata.http.guard import Guard, host_of, is_loopback, route_of
+from memorata.http.limits import Limits
+from memorata.http.metrics import Metrics
 
 
 def test_only_the_names_of_the_server_are_answered_to(open_client: Callable[..., TestClient]) -> None:
@@ -20,7 +20,7 @@ def test_only_the_names_of_the_server_are_answered_to(open_client: Callable[...,
         assert client.get("/v1/health", headers={"Host": name}).status_code == 200
     for name in ("evil.example", "localhost.evil.example", "evil.example:80", "", "[::1]"):
         answer = client.get("/v1/health", headers={"Host": name})
-        assert (answer.status_code, answer.json()["type"]) == (421, "recollect:misdirected")
+        assert (answer.status_code, answer.json()["type"]) == (421, "memorata:misdirected")
 
 
 def test_something_that_breaks_is_a_problem_and_the_words_of_it_stay_here(
@@ -90,7 +90,7 @@ def test_somebody_who_leaves_before_the_body_is_there_is_no_failure_of_the_serve
 
     metrics = Metrics()
     scope = {"type": "http", "method": "POST", "path": "/v1/import", "headers": []}
-    with caplog.at_level(logging.INFO, logger="recollect.http"):
+    with caplog.at_level(logging.INFO, logger="memorata.http"):
         asyncio.run(Guard(app, Limits(), metrics)(scope, gone, nothing))
     assert [(record.levelname, record.fields["status"]) for record in caplog.records] == [("INFO", 400)]  # type: ignore[attr-defined]
     assert b'status="500"' not in metrics.text()
@@ -106,7 +106,7 @@ def test_an_answer_that_breaks_off_in_the_middle_is_in_the_log_as_a_failure(
     async def nothing(*_: Any) -> Any: ...
 
     scope = {"type": "http", "method": "GET", "path": "/v1/export", "headers": []}
-    with caplog.at_level(logging.INFO, logger="recollect.http"):
+    with caplog.at_level(logging.INFO, logger="memorata.http"):
         asyncio.run(Guard(app, Limits(), Metrics())(scope, nothing, nothing))
     (record,) = caplog.records
     assert record.levelname == "ERROR"

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-import recollect
-from recollect import Engine
-from recollect.exchange.taking_in import Taken
-from recollect.http.importing import Importer
+import memorata
+from memorata import Engine
+from memorata.exchange.taking_in import Taken
+from memorata.http.importing import Importer
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def importer(engine: Engine) -> Importer:
 
 @pytest.fixture
 def engine() -> Iterator[Engine]:
-    with recollect.open(":memory:", embedder="lexical") as opened:
+    with memorata.open(":memory:", embedder="lexical") as opened:
         yield opened
 
 

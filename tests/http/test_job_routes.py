@@ -7,9 +7,9 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from recollect import Engine
-from recollect.engine.access import Gatekeeper
-from recollect.http.jobs import Job, Jobs
+from memorata import Engine
+from memorata.engine.access import Gatekeeper
+from memorata.http.jobs import Job, Jobs
 
 
 def test_a_check_is_begun_looked_at_and_watched_to_its_end(client: TestClient, tea: str) -> None:
@@ -63,7 +63,7 @@ def test_the_jobs_about_one_namespace_are_those_of_one_that_the_key_is_for(
 def test_a_job_that_nobody_began_is_not_found(client: TestClient) -> None:
     for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/events")):
         answer = client.request(method, f"/v1/jobs/nobody{path}")
-        assert (answer.status_code, answer.json()["type"]) == (404, "recollect:not-found")
+        assert (answer.status_code, answer.json()["type"]) == (404, "memorata:not-found")
 
 
 def test_a_job_about_everything_is_stopped_only_by_those_who_could_begin_it(
@@ -91,7 +91,7 @@ def test_a_key_with_too_many_jobs_in_hand_is_told_to_come_back(
     jobs.start("block", "*", "local", lambda job: {"over": go_on.wait(10)})
     answers = [client.post("/v1/jobs/maintain?namespace=acme", json={}) for _ in range(5)]
     assert [answer.status_code for answer in answers] == [202, 202, 202, 202, 429]
-    assert answers[-1].json()["type"] == "recollect:too-many"
+    assert answers[-1].json()["type"] == "memorata:too-many"
     assert int(answers[-1].headers["retry-after"]) > 0
     first = answers[0].headers["location"]
     assert client.delete(first).json()["state"] == "stopped"

@@ -3,10 +3,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from recollect.http import jobs as module
-from recollect.http.jobs import Job, Jobs, TooManyOfOne, Work
-from recollect.http.workers import Overloaded
-from recollect.model.errors import InvalidArgument, StoreUnavailable
+from memorata.http import jobs as module
+from memorata.http.jobs import Job, Jobs, TooManyOfOne, Work
+from memorata.http.workers import Overloaded
+from memorata.model.errors import InvalidArgument, StoreUnavailable
 
 
 @pytest.fixture

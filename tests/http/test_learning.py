@@ -3,7 +3,7 @@
 import pytest
 from starlette.testclient import TestClient
 
-from recollect import Engine
+from memorata import Engine
 
 VARIANTS = [{"name": "a", "weight": 0.5}, {"name": "b", "weight": 0.5, "settings": {"vector_weight": 0.2}}]
 

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from recollect.http.limits import Limits
-from recollect.model.errors import InvalidArgument
+from memorata.http.limits import Limits
+from memorata.model.errors import InvalidArgument
 
 
 @pytest.mark.parametrize(

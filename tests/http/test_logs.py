@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from recollect.http import logs
+from memorata.http import logs
 
 
 @pytest.fixture(autouse=True)
 def _as_before() -> Iterator[None]:
     """Leave the loggers as they were."""
-    names = ("recollect", "uvicorn", "uvicorn.error", "uvicorn.access", "asyncio")
+    names = ("memorata", "uvicorn", "uvicorn.error", "uvicorn.access", "asyncio")
     before = [(logging.getLogger(name), vars(logging.getLogger(name)).copy()) for name in names]
     hook = threading.excepthook
     yield
@@ -50,7 +50,7 @@ def test_the_words_of_an_error_are_written_only_if_asked_for(contents: bool) -> 
         raise KeyError("marmalade")
     except KeyError as error:
         logs.write("request", logging.ERROR, error, status=500)
-    logging.getLogger("recollect.engine").warning("a text in %s", "marmalade")
+    logging.getLogger("memorata.engine").warning("a text in %s", "marmalade")
     logging.getLogger("uvicorn.error").error("broken by %r", "marmalade")
     first, second, third = lines(stream)
     assert first["error"] == "KeyError"

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from recollect import Engine
-from recollect.http import long_work
-from recollect.learn.material import Material
-from recollect.model.errors import NotEnoughData
+from memorata import Engine
+from memorata.http import long_work
+from memorata.learn.material import Material
+from memorata.model.errors import NotEnoughData
 
 
 def ended(client: TestClient, kind: str, body: dict[str, Any] | None = None) -> dict[str, Any]:

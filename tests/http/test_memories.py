@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from recollect import Engine
-from recollect.http.jobs import Jobs
-from recollect.http.limits import Limits
+from memorata import Engine
+from memorata.http.jobs import Jobs
+from memorata.http.limits import Limits
 
 
 def problem(answer: Any) -> tuple[int, str]:
@@ -17,7 +17,7 @@ def problem(answer: Any) -> tuple[int, str]:
     body = answer.json()
     assert body["status"] == answer.status_code
     assert body["instance"] == answer.headers["x-request-id"]
-    return answer.status_code, body["type"].removeprefix("recollect:")
+    return answer.status_code, body["type"].removeprefix("memorata:")
 
 
 def test_a_memory_is_made_and_read(client: TestClient, tea: str) -> None:

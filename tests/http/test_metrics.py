@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from recollect import Engine
-from recollect.http.metrics import Metrics
+from memorata import Engine
+from memorata.http.metrics import Metrics
 
 
 def test_requests_are_counted_by_route_and_status() -> None:
@@ -14,9 +14,9 @@ def test_requests_are_counted_by_route_and_status() -> None:
     metrics.observed("GET", "/v1/memories", 200, 0.002)
     metrics.observed("GET", "/v1/memories", 404, 0.2)
     text = metrics.text().decode()
-    assert 'recollect_http_requests_total{method="GET",route="/v1/memories",status="404"} 1.0' in text
-    assert 'recollect_http_request_seconds_bucket{le="0.0025",method="GET",route="/v1/memories"} 1.0' in text
-    assert 'recollect_http_request_seconds_count{method="GET",route="/v1/memories"} 2.0' in text
+    assert 'memorata_http_requests_total{method="GET",route="/v1/memories",status="404"} 1.0' in text
+    assert 'memorata_http_request_seconds_bucket{le="0.0025",method="GET",route="/v1/memories"} 1.0' in text
+    assert 'memorata_http_request_seconds_count{method="GET",route="/v1/memories"} 2.0' in text
 
 
 def test_no_label_holds_what_was_asked_for(client: TestClient, tea: str) -> None:
@@ -37,7 +37,7 @@ def test_the_work_that_is_told_of_is_what_goes_on_now(
 ) -> None:
     def at_work() -> str:
         lines = client.get("/v1/metrics").text.splitlines()
-        return next(line.split()[1] for line in lines if line.startswith("recollect_http_work "))
+        return next(line.split()[1] for line in lines if line.startswith("memorata_http_work "))
 
     assert at_work() == "0.0"
     begun, go, entities = threading.Event(), threading.Event(), engine.entities

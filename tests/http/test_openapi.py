@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance
 
-import recollect
-from recollect.engine.access import Gatekeeper
-from recollect.http.app import create_api
+import memorata
+from memorata.engine.access import Gatekeeper
+from memorata.http.app import create_api
 
-_memory = recollect.open(":memory:", embedder="lexical")
+_memory = memorata.open(":memory:", embedder="lexical")
 _api = create_api(_memory, Gatekeeper(_memory.store, required=False))
 schema = schemathesis.openapi.from_asgi("/v1/openapi.json", _api)
 

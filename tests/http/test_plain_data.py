@@ -3,9 +3,9 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from recollect.http.plain_data import plain
-from recollect.model.memory import Memory, Tier
-from recollect.store.port import Hidden
+from memorata.http.plain_data import plain
+from memorata.model.memory import Memory, Tier
+from memorata.store.port import Hidden
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 

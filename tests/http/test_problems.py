@@ -3,10 +3,10 @@ import json
 import pytest
 from starlette.testclient import TestClient
 
-from recollect.http.problems import answer_to, problem, status_of, too_many
-from recollect.http.workers import Overloaded, TookTooLong
-from recollect.model import errors
-from recollect.model.errors import RecollectError
+from memorata.http.problems import answer_to, problem, status_of, too_many
+from memorata.http.workers import Overloaded, TookTooLong
+from memorata.model import errors
+from memorata.model.errors import MemorataError
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_every_error_has_a_status_and_what_only_the_operator_should_know_is_not_
     body = json.loads(bytes(answer.body))
     assert (answer.status_code, body["status"], body["instance"]) == (status, status, "r1")
     assert answer.media_type == "application/problem+json"
-    assert body["type"].startswith("recollect:")
+    assert body["type"].startswith("memorata:")
     assert body["title"]
     assert body["detail"]
     assert "/home" not in bytes(answer.body).decode()
@@ -49,7 +49,7 @@ def test_every_error_there_is_has_one() -> None:
     def below(kind: type[Exception]) -> set[type[Exception]]:
         return {kind}.union(*(below(each) for each in kind.__subclasses__()))
 
-    for kind in below(RecollectError):
+    for kind in below(MemorataError):
         assert 400 <= status_of(kind.__new__(kind)) < 600
 
 
@@ -64,7 +64,7 @@ def test_every_error_there_is_has_one() -> None:
 )
 def test_a_body_that_cannot_be_read_is_told_why(client: TestClient, body: bytes, said: str) -> None:
     answer = client.post("/v1/recall", content=body, headers={"Content-Type": "application/json"})
-    assert (answer.status_code, answer.json()["type"]) == (400, "recollect:malformed")
+    assert (answer.status_code, answer.json()["type"]) == (400, "memorata:malformed")
     assert answer.json()["detail"].startswith(said)
 
 

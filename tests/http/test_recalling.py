@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from recollect import Engine
+from memorata import Engine
 
 
 def test_a_question_finds_the_memory_as_the_engine_does(client: TestClient, engine: Engine, tea: str) -> None:

@@ -3,7 +3,7 @@
 import pytest
 from starlette.testclient import TestClient
 
-from recollect.engine import PARAMETERS, RECIPES
+from memorata.engine import PARAMETERS, RECIPES
 
 
 def test_recipes_come_with_all_their_parameters(client: TestClient) -> None:
@@ -53,5 +53,5 @@ def test_evidence_that_no_answer_could_hold_is_not_saved(client: TestClient, evi
     headers = {"Content-Type": "application/json"}
     body = f'{{"name": "mine", "evidence": {evidence}}}'
     answer = client.post("/v1/recipes", content=body, headers=headers)
-    assert (answer.status_code, answer.json()["type"]) == (422, "recollect:invalid")
+    assert (answer.status_code, answer.json()["type"]) == (422, "memorata:invalid")
     assert client.get("/v1/recipes").json()["saved"] == []

@@ -2,7 +2,7 @@
 
 from starlette.testclient import TestClient
 
-from recollect import Engine
+from memorata import Engine
 
 
 def test_what_is_said_again_counts_and_is_noted(client: TestClient, tea: str) -> None:
@@ -12,7 +12,7 @@ def test_what_is_said_again_counts_and_is_noted(client: TestClient, tea: str) ->
     assert (note["of"], note["kind"]) == (again["id"], "exact")
     assert client.get("/v1/repeats", params={"id": "a b"}).status_code == 422
     unknown = client.get("/v1/repeats", params={"id": "nobody"})
-    assert (unknown.status_code, unknown.json()["type"]) == (404, "recollect:not-found")
+    assert (unknown.status_code, unknown.json()["type"]) == (404, "memorata:not-found")
 
 
 def test_a_run_is_listed_and_undone(client: TestClient, engine: Engine) -> None:

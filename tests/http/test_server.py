@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from recollect.http.server import address_of, listening
+from memorata.http.server import address_of, listening
 
 
 def test_a_free_port_is_found_and_told() -> None:

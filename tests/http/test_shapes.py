@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from recollect.http.shapes import Known, MemoryGiven, MemoryShown, memory_json
-from recollect.model.memory import Memory, Source
-from recollect.model.place import Place
+from memorata.http.shapes import Known, MemoryGiven, MemoryShown, memory_json
+from memorata.model.memory import Memory, Source
+from memorata.model.place import Place
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 MEMORY = Memory(

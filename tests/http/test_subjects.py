@@ -2,7 +2,7 @@
 
 from starlette.testclient import TestClient
 
-from recollect import Engine
+from memorata import Engine
 
 
 def test_all_about_somebody_is_shown_and_removed(client: TestClient, engine: Engine, tea: str) -> None:

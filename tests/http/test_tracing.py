@@ -7,7 +7,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from recollect.http.tracing import CREATE, SEARCH, spans
+from memorata.http.tracing import CREATE, SEARCH, spans
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def test_a_span_has_the_name_of_its_operation(exporter: InMemorySpanExporter) ->
     assert span.name == "search_memory"
     assert dict(span.attributes or {}) == {
         "gen_ai.operation.name": "search_memory",
-        "gen_ai.provider.name": "recollect",
-        "recollect.namespace": "acme/alice",
+        "gen_ai.provider.name": "memorata",
+        "memorata.namespace": "acme/alice",
     }
 
 

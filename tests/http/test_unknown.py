@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from recollect import Engine
+from memorata import Engine
 
 
 def test_a_misspelt_parameter_is_told_of_with_the_one_that_may_be_meant(client: TestClient, tea: str) -> None:
     answer = client.get("/v1/memories", params={"limitt": 1, "hiden": "true"})
-    assert (answer.status_code, answer.json()["type"]) == (422, "recollect:invalid")
+    assert (answer.status_code, answer.json()["type"]) == (422, "memorata:invalid")
     assert answer.json()["errors"] == [
         {"at": "query.limitt", "problem": "there is no such parameter here (did you mean limit?)"},
         {"at": "query.hiden", "problem": "there is no such parameter here (did you mean hidden?)"},

@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from recollect.http.workers import Overloaded, TookTooLong, Workers
+from memorata.http.workers import Overloaded, TookTooLong, Workers
 
 
 def test_work_is_done_on_a_thread_and_errors_come_back_as_they_are() -> None:
@@ -21,7 +21,7 @@ def test_work_is_done_on_a_thread_and_errors_come_back_as_they_are() -> None:
         raise TimeoutError
 
     workers = Workers(1, 0, 5)
-    assert asyncio.run(main()).startswith("recollect")
+    assert asyncio.run(main()).startswith("memorata")
     assert workers.busy == 0
     workers.close()
 

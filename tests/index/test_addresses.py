@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index.addresses import Addresses
-from recollect.model.errors import IndexCorrupt
+from memorata.index.addresses import Addresses
+from memorata.model.errors import IndexCorrupt
 
 Pairs = list[tuple[int, int]]
 FEW = st.integers(-3, 3)

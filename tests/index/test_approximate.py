@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.index import approximate as module
-from recollect.index.approximate import (
+from memorata.index import approximate as module
+from memorata.index.approximate import (
     Approximate,
     cell_count,
     extended,
@@ -15,9 +15,9 @@ from recollect.index.approximate import (
     sample_size,
     trained,
 )
-from recollect.index.cells import Cells
-from recollect.index.vectors import Vectors
-from recollect.model.errors import IndexCorrupt, MissingExtra
+from memorata.index.cells import Cells
+from memorata.index.vectors import Vectors
+from memorata.model.errors import IndexCorrupt, MissingExtra
 
 Floats = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.bool_]
@@ -251,7 +251,7 @@ def test_an_empty_index_finds_nothing_and_leaves_it_to_the_scan() -> None:
 
 def test_without_the_library_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "faiss", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'recollect\[ann\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'memorata\[ann\]'"):
         Approximate(CELLS)
 
 

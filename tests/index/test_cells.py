@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index.cells import Cells
-from recollect.model.errors import IndexCorrupt
+from memorata.index.cells import Cells
+from memorata.model.errors import IndexCorrupt
 
 
 def cells(seed: int = 0, count: int = 12) -> Cells:

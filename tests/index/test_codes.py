@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from recollect.index.codes import Codes, closest, quantised, sign_bits
-from recollect.index.products import differing, products
-from recollect.model.errors import IndexCorrupt
+from memorata.index.codes import Codes, closest, quantised, sign_bits
+from memorata.index.products import differing, products
+from memorata.model.errors import IndexCorrupt
 
 Floats = npt.NDArray[np.float32]
 

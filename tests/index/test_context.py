@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index.context import in_context
-from recollect.index.lexical import Part, TermList, saturated
-from recollect.index.neighbours import Neighbours
-from recollect.index.record import RECORD
-from recollect.rank.bm25 import BM25
-from recollect.rank.context import Reading, window_bm25
+from memorata.index.context import in_context
+from memorata.index.lexical import Part, TermList, saturated
+from memorata.index.neighbours import Neighbours
+from memorata.index.record import RECORD
+from memorata.rank.bm25 import BM25
+from memorata.rank.context import Reading, window_bm25
 
 TERMS = ("tea", "milk", "cup")
 FIELDS = ("content", "speaker")

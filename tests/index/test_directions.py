@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from recollect.index.directions import are_directions
+from memorata.index.directions import are_directions
 
 UNIT = np.array([0.6, 0.8], np.float32)
 

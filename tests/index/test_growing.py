@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index.growing import Growing
+from memorata.index.growing import Growing
 
 
 @given(st.lists(st.lists(st.integers(-1000, 1000), max_size=20), max_size=20))

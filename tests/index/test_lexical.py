@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index.lexical import (
+from memorata.index.lexical import (
     LexicalQuery,
     Part,
     Sums,
@@ -16,7 +16,7 @@ from recollect.index.lexical import (
     impacts,
     saturated,
 )
-from recollect.rank.bm25 import BM25
+from memorata.rank.bm25 import BM25
 
 Document = dict[str, int]
 

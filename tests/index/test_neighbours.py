@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index.neighbours import Neighbours, distinct
-from recollect.index.record import GONE, RECORD, Records
+from memorata.index.neighbours import Neighbours, distinct
+from memorata.index.record import GONE, RECORD, Records
 
 turns = st.lists(
     st.tuples(st.integers(-1, 3), st.integers(-1, 5), st.integers(0, 3), st.booleans()), max_size=30

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.duplicates.openings import concern
-from recollect.index.openings import Openings
+from memorata.duplicates.openings import concern
+from memorata.index.openings import Openings
 
 WORDS = [
     "Anna",

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index import partition as module
-from recollect.index.lexical import Saturated, TermList
-from recollect.index.partition import Partition
-from recollect.index.postings import MOST, Checked
-from recollect.index.record import FORGOTTEN, Records, changed, gone, packed, unpacked
-from recollect.model.errors import IndexCorrupt
-from recollect.model.memory import Memory
-from recollect.rank.bm25 import BM25
+from memorata.index import partition as module
+from memorata.index.lexical import Saturated, TermList
+from memorata.index.partition import Partition
+from memorata.index.postings import MOST, Checked
+from memorata.index.record import FORGOTTEN, Records, changed, gone, packed, unpacked
+from memorata.model.errors import IndexCorrupt
+from memorata.model.memory import Memory
+from memorata.rank.bm25 import BM25
 
 DAY = datetime(2026, 5, 7, 12, tzinfo=UTC)
 NOW = DAY.timestamp()

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index.postings import (
+from memorata.index.postings import (
     MOST,
     PLACES,
     SPAN,
@@ -16,7 +16,7 @@ from recollect.index.postings import (
     parts_of,
     places_of,
 )
-from recollect.model.errors import IndexCorrupt
+from memorata.model.errors import IndexCorrupt
 
 Documents = list[tuple[int, dict[str, dict[str, int]]]]
 

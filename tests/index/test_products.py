@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from recollect.index.codes import Bits, Bytes
-from recollect.index.products import byte_products, differing, products
+from memorata.index.codes import Bits, Bytes
+from memorata.index.products import byte_products, differing, products
 
 Floats = npt.NDArray[np.float32]
 

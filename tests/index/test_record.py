@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index.record import (
+from memorata.index.record import (
     FIELDS,
     FORGOTTEN,
     GONE,
@@ -21,8 +21,8 @@ from recollect.index.record import (
     unpacked_run,
     visible,
 )
-from recollect.model.errors import IndexCorrupt
-from recollect.model.memory import Memory, Source, Tier
+from memorata.model.errors import IndexCorrupt
+from memorata.model.memory import Memory, Source, Tier
 
 DAY = datetime(2026, 5, 7, 12, tzinfo=UTC)
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index.tail import decoded, encoded
-from recollect.model.errors import IndexCorrupt
+from memorata.index.tail import decoded, encoded
+from memorata.model.errors import IndexCorrupt
 
 TERMS = st.dictionaries(st.text(max_size=5), st.dictionaries(st.text(max_size=8), st.integers(1, 10**9)))
 

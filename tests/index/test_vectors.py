@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index import vectors as module
-from recollect.index.codes import Codes
-from recollect.index.vectors import Vectors
+from memorata.index import vectors as module
+from memorata.index.codes import Codes
+from memorata.index.vectors import Vectors
 
 Floats = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.bool_]

@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from recollect.embed.port import Prompts
-from recollect.engine import Engine
-from recollect.engine import open as open_engine
-from recollect.engine.recipe import Recipe
+from memorata.embed.port import Prompts
+from memorata.engine import Engine
+from memorata.engine import open as open_engine
+from memorata.engine.recipe import Recipe
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 COUNT = 40

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.engine.leasing import Held
-from recollect.learn.adapting import ADAPTED, adapt, adapt_material
-from recollect.learn.material import from_feedback
-from recollect.learn.tuning import Tuned
-from recollect.model.errors import NotEnoughData, WorkUnderWay
+from memorata.engine import Engine
+from memorata.engine.leasing import Held
+from memorata.learn.adapting import ADAPTED, adapt, adapt_material
+from memorata.learn.material import from_feedback
+from memorata.learn.tuning import Tuned
+from memorata.model.errors import NotEnoughData, WorkUnderWay
 
 Ask = Callable[..., None]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.learn.adaptive import (
+from memorata.learn.adaptive import (
     AdaptiveWeights,
     Learnt,
     james_stein,
@@ -14,8 +14,8 @@ from recollect.learn.adaptive import (
     shrunken_rates,
     similarity_and_confidence,
 )
-from recollect.model.errors import InvalidArgument
-from recollect.rank.weights import BY_CATEGORY, BY_QUERY_TYPE
+from memorata.model.errors import InvalidArgument
+from memorata.rank.weights import BY_CATEGORY, BY_QUERY_TYPE
 
 ALL = {"meaning": 0.4, "words": 0.6}
 OWN = {"meaning": 0.8, "words": 0.2}

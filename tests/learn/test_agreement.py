@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.learn.agreement import agreement, rank_biased_overlap
-from recollect.model.errors import InvalidArgument
+from memorata.learn.agreement import agreement, rank_biased_overlap
+from memorata.model.errors import InvalidArgument
 
 rankings = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from recollect.learn.assignment import Experiment, Variant, position
-from recollect.model.errors import InvalidArgument
+from memorata.learn.assignment import Experiment, Variant, position
+from memorata.model.errors import InvalidArgument
 
 EVEN = Experiment("meaning", [Variant("as it is", 0.5), Variant("more", 0.5, {"vector_weight": 0.6})])
 
@@ -24,7 +24,7 @@ def test_the_same_user_is_always_in_the_same_variant() -> None:
 
 @pytest.mark.parametrize("salt", ["0", "1", "12345"])
 def test_another_process_says_the_same_whatever_salt_python_hashes_with(salt: str) -> None:
-    code = "from recollect.learn.assignment import position; print(position('meaning', 'alice'))"
+    code = "from memorata.learn.assignment import position; print(position('meaning', 'alice'))"
     done = subprocess.run(
         [sys.executable, "-c", code], env={"PYTHONHASHSEED": salt}, capture_output=True, text=True, check=True
     )

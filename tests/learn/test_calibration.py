@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.learn.calibration import calibration_of, expected_calibration_error, out_of_fold, reliability
-from recollect.learn.isotonic import fit_isotonic
-from recollect.learn.logistic import fit_logistic
-from recollect.model.errors import InvalidArgument
+from memorata.learn.calibration import calibration_of, expected_calibration_error, out_of_fold, reliability
+from memorata.learn.isotonic import fit_isotonic
+from memorata.learn.logistic import fit_logistic
+from memorata.model.errors import InvalidArgument
 
 
 def drawn(count: int, seed: int, slope: float = 10.0, centre: float = 0.5) -> tuple[Any, Any]:

@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.engine.recipe import Recipe
-from recollect.learn.assignment import Variant
-from recollect.learn.calibrations import calibration_for, keep_calibration, probabilities
-from recollect.learn.confident import confident_recall
-from recollect.learn.experiments import create_experiment, recall_in_experiment
-from recollect.learn.material import from_feedback
-from recollect.learn.tuning_thresholds import calibrate
-from recollect.model.errors import InvalidArgument
+from memorata.engine import Engine
+from memorata.engine.recipe import Recipe
+from memorata.learn.assignment import Variant
+from memorata.learn.calibrations import calibration_for, keep_calibration, probabilities
+from memorata.learn.confident import confident_recall
+from memorata.learn.experiments import create_experiment, recall_in_experiment
+from memorata.learn.material import from_feedback
+from memorata.learn.tuning_thresholds import calibrate
+from memorata.model.errors import InvalidArgument
 
 Ask = Callable[..., None]
 

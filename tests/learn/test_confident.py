@@ -2,11 +2,11 @@
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.engine import open as open_engine
-from recollect.learn.confident import confident_recall
-from recollect.model import Source
-from recollect.model.errors import InvalidArgument
+from memorata.engine import Engine
+from memorata.engine import open as open_engine
+from memorata.learn.confident import confident_recall
+from memorata.model import Source
+from memorata.model.errors import InvalidArgument
 
 
 def test_meaning_and_words_that_disagree_make_little_confidence(engine: Engine) -> None:

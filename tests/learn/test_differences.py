@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.learn.differences import two_proportions, welch
-from recollect.learn.student import two_sided_p
-from recollect.model.errors import InvalidArgument
+from memorata.learn.differences import two_proportions, welch
+from memorata.learn.student import two_sided_p
+from memorata.model.errors import InvalidArgument
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.learn.assignment import Experiment, Variant
-from recollect.learn.experiment import recommend
-from recollect.learn.measures import Composite, Observation, Totals, worth_of
-from recollect.learn.sequential import mixture_difference
-from recollect.model.errors import InvalidArgument
+from memorata.learn.assignment import Experiment, Variant
+from memorata.learn.experiment import recommend
+from memorata.learn.measures import Composite, Observation, Totals, worth_of
+from memorata.learn.sequential import mixture_difference
+from memorata.model.errors import InvalidArgument
 
 START = datetime(2026, 5, 1, tzinfo=UTC)
 TWO = Experiment("meaning", [Variant("old", 0.5), Variant("new", 0.5)])

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.engine import open as open_engine
-from recollect.engine.recall_log import Logging
-from recollect.learn.assignment import Variant
-from recollect.learn.experiments import (
+from memorata.engine import Engine
+from memorata.engine import open as open_engine
+from memorata.engine.recall_log import Logging
+from memorata.learn.assignment import Variant
+from memorata.learn.experiments import (
     assign,
     create_experiment,
     experiment_named,
@@ -21,7 +21,7 @@ from recollect.learn.experiments import (
     stop_experiment,
     winning_recipe,
 )
-from recollect.model.errors import ExperimentNotFound, InvalidArgument
+from memorata.model.errors import ExperimentNotFound, InvalidArgument
 
 TWO = (Variant("as it is", 0.5), Variant("words", 0.5, {"vector_weight": 0.1}))
 

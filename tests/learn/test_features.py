@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.learn.features import SCALES, Features, reranked, rescored, scaled_columns, weight_vector
-from recollect.model.errors import InvalidArgument
+from memorata.learn.features import SCALES, Features, reranked, rescored, scaled_columns, weight_vector
+from memorata.model.errors import InvalidArgument
 
 NAN = math.nan
 LOGGED = Features("r1", ["a", "b", "c"], {"meaning": [0.9, 0.5, NAN], "words": [NAN, 2.0, 4.0]})

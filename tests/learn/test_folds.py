@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.learn.folds import grouped_folds, nested_folds
-from recollect.model.errors import InvalidArgument, NotEnoughData
+from memorata.learn.folds import grouped_folds, nested_folds
+from memorata.model.errors import InvalidArgument, NotEnoughData
 
 many_groups = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=40)
 

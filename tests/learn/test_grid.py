@@ -4,12 +4,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.evaluate.metrics import ndcg
-from recollect.learn.features import reranked
-from recollect.learn.grid import search_grid, tune_families, tune_weights, weight_grid
-from recollect.learn.judged import Judged
-from recollect.learn.simulation import simulated_log
-from recollect.model.errors import InvalidArgument, NotEnoughData
+from memorata.evaluate.metrics import ndcg
+from memorata.learn.features import reranked
+from memorata.learn.grid import search_grid, tune_families, tune_weights, weight_grid
+from memorata.learn.judged import Judged
+from memorata.learn.simulation import simulated_log
+from memorata.model.errors import InvalidArgument, NotEnoughData
 
 GRID = weight_grid(["meaning", "words"])
 LOG = simulated_log(80, best=0.3, seed=1)

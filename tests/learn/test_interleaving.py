@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.learn.interleaving import Interleaved, Team, credit, preference, team_draft
-from recollect.model.errors import InvalidArgument
+from memorata.learn.interleaving import Interleaved, Team, credit, preference, team_draft
+from memorata.model.errors import InvalidArgument
 
 rankings = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
 

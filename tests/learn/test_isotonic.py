@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.learn.isotonic import Isotonic, fit_isotonic, rising_means
-from recollect.model.errors import InvalidArgument, NotEnoughData
+from memorata.learn.isotonic import Isotonic, fit_isotonic, rising_means
+from memorata.model.errors import InvalidArgument, NotEnoughData
 
 weighted = st.lists(st.tuples(st.integers(-5, 5), st.integers(1, 4)), min_size=1, max_size=12)
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.evaluate.metrics import ndcg
-from recollect.learn.features import Features, reranked
-from recollect.learn.judged import Judged
-from recollect.model.errors import InvalidArgument
+from memorata.evaluate.metrics import ndcg
+from memorata.learn.features import Features, reranked
+from memorata.learn.judged import Judged
+from memorata.model.errors import InvalidArgument
 
 
 @st.composite

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.engine import open as open_engine
-from recollect.learn.labelled_file import labelled_material
-from recollect.model.errors import DatasetError, MemoryNotFound
+from memorata.engine import Engine
+from memorata.engine import open as open_engine
+from memorata.learn.labelled_file import labelled_material
+from memorata.model.errors import DatasetError, MemoryNotFound
 
 QUERY = {"query": {"id": "q1", "text": "what of thingav?"}}
 

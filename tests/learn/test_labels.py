@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from recollect.learn.labels import LEAST_PAIRS, labelled_pairs
-from recollect.model.errors import InvalidArgument, NotEnoughData
+from memorata.learn.labels import LEAST_PAIRS, labelled_pairs
+from memorata.model.errors import InvalidArgument, NotEnoughData
 
 
 def test_pairs_come_back_as_arrays() -> None:

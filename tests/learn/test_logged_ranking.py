@@ -7,10 +7,10 @@ from random import Random
 import numpy as np
 import pytest
 
-from recollect.engine import RECIPES, Engine
-from recollect.engine import open as open_engine
-from recollect.engine.recall_log import Logging
-from recollect.learn.logged_ranking import (
+from memorata.engine import RECIPES, Engine
+from memorata.engine import open as open_engine
+from memorata.engine.recall_log import Logging
+from memorata.learn.logged_ranking import (
     REPLAYABLE,
     SEARCHED,
     as_replayed,
@@ -21,10 +21,10 @@ from recollect.learn.logged_ranking import (
     order_of,
     recipe_scorer,
 )
-from recollect.learn.replay import ranking
-from recollect.model.errors import InvalidArgument
-from recollect.model.memory import Source
-from recollect.model.place import Place
+from memorata.learn.replay import ranking
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Source
+from memorata.model.place import Place
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 WORDS = [

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.learn.logistic import Logistic, fit_logistic
-from recollect.model.errors import InvalidArgument, NotEnoughData
+from memorata.learn.logistic import Logistic, fit_logistic
+from memorata.model.errors import InvalidArgument, NotEnoughData
 
 
 def drawn(count: int, seed: int, slope: float = 10.0, centre: float = 0.5) -> tuple[Any, Any]:

@@ -3,8 +3,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.learn.luck import luck
-from recollect.model.errors import InvalidArgument
+from memorata.learn.luck import luck
+from memorata.model.errors import InvalidArgument
 
 
 def luck_slowly(table: Any, chosen: int, samples: int, seed: int) -> float:

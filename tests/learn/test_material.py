@@ -7,12 +7,12 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from recollect.engine import Engine, Recall
-from recollect.engine.leasing import Held, Leasing
-from recollect.engine.recipe import Recipe
-from recollect.learn.material import Labelled, enough, from_feedback, from_labels
-from recollect.model.errors import InvalidArgument, LeaseLost, MemoryNotFound, NotEnoughData
-from recollect.store.sqlite.store import SqliteStore
+from memorata.engine import Engine, Recall
+from memorata.engine.leasing import Held, Leasing
+from memorata.engine.recipe import Recipe
+from memorata.learn.material import Labelled, enough, from_feedback, from_labels
+from memorata.model.errors import InvalidArgument, LeaseLost, MemoryNotFound, NotEnoughData
+from memorata.store.sqlite.store import SqliteStore
 
 Ask = Callable[..., None]
 

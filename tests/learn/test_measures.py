@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.learn.measures import Composite, Observation, Totals, measured, worth_of
-from recollect.model.errors import InvalidArgument
+from memorata.learn.measures import Composite, Observation, Totals, measured, worth_of
+from memorata.model.errors import InvalidArgument
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 SEEN = [

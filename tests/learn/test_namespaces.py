@@ -1,11 +1,11 @@
 import pytest
 
-from recollect.learn.adaptive import shrunken
-from recollect.learn.judged import Judged
-from recollect.learn.namespaces import adapted, tune_namespace
-from recollect.learn.simulation import simulated_log
-from recollect.learn.verdict import Verdict
-from recollect.model.errors import InvalidArgument, NotEnoughData
+from memorata.learn.adaptive import shrunken
+from memorata.learn.judged import Judged
+from memorata.learn.namespaces import adapted, tune_namespace
+from memorata.learn.simulation import simulated_log
+from memorata.learn.verdict import Verdict
+from memorata.model.errors import InvalidArgument, NotEnoughData
 
 ALL = {"meaning": 0.8, "words": 0.2}
 

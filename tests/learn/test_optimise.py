@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.engine.recipe import PARAMETERS, Recipe
-from recollect.learn.optimise import optimise
-from recollect.model.errors import InvalidArgument, MissingExtra, NotEnoughData
-from recollect.model.parameter import Parameter
+from memorata.engine.recipe import PARAMETERS, Recipe
+from memorata.learn.optimise import optimise
+from memorata.model.errors import InvalidArgument, MissingExtra, NotEnoughData
+from memorata.model.parameter import Parameter
 
 GROUPS = [f"q{number}" for number in range(60)]
 NOISE = np.random.default_rng(1).normal(0, 0.02, 60)
@@ -82,7 +82,7 @@ def test_the_declared_parameters_of_a_recipe_are_a_space() -> None:
 
 def test_without_optuna_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'recollect\[tune\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'memorata\[tune\]'"):
         optimise(hill, SPACE, NOW, GROUPS)
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.learn.calibration import reliability
-from recollect.learn.plots import draw_calibration, draw_drift, draw_grid, draw_heat_map, draw_thresholds
-from recollect.learn.retune import Decision, Event, retune
-from recollect.learn.thresholds import at_precision, by_f1, by_youden, threshold_curve
-from recollect.model.errors import InvalidArgument, MissingExtra
+from memorata.learn.calibration import reliability
+from memorata.learn.plots import draw_calibration, draw_drift, draw_grid, draw_heat_map, draw_thresholds
+from memorata.learn.retune import Decision, Event, retune
+from memorata.learn.thresholds import at_precision, by_f1, by_youden, threshold_curve
+from memorata.model.errors import InvalidArgument, MissingExtra
 
 RANDOM = np.random.default_rng(1)
 LABELS = RANDOM.random(80) < 0.4
@@ -80,13 +80,13 @@ def test_the_same_data_gives_the_same_file(tmp_path: Path) -> None:
 
 def test_without_matplotlib_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'recollect\[plots\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'memorata\[plots\]'"):
         draw_drift(weeks(2), tmp_path / "drift.png")
 
 
 def test_the_module_loads_without_loading_matplotlib() -> None:
     loaded = "print({'matplotlib', 'optuna'} & {*sys.modules})"
-    code = f"import sys, recollect.learn.plots, recollect.learn.optimise; {loaded}"
+    code = f"import sys, memorata.learn.plots, memorata.learn.optimise; {loaded}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 

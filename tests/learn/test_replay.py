@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.evaluate.metrics import ndcg
-from recollect.learn.features import Features, reranked
-from recollect.learn.replay import Moved, ranking, replay, weighted
-from recollect.learn.simulation import simulated_log
-from recollect.model.errors import InvalidArgument
+from memorata.evaluate.metrics import ndcg
+from memorata.learn.features import Features, reranked
+from memorata.learn.replay import Moved, ranking, replay, weighted
+from memorata.learn.simulation import simulated_log
+from memorata.model.errors import InvalidArgument
 
 LOGGED = Features("r1", ["a", "b", "c"], {"meaning": [0.9, 0.5, 0.1], "words": [0.0, 2.0, 7.0]})
 

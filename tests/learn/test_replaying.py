@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from recollect.engine import Engine
-from recollect.learn.replay import Moved
-from recollect.learn.replaying import replay_log
-from recollect.model.errors import InvalidArgument, NotEnoughData
+from memorata.engine import Engine
+from memorata.learn.replay import Moved
+from memorata.learn.replaying import replay_log
+from memorata.model.errors import InvalidArgument, NotEnoughData
 
 Ask = Callable[..., None]
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.learn.retune import Event, Move, retune
-from recollect.model.errors import InvalidArgument
+from memorata.learn.retune import Event, Move, retune
+from memorata.model.errors import InvalidArgument
 
 
 def week(*, hits: int = 0, missed: int = 0, wrong: int = 0, rightly_out: int = 0) -> list[Event]:

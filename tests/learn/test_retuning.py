@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.engine import open as open_engine
-from recollect.learn.retune import Move
-from recollect.learn.retuning import RECORD, RETUNED, decision_of, recorded, retune_record, retune_week
-from recollect.model.errors import InvalidArgument, WorkUnderWay
-from recollect.store.recall_log import Lesson
+from memorata.engine import Engine
+from memorata.engine import open as open_engine
+from memorata.learn.retune import Move
+from memorata.learn.retuning import RECORD, RETUNED, decision_of, recorded, retune_record, retune_week
+from memorata.model.errors import InvalidArgument, WorkUnderWay
+from memorata.store.recall_log import Lesson
 
 Ask = Callable[..., None]
 

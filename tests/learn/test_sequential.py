@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.learn.sequential import mixture_difference, sign_evidence, sign_test
-from recollect.model.errors import InvalidArgument
+from memorata.learn.sequential import mixture_difference, sign_evidence, sign_test
+from memorata.model.errors import InvalidArgument
 
 
 def ratio_slowly(estimate: float, variance: float, scale: float) -> float:

@@ -2,8 +2,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect.learn.signals import relevance
-from recollect.model.feedback import Feedback, Signal
+from memorata.learn.signals import relevance
+from memorata.model.feedback import Feedback, Signal
 
 NOON = datetime(2026, 5, 7, 12, tzinfo=UTC)
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from recollect.learn.simulated_trials import peeking_trials, questions_needed, tuning_trials
-from recollect.learn.simulation import Clicks, simulated_clicks
-from recollect.model.errors import InvalidArgument
+from memorata.learn.simulated_trials import peeking_trials, questions_needed, tuning_trials
+from memorata.learn.simulation import Clicks, simulated_clicks
+from memorata.model.errors import InvalidArgument
 
 
 def test_tuning_recovers_a_known_best_weight_from_noisy_feedback() -> None:

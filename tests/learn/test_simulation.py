@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from recollect.learn.judged import Judged
-from recollect.learn.simulation import simulated_clicks, simulated_log, simulated_users
-from recollect.model.errors import InvalidArgument
+from memorata.learn.judged import Judged
+from memorata.learn.simulation import simulated_clicks, simulated_log, simulated_users
+from memorata.model.errors import InvalidArgument
 
 
 def test_the_same_seed_gives_the_same_people() -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.learn.student import critical_t, two_sided_p
-from recollect.model.errors import InvalidArgument
+from memorata.learn.student import critical_t, two_sided_p
+from memorata.model.errors import InvalidArgument
 
 
 def tail_slowly(t: float, freedom: float) -> float:

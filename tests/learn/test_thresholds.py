@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.learn.thresholds import Choice, at_precision, by_f1, by_youden, threshold_curve
-from recollect.model.errors import InvalidArgument, NotEnoughData
+from memorata.learn.thresholds import Choice, at_precision, by_f1, by_youden, threshold_curve
+from memorata.model.errors import InvalidArgument, NotEnoughData
 
 SIMILAR = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
 LABELS = [False, False, True, False, True, False, True, True]

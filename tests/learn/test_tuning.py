@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from recollect.engine import RECIPES, Engine
-from recollect.engine import open as open_engine
-from recollect.engine.recall_log import Logging
-from recollect.engine.recipe import Recipe
-from recollect.learn.material import Labelled, Material, from_feedback, from_labels
-from recollect.learn.tuning import (
+from memorata.engine import RECIPES, Engine
+from memorata.engine import open as open_engine
+from memorata.engine.recall_log import Logging
+from memorata.engine.recipe import Recipe
+from memorata.learn.material import Labelled, Material, from_feedback, from_labels
+from memorata.learn.tuning import (
     grid_of,
     install,
     nearest_first,
@@ -19,7 +19,7 @@ from recollect.learn.tuning import (
     tune_recipe,
     tune_weights,
 )
-from recollect.model.errors import EmbedderError, InvalidArgument, NotEnoughData, RecollectError
+from memorata.model.errors import EmbedderError, InvalidArgument, MemorataError, NotEnoughData
 
 Ask = Callable[..., None]
 
@@ -138,9 +138,9 @@ def test_a_service_that_is_away_teaches_nothing(engine: Engine, monkeypatch: pyt
     material, base = from_labels(engine, given), engine.recipe
     assert engine.embedder is not None
     monkeypatch.setattr(engine.embedder, "embed_query", away)
-    with pytest.raises(RecollectError, match=r"a question cannot be learnt from: .*away"):
+    with pytest.raises(MemorataError, match=r"a question cannot be learnt from: .*away"):
         from_labels(engine, given)
-    with pytest.raises(RecollectError, match=r"a question cannot be learnt from: .*away"):
+    with pytest.raises(MemorataError, match=r"a question cannot be learnt from: .*away"):
         material.values(base.changed({"k1": 2.0}), base)
     words = base.changed({"vector_pool": 0})
     np.testing.assert_array_equal(material.values(words, base), [1.0])

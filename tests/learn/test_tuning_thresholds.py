@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from recollect.engine.recipe import Recipe
-from recollect.learn.material import Pairs
-from recollect.learn.tuning_thresholds import METHODS, calibrate, tune_thresholds
-from recollect.model.errors import InvalidArgument, NotEnoughData
+from memorata.engine.recipe import Recipe
+from memorata.learn.material import Pairs
+from memorata.learn.tuning_thresholds import METHODS, calibrate, tune_thresholds
+from memorata.model.errors import InvalidArgument, NotEnoughData
 
 BASE = Recipe(name="plain", vector_weight=0.9)
 

@@ -4,9 +4,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.learn.folds import Fold, grouped_folds
-from recollect.learn.verdict import judge, same
-from recollect.model.errors import InvalidArgument, NotEnoughData
+from memorata.learn.folds import Fold, grouped_folds
+from memorata.learn.verdict import judge, same
+from memorata.model.errors import InvalidArgument, NotEnoughData
 
 GROUPS = [f"q{number}" for number in range(40)]
 FOLDS = grouped_folds(GROUPS, count=2)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from recollect.cli.app import app
+from memorata.cli.app import app
 
 TEXT = (Path(__file__).parents[2] / "docs" / "learning.md").read_text("utf-8")
 
@@ -17,15 +17,15 @@ def test_the_worked_example_goes_from_feedback_to_a_recipe_and_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RECOLLECT_DB", str(tmp_path / "learning.db"))
-    monkeypatch.setenv("RECOLLECT_EMBEDDER", "lexical")
+    monkeypatch.setenv("MEMORATA_DB", str(tmp_path / "learning.db"))
+    monkeypatch.setenv("MEMORATA_EMBEDDER", "lexical")
     blocks = re.findall(r"```python\n(.*?)```", TEXT, re.S)
     parsed = doctest.DocTestParser().get_doctest("".join(blocks), {}, "learning.md", None, 0)
     told: list[str] = []
     ran = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(parsed, out=told.append)
     assert ran.failed == 0, "".join(told)
     assert ran.attempted > 20
-    commands = re.findall(r"^\$ recollect (.*)$", TEXT, re.M)
+    commands = re.findall(r"^\$ memorata (.*)$", TEXT, re.M)
     assert len(commands) >= 10
     for command in commands:
         result = CliRunner().invoke(app, shlex.split(command))

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from mcp import Client
 
-import recollect
-from recollect.engine import Engine
-from recollect.mcp.calls import Calls
-from recollect.mcp.server import server
+import memorata
+from memorata.engine import Engine
+from memorata.mcp.calls import Calls
+from memorata.mcp.server import server
 
 
 @pytest.fixture
 def engine() -> Iterator[Engine]:
-    with recollect.open(":memory:", embedder="lexical", namespace="acme/alice") as memory:
+    with memorata.open(":memory:", embedder="lexical", namespace="acme/alice") as memory:
         yield memory
 
 

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.engine.budget import tokens
-from recollect.mcp.answers import LEAST_BUDGET, Row, memory_row, plain, told, whole
-from recollect.mcp.delimited import row
-from recollect.model.memory import Memory, Source
+from memorata.engine.budget import tokens
+from memorata.mcp.answers import LEAST_BUDGET, Row, memory_row, plain, told, whole
+from memorata.mcp.delimited import row
+from memorata.model.memory import Memory, Source
 
 WHEN = datetime(2026, 5, 7, 18, 30, tzinfo=UTC)
 

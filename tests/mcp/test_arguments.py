@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from recollect.mcp.arguments import Arguments, Recall, Remember
-from recollect.mcp.reading_tools import READING
-from recollect.mcp.reference_tools import REFERENCE
-from recollect.mcp.writing_tools import WRITING
+from memorata.mcp.arguments import Arguments, Recall, Remember
+from memorata.mcp.reading_tools import READING
+from memorata.mcp.reference_tools import REFERENCE
+from memorata.mcp.writing_tools import WRITING
 
 TOOLS = {tool.name: tool for tool in (*READING, *WRITING, *REFERENCE)}
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.mcp.calls import Calls
-from recollect.mcp.failures import Busy
+from memorata.engine import Engine
+from memorata.mcp.calls import Calls
+from memorata.mcp.failures import Busy
 
 
 def run(engine: Engine, conversation: Callable[[Calls], Any], **bounds: int) -> Any:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.mcp.delimited import block, row
+from memorata.mcp.delimited import block, row
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from recollect.cli.app import app
-from recollect.mcp.answers import DEFAULT_BUDGET, LARGEST_BUDGET, LEAST_BUDGET
-from recollect.mcp.reference_tools import REFERENCE
-from recollect.mcp.server import OWN
-from recollect.mcp.teaching import PROMPT
+from memorata.cli.app import app
+from memorata.mcp.answers import DEFAULT_BUDGET, LARGEST_BUDGET, LEAST_BUDGET
+from memorata.mcp.reference_tools import REFERENCE
+from memorata.mcp.server import OWN
+from memorata.mcp.teaching import PROMPT
 
 TEXT = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text("utf-8")
 BLOCKS = re.findall(r"```json\n(.*?)```", TEXT, re.S)
@@ -22,7 +22,7 @@ def servers(block: str) -> dict[str, Any]:
     whole = json.loads(block)
     (key,) = whole
     assert key in ("mcpServers", "servers")
-    found: dict[str, Any] = whole[key]["recollect"]
+    found: dict[str, Any] = whole[key]["memorata"]
     return found
 
 
@@ -34,7 +34,7 @@ def test_every_block_can_be_pasted_and_names_a_command_that_works(block: str) ->
         assert set(server) <= {"type", "url"}
         return
     assert set(server) <= {"type", "command", "args", "env"}
-    assert server["command"] == "recollect"
+    assert server["command"] == "memorata"
     ran = CliRunner().invoke(app, [*server["args"], "--help"])
     assert ran.exit_code == 0, ran.output
 

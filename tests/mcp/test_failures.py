@@ -4,9 +4,9 @@ import logging
 
 import pytest
 
-from recollect.mcp.failures import Busy, explained
-from recollect.mcp.tool import BadArguments
-from recollect.model.errors import (
+from memorata.mcp.failures import Busy, explained
+from memorata.mcp.tool import BadArguments
+from memorata.model.errors import (
     EntityNotFound,
     InvalidArgument,
     MemoryNotFound,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.engine.budget import tokens
+from memorata.engine import Engine
+from memorata.engine.budget import tokens
 
 Say = Callable[..., str]
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.mcp.reference_graph import KnowledgeGraph
-from recollect.model.errors import InvalidArgument
+from memorata.engine import Engine
+from memorata.mcp.reference_graph import KnowledgeGraph
+from memorata.model.errors import InvalidArgument
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from mcp import Client, MCPError
 
-from recollect.engine import Engine
-from recollect.engine.budget import tokens
-from recollect.mcp.resources import memory_address, recent_address
+from memorata.engine import Engine
+from memorata.engine.budget import tokens
+from memorata.mcp.resources import memory_address, recent_address
 
 Talk = Callable[..., Any]
 

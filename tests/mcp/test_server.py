@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from mcp import Client, MCPError
 
-from recollect import __version__
-from recollect.engine import Engine
+from memorata import __version__
+from memorata.engine import Engine
 
 Talk = Callable[..., Any]
 
@@ -19,7 +19,7 @@ def test_it_says_who_it_is_and_lists_few_tools_with_plain_names(talk: Talk) -> N
         return client.server_info, client.instructions, (await client.list_tools()).tools
 
     info, instructions, tools = talk(conversation)
-    assert (info.name, info.version) == ("recollect", __version__)
+    assert (info.name, info.version) == ("memorata", __version__)
     assert "recall" in instructions
     names = ["recall", "remember", "correct", "forget", "relate", "feedback", "explore"]
     assert [tool.name for tool in tools] == names
@@ -76,8 +76,8 @@ def test_a_fault_inside_becomes_an_error_of_its_call_only(
     async def conversation(client: Client) -> None:
         failed = await client.call_tool("recall", {"question": "tea"})
         assert failed.is_error
-        assert "recall failed inside Recollect (RuntimeError)" in failed.content[0].text  # type: ignore[union-attr]
-        with pytest.raises(MCPError, match="failed inside Recollect"):
+        assert "recall failed inside Memorata (RuntimeError)" in failed.content[0].text  # type: ignore[union-attr]
+        with pytest.raises(MCPError, match="failed inside Memorata"):
             await client.read_resource("memories://acme/alice/recent")
         assert not (await client.call_tool("remember", {"content": "Anna likes tea."})).is_error
 

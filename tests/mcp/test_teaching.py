@@ -1,7 +1,7 @@
 """The prompt teaches every tool, and that memories are no orders."""
 
-from recollect.mcp.server import OWN
-from recollect.mcp.teaching import INSTRUCTIONS, PROMPT, REFERENCE_INSTRUCTIONS, lesson
+from memorata.mcp.server import OWN
+from memorata.mcp.teaching import INSTRUCTIONS, PROMPT, REFERENCE_INSTRUCTIONS, lesson
 
 
 def test_the_lesson_speaks_of_every_tool() -> None:

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.mcp.reading_tools import READING
-from recollect.mcp.reference_tools import REFERENCE
-from recollect.mcp.tool import BadArguments, Tool
-from recollect.mcp.writing_tools import WRITING
+from memorata.mcp.reading_tools import READING
+from memorata.mcp.reference_tools import REFERENCE
+from memorata.mcp.tool import BadArguments, Tool
+from memorata.mcp.writing_tools import WRITING
 
 HINTS = {
     # read-only, destructive, idempotent

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 import pytest
 from mcp import Client, StdioServerParameters
 
-from recollect.mcp.transports import LARGEST_BODY, serve_http
-from recollect.model.errors import InvalidArgument
+from memorata.mcp.transports import LARGEST_BODY, serve_http
+from memorata.model.errors import InvalidArgument
 
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
 PATIENCE = 60
@@ -27,13 +27,13 @@ PATIENCE = 60
 @pytest.fixture
 def arguments(tmp_path: Path) -> list[str]:
     db = str(tmp_path / "memories.db")
-    return ["-m", "recollect", "mcp", "--db", db, "--embedder", "lexical", "--namespace", "acme/alice"]
+    return ["-m", "memorata", "mcp", "--db", db, "--embedder", "lexical", "--namespace", "acme/alice"]
 
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")}
-    return {**kept, "RECOLLECT_MODELS": str(tmp_path / "models")}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMORATA_")}
+    return {**kept, "MEMORATA_MODELS": str(tmp_path / "models")}
 
 
 @asynccontextmanager
@@ -91,7 +91,7 @@ def test_a_whole_conversation(connect: Connect) -> None:
     async def conversation() -> None:
         async with connect() as client:
             assert client.server_info is not None
-            assert client.server_info.name == "recollect"
+            assert client.server_info.name == "memorata"
             assert "recall" in [tool.name for tool in (await client.list_tools()).tools]
             said = text_of(await client.call_tool("remember", {"content": "Anna Keller prefers green tea."}))
             id_ = said.removeprefix("Remembered, with the id ").removesuffix(".")
@@ -209,8 +209,8 @@ def test_an_interrupt_ends_it_at_once(arguments: list[str], environment: dict[st
 
 def test_nothing_heavy_is_loaded_before_a_tool_is_called() -> None:
     code = (
-        "import sys, recollect.cli.app, recollect.mcp.transports, recollect.mcp.reference_tools\n"
-        "heavy = ('numpy', 'recollect.engine', 'recollect.model')\n"
+        "import sys, memorata.cli.app, memorata.mcp.transports, memorata.mcp.reference_tools\n"
+        "heavy = ('numpy', 'memorata.engine', 'memorata.model')\n"
         "loaded = [name for name in heavy if name in sys.modules]\n"
         "assert not loaded, loaded"
     )

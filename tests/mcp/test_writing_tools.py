@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from recollect.engine import Engine
+from memorata.engine import Engine
 
 Say = Callable[..., str]
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import checks
-from recollect.model.errors import InvalidArgument
-from recollect.model.memory import Tier
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Tier
 
 NAN, INF = math.nan, math.inf
 HUGE = 10**400

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from recollect.model import Entity, InvalidArgument, Relation
+from memorata.model import Entity, InvalidArgument, Relation
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 

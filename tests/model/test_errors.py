@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.model import errors
-from recollect.model.errors import (
+from memorata.model import errors
+from memorata.model.errors import (
     AlreadySuperseded,
     DatasetError,
     DimensionMismatch,
@@ -13,11 +13,11 @@ from recollect.model.errors import (
     EntityNotFound,
     ExperimentNotFound,
     InvalidArgument,
+    MemorataError,
     MemoryNotFound,
     MissingExtra,
     NotEnoughData,
     NotGiven,
-    RecollectError,
     ServiceRefused,
     VersionConflict,
     shown,
@@ -29,13 +29,13 @@ ALL = [value for value in vars(errors).values() if inspect.isclass(value) and is
 def test_every_error_has_one_root_and_stands_in_the_drawn_tree() -> None:
     assert InvalidArgument in ALL
     for error in ALL:
-        assert issubclass(error, RecollectError)
+        assert issubclass(error, MemorataError)
         assert error.__name__ in (errors.__doc__ or "")
         assert error.__name__ in errors.__all__
 
 
 def test_an_error_is_shown_by_the_name_it_is_imported_under() -> None:
-    assert {error.__module__ for error in ALL} == {"recollect.model.errors"}
+    assert {error.__module__ for error in ALL} == {"memorata.model.errors"}
 
 
 def test_an_invalid_argument_says_which_what_and_why() -> None:
@@ -91,7 +91,7 @@ def test_a_data_set_error_names_the_file_and_the_line_if_there_is_one(tmp_path: 
         VersionConflict("m7", expected=1, found=3),
     ],
 )
-def test_errors_survive_a_process_boundary(error: RecollectError) -> None:
+def test_errors_survive_a_process_boundary(error: MemorataError) -> None:
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is type(error)
     assert str(copy) == str(error)

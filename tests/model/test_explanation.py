@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import Explanation, InvalidArgument
+from memorata.model import Explanation, InvalidArgument
 
 FOLDS: dict[str, Any] = {"sum": add, "product": mul, "ratio": truediv, "max": max}
 NUMBERS = st.floats(-1e6, 1e6).filter(lambda value: value == 0 or abs(value) > 1e-6)

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from recollect.model import Feedback, InvalidArgument, Signal
+from memorata.model import Feedback, InvalidArgument, Signal
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 

@@ -6,11 +6,11 @@ from inspect import signature
 
 import pytest
 
-import recollect
-from recollect.aio import AsyncEngine
-from recollect.learn.experiments import recall_in_experiment
-from recollect.model.errors import InvalidArgument
-from recollect.model.former_names import both_given, formerly
+import memorata
+from memorata.aio import AsyncEngine
+from memorata.learn.experiments import recall_in_experiment
+from memorata.model.errors import InvalidArgument
+from memorata.model.former_names import both_given, formerly
 
 
 @formerly("text", "question")
@@ -39,7 +39,7 @@ def test_other_mistakes_are_python_s_own() -> None:
 
 
 def test_the_signature_shows_the_new_name() -> None:
-    for verb in (ask, recollect.Engine.recall, AsyncEngine.recall, recall_in_experiment):
+    for verb in (ask, memorata.Engine.recall, AsyncEngine.recall, recall_in_experiment):
         assert "question" in signature(verb).parameters
         assert "text" not in signature(verb).parameters
 
@@ -50,7 +50,7 @@ def test_the_error_survives_a_process_boundary() -> None:
 
 
 def test_recall_still_understands_text() -> None:
-    with recollect.open(":memory:", embedder="lexical") as memory:
+    with memorata.open(":memory:", embedder="lexical") as memory:
         memory.remember("Anna prefers green tea")
         (hit,) = memory.recall(text="green tea")  # type: ignore[call-arg]
         assert hit.memory.content == "Anna prefers green tea"

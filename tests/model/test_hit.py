@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from recollect.model import Candidate, Explanation, Hit, InvalidArgument, Memory
+from memorata.model import Candidate, Explanation, Hit, InvalidArgument, Memory
 
 TEA = Memory(id="m1", content="I prefer tea.", created_at=datetime(2026, 5, 7, tzinfo=UTC))
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import InvalidArgument, uuid7
-from recollect.model.identity import memory_id
+from memorata.model import InvalidArgument, uuid7
+from memorata.model.identity import memory_id
 
 MOMENTS = st.datetimes(datetime(1970, 1, 1), datetime(9999, 12, 31), timezones=st.just(UTC))
 BITS = st.integers(0, 2**74 - 1)

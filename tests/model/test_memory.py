@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.model import InvalidArgument, Memory, Place, Source, Tier
-from recollect.model.memory import json_object, made, trusted
+from memorata.model import InvalidArgument, Memory, Place, Source, Tier
+from memorata.model.memory import json_object, made, trusted
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 LOCAL = datetime(2026, 5, 7, 2, tzinfo=timezone(timedelta(hours=2)))

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import DEFAULT_NAMESPACE, InvalidArgument
-from recollect.model.namespace import contains, namespace
+from memorata.model import DEFAULT_NAMESPACE, InvalidArgument
+from memorata.model.namespace import contains, namespace
 
 SEGMENTS = st.from_regex(r"[\w@+~-][\w.@+~-]{0,8}", fullmatch=True)
 PATHS = st.lists(SEGMENTS, min_size=1, max_size=5).map("/".join)

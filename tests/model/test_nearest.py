@@ -1,6 +1,6 @@
 """The name somebody may have meant."""
 
-from recollect.model.nearest import nearest
+from memorata.model.nearest import nearest
 
 
 def test_the_likeliest_name_is_asked_about() -> None:

@@ -1,6 +1,6 @@
 from typing import Annotated
 
-from recollect.model import Declared, Parameter, parameters_of
+from memorata.model import Declared, Parameter, parameters_of
 
 Strength = Annotated[float, "another tool's note", Declared("How much.", 0, 1)]
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from recollect.model import InvalidArgument, Place
+from memorata.model import InvalidArgument, Place
 
 
 @pytest.mark.parametrize(("lat", "lon"), [(90, 180), (-90, -180), (0, 0), (48.8566, 2.3522)])

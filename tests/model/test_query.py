@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from recollect.model import InvalidArgument, Period, Place, Query
+from memorata.model import InvalidArgument, Period, Place, Query
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 

@@ -1,7 +1,7 @@
 import pytest
 
-from recollect.model import InvalidArgument
-from recollect.place.box import Box
+from memorata.model import InvalidArgument
+from memorata.place.box import Box
 
 CORNERS = ([10, 10, 20, 20, 15], [0, 30, 0, 30, 15])
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import InvalidArgument
-from recollect.place.cells import ROWS_PER_DEGREE, Cell, cell_height
-from recollect.place.distance import haversine
+from memorata.model import InvalidArgument
+from memorata.place.cells import ROWS_PER_DEGREE, Cell, cell_height
+from memorata.place.distance import haversine
 
 PRECISION = st.sampled_from(sorted(ROWS_PER_DEGREE))
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import InvalidArgument
-from recollect.place.distance import EARTH_RADIUS, HALFWAY_ROUND, haversine, haversines
+from memorata.model import InvalidArgument
+from memorata.place.distance import EARTH_RADIUS, HALFWAY_ROUND, haversine, haversines
 
 LATS = st.floats(-90, 90) | st.sampled_from([-90.0, 0.0, 90.0])
 LONS = st.floats(-180, 180) | st.sampled_from([-180.0, 0.0, 180.0])

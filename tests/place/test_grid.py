@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.place.grid import column_of, columns_in, columns_in_rows, columns_of, row_of, rows_of
+from memorata.place.grid import column_of, columns_in, columns_in_rows, columns_of, row_of, rows_of
 
 PER_DEGREE = st.sampled_from([1, 2, 45, 4096, 22_200])
 

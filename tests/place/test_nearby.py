@@ -3,11 +3,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import InvalidArgument
-from recollect.model.checks import FloatArray
-from recollect.place.box import Box
-from recollect.place.distance import HALFWAY_ROUND, haversines
-from recollect.place.nearby import Places
+from memorata.model import InvalidArgument
+from memorata.model.checks import FloatArray
+from memorata.place.box import Box
+from memorata.place.distance import HALFWAY_ROUND, haversines
+from memorata.place.nearby import Places
 
 LATS = st.floats(-90, 90) | st.sampled_from([-90.0, 90.0, 89.99, -89.99, 0.0]) | st.floats(50, 50.001)
 LONS = st.floats(-180, 180) | st.sampled_from([-180.0, 180.0, 179.99, -179.99, 0.0]) | st.floats(8, 8.001)

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.parameter import parameters_of
-from recollect.place.scoring import nearness
+from memorata.model.parameter import parameters_of
+from memorata.place.scoring import nearness
 
 
 def test_one_here_a_half_at_the_scale_a_tenth_at_nine() -> None:

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.errors import InvalidArgument
-from recollect.model.parameter import parameters_of
-from recollect.rank import additive, multiplicative
+from memorata.model.errors import InvalidArgument
+from memorata.model.parameter import parameters_of
+from memorata.rank import additive, multiplicative
 
 PAIRS = st.lists(st.tuples(st.floats(-1, 1), st.floats(0, 1)), max_size=8)
 

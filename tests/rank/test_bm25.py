@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.errors import InvalidArgument
-from recollect.model.parameter import parameters_of
-from recollect.rank import BM25, inverse_document_frequency
+from memorata.model.errors import InvalidArgument
+from memorata.model.parameter import parameters_of
+from memorata.rank import BM25, inverse_document_frequency
 
 WORDS = st.lists(st.sampled_from(["tea", "cup", "milk", "rain", "map", "sea"]), max_size=8)
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import Explanation, InvalidArgument
-from recollect.rank import Combination
+from memorata.model import Explanation, InvalidArgument
+from memorata.rank import Combination
 
 PARTS = st.tuples(st.integers(1, 4), st.integers(0, 5)).flatmap(
     lambda shape: st.lists(

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.errors import InvalidArgument
-from recollect.model.parameter import parameters_of
-from recollect.rank import corroborated, worn
-from recollect.rank.confidence import worn_since
+from memorata.model.errors import InvalidArgument
+from memorata.model.parameter import parameters_of
+from memorata.rank import corroborated, worn
+from memorata.rank.confidence import worn_since
 
 SAID = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
 DAY, WEEK = timedelta(days=1), timedelta(weeks=1)

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from recollect.model.checks import FloatArray
-from recollect.model.errors import InvalidArgument
-from recollect.rank.bm25 import BM25
-from recollect.rank.context import STEPS, Reading, window_bm25
+from memorata.model.checks import FloatArray
+from memorata.model.errors import InvalidArgument
+from memorata.rank.bm25 import BM25
+from memorata.rank.context import STEPS, Reading, window_bm25
 
 FAR = np.inf
 counts = st.integers(0, 9).map(float)

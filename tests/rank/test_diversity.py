@@ -8,9 +8,9 @@ import pyversity
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.errors import InvalidArgument
-from recollect.model.parameter import parameters_of
-from recollect.rank import adaptive_mmr, adaptive_trade, best_first, group_coverage, mmr
+from memorata.model.errors import InvalidArgument
+from memorata.model.parameter import parameters_of
+from memorata.rank import adaptive_mmr, adaptive_trade, best_first, group_coverage, mmr
 
 Vectors: TypeAlias = list[list[float]]
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.errors import InvalidArgument
-from recollect.model.parameter import parameters_of
-from recollect.rank import (
+from memorata.model.errors import InvalidArgument
+from memorata.model.parameter import parameters_of
+from memorata.rank import (
     Postings,
     boosted_query,
     entity_base,

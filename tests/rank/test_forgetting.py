@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.checks import FloatArray
-from recollect.model.errors import InvalidArgument
-from recollect.model.parameter import parameters_of
-from recollect.rank import CURVES, half_life_decay, importance_decay, linear_decay
+from memorata.model.checks import FloatArray
+from memorata.model.errors import InvalidArgument
+from memorata.model.parameter import parameters_of
+from memorata.rank import CURVES, half_life_decay, importance_decay, linear_decay
 
 DISTANCE = st.floats(0, 10_000)
 IMPORTANCE = st.floats(1, 5) | st.integers(1, 5).map(float)

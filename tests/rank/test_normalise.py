@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import InvalidArgument
-from recollect.rank import NORMALISERS, max_scaled, min_max, rank_based, z_score
+from memorata.model import InvalidArgument
+from memorata.rank import NORMALISERS, max_scaled, min_max, rank_based, z_score
 
 SCORES = st.lists(st.floats(-1e6, 1e6) | st.integers(-3, 3).map(float), max_size=20)
 

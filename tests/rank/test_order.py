@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.rank import best_first
-from recollect.rank.order import _PARTITION_FROM, first_of_each, reached
+from memorata.rank import best_first
+from memorata.rank.order import _PARTITION_FROM, first_of_each, reached
 
 
 def sorted_by_hand(scores: list[float], limit: int | None) -> list[int]:

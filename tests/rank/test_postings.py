@@ -14,8 +14,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollect.model.errors import InvalidArgument
-from recollect.rank import BM25, Postings
+from memorata.model.errors import InvalidArgument
+from memorata.rank import BM25, Postings
 
 WORDS = st.lists(st.sampled_from(["tea", "cup", "milk", "rain", "map", "sea"]), max_size=8)
 TEXTS = st.lists(WORDS, max_size=8)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.errors import InvalidArgument
-from recollect.rank import TIER_SALIENCE, quality, salience, usage
-from recollect.rank.quality import SHORT_LIVED, record_quality
+from memorata.model.errors import InvalidArgument
+from memorata.rank import TIER_SALIENCE, quality, salience, usage
+from memorata.rank.quality import SHORT_LIVED, record_quality
 
 Row: TypeAlias = tuple[str, float, float, int, float]
 """Tier, importance, confidence, accesses, age in days."""

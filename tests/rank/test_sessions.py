@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.errors import InvalidArgument
-from recollect.rank.sessions import best_sessions, session_means
+from memorata.model.errors import InvalidArgument
+from memorata.rank.sessions import best_sessions, session_means
 
 turns = st.lists(st.tuples(st.integers(-1, 3), st.floats(0, 10)), max_size=20)
 

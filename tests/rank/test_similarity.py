@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import InvalidArgument
-from recollect.rank import cosine, cosines, max_similarity, unit_rows
+from memorata.model import InvalidArgument
+from memorata.rank import cosine, cosines, max_similarity, unit_rows
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 MATRICES = st.integers(1, 5).flatmap(

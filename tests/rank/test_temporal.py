@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.errors import InvalidArgument
-from recollect.model.parameter import parameters_of
-from recollect.model.period import Period
-from recollect.rank import (
+from memorata.model.errors import InvalidArgument
+from memorata.model.parameter import parameters_of
+from memorata.model.period import Period
+from memorata.rank import (
     Combination,
     boosted_additive,
     boosted_multiplicative,
@@ -16,7 +16,7 @@ from recollect.rank import (
     proximity,
     relative_period,
 )
-from recollect.rank.temporal import RELATIVE_DAYS
+from memorata.rank.temporal import RELATIVE_DAYS
 
 NOW = datetime(2026, 5, 15, 12, tzinfo=UTC)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

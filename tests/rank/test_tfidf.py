@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.errors import InvalidArgument
-from recollect.rank import Postings, keywords, tf_idf
+from memorata.model.errors import InvalidArgument
+from memorata.rank import Postings, keywords, tf_idf
 
 WORDS = st.lists(st.sampled_from(["tea", "cup", "milk", "rain", "map", "sea"]), max_size=8)
 

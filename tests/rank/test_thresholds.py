@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.errors import InvalidArgument
-from recollect.model.parameter import parameters_of
-from recollect.rank import Gate, leg_gate, score_gate, similarity_gate
+from memorata.model.errors import InvalidArgument
+from memorata.model.parameter import parameters_of
+from memorata.rank import Gate, leg_gate, score_gate, similarity_gate
 
 TENTHS = st.integers(-10, 10).map(lambda tenths: tenths / 10)
 SURE = st.integers(0, 10).map(lambda tenths: tenths / 10)

@@ -2,10 +2,10 @@ from collections.abc import Callable
 
 import pytest
 
-from recollect.model.errors import InvalidArgument
-from recollect.model.parameter import parameters_of
-from recollect.rank import Weights, additive, for_category, for_query, legs_for_query, preset
-from recollect.rank.weights import BALANCED, BY_CATEGORY, BY_QUERY_TYPE, LEGS_BY_QUERY_TYPE, PRESETS
+from memorata.model.errors import InvalidArgument
+from memorata.model.parameter import parameters_of
+from memorata.rank import Weights, additive, for_category, for_query, legs_for_query, preset
+from memorata.rank.weights import BALANCED, BY_CATEGORY, BY_QUERY_TYPE, LEGS_BY_QUERY_TYPE, PRESETS
 
 
 @pytest.mark.parametrize(

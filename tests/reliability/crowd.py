@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-import recollect
-from recollect.index.lexical import LexicalQuery
-from recollect.model.errors import VersionConflict
-from recollect.store.filters import parse
+import memorata
+from memorata.index.lexical import LexicalQuery
+from memorata.model.errors import VersionConflict
+from memorata.store.filters import parse
 
 WRITERS, READERS, COUNTERS = 2, 4, 5
 
@@ -36,7 +36,7 @@ def size(writer: int, number: int) -> int:
 
 
 def write(path: Path, writer: int, seconds: float) -> dict[str, Any]:
-    engine = recollect.open(path, embedder="lexical")
+    engine = memorata.open(path, embedder="lexical")
     dice = random.Random(writer)
     updates, conflicts, number, end = 0, 0, 0, time.monotonic() + seconds
     while time.monotonic() < end:
@@ -58,7 +58,7 @@ def write(path: Path, writer: int, seconds: float) -> dict[str, Any]:
 
 
 def read(path: Path, reader: int, seconds: float) -> dict[str, Any]:
-    engine = recollect.open(path, embedder="lexical")
+    engine = memorata.open(path, embedder="lexical")
     embedder = engine.embedder
     assert embedder is not None
     dice = random.Random(reader)
@@ -118,7 +118,7 @@ def main(folder: Path, seconds: float) -> None:
     # It is on time and not on work done that they stop: other tests need not wait for them meanwhile.
     os.nice(10)
     path = folder / "crowd.db"
-    with recollect.open(path, embedder="lexical") as engine:
+    with memorata.open(path, embedder="lexical") as engine:
         engine.remember_many(
             [
                 {"id": f"counter{n}", "content": f"counter {n}", "metadata": {"count": 0}}
@@ -130,7 +130,7 @@ def main(folder: Path, seconds: float) -> None:
     written, looked = [told(pipe) for pipe in writers], [told(pipe) for pipe in readers]
     assert all(written), written
     assert all(looked), looked
-    with recollect.open(path, embedder="lexical") as engine:
+    with memorata.open(path, embedder="lexical") as engine:
         memories = list(engine.store.export(None))
         problems = engine.check()
         counters = [engine.get(f"counter{n}") for n in range(COUNTERS)]

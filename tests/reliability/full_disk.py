@@ -11,14 +11,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import recollect
-from recollect.model.errors import StoreUnavailable
+import memorata
+from memorata.model.errors import StoreUnavailable
 
 
 def main(path: Path, limit: int) -> None:
     # Without this the system ends the process, as a disk would not.
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    memory = recollect.open(path, embedder="lexical")
+    memory = memorata.open(path, embedder="lexical")
     memory.remember_many([f"tea number {n}" for n in range(20)])
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
     acknowledged, errors = 20, []
@@ -40,7 +40,7 @@ def main(path: Path, limit: int) -> None:
         "problems": problems,
     }
     memory.close()
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         result["after"] = len(memory.list(limit=100_000).memories)
         result["problems"] += memory.check()
     sys.stdout.write(json.dumps(result | {"errors": errors}))

@@ -17,17 +17,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import recollect
-from recollect.cli.app import app
-from recollect.exchange.taking_in import Intake
-from recollect.exchange.taking_in_entities import EntityIntake
+import memorata
+from memorata.cli.app import app
+from memorata.exchange.taking_in import Intake
+from memorata.exchange.taking_in_entities import EntityIntake
 
 COUNT = 1_000
 KILLS = 10
 
 
 def original(path: Path) -> None:
-    with recollect.open(path, embedder="lexical", durable=False) as memory:
+    with memorata.open(path, embedder="lexical", durable=False) as memory:
         memory.remember_many({"id": f"m{number}", "content": f"thought {number}"} for number in range(COUNT))
         memory.forget(*(f"m{number}" for number in range(0, COUNT, 3)))
         memory.remember_many(
@@ -42,7 +42,7 @@ def original(path: Path) -> None:
 
 
 def command(db: Path, *arguments: str) -> list[str]:
-    return [sys.executable, "-m", "recollect", "--db", str(db), "--embedder", "lexical", *arguments]
+    return [sys.executable, "-m", "memorata", "--db", str(db), "--embedder", "lexical", *arguments]
 
 
 def exported(db: Path) -> list[str]:
@@ -93,7 +93,7 @@ def one_run(copy: Path, file: Path, step: bytes, count: int, delay: float) -> No
 
 def is_as_it_should_be(copy: Path, wanted: dict[str, dict[str, object]], people: set[str]) -> int:
     """Check what has come in so far, and return how many memories that is."""
-    with recollect.open(copy, embedder="lexical") as memory:
+    with memorata.open(copy, embedder="lexical") as memory:
         assert memory.check() == []
         hidden = {each.memory_id: each for each in memory.store.hidden("default")}
         there = {each.id: each for each in memory.store.export(None)}
@@ -133,7 +133,7 @@ def main(folder: Path, seed: int) -> None:
         counts.append(is_as_it_should_be(copy, wanted, people))
     subprocess.run(command(copy, "import", str(file)), check=True, capture_output=True)
     assert exported(copy) == before
-    with recollect.open(copy, embedder="lexical") as memory:
+    with memorata.open(copy, embedder="lexical") as memory:
         assert memory.check() == []
     sys.stdout.write(json.dumps({"kills": KILLS, "counts": counts}))
 

@@ -6,7 +6,7 @@ Says "begin" when the store is open and the work starts, and "end" when it is do
 import sys
 from datetime import UTC, datetime
 
-import recollect
+import memorata
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -17,7 +17,7 @@ def say(word: str) -> None:
 
 
 def main(path: str, verb: str, namespace: str) -> None:
-    with recollect.open(path, embedder="lexical", clock=lambda: NOW) as memory:
+    with memorata.open(path, embedder="lexical", clock=lambda: NOW) as memory:
         say("begin")
         if verb == "maintain":
             memory.maintain(namespace=namespace)

@@ -16,11 +16,11 @@ import traceback
 from pathlib import Path
 from typing import cast
 
-import recollect
-from recollect.embed import LexicalEmbedder
-from recollect.engine import reembedding_verbs
-from recollect.store.sqlite import segments, writing
-from recollect.store.sqlite.store import SqliteStore
+import memorata
+from memorata.embed import LexicalEmbedder
+from memorata.engine import reembedding_verbs
+from memorata.store.sqlite import segments, writing
+from memorata.store.sqlite.store import SqliteStore
 
 OLD, NEW = LexicalEmbedder(dimension=32), LexicalEmbedder(dimension=48)
 COUNT = 1_500
@@ -32,7 +32,7 @@ TEXTS = [f"thought {number} about {THINGS[number % 5]}" for number in range(COUN
 
 def vectors(path: Path) -> dict[str, dict[tuple[str, int], str]]:
     """Return every vector of a file: by embedder, and then by namespace and slot."""
-    with recollect.open(path, embedder=None) as memory:
+    with memorata.open(path, embedder=None) as memory:
         rows = (
             cast(SqliteStore, memory.store)
             ._connection.execute(
@@ -49,7 +49,7 @@ def vectors(path: Path) -> dict[str, dict[tuple[str, int], str]]:
 
 def codes(path: Path) -> list[tuple[str, int, int, str]]:
     """Return the codes of every run of slots, and whose they are."""
-    with recollect.open(path, embedder=None) as memory:
+    with memorata.open(path, embedder=None) as memory:
         return (
             cast(SqliteStore, memory.store)
             ._connection.execute(
@@ -61,14 +61,14 @@ def codes(path: Path) -> list[tuple[str, int, int, str]]:
 
 
 def filled(path: Path, embedder: LexicalEmbedder) -> Path:
-    with recollect.open(path, embedder=embedder, durable=False) as memory:
+    with memorata.open(path, embedder=embedder, durable=False) as memory:
         memory.remember_many(TEXTS[: COUNT - 100])
         memory.remember_many(TEXTS[COUNT - 100 :], namespace="acme")
     return path
 
 
 def child(path: Path, pipe: int) -> None:
-    with recollect.open(path, embedder=NEW) as memory:
+    with memorata.open(path, embedder=NEW) as memory:
         drop = memory.store.drop_vectors
 
         def told(limit: int) -> int:
@@ -135,11 +135,11 @@ def main(folder: Path, seed: int) -> None:
         assert found[OLD.name].items() <= before.items()
         assert len(found[OLD.name]) == COUNT or len(found[NEW.name]) == COUNT, "old vectors went too early"
         for embedder in (NEW, OLD):
-            with recollect.open(path, embedder=embedder) as memory:
+            with memorata.open(path, embedder=embedder) as memory:
                 assert memory.check() == [], memory.check()
                 number = dice.randrange(COUNT - 100)
                 assert memory.recall(TEXTS[number], limit=1).hits[0].memory.content == TEXTS[number]
-    with recollect.open(path, embedder=NEW) as memory:
+    with memorata.open(path, embedder=NEW) as memory:
         memory.reembed(batch=BATCH)
         assert memory.check() == []
         assert memory.recall(TEXTS[7]).degraded == ()

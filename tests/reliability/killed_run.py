@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-import recollect
-from recollect.engine import duplicate_verbs
+import memorata
+from memorata.engine import duplicate_verbs
 
 
 def main(path: Path) -> None:
@@ -14,7 +14,7 @@ def main(path: Path) -> None:
         sys.stdout.write(f"{done}\n")
         sys.stdout.flush()
 
-    with recollect.open(path, embedder="lexical", duplicates="off") as engine:
+    with memorata.open(path, embedder="lexical", duplicates="off") as engine:
         found = engine.find_duplicates()
         engine.supersede_duplicates(found.groups, progress=told)
 

@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import recollect
-from recollect.model.memory import Memory
-from recollect.store.sqlite import segments, writing
+import memorata
+from memorata.model.memory import Memory
+from memorata.store.sqlite import segments, writing
 
 Operation = dict[str, Any]
 _PATIENCE = 30.0
@@ -75,7 +75,7 @@ def marked(name: str) -> str:
     return "zq" + "".join("dfghjklmnp"[int(digit)] if digit.isdigit() else digit for digit in name) + "x"
 
 
-def apply(engine: recollect.Engine, operation: Operation) -> None:
+def apply(engine: memorata.Engine, operation: Operation) -> None:
     match operation:
         case {"kind": "add", "items": items}:
             engine.remember_many([{"id": id_, "content": content} for id_, content in items])
@@ -110,7 +110,7 @@ def after(model: Model, operation: Operation) -> Model:
     return result
 
 
-def stored(engine: recollect.Engine) -> Model:
+def stored(engine: memorata.Engine) -> Model:
     """Return what is in the file, as a model."""
     every: list[Memory] = list(engine.store.export(None))
     shown = {memory.id for memory in engine.list(limit=10**6).memories}
@@ -135,7 +135,7 @@ def comparable(model: Model) -> Model:
 
 def child(path: Path, model: Model, seed: int, name: str, pipe: int) -> None:
     dice = random.Random(seed)
-    engine = recollect.open(path, embedder="lexical")
+    engine = memorata.open(path, embedder="lexical")
     for number in range(10_000):
         operation = chosen(model, dice, f"{name}o{number}")
         os.write(pipe, b"?" + json.dumps(operation).encode() + b"\n")
@@ -190,7 +190,7 @@ def one_round(path: Path, model: Model, seed: int, name: str) -> tuple[Model, in
             underway = json.loads(line[1:])
     possible = [model] if underway is None else [model, after(model, underway)]
 
-    with recollect.open(path, embedder="lexical") as engine:
+    with memorata.open(path, embedder="lexical") as engine:
         found = stored(engine)
         problems = engine.check()
         assert problems == [], (name, problems)
@@ -205,7 +205,7 @@ def difference(model: Model, found: Model) -> list[str]:
     return [id_ for id_ in wanted.keys() | found.keys() if wanted.get(id_) != found.get(id_)][:5]
 
 
-def recall_is_right(engine: recollect.Engine, model: Model, dice: random.Random) -> None:
+def recall_is_right(engine: memorata.Engine, model: Model, dice: random.Random) -> None:
     for id_ in dice.sample(list(model), min(4, len(model))):
         known = model[id_]
         mark = known.content.split()[-1]
@@ -216,7 +216,7 @@ def recall_is_right(engine: recollect.Engine, model: Model, dice: random.Random)
 
 def main(folder: Path, rounds: int, seed: int) -> None:
     # What the first write loads is loaded here: some writers live for less time than that takes.
-    with recollect.open(":memory:", embedder="lexical") as engine:
+    with memorata.open(":memory:", embedder="lexical") as engine:
         apply(engine, {"kind": "add", "items": [["m1", "Anna likes tea"], ["m2", "tea on Monday"]]})
     model: Model = {}
     path = folder / "0.db"

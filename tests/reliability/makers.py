@@ -5,14 +5,14 @@ import sys
 import traceback
 from pathlib import Path
 
-import recollect
+import memorata
 
 PROCESSES = 6
 
 
 def make(path: Path, number: int, starting: int) -> None:
     os.read(starting, 1)
-    with recollect.open(path, embedder="lexical", durable=False) as memory:
+    with memorata.open(path, embedder="lexical", durable=False) as memory:
         memory.remember(f"tea number {number}")
 
 
@@ -38,7 +38,7 @@ def main(folder: Path, rounds: int) -> None:
         os.close(waiting)
         os.close(starting)
         assert codes == [0] * PROCESSES
-        with recollect.open(path, embedder="lexical") as memory:
+        with memorata.open(path, embedder="lexical") as memory:
             assert len(memory.list().memories) == PROCESSES
             assert memory.check() == []
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import recollect
+import memorata
 
 NOBODY = 65_534
 
@@ -33,7 +33,7 @@ def main() -> None:
         folder.chmod(0o755)
         for each in ("file", "folder"):
             (folder / each).mkdir()
-            with recollect.open(folder / each / "m.db", embedder="lexical") as memory:
+            with memorata.open(folder / each / "m.db", embedder="lexical") as memory:
                 memory.remember("I prefer green tea.")
             (folder / each / "m.db").chmod(0o444)
         leave_a_log(folder / "log" / "m.db", shared=True)
@@ -61,7 +61,7 @@ def leave_a_log(path: Path, *, shared: bool) -> None:
     And with what those who use it share beside it, or without.
     """
     path.parent.mkdir()
-    with recollect.open(path.with_name("live.db"), embedder="lexical") as memory:
+    with memorata.open(path.with_name("live.db"), embedder="lexical") as memory:
         memory.remember("I prefer green tea.")
         for suffix in ("", "-wal", *(["-shm"] if shared else [])):
             shutil.copy(f"{path.with_name('live.db')}{suffix}", f"{path}{suffix}")
@@ -71,7 +71,7 @@ def leave_a_log(path: Path, *, shared: bool) -> None:
 
 
 def recalled(path: Path) -> str:
-    with recollect.open(path) as memory:
+    with memorata.open(path) as memory:
         return str(memory.recall("tea").hits[0].memory.content)
 
 
@@ -79,7 +79,7 @@ def use(folder: Path) -> None:
     """Try everything, print it, and end the process."""
     result: dict[str, Any] = {}
     try:
-        memory = recollect.open(folder / "file" / "m.db", embedder="lexical")
+        memory = memorata.open(folder / "file" / "m.db", embedder="lexical")
         result["recall"] = attempt(lambda: memory.recall("tea").hits[0].memory.content)
         result["check"] = attempt(memory.check)
         result["remember"] = attempt(lambda: memory.remember("and milk"))
@@ -87,12 +87,12 @@ def use(folder: Path) -> None:
         memory.close()
         for each in ("folder", "log", "alone"):
             result[each] = attempt(lambda each=each: recalled(folder / each / "m.db"))  # type: ignore[misc]
-        with recollect.open(folder / "folder" / "m.db") as memory:
+        with memorata.open(folder / "folder" / "m.db") as memory:
             result["notes"] = memory.notes
             result["note"] = attempt(lambda: memory.remember("and milk"))
             result["listed"] = attempt(lambda: len(memory.list().memories))
             result["sound"] = attempt(memory.check)
-        result["new"] = attempt(lambda: recollect.open(folder / "folder" / "new.db", embedder="lexical"))
+        result["new"] = attempt(lambda: memorata.open(folder / "folder" / "new.db", embedder="lexical"))
     finally:
         sys.stdout.write(json.dumps(result) + "\n")
         sys.stdout.flush()

@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-import recollect
+import memorata
 
 TEXTS = 20
 
@@ -12,7 +12,7 @@ TEXTS = 20
 def say(path: Path, who: int, start: int) -> None:
     # Everybody waits for the word, so that they really talk at once.
     os.read(start, 1)
-    with recollect.open(path, embedder="lexical") as engine:
+    with memorata.open(path, embedder="lexical") as engine:
         for number in range(TEXTS):
             text = f"Anna likes tea number {number}" + "!" * who
             engine.remember(text) if number % 2 else engine.remember_many([text, text])
@@ -20,7 +20,7 @@ def say(path: Path, who: int, start: int) -> None:
 
 def main(folder: Path, processes: int) -> None:
     path = folder / "same.db"
-    recollect.open(path, embedder="lexical").close()
+    memorata.open(path, embedder="lexical").close()
     waiting, word = os.pipe()
     children = []
     for who in range(processes):

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import recollect
-from recollect.cli.app import app
-from recollect.embed import LexicalEmbedder
-from recollect.embed.port import Vectors
-from recollect.model.errors import AlreadySuperseded, InvalidArgument
+import memorata
+from memorata.cli.app import app
+from memorata.embed import LexicalEmbedder
+from memorata.embed.port import Vectors
+from memorata.model.errors import AlreadySuperseded, InvalidArgument
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -24,8 +24,8 @@ GOOD = [json.dumps({"id": f"m{number}", "content": f"thought {number}"}) for num
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run a command in an empty folder; whatever it does, the store is sound afterwards."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RECOLLECT_DB", str(tmp_path / "m.db"))
-    monkeypatch.setenv("RECOLLECT_EMBEDDER", "lexical")
+    monkeypatch.setenv("MEMORATA_DB", str(tmp_path / "m.db"))
+    monkeypatch.setenv("MEMORATA_EMBEDDER", "lexical")
 
     def ran(*arguments: str) -> tuple[int, str, str]:
         done = CliRunner().invoke(app, list(arguments))
@@ -130,7 +130,7 @@ def test_a_loop_of_corrections_does_not_come_in(run: Run) -> None:
 
 
 def test_corrections_through_the_library_cannot_form_a_loop(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db", embedder="lexical") as memory:
+    with memorata.open(tmp_path / "m.db", embedder="lexical") as memory:
         memory.remember("first", id="a")
         memory.remember("second", id="b", supersedes=("a",))
         with pytest.raises(InvalidArgument, match="id must be an id that is not taken yet"):
@@ -183,7 +183,7 @@ def test_a_vector_of_the_wrong_size_costs_the_vector_and_not_the_memory(
     tmp_path: Path, fault: Callable[[Vectors], Vectors], caplog: pytest.LogCaptureFixture
 ) -> None:
     embedder = Wrong(fault)
-    with recollect.open(tmp_path / "m.db", embedder=embedder) as memory:
+    with memorata.open(tmp_path / "m.db", embedder=embedder) as memory:
         memory.remember_many(f"thought {number}" for number in range(300))
         assert "300 memories are stored without vectors for now" in caplog.text
         assert memory.check() == []

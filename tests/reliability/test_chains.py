@@ -10,11 +10,11 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import recollect
-from recollect.engine.copying import copy
-from recollect.model.errors import InvalidArgument
-from recollect.store.repeats import Repeat
-from recollect.store.sqlite.store import SqliteStore
+import memorata
+from memorata.engine.copying import copy
+from memorata.model.errors import InvalidArgument
+from memorata.store.repeats import Repeat
+from memorata.store.sqlite.store import SqliteStore
 
 START = datetime(2026, 5, 7, tzinfo=UTC)
 HERE = "default"
@@ -97,7 +97,7 @@ def _before(each: Known, as_of: datetime | None) -> bool:
     return each.superseded is not None and (as_of is None or each.superseded <= as_of)
 
 
-def _step(memory: recollect.Engine, chains: Chains, chance: Random, now: datetime, number: int) -> None:
+def _step(memory: memorata.Engine, chains: Chains, chance: Random, now: datetime, number: int) -> None:
     """Do anything to the store and to the model."""
     ids = list(chains.known)
     current = [id_ for id_ in ids if chains.known[id_].winner is None]
@@ -151,7 +151,7 @@ def _step(memory: recollect.Engine, chains: Chains, chance: Random, now: datetim
 @given(st.randoms(use_true_random=False))
 def test_what_held_and_was_believed_is_what_a_plain_model_says(chance: Random) -> None:
     now, chains = START, Chains()
-    with recollect.open(
+    with memorata.open(
         ":memory:", embedder=None, duplicates="off", extract_entities=False, clock=lambda: now
     ) as memory:
         for number in range(25):

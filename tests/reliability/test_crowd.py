@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import recollect
+import memorata
 
 SECONDS = 60
 
@@ -46,7 +46,7 @@ def test_many_processes_may_make_the_same_file_at_once(tmp_path: Path) -> None:
 
 
 def test_threads_share_an_engine(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db", embedder="lexical", durable=False) as memory:
+    with memorata.open(tmp_path / "m.db", embedder="lexical", durable=False) as memory:
         memory.remember_many([f"tea number {n}" for n in range(300)])
         expected = [hit.memory.content for hit in memory.recall("tea number 7", limit=5)]
         assert expected[0] == "tea number 7"
@@ -85,11 +85,11 @@ def test_threads_share_an_engine(tmp_path: Path) -> None:
 
 
 def test_a_look_inside_a_look_sees_the_same(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db", embedder="lexical") as memory:
+    with memorata.open(tmp_path / "m.db", embedder="lexical") as memory:
         memory.remember("tea")
         store, now = memory.store, datetime.now(UTC)
         with store.view("default", now) as outer:
-            with recollect.open(tmp_path / "m.db", embedder="lexical") as other:
+            with memorata.open(tmp_path / "m.db", embedder="lexical") as other:
                 other.remember("more tea")
             with store.view("default", now) as inner:
                 assert (outer.count, inner.count) == (1, 1)

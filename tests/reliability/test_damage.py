@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import recollect
-from recollect.embed import LexicalEmbedder
-from recollect.index import vectors as index_vectors
-from recollect.index.postings import key_of
-from recollect.model.errors import IndexCorrupt, StoreCorrupt, StoreTooNew
-from recollect.store.sqlite import loading
-from recollect.store.sqlite.schema import MIGRATIONS
+import memorata
+from memorata.embed import LexicalEmbedder
+from memorata.index import vectors as index_vectors
+from memorata.index.postings import key_of
+from memorata.model.errors import IndexCorrupt, StoreCorrupt, StoreTooNew
+from memorata.store.sqlite import loading
+from memorata.store.sqlite.schema import MIGRATIONS
 
 CONTENTS = [f"tea number {n} for {name}" for n in range(100) for name in ("Anna", "Boris", "Chen")]
 
@@ -22,7 +22,7 @@ CONTENTS = [f"tea number {n} for {name}" for n in range(100) for name in ("Anna"
 def path(tmp_path: Path) -> Path:
     """A sound file: 300 memories in a segment, 20 in the tail."""
     file = tmp_path / "m.db"
-    with recollect.open(file, embedder="lexical", durable=False) as memory:
+    with memorata.open(file, embedder="lexical", durable=False) as memory:
         memory.remember_many(CONTENTS)
         memory.remember_many([f"late coffee {n}" for n in range(20)])
         memory.remember("someone else's tea", namespace="other")
@@ -58,7 +58,7 @@ DAMAGE = [
 ]
 
 
-def answers(memory: recollect.Engine) -> list[list[tuple[str, float]]]:
+def answers(memory: memorata.Engine) -> list[list[tuple[str, float]]]:
     questions = ("tea number 7 for Anna", "coffee", "who is Boris", "Chen 99")
     return [[(hit.memory.content, hit.score) for hit in memory.recall(each)] for each in questions]
 
@@ -68,10 +68,10 @@ def answers(memory: recollect.Engine) -> list[list[tuple[str, float]]]:
 def test_a_flipped_bit_is_found_by_check_and_repaired(
     path: Path, table: str, column: str, where: str
 ) -> None:
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         before = answers(memory)
     flip(path, table, column, where)
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         problems = memory.check()
         assert problems
         assert all(problem.startswith("default: ") for problem in problems)
@@ -86,10 +86,10 @@ def test_a_flipped_bit_is_found_by_check_and_repaired(
 def test_a_flipped_bit_is_repaired_on_the_way_to_the_answer(
     path: Path, table: str, column: str, where: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         before = answers(memory)
     flip(path, table, column, where)
-    with recollect.open(path, embedder="lexical") as memory, caplog.at_level(logging.WARNING):
+    with memorata.open(path, embedder="lexical") as memory, caplog.at_level(logging.WARNING):
         assert answers(memory) == before
         assert [record.message.split(":")[0] for record in caplog.records] == [
             "rebuilding what is derived from the memories of default"
@@ -102,7 +102,7 @@ def test_a_flipped_bit_is_repaired_on_the_way_to_a_write(
     path: Path, table: str, column: str, where: str
 ) -> None:
     flip(path, table, column, where)
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         damaged = CONTENTS[len(CONTENTS) // 2]
         target = next(each for each in memory.list(limit=1000).memories if each.content == damaged)
         memory.purge(target.id)
@@ -111,7 +111,7 @@ def test_a_flipped_bit_is_repaired_on_the_way_to_a_write(
 
 
 def test_damage_that_comes_back_is_not_repaired_for_ever(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         rebuilt = []
         monkeypatch.setattr(memory.store, "rebuild", lambda namespace, terms_of: rebuilt.append(namespace))
         flip(path, *DAMAGE[0])
@@ -122,8 +122,8 @@ def test_damage_that_comes_back_is_not_repaired_for_ever(path: Path, monkeypatch
 
 def test_a_process_that_had_loaded_everything_before_goes_on(path: Path) -> None:
     with (
-        recollect.open(path, embedder="lexical") as memory,
-        recollect.open(path, embedder="lexical") as other,
+        memorata.open(path, embedder="lexical") as memory,
+        memorata.open(path, embedder="lexical") as other,
     ):
         before = answers(memory)
         flip(path, *DAMAGE[0])
@@ -134,7 +134,7 @@ def test_a_process_that_had_loaded_everything_before_goes_on(path: Path) -> None
 
 
 def test_rows_that_are_missing_are_written_again(path: Path) -> None:
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         before = answers(memory)
     for statement in (
         "UPDATE records SET terms = NULL WHERE slot > 305",
@@ -149,7 +149,7 @@ def test_rows_that_are_missing_are_written_again(path: Path) -> None:
         connection.execute(statement)
         connection.commit()
         connection.close()
-        with recollect.open(path, embedder="lexical") as memory:
+        with memorata.open(path, embedder="lexical") as memory:
             assert memory.check(repair=True)
             assert memory.check() == []
             assert answers(memory) == before
@@ -160,7 +160,7 @@ def test_a_damaged_vector_is_removed_and_its_memory_found_by_words(path: Path) -
     connection.execute("UPDATE vectors SET vectors = substr(vectors, 1, 99) WHERE namespace = 1 AND slot = 0")
     connection.commit()
     connection.close()
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         assert CONTENTS[0] in [hit.memory.content for hit in memory.recall(CONTENTS[0])]
         assert memory.recall(CONTENTS[0]).degraded == (
             "1 memory has no vector of this embedder yet; words only for it",
@@ -184,7 +184,7 @@ def test_a_vector_that_has_become_too_long_is_not_trusted(
     connection.execute(f"UPDATE vectors SET vectors = ? {of_it}", (row.tobytes(),))
     connection.commit()
     connection.close()
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         (told,) = memory.check()
         assert "the vectors of 1 memories are damaged" in told
         answer = memory.recall(asked, recipe="vector")
@@ -195,7 +195,7 @@ def test_a_vector_that_has_become_too_long_is_not_trusted(
 
 
 def test_a_namespace_of_which_nothing_is_left_is_sound_after_a_repair(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db", embedder="lexical") as memory:
+    with memorata.open(tmp_path / "m.db", embedder="lexical") as memory:
         said = memory.remember_many(["tea", "milk", "cup"])
         memory.purge(*[each.id for each in said])
         memory.store.rebuild("default", lambda memory: {})
@@ -210,7 +210,7 @@ def test_a_content_that_is_not_what_was_written_is_told(path: Path) -> None:
     connection.execute("UPDATE memories SET content = 'tea number 8 for Anna' WHERE slot = 21")
     connection.commit()
     connection.close()
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         (told,) = [problem for problem in memory.check(repair=True) if "fingerprint" in problem]
         # A repair can only make the words agree with what is there now.
         assert memory.check() == [told]
@@ -233,7 +233,7 @@ def test_a_row_that_cannot_be_read_is_told_and_left_alone(path: Path, damage: st
     of_it = "FROM memories WHERE namespace = 1 AND slot = 21"
     before = connection.execute(f"SELECT * {of_it}").fetchall()
     ((id_,),) = connection.execute(f"SELECT id {of_it}").fetchall()
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         for repair in (False, True, False):
             (told,) = memory.check(repair=repair)
             assert f"the row of memory {id_} cannot be read" in told
@@ -246,7 +246,7 @@ def test_a_row_that_cannot_be_read_is_told_and_left_alone(path: Path, damage: st
 
 
 def test_what_was_said_is_never_touched_by_a_repair(path: Path) -> None:
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         before = list(memory.store.export(None))
         flip(path, *DAMAGE[2])
         memory.check(repair=True)
@@ -258,7 +258,7 @@ def test_a_truncated_file_is_refused_or_found_out(path: Path) -> None:
     for part in (0.9, 0.5, 0.1, 0.01):
         path.write_bytes(whole[: int(len(whole) * part)])
         with pytest.raises(StoreCorrupt, match="damaged or not a database"):
-            recollect.open(path, embedder="lexical").check()
+            memorata.open(path, embedder="lexical").check()
 
 
 def damaged_pages(whole: bytes, dice: random.Random) -> Iterator[bytes]:
@@ -268,14 +268,14 @@ def damaged_pages(whole: bytes, dice: random.Random) -> Iterator[bytes]:
 
 
 def test_a_page_of_nonsense_never_gives_a_wrong_answer(path: Path) -> None:
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         before = answers(memory)
     whole = path.read_bytes()
     found = 0
     for damaged in damaged_pages(whole, random.Random(1)):
         path.write_bytes(damaged)
         try:
-            with recollect.open(path, embedder="lexical") as memory:
+            with memorata.open(path, embedder="lexical") as memory:
                 found += bool(memory.check())
                 assert answers(memory) == before
         except StoreCorrupt:
@@ -291,7 +291,7 @@ def test_an_index_of_sqlite_itself_is_made_anew(path: Path) -> None:
                        "WHERE name = 'vectors_by_embedder'")  # fmt: skip
     connection.commit()
     connection.close()
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         problems = memory.check(repair=True)
         assert problems
         assert all(problem.startswith("the file: ") for problem in problems)
@@ -307,7 +307,7 @@ def test_a_random_file_is_refused(tmp_path: Path) -> None:
         file = tmp_path / "m.db"
         file.write_bytes(content)
         with pytest.raises(StoreCorrupt, match="damaged or not a database"):
-            recollect.open(file, embedder="lexical")
+            memorata.open(file, embedder="lexical")
         assert file.read_bytes() == content
 
 
@@ -318,8 +318,8 @@ def test_a_database_of_another_application_is_refused(tmp_path: Path) -> None:
     connection.commit()
     connection.close()
     before = file.read_bytes()
-    with pytest.raises(StoreCorrupt, match="not one of Recollect's; name another file"):
-        recollect.open(file, embedder="lexical")
+    with pytest.raises(StoreCorrupt, match="not one of Memorata's; name another file"):
+        memorata.open(file, embedder="lexical")
     assert file.read_bytes() == before
 
 
@@ -329,6 +329,6 @@ def test_a_database_of_a_newer_version_is_refused(path: Path) -> None:
     connection.commit()
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(StoreTooNew, match="upgrade with `pip install --upgrade recollect`"):
-        recollect.open(path, embedder="lexical")
+    with pytest.raises(StoreTooNew, match="upgrade with `pip install --upgrade memorata`"):
+        memorata.open(path, embedder="lexical")
     assert path.read_bytes() == before

@@ -5,14 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import recollect
+import memorata
 
 GROUPS, KILLS = 12, 5
 
 
 def test_a_run_survives_being_killed(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path, embedder="lexical", duplicates="off") as memory:
+    with memorata.open(path, embedder="lexical", duplicates="off") as memory:
         memory.remember_many([f"tea number {number % GROUPS}" for number in range(3 * GROUPS)])
         before = {each.id: each.superseded_by for each in memory.store.export(None)}
     command = [sys.executable, str(Path(__file__).with_name("killed_run.py")), str(path)]
@@ -22,12 +22,12 @@ def test_a_run_survives_being_killed(tmp_path: Path) -> None:
             assert process.stdout is not None
             process.stdout.readline()
             process.kill()
-        with recollect.open(path, embedder="lexical") as memory:
+        with memorata.open(path, embedder="lexical") as memory:
             assert memory.check() == []
             (run,) = memory.duplicate_runs()
             assert (run.finished_at, run.repeats % 2) == (None, 0)
     subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL, timeout=300)
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         (run,) = memory.duplicate_runs()
         assert run.finished_at is not None
         assert run.repeats == 2 * GROUPS

@@ -18,13 +18,13 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-import recollect
-from recollect.embed.lexical import LexicalEmbedder
-from recollect.index.lexical import LexicalQuery
-from recollect.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
-from recollect.model.memory import Memory
-from recollect.rank.bm25 import BM25
-from recollect.store.sqlite import loading, segments, writing
+import memorata
+from memorata.embed.lexical import LexicalEmbedder
+from memorata.index.lexical import LexicalQuery
+from memorata.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
+from memorata.model.memory import Memory
+from memorata.rank.bm25 import BM25
+from memorata.store.sqlite import loading, segments, writing
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 EMBEDDER = LexicalEmbedder(dimension=32)
@@ -116,8 +116,8 @@ class Model(RuleBasedStateMachine):
         self.engines = [self.opened(), self.opened()]
         self.numbers = 0
 
-    def opened(self) -> recollect.Engine:
-        return recollect.open(
+    def opened(self) -> memorata.Engine:
+        return memorata.open(
             self.path,
             embedder=EMBEDDER,
             durable=False,
@@ -305,7 +305,7 @@ class Model(RuleBasedStateMachine):
         self.compare(self.engines[turn], namespace, words, as_of, limit)
 
     def compare(
-        self, engine: recollect.Engine, namespace: str, words: list[str], as_of: datetime | None, limit: int
+        self, engine: memorata.Engine, namespace: str, words: list[str], as_of: datetime | None, limit: int
     ) -> None:
         seen = [known for known in self.model[namespace] if known.shown(self.now, as_of)]
         weights = {"content": 1.0, "tags": 0.5}
@@ -333,7 +333,7 @@ def cosine(content: str, aim: np.ndarray[tuple[int], np.dtype[np.float32]]) -> f
     return float((passages(content) @ aim).max())
 
 
-def listed(engine: recollect.Engine, namespace: str, *, hidden: bool) -> list[str]:
+def listed(engine: memorata.Engine, namespace: str, *, hidden: bool) -> list[str]:
     ids: list[str] = []
     cursor = None
     while True:

@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect.engine.recipes import RECIPES
-from recollect.model.errors import InvalidArgument, MemoryNotFound
+import memorata
+from memorata.engine.recipes import RECIPES
+from memorata.model.errors import InvalidArgument, MemoryNotFound
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[recollect.Engine]:
-    with recollect.open(tmp_path / "m.db", embedder="lexical", durable=False, clock=lambda: NOW) as opened:
+def memory(tmp_path: Path) -> Iterator[memorata.Engine]:
+    with memorata.open(tmp_path / "m.db", embedder="lexical", durable=False, clock=lambda: NOW) as opened:
         yield opened
 
 
@@ -37,14 +37,14 @@ QUESTIONS = [
 
 @pytest.mark.parametrize("recipe", sorted(RECIPES))
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: repr(question[:12]))
-def test_any_question_has_an_answer(memory: recollect.Engine, question: str, recipe: str) -> None:
+def test_any_question_has_an_answer(memory: memorata.Engine, question: str, recipe: str) -> None:
     assert memory.recall(question, recipe=recipe).hits == ()
     memory.remember_many(["green tea", "a letter from Anna", "👩‍🚀 went up"])
     answer = memory.recall(question, recipe=recipe)
     assert all(hit.explanation.value == hit.score for hit in answer)
 
 
-def test_an_empty_store_answers_everything(memory: recollect.Engine) -> None:
+def test_an_empty_store_answers_everything(memory: memorata.Engine) -> None:
     assert memory.recall("tea").hits == ()
     assert memory.recall("tea").rejected is None
     assert memory.list().memories == ()
@@ -59,14 +59,14 @@ def test_an_empty_store_answers_everything(memory: recollect.Engine) -> None:
     assert memory.remember_many([]) == []
 
 
-def test_a_question_of_nothing_but_stop_words_finds_nothing_and_says_so(memory: recollect.Engine) -> None:
+def test_a_question_of_nothing_but_stop_words_finds_nothing_and_says_so(memory: memorata.Engine) -> None:
     memory.remember("To be, or not to be.")
     answer = memory.recall("the of and")
     assert answer.hits == ()
     assert not answer.degraded
 
 
-def test_no_hits_wanted_no_hits_given(memory: recollect.Engine) -> None:
+def test_no_hits_wanted_no_hits_given(memory: memorata.Engine) -> None:
     memory.remember("tea")
     answer = memory.recall("tea", limit=0)
     assert (answer.hits, answer.rejected) == ((), None)
@@ -81,14 +81,14 @@ def test_no_hits_wanted_no_hits_given(memory: recollect.Engine) -> None:
     assert len(memory.list(limit=10**30).memories) == 1
 
 
-def test_a_namespace_nobody_has_is_empty(memory: recollect.Engine) -> None:
+def test_a_namespace_nobody_has_is_empty(memory: memorata.Engine) -> None:
     memory.remember("tea")
     assert memory.recall("tea", namespace="nobody/here").hits == ()
     assert memory.list(namespace="nobody/here").memories == ()
     assert list(memory.store.namespaces()) == ["default"]
 
 
-def test_a_megabyte_is_remembered_whole_and_found_by_its_end(memory: recollect.Engine) -> None:
+def test_a_megabyte_is_remembered_whole_and_found_by_its_end(memory: memorata.Engine) -> None:
     content = "\n".join(f"line {n} of the log says nothing new" for n in range(27_000)) + " zebra"
     assert len(content) > 1_000_000
     said = memory.remember(content)
@@ -101,7 +101,7 @@ def test_a_megabyte_is_remembered_whole_and_found_by_its_end(memory: recollect.E
 
 
 def test_a_word_said_a_hundred_thousand_times_is_counted_as_far_as_it_matters(
-    memory: recollect.Engine,
+    memory: memorata.Engine,
 ) -> None:
     memory.remember("tea " * 100_000)
     assert len(memory.recall("tea", recipe="bm25")) == 1
@@ -126,7 +126,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: ascii(text[:12]))
-def test_text_of_every_kind_is_kept_and_found(memory: recollect.Engine, text: str) -> None:
+def test_text_of_every_kind_is_kept_and_found(memory: memorata.Engine, text: str) -> None:
     memory.remember_many(["something else", "and another thing"])
     said = memory.remember(
         text, tags=(text[:20].strip(),), metadata={text[:20]: text}, source={"speaker": text[:20]}
@@ -156,14 +156,14 @@ def test_text_of_every_kind_is_kept_and_found(memory: recollect.Engine, text: st
     ids=str,
 )
 def test_half_a_surrogate_pair_is_refused_before_anything_is_written(
-    memory: recollect.Engine, details: dict[str, Any]
+    memory: memorata.Engine, details: dict[str, Any]
 ) -> None:
     with pytest.raises(InvalidArgument):
         memory.remember_many([{"content": "fine"}, {"content": "tea"} | details])
     assert memory.store.namespaces() == {}
 
 
-def test_half_a_surrogate_pair_is_refused_in_questions(memory: recollect.Engine) -> None:
+def test_half_a_surrogate_pair_is_refused_in_questions(memory: memorata.Engine) -> None:
     memory.remember("tea")
     asked: list[Any] = [
         lambda: memory.recall("tea \ud83c"),
@@ -183,14 +183,14 @@ def test_half_a_surrogate_pair_is_refused_in_questions(memory: recollect.Engine)
     "details", [{"mentions": 2**63}, {"access_count": 2**32}, {"source": {"position": 2**31}}]
 )
 def test_numbers_too_large_for_their_columns_are_refused(
-    memory: recollect.Engine, details: dict[str, Any]
+    memory: memorata.Engine, details: dict[str, Any]
 ) -> None:
     with pytest.raises(InvalidArgument, match="must be below"):
         memory.remember("tea", **details)
     assert memory.store.namespaces() == {}
 
 
-def test_times_at_the_ends_of_the_calendar_are_kept(memory: recollect.Engine) -> None:
+def test_times_at_the_ends_of_the_calendar_are_kept(memory: memorata.Engine) -> None:
     first, last = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
     said = memory.remember("tea", created_at=last, valid_from=first, valid_to=last, expires_at=last)
     assert memory.get(said.id) == said

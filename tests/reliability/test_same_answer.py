@@ -10,9 +10,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-import recollect
-from recollect.engine.recipes import RECIPES
-from recollect.model.period import Period
+import memorata
+from memorata.engine.recipes import RECIPES
+from memorata.model.period import Period
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 PEOPLE = ("Anna", "Boris", "Chen", "Dana")
@@ -29,10 +29,10 @@ QUESTIONS = (
 PROGRAM = """
 import json, sys
 from datetime import datetime
-import recollect
+import memorata
 path, moment, questions, recipes = sys.argv[1], sys.argv[2], json.loads(sys.argv[3]), json.loads(sys.argv[4])
 now = datetime.fromisoformat(moment)
-with recollect.open(path, embedder="lexical", must_exist=True) as memory:
+with memorata.open(path, embedder="lexical", must_exist=True) as memory:
     answers = [[[hit.memory.id, hit.score.hex()] for hit in memory.recall(each, recipe=name, now=now)]
                for name in recipes for each in questions]
 print(json.dumps(answers))
@@ -40,11 +40,11 @@ print(json.dumps(answers))
 
 
 @pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[recollect.Engine]:
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[memorata.Engine]:
     """Four hundred memories of every kind, some corrected, forgotten, expired, repeated or very long."""
     dice = random.Random(11)
     path = tmp_path_factory.mktemp("same") / "m.db"
-    with recollect.open(path, embedder="lexical", durable=False, clock=lambda: NOW) as engine:
+    with memorata.open(path, embedder="lexical", durable=False, clock=lambda: NOW) as engine:
         items = []
         for number in range(400):
             said = NOW - timedelta(days=dice.randrange(400), seconds=dice.randrange(9999))
@@ -73,7 +73,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[recollect.Engin
 
 
 @pytest.mark.parametrize("recipe", sorted(RECIPES))
-def test_an_explanation_is_the_score_to_the_last_bit(memory: recollect.Engine, recipe: str) -> None:
+def test_an_explanation_is_the_score_to_the_last_bit(memory: memorata.Engine, recipe: str) -> None:
     period = Period(NOW - timedelta(days=30), NOW)
     shown = 0
     for question in QUESTIONS:
@@ -92,7 +92,7 @@ def test_an_explanation_is_the_score_to_the_last_bit(memory: recollect.Engine, r
 
 
 @pytest.mark.parametrize("recipe", sorted(RECIPES))
-def test_explanations_say_the_same_after_the_store_has_changed(memory: recollect.Engine, recipe: str) -> None:
+def test_explanations_say_the_same_after_the_store_has_changed(memory: memorata.Engine, recipe: str) -> None:
     kept = memory.recall("what does Anna drink?", recipe=recipe, limit=20)
     asked = memory.recall("what does Anna drink?", recipe=recipe, limit=20)
     before = [str(hit.explanation) for hit in asked]
@@ -102,7 +102,7 @@ def test_explanations_say_the_same_after_the_store_has_changed(memory: recollect
     assert [str(hit.explanation) for hit in kept] == before
 
 
-def test_two_processes_give_the_same_hits_in_the_same_order(memory: recollect.Engine) -> None:
+def test_two_processes_give_the_same_hits_in_the_same_order(memory: memorata.Engine) -> None:
     recipes = sorted(RECIPES)
     arguments = [memory.store.path, NOW.isoformat(), json.dumps(QUESTIONS), json.dumps(recipes)]
     answers = [
@@ -124,7 +124,7 @@ def test_two_processes_give_the_same_hits_in_the_same_order(memory: recollect.En
     assert json.loads(answers[0]) == here
 
 
-def test_hidden_memories_are_never_recalled(memory: recollect.Engine) -> None:
+def test_hidden_memories_are_never_recalled(memory: memorata.Engine) -> None:
     hidden = {"m1", "m2", "m3", "m4", "m5", *(f"m{number}" for number in range(0, 60, 7))}
     for recipe in RECIPES:
         for question in QUESTIONS:
@@ -133,7 +133,7 @@ def test_hidden_memories_are_never_recalled(memory: recollect.Engine) -> None:
                 assert hit.memory.expires_at is None
 
 
-def test_what_was_believed_before_a_correction_can_be_asked(memory: recollect.Engine) -> None:
+def test_what_was_believed_before_a_correction_can_be_asked(memory: memorata.Engine) -> None:
     old = memory.get("m7")
     assert old.superseded_by is not None
     then = memory.recall(

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import recollect
+import memorata
 
 PROCESSES, TEXTS = 4, 20
 
@@ -20,7 +20,7 @@ def test_one_is_first_and_the_others_repeat_it(tmp_path: Path) -> None:
         timeout=300,
     )
     assert ran.returncode == 0, ran.stderr
-    with recollect.open(tmp_path / "same.db", embedder="lexical") as memory:
+    with memorata.open(tmp_path / "same.db", embedder="lexical") as memory:
         current = memory.list(limit=1_000).memories
         assert len(current) == TEXTS
         # Every other text was said twice by each of them.

@@ -8,9 +8,9 @@ from typing import cast
 
 import pytest
 
-import recollect
-from recollect.model.errors import StoreUnavailable
-from recollect.store.sqlite.store import SqliteStore
+import memorata
+from memorata.model.errors import StoreUnavailable
+from memorata.store.sqlite.store import SqliteStore
 
 
 def run(script: str, *arguments: object) -> str:
@@ -38,7 +38,7 @@ def test_a_full_disk_is_said_and_nothing_is_half_written(tmp_path: Path, limit: 
 
 
 def test_a_database_that_may_not_grow_is_said_and_nothing_is_half_written(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db", embedder="lexical", durable=False) as memory:
+    with memorata.open(tmp_path / "m.db", embedder="lexical", durable=False) as memory:
         memory.remember_many([f"tea {n}" for n in range(300)])
         connection: sqlite3.Connection = cast(SqliteStore, memory.store)._connection
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
@@ -78,16 +78,16 @@ def test_what_may_not_be_written_can_be_read_and_says_so() -> None:
 
 def test_paths_that_cannot_be_files_are_explained(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="is a folder; name a file in it"):
-        recollect.open(tmp_path, embedder="lexical")
+        memorata.open(tmp_path, embedder="lexical")
     with pytest.raises(StoreUnavailable, match="does not exist; create it"):
-        recollect.open(tmp_path / "no" / "m.db", embedder="lexical")
+        memorata.open(tmp_path / "no" / "m.db", embedder="lexical")
     with pytest.raises(StoreUnavailable, match="there is no database at"):
-        recollect.open(tmp_path / "m.db", embedder="lexical", must_exist=True)
+        memorata.open(tmp_path / "m.db", embedder="lexical", must_exist=True)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_locked_file_is_said(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db", embedder="lexical") as memory:
+    with memorata.open(tmp_path / "m.db", embedder="lexical") as memory:
         cast(SqliteStore, memory.store)._connection.execute("PRAGMA busy_timeout = 50")
         other = sqlite3.connect(tmp_path / "m.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")

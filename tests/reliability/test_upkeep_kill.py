@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-import recollect
+import memorata
 
 SCRIPT = Path(__file__).with_name("killed_keeper.py")
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -18,8 +18,8 @@ KILLS = 10
 WORDS = ("tea", "kettle", "knee", "marathon", "queue", "jobs", "cello", "lesson", "ferry", "harbour")
 
 
-def opened(path: Path) -> recollect.Engine:
-    return recollect.open(path, embedder="lexical", clock=lambda: NOW, duplicates="off")
+def opened(path: Path) -> memorata.Engine:
+    return memorata.open(path, embedder="lexical", clock=lambda: NOW, duplicates="off")
 
 
 def filled(path: Path, namespace: str) -> None:
@@ -53,13 +53,13 @@ def killed(path: Path, verb: str, namespace: str, after: float) -> bool:
         return "end" in child.stdout.read()
 
 
-def settled(memory: recollect.Engine) -> None:
+def settled(memory: memorata.Engine) -> None:
     """Keep in order until there is nothing left to do: a memory rises one tier a run."""
     while any((report := memory.maintain()).promoted + report.demoted) or report.expired:
         pass
 
 
-def state(memory: recollect.Engine) -> dict[str, tuple[str, bool]]:
+def state(memory: memorata.Engine) -> dict[str, tuple[str, bool]]:
     """Return the tier of each memory that was filled in, and whether it can be seen."""
     shown = {each.id for each in memory.list(limit=2_000).memories}
     found = memory.list(limit=2_000, hidden=True).memories

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect.store.access import ApiKey
+from memorata.store.access import ApiKey
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 DAY = timedelta(days=1)

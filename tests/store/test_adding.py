@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from recollect.index.record import unpacked
-from recollect.model.errors import DimensionMismatch, InvalidArgument
-from recollect.model.memory import Memory, Source
-from recollect.store.adding import as_added, checked_numbers, checked_passages, records_of
-from recollect.store.port import Entry
+from memorata.index.record import unpacked
+from memorata.model.errors import DimensionMismatch, InvalidArgument
+from memorata.model.memory import Memory, Source
+from memorata.store.adding import as_added, checked_numbers, checked_passages, records_of
+from memorata.store.port import Entry
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from recollect.model.entity import Relation
-from recollect.store.conformance import StoreConformance
-from recollect.store.port import Entry, Page, Store
-from recollect.store.sqlite import segments, writing
-from recollect.store.sqlite.store import SqliteStore
+from memorata.model.entity import Relation
+from memorata.store.conformance import StoreConformance
+from memorata.store.port import Entry, Page, Store
+from memorata.store.sqlite import segments, writing
+from memorata.store.sqlite.store import SqliteStore
 
 
 class TestFile(StoreConformance):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from recollect.store.embedding import Embedded
+from memorata.store.embedding import Embedded
 
 
 def test_it_says_whose_vectors_these_are_and_cannot_be_changed() -> None:

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from recollect.model.memory import Memory, Source, Tier
-from recollect.model.place import Place
-from recollect.store.filter_tree import And, Field, Has, Kind, OneOf, Or, holds, matches, value_at
-from recollect.store.filters import parse
+from memorata.model.memory import Memory, Source, Tier
+from memorata.model.place import Place
+from memorata.store.filter_tree import And, Field, Has, Kind, OneOf, Or, holds, matches, value_at
+from memorata.store.filters import parse
 
 TEA = Memory(
     id="m7",

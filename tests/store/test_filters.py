@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.model.errors import InvalidArgument
-from recollect.store.filter_tree import And, Compare, Contains, Exists, Field, Has, Kind, Not, OneOf, Or
-from recollect.store.filters import FIELDS, MAX_DEPTH, MAX_TERMS, MAX_VALUES, parse
+from memorata.model.errors import InvalidArgument
+from memorata.store.filter_tree import And, Compare, Contains, Exists, Field, Has, Kind, Not, OneOf, Or
+from memorata.store.filters import FIELDS, MAX_DEPTH, MAX_TERMS, MAX_VALUES, parse
 
 ROOM = Field("metadata", ("room",))
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.store.instants import instant, microseconds
+from memorata.store.instants import instant, microseconds
 
 times = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=5, minutes=30))])).filter(
     lambda value: 2 <= value.year <= 9998

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.store.leases import EVERYWHERE, Lease
+from memorata.store.leases import EVERYWHERE, Lease
 
 
 def test_a_lease_is_a_value() -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from recollect.model import Entity, InvalidArgument, Relation
-from recollect.store.instants import EPOCH
-from recollect.store.naming import EntityRecord, GraphNews, Link, name_key, relation_of
+from memorata.model import Entity, InvalidArgument, Relation
+from memorata.store.instants import EPOCH
+from memorata.store.naming import EntityRecord, GraphNews, Link, name_key, relation_of
 
 
 def test_records_compare_by_what_they_say() -> None:

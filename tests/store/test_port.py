@@ -2,10 +2,10 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from recollect.model.memory import Memory
-from recollect.store.port import Change, Entry, Found, Page, Store, View
-from recollect.store.sqlite.store import SqliteStore
-from recollect.store.sqlite.view import SqliteView
+from memorata.model.memory import Memory
+from memorata.store.port import Change, Entry, Found, Page, Store, View
+from memorata.store.sqlite.store import SqliteStore
+from memorata.store.sqlite.view import SqliteView
 
 
 def public(protocol: type) -> set[str]:

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from recollect.model.errors import InvalidArgument
-from recollect.store.recall_log import LogBounds, LoggedRecall, Sighting
+from memorata.model.errors import InvalidArgument
+from memorata.store.recall_log import LogBounds, LoggedRecall, Sighting
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 NAN = float("nan")

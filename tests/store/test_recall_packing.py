@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from recollect.store.recall_log import LoggedRecall
-from recollect.store.recall_packing import encoded, kept_rows, still_there, unpacked, without
+from memorata.store.recall_log import LoggedRecall
+from memorata.store.recall_packing import encoded, kept_rows, still_there, unpacked, without
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from recollect.model.errors import StoreError
-from recollect.store.room import SLOTS, checked_room
+from memorata.model.errors import StoreError
+from memorata.store.room import SLOTS, checked_room
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -3,8 +3,8 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from recollect.store.samples import DIMENSION, NOW, direction, entry, pages, query, recalled
-from recollect.store.sqlite.store import SqliteStore
+from memorata.store.samples import DIMENSION, NOW, direction, entry, pages, query, recalled
+from memorata.store.sqlite.store import SqliteStore
 
 
 def test_an_entry_is_what_it_says() -> None:

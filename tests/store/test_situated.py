@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index.record import NOWHERE, RECORD, Records
-from recollect.model.period import Period
-from recollect.model.place import Place
-from recollect.place import haversine
-from recollect.store.situated import nearby, timely
+from memorata.index.record import NOWHERE, RECORD, Records
+from memorata.model.period import Period
+from memorata.model.place import Place
+from memorata.place import haversine
+from memorata.store.situated import nearby, timely
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 WEEK = Period(DAY, DAY + timedelta(days=7), timedelta(days=1))

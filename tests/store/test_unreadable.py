@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from recollect.model import Memory
-from recollect.model.errors import StoreCorrupt
-from recollect.store.postgres import rows as on_server
-from recollect.store.sqlite import rows as in_file
+from memorata.model import Memory
+from memorata.model.errors import StoreCorrupt
+from memorata.store.postgres import rows as on_server
+from memorata.store.sqlite import rows as in_file
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ import Stemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.errors import InvalidArgument
-from recollect.model.parameter import parameters_of
-from recollect.text import analysers
-from recollect.text.analysers import ANALYSERS, LANGUAGES, Analyser, analyser
-from recollect.text.language import languages_by_script
-from recollect.text.stopwords import STOP_WORD_LANGUAGES, stop_words
-from recollect.text.tokens import is_unspaced, words
+from memorata.model.errors import InvalidArgument
+from memorata.model.parameter import parameters_of
+from memorata.text import analysers
+from memorata.text.analysers import ANALYSERS, LANGUAGES, Analyser, analyser
+from memorata.text.language import languages_by_script
+from memorata.text.stopwords import STOP_WORD_LANGUAGES, stop_words
+from memorata.text.tokens import is_unspaced, words
 
 PLAIN = [
     ("UAV-001 battery degraded to 15.2%!", ["uav", "001", "battery", "degraded", "to", "15"]),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.model.errors import InvalidArgument
-from recollect.text.asking import _asking, asks_something, without_happening
-from recollect.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
+from memorata.model.errors import InvalidArgument
+from memorata.text.asking import _asking, asks_something, without_happening
+from memorata.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
 
 
 @pytest.mark.parametrize(

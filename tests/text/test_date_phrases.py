@@ -8,12 +8,12 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.calendar_periods import one_day
-from recollect.text.date_phrases import find, longest, lowered, names_none, windows, words_within
-from recollect.text.date_prepositions import Found
-from recollect.text.date_vocabulary import DIGITS
-from recollect.text.dates_en import ENGLISH
-from recollect.text.dates_numeric import NUMERIC
+from memorata.text.calendar_periods import one_day
+from memorata.text.date_phrases import find, longest, lowered, names_none, windows, words_within
+from memorata.text.date_prepositions import Found
+from memorata.text.date_vocabulary import DIGITS
+from memorata.text.dates_en import ENGLISH
+from memorata.text.dates_numeric import NUMERIC
 
 TODAY = date(2023, 11, 15)
 DAYS = one_day(TODAY)

@@ -6,11 +6,11 @@ from datetime import date
 
 import pytest
 
-from recollect.text import calendar_periods as calendar
-from recollect.text.calendar_periods import FIRST_DAY, Days
-from recollect.text.date_prepositions import Atom, Found, joined
-from recollect.text.date_readers import Reading
-from recollect.text.dates_en import ENGLISH
+from memorata.text import calendar_periods as calendar
+from memorata.text.calendar_periods import FIRST_DAY, Days
+from memorata.text.date_prepositions import Atom, Found, joined
+from memorata.text.date_readers import Reading
+from memorata.text.dates_en import ENGLISH
 
 TODAY = date(2023, 11, 15)
 JUNE = Reading("month", calendar.month(2023, 6), False, lambda year: calendar.month(year, 6))

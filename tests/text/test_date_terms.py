@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.period import Period
-from recollect.text.date_terms import date_terms
-from recollect.text.dates import time_expressions
+from memorata.model.period import Period
+from memorata.text.date_terms import date_terms
+from memorata.text.dates import time_expressions
 
 NOW = datetime(2023, 11, 15, 14, 30, tzinfo=UTC)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.text.date_tongue import Tongue
-from recollect.text.date_vocabulary import DIGITS
-from recollect.text.dates_de import GERMAN
-from recollect.text.dates_en import ENGLISH
-from recollect.text.dates_numeric import DAY_FIRST, NUMERIC
-from recollect.text.dates_ru import RUSSIAN
+from memorata.text.date_tongue import Tongue
+from memorata.text.date_vocabulary import DIGITS
+from memorata.text.dates_de import GERMAN
+from memorata.text.dates_en import ENGLISH
+from memorata.text.dates_numeric import DAY_FIRST, NUMERIC
+from memorata.text.dates_ru import RUSSIAN
 
 ALL = [ENGLISH, RUSSIAN, GERMAN, NUMERIC, DAY_FIRST]
 

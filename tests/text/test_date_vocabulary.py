@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.text.date_vocabulary import DIGITS, inflected, single_words, spelled, table
-from recollect.text.dates_de import WORDS as GERMAN
-from recollect.text.dates_en import PREPOSITIONS
-from recollect.text.dates_en import WORDS as ENGLISH
-from recollect.text.dates_ru import WORDS as RUSSIAN
+from memorata.text.date_vocabulary import DIGITS, inflected, single_words, spelled, table
+from memorata.text.dates_de import WORDS as GERMAN
+from memorata.text.dates_en import PREPOSITIONS
+from memorata.text.dates_en import WORDS as ENGLISH
+from memorata.text.dates_ru import WORDS as RUSSIAN
 
 
 def test_tables_number_their_words() -> None:

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.errors import InvalidArgument
-from recollect.model.period import Period
-from recollect.text.calendar_periods import FIRST_DAY, LAST_DAY
-from recollect.text.dates import (
+from memorata.model.errors import InvalidArgument
+from memorata.model.period import Period
+from memorata.text.calendar_periods import FIRST_DAY, LAST_DAY
+from memorata.text.dates import (
     DATE_LANGUAGES,
     AnchorExtractor,
     RuleAnchors,

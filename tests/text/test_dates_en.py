@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.text.dates import time_expressions
+from memorata.text.dates import time_expressions
 
 NOW = datetime(2023, 11, 15, 14, 30, tzinfo=UTC)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.dates import time_expressions
+from memorata.text.dates import time_expressions
 
 NOW = datetime(2023, 11, 15, 14, 30, tzinfo=UTC)
 DAYS = st.dates(date(1500, 1, 1), date(2098, 12, 31))

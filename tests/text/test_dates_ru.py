@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.text.dates import time_expressions
-from recollect.text.dates_ru import WORDS
+from memorata.text.dates import time_expressions
+from memorata.text.dates_ru import WORDS
 
 NOW = datetime(2023, 11, 15, 14, 30, tzinfo=UTC)
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import InvalidArgument
-from recollect.model.entity import Entity
-from recollect.text.entities import RuleExtractor
-from recollect.text.known_names import KnownNames
+from memorata.model import InvalidArgument
+from memorata.model.entity import Entity
+from memorata.text.entities import RuleExtractor
+from memorata.text.known_names import KnownNames
 
 READER = RuleExtractor()
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.folding import folded, stands_in
+from memorata.text.folding import folded, stands_in
 
 
 @pytest.mark.parametrize(

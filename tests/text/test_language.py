@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.errors import InvalidArgument
-from recollect.text.language import (
+from memorata.model.errors import InvalidArgument
+from memorata.text.language import (
     _ALSO_ENGLISH,
     _FAMILIAR,
     DETECTED_LANGUAGES,
@@ -17,7 +17,7 @@ from recollect.text.language import (
     script_of,
     tells_language,
 )
-from recollect.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
+from memorata.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
 
 SENTENCES = {
     "english": """

@@ -1,8 +1,8 @@
 import pytest
 
-from recollect.model import InvalidArgument
-from recollect.text.entities import RuleExtractor
-from recollect.text.mentions import EntityExtractor, Extraction, Mention, apart
+from memorata.model import InvalidArgument
+from memorata.text.entities import RuleExtractor
+from memorata.text.mentions import EntityExtractor, Extraction, Mention, apart
 
 
 def test_a_mention_is_as_long_as_its_span() -> None:

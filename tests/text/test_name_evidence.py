@@ -1,7 +1,7 @@
 import pytest
 
-from recollect.text.name_evidence import Evidence
-from recollect.text.word_spans import WordSpans
+from memorata.text.name_evidence import Evidence
+from memorata.text.word_spans import WordSpans
 
 
 def is_name(text: str, language: str = "english") -> bool:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from recollect.model.errors import InvalidArgument
-from recollect.text.name_words import may_name, name_words
+from memorata.model.errors import InvalidArgument
+from memorata.text.name_words import may_name, name_words
 
 
 def test_particles_initials_and_common_words_tell_of_nobody() -> None:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.names import capitalised_names
+from memorata.text.names import capitalised_names
 
 
 def found(text: str, language: str = "english") -> list[str]:

@@ -1,6 +1,6 @@
 import pytest
 
-from recollect.text.ordinary_words import CALENDAR, NOT_NAMES, TITLES, has_list, is_ordinary, ordinary_words
+from memorata.text.ordinary_words import CALENDAR, NOT_NAMES, TITLES, has_list, is_ordinary, ordinary_words
 
 
 @pytest.mark.parametrize("word", ["the", "thanks", "never", "dinner", "cooking", "usually", "happiness"])

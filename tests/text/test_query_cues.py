@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.text.query_cues import CUES, Cues
-from recollect.text.query_type import QUERY_TYPES
-from recollect.text.stopwords import STOP_WORD_LANGUAGES
-from recollect.text.tokens import words
+from memorata.text.query_cues import CUES, Cues
+from memorata.text.query_type import QUERY_TYPES
+from memorata.text.stopwords import STOP_WORD_LANGUAGES
+from memorata.text.tokens import words
 
 
 def every_cue(cues: Cues) -> list[str]:

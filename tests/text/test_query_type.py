@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.errors import InvalidArgument
-from recollect.text.language import detect
-from recollect.text.query_cues import CUES
-from recollect.text.query_type import QUERY_TYPES, Classification, QueryClassifier, RuleClassifier
-from recollect.text.tokens import words
+from memorata.model.errors import InvalidArgument
+from memorata.text.language import detect
+from memorata.text.query_cues import CUES
+from memorata.text.query_type import QUERY_TYPES, Classification, QueryClassifier, RuleClassifier
+from memorata.text.tokens import words
 
 # Written before the rules, and left alone by every change to them. The hand is the same, so this is a check
 # on tuning, not a blind test.

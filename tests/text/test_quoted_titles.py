@@ -1,6 +1,6 @@
 import pytest
 
-from recollect.text.quoted_titles import quoted_titles
+from memorata.text.quoted_titles import quoted_titles
 
 
 def found(text: str) -> list[str]:

@@ -2,12 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import InvalidArgument
-from recollect.model.entity import Entity
-from recollect.text.folding import folded
-from recollect.text.known_names import KnownNames
-from recollect.text.mentions import Mention
-from recollect.text.resolution import Redirects, resolve, united
+from memorata.model import InvalidArgument
+from memorata.model.entity import Entity
+from memorata.text.folding import folded
+from memorata.text.known_names import KnownNames
+from memorata.text.mentions import Mention
+from memorata.text.resolution import Redirects, resolve, united
 
 NAMES = st.sampled_from(["a", "A", "b", "c", "d", "e"])
 

@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.roots import ROOT, roots
-from recollect.text.tokens import words
+from memorata.text.roots import ROOT, roots
+from memorata.text.tokens import words
 
 
 def test_forms_of_a_word_share_their_root() -> None:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.errors import InvalidArgument
-from recollect.text.sentences import sentences
+from memorata.model.errors import InvalidArgument
+from memorata.text.sentences import sentences
 
 
 @pytest.mark.parametrize(

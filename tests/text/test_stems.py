@@ -9,9 +9,9 @@ import Stemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.errors import InvalidArgument
-from recollect.text.stems import STEMMED_LANGUAGES, stem, stems
-from recollect.text.stopwords import STOP_WORD_LANGUAGES
+from memorata.model.errors import InvalidArgument
+from memorata.text.stems import STEMMED_LANGUAGES, stem, stems
+from memorata.text.stopwords import STOP_WORD_LANGUAGES
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.model.errors import InvalidArgument
-from recollect.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
-from recollect.text.tokens import words
+from memorata.model.errors import InvalidArgument
+from memorata.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
+from memorata.text.tokens import words
 
 NINE = {"english", "german", "french", "spanish", "italian", "portuguese", "dutch", "swedish", "russian"}
 

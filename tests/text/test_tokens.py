@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.errors import InvalidArgument
-from recollect.text.tokens import is_unspaced, words
+from memorata.model.errors import InvalidArgument
+from memorata.text.tokens import is_unspaced, words
 
 TABLE = [
     ("", []),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.text.word_spans import WORD, WordSpans
+from memorata.text.word_spans import WORD, WordSpans
 
 
 def test_words_stand_where_they_say() -> None:

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-import recollect
-from recollect.engine import Engine
-from recollect.model.memory import Source
-from recollect.model.place import Place
-from recollect.web.app import create_pages
+import memorata
+from memorata.engine import Engine
+from memorata.model.memory import Source
+from memorata.model.place import Place
+from memorata.web.app import create_pages
 
 NOW = datetime(2026, 5, 20, 12, tzinfo=UTC)
 
@@ -55,7 +55,7 @@ SAID: tuple[dict[str, Any], ...] = (
 
 @pytest.fixture
 def engine() -> Iterator[Engine]:
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
         day = NOW - timedelta(days=10)
         memory.remember_many([{**each, "created_at": day} for each in SAID])
         yield memory
@@ -63,7 +63,7 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture
 def empty() -> Iterator[Engine]:
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
         yield memory
 
 

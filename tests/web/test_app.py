@@ -10,10 +10,10 @@ from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
 
-from recollect.engine import Engine
-from recollect.engine.access import Gatekeeper
-from recollect.web.app import MOST_BYTES, create_pages
-from recollect.web.headers import HEADERS
+from memorata.engine import Engine
+from memorata.engine.access import Gatekeeper
+from memorata.web.app import MOST_BYTES, create_pages
+from memorata.web.headers import HEADERS
 
 READABLE = (
     "/", "/?q=tea", "/memories", "/memories/tea", "/memories/tea/similar", "/graph",
@@ -225,7 +225,7 @@ def test_the_pages_can_be_mounted_below_a_path(engine: Engine) -> None:
 @pytest.mark.parametrize("name", ["htmx", "cytoscape"])
 def test_vendored_scripts_come_with_their_licences(client: TestClient, name: str) -> None:
     assert client.get(f"/static/vendor/{name}.min.js").status_code == 200
-    vendored = files("recollect.web") / "static" / "vendor"
+    vendored = files("memorata.web") / "static" / "vendor"
     assert (vendored / f"{name}.LICENSE").read_text(encoding="utf-8")
     assert f"`{name}.min.js`" in (vendored / "README.md").read_text(encoding="utf-8")
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from starlette.testclient import TestClient
 
-from recollect.engine import Engine
+from memorata.engine import Engine
 
 NARROWING = "text category tier speaker session tag entity since until filter"
 PAGES = {

@@ -19,13 +19,13 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 
-import recollect
-from recollect.cli.demo import ASKED, conversation
-from recollect.engine import Engine
-from recollect.engine.access import Gatekeeper
-from recollect.model.memory import Source
-from recollect.model.place import Place
-from recollect.web.app import create_pages
+import memorata
+from memorata.cli.demo import ASKED, conversation
+from memorata.engine import Engine
+from memorata.engine.access import Gatekeeper
+from memorata.model.memory import Source
+from memorata.model.place import Place
+from memorata.web.app import create_pages
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
@@ -77,7 +77,7 @@ class Clock:
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
     clock = Clock()
-    with recollect.open(":memory:", embedder="lexical", clock=clock) as engine:
+    with memorata.open(":memory:", embedder="lexical", clock=clock) as engine:
         for _, session in groupby(conversation(), key=lambda each: each.source.session):
             turns = list(session)
             clock.now = turns[-1].created_at
@@ -270,11 +270,11 @@ def test_judging_in_the_lab(page: Page, served: Served) -> None:
 
 
 def test_vectors_that_are_missing_and_what_was_said_twice(browser: Browser, tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db", embedder=None, duplicates="off") as engine:
+    with memorata.open(tmp_path / "m.db", embedder=None, duplicates="off") as engine:
         engine.remember_many([f"Room {number} is painted blue." for number in range(40)])
         engine.remember("The key is under the mat.", id="mat")
         engine.remember("The key is under the mat!", id="again")
-    with recollect.open(tmp_path / "m.db", embedder="lexical") as engine, Served(engine) as running:
+    with memorata.open(tmp_path / "m.db", embedder="lexical") as engine, Served(engine) as running:
         context = browser.new_context(base_url=running.url)
         heard = complaints(context)
         page = context.new_page()
@@ -421,7 +421,7 @@ def test_on_a_phone_one_sees_which_page_one_is_on(browser: Browser, served: Serv
 
 
 def test_names_without_a_place_to_break_and_long_keys_are_readable(browser: Browser) -> None:
-    with recollect.open(":memory:", embedder="lexical") as engine:
+    with memorata.open(":memory:", embedder="lexical") as engine:
         engine.remember(
             "x" * 3_000, id="long", category="c" * 150, tags=("t" * 150,), entities=("n" * 300,),
             metadata={"k" * 200: "v" * 200, "a key of many words " * 9: "its value"},
@@ -445,7 +445,7 @@ def test_names_without_a_place_to_break_and_long_keys_are_readable(browser: Brow
 
 def test_what_is_written_from_right_to_left_is_read_so(browser: Browser) -> None:
     """The letter in the middle of a Hebrew sentence must not turn its halves around."""
-    with recollect.open(":memory:", embedder="lexical") as engine:
+    with memorata.open(":memory:", embedder="lexical") as engine:
         engine.remember("אנה אוהבת תה, ו-Bob לא", id="rtl", source=Source("שלום", "x", 1))
         with Served(engine) as running:
             context = browser.new_context(base_url=running.url)
@@ -506,7 +506,7 @@ def test_everything_works_without_scripts(browser: Browser, served: Served) -> N
 
 
 def test_a_key_opens_the_door(browser: Browser) -> None:
-    with recollect.open(":memory:", embedder="lexical") as engine:
+    with memorata.open(":memory:", embedder="lexical") as engine:
         engine.remember("Alice keeps bees.", namespace="acme/alice")
         gate = Gatekeeper(engine.store)
         _, secret = gate.create("alice", ["acme/*"], ["write"])

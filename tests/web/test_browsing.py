@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 from starlette.testclient import TestClient
 
-from recollect.engine import Engine
-from recollect.web.app import create_pages
+from memorata.engine import Engine
+from memorata.web.app import create_pages
 
 LIVE = {"HX-Request": "true", "HX-Target": "listing"}
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.engine import Engine
-from recollect.engine.recipes import RECIPES
-from recollect.model.explanation import Explanation
-from recollect.web.contributions import Piece, contributions, segments
+from memorata.engine import Engine
+from memorata.engine.recipes import RECIPES
+from memorata.model.explanation import Explanation
+from memorata.web.contributions import Piece, contributions, segments
 
 
 def leaf(label: str, value: float) -> Explanation:

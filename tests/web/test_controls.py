@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from recollect.engine.recipe import PARAMETERS, Recipe
-from recollect.engine.recipes import RECIPES
-from recollect.model.errors import InvalidArgument
-from recollect.model.parameter import Parameter
-from recollect.web.controls import controls, read_changes, written
+from memorata.engine.recipe import PARAMETERS, Recipe
+from memorata.engine.recipes import RECIPES
+from memorata.model.errors import InvalidArgument
+from memorata.model.parameter import Parameter
+from memorata.web.controls import controls, read_changes, written
 
 MINE = Recipe(name="mine")
 
@@ -87,6 +87,6 @@ def test_numbers_are_written_as_people_write_them() -> None:
 
 def test_a_parameter_nobody_placed_is_in_the_last_group(monkeypatch: pytest.MonkeyPatch) -> None:
     new = Parameter("novelty", float, 0.5, "How new.", 0, 1, ())
-    monkeypatch.setattr("recollect.web.controls.PARAMETERS", (*PARAMETERS, new))
+    monkeypatch.setattr("memorata.web.controls.PARAMETERS", (*PARAMETERS, new))
     last = controls(SimpleNamespace(**MINE.as_dict(), novelty=0.5), {})[-1]  # type: ignore[arg-type]
     assert (last.title, [control.name for control in last.controls]) == ("More", ["novelty"])

@@ -6,11 +6,11 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from recollect.engine import Engine
-from recollect.engine.access import LOCAL, Gatekeeper
-from recollect.model.errors import AccessDenied, NotAdmitted
-from recollect.web.door import COOKIE, Door
-from recollect.web.signing import Visitor
+from memorata.engine import Engine
+from memorata.engine.access import LOCAL, Gatekeeper
+from memorata.model.errors import AccessDenied, NotAdmitted
+from memorata.web.door import COOKIE, Door
+from memorata.web.signing import Visitor
 
 
 def request(host: str = "localhost", cookie: str = "", headers: Mapping[str, str] | None = None) -> Request:
@@ -48,8 +48,8 @@ def test_without_a_key_no_other_name_may(host: str) -> None:
 
 @pytest.mark.parametrize(
     ("host", "name"),
-    [("localhost", "recollect"), ("localhost:8765", "recollect-8765"), ("[::1]", "recollect"),
-     ("[::1]:80", "recollect-80")],
+    [("localhost", "memorata"), ("localhost:8765", "memorata-8765"), ("[::1]", "memorata"),
+     ("[::1]:80", "memorata-80")],
 )  # fmt: skip
 def test_two_servers_on_one_machine_leave_each_others_cookies_alone(host: str, name: str) -> None:
     response, door = Response(), Door(None)

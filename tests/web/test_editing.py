@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from recollect.model.errors import InvalidArgument
-from recollect.model.memory import Memory
-from recollect.model.place import Place
-from recollect.web.editing import changes, written
-from recollect.web.values import Values
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Memory
+from memorata.model.place import Place
+from memorata.web.editing import changes, written
+from memorata.web.values import Values
 
 ODD: dict[str, Any] = {
     "category": " two\nlines ",

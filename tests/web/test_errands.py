@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.model.errors import InvalidArgument
-from recollect.web.errands import Errands, Progress
+from memorata.model.errors import InvalidArgument
+from memorata.web.errands import Errands, Progress
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 import pytest
 from starlette.testclient import TestClient
 
-from recollect.engine import Engine
-from recollect.learn.experiments import (
+from memorata.engine import Engine
+from memorata.learn.experiments import (
     ExperimentStatus,
     experiment_status,
     experiments,
     recall_in_experiment,
 )
-from recollect.web import experimenting
+from memorata.web import experimenting
 
 FORM = {
     "name": "more meaning",

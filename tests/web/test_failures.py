@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 import pytest
 from starlette.testclient import TestClient
 
-from recollect.engine import Engine
-from recollect.model.errors import (
+from memorata.engine import Engine
+from memorata.model.errors import (
     AccessDenied,
     InvalidArgument,
+    MemorataError,
     MemoryNotFound,
     NotEnoughData,
-    RecollectError,
     ServiceUnreachable,
     StoreCorrupt,
     StoreReadOnly,
@@ -20,10 +20,10 @@ from recollect.model.errors import (
     VersionConflict,
     WorkUnderWay,
 )
-from recollect.web.errands import Errands
-from recollect.web.failures import failure
-from recollect.web.values import Values
-from recollect.web.visit import Visit
+from memorata.web.errands import Errands
+from memorata.web.failures import failure
+from memorata.web.values import Values
+from memorata.web.visit import Visit
 
 NOW = datetime(2026, 5, 20, tzinfo=UTC)
 
@@ -43,7 +43,7 @@ NOW = datetime(2026, 5, 20, tzinfo=UTC)
         (StoreCorrupt("broken"), 500),
     ],
 )
-def test_statuses(engine: Engine, error: RecollectError, status: int) -> None:
+def test_statuses(engine: Engine, error: MemorataError, status: int) -> None:
     visit = Visit(engine, "default", ("default",), Values({}), "/", {}, "", "", NOW, Errands(lambda: NOW))
     assert failure(visit, error).status_code == status
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from recollect.engine import Engine
-from recollect.model.errors import InvalidArgument
-from recollect.web.filtering import FIELDS, filled, filter_of, kept, spellings
-from recollect.web.values import Values
+from memorata.engine import Engine
+from memorata.model.errors import InvalidArgument
+from memorata.web.filtering import FIELDS, filled, filter_of, kept, spellings
+from memorata.web.values import Values
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 import pytest
 from starlette.testclient import TestClient
 
-from recollect.engine import Engine
-from recollect.engine.graph_answers import FoundPath, PathStep
-from recollect.web.app import create_pages
-from recollect.web.errands import Errands
-from recollect.web.graphing import drawn
-from recollect.web.values import Values
-from recollect.web.visit import Visit
+from memorata.engine import Engine
+from memorata.engine.graph_answers import FoundPath, PathStep
+from memorata.web.app import create_pages
+from memorata.web.errands import Errands
+from memorata.web.graphing import drawn
+from memorata.web.values import Values
+from memorata.web.visit import Visit
 
 NOW = datetime(2026, 5, 20, tzinfo=UTC)
 
@@ -94,7 +94,7 @@ def test_bad_questions(client: TestClient, path: str) -> None:
 def test_an_empty_memory_says_what_to_do(empty: Engine) -> None:
     page = TestClient(create_pages(empty), base_url="http://localhost").get("/graph").text
     assert "Nobody and nothing is known here yet" in page
-    assert "recollect relate" in page
+    assert "memorata relate" in page
 
 
 def test_markup_in_a_name_is_text(client: TestClient) -> None:

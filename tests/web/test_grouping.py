@@ -4,8 +4,8 @@ import re
 
 from starlette.testclient import TestClient
 
-from recollect.engine import Engine
-from recollect.web.app import create_pages
+from memorata.engine import Engine
+from memorata.web.app import create_pages
 
 
 def test_groups_are_those_of_the_engine(client: TestClient, engine: Engine) -> None:

@@ -5,10 +5,10 @@ import time
 
 from starlette.testclient import TestClient
 
-import recollect
-from recollect.engine import Engine
-from recollect.engine.recipe import Recipe
-from recollect.web.app import create_pages
+import memorata
+from memorata.engine import Engine
+from memorata.engine.recipe import Recipe
+from memorata.web.app import create_pages
 
 
 def test_it_says_what_is_in_use(client: TestClient) -> None:
@@ -20,7 +20,7 @@ def test_it_says_what_is_in_use(client: TestClient) -> None:
 
 
 def test_without_an_embedder_it_says_words_alone() -> None:
-    with recollect.open(":memory:", embedder=None) as engine:
+    with memorata.open(":memory:", embedder=None) as engine:
         engine.remember("Anna prefers green tea.")
         client = TestClient(create_pages(engine), base_url="http://localhost")
         assert "nothing: words alone" in client.get("/settings").text
@@ -28,9 +28,9 @@ def test_without_an_embedder_it_says_words_alone() -> None:
 
 def test_memories_without_a_vector_are_warned_about_and_embedded_on_request(tmp_path: object) -> None:
     path = f"{tmp_path}/m.db"
-    with recollect.open(path, embedder=None) as engine:
+    with memorata.open(path, embedder=None) as engine:
         engine.remember_many([f"Note number {number}." for number in range(30)])
-    with recollect.open(path, embedder="lexical") as engine:
+    with memorata.open(path, embedder="lexical") as engine:
         client = TestClient(create_pages(engine), base_url="http://localhost", follow_redirects=False)
         page = client.get("/settings").text
         assert "30 memories have no vector of this model" in page

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from recollect.engine import Engine
-from recollect.model.memory import Memory
-from recollect.model.place import Place
-from recollect.web.app import create_pages
-from recollect.web.mapping import around, dots
+from memorata.engine import Engine
+from memorata.model.memory import Memory
+from memorata.model.place import Place
+from memorata.web.app import create_pages
+from memorata.web.mapping import around, dots
 
 
 def memory(id_: str, place: Place) -> Memory:
@@ -76,7 +76,7 @@ def test_bad_questions(client: TestClient, query: str) -> None:
 
 def test_an_empty_memory_says_what_to_do(empty: Engine) -> None:
     page = TestClient(create_pages(empty), base_url="http://localhost").get("/map").text
-    assert "recollect remember --place" in page
+    assert "memorata remember --place" in page
 
 
 def test_markup_in_a_place_is_text(client: TestClient, engine: Engine) -> None:

@@ -5,8 +5,8 @@ import re
 import pytest
 from starlette.testclient import TestClient
 
-from recollect.engine import Engine
-from recollect.model.memory import Source
+from memorata.engine import Engine
+from memorata.model.memory import Source
 
 
 def change_form(engine: Engine, token: str, id_: str, **more: str) -> dict[str, str]:

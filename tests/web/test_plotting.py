@@ -1,6 +1,6 @@
 """A line of points stands inside its drawing, higher where the number is higher."""
 
-from recollect.web.plotting import HEIGHT, WIDTH, plotted
+from memorata.web.plotting import HEIGHT, WIDTH, plotted
 
 POINTS = [(0.0, 0.5), (0.5, 0.9), (1.0, 0.7)]
 

@@ -3,7 +3,7 @@
 import pytest
 from jinja2 import UndefinedError
 
-from recollect.web.rendering import environment, excerpt, render
+from memorata.web.rendering import environment, excerpt, render
 
 
 def test_everything_is_escaped() -> None:

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 import pytest
 from starlette.testclient import TestClient
 
-import recollect
-from recollect.engine import Engine
-from recollect.web.app import create_pages
+import memorata
+from memorata.engine import Engine
+from memorata.web.app import create_pages
 
 
 @pytest.fixture
 def engine() -> Iterator[Engine]:
     """Return a memory in which two things were said twice, from before repeats were heard."""
-    with recollect.open(":memory:", embedder="lexical", duplicates="off") as memory:
+    with memorata.open(":memory:", embedder="lexical", duplicates="off") as memory:
         memory.remember("Anna prefers green tea.", id="tea")
         memory.remember("Anna prefers green tea!", id="again")
         memory.remember("The <b>attic</b> key is under the mat.", id="key")
@@ -132,7 +132,7 @@ def test_bad_forms_change_nothing(client: TestClient, engine: Engine, token: str
 @pytest.fixture
 def torn() -> Iterator[tuple[Engine, TestClient, str]]:
     """Return a memory that has heard something and its opposite."""
-    with recollect.open(":memory:", embedder="lexical") as memory:
+    with memorata.open(":memory:", embedder="lexical") as memory:
         memory.remember("Anna lives in Berlin.", id="berlin")
         memory.remember("Anna no longer lives in Berlin.", id="gone")
         client = TestClient(create_pages(memory), base_url="http://localhost", follow_redirects=False)

@@ -5,9 +5,9 @@ import re
 import pytest
 from starlette.testclient import TestClient
 
-from recollect.engine import Engine
-from recollect.engine.recipes import RECIPES
-from recollect.web.app import create_pages
+from memorata.engine import Engine
+from memorata.engine.recipes import RECIPES
+from memorata.web.app import create_pages
 
 LIVE = {"HX-Request": "true", "HX-Target": "results"}
 
@@ -104,7 +104,7 @@ def test_an_empty_memory_says_what_to_do(empty: Engine) -> None:
     for path in ("/", "/?q=tea"):
         page = client.get(path).text
         assert "Nothing is remembered here yet" in page
-        assert "recollect remember" in page
+        assert "memorata remember" in page
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from recollect.web.signing import LIFETIME, Signer, Visitor
+from memorata.web.signing import LIFETIME, Signer, Visitor
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 SIGNER = Signer(b"one secret")

@@ -8,9 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from recollect.engine import Engine
-from recollect.web.app import create_pages
-from recollect.web.timeline import bins
+from memorata.engine import Engine
+from memorata.web.app import create_pages
+from memorata.web.timeline import bins
 
 
 def at(*parts: int) -> datetime:

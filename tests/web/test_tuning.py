@@ -7,16 +7,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from starlette.testclient import TestClient
 
-import recollect
-from recollect.engine import Engine
-from recollect.engine.recall_log import Logging
-from recollect.engine.recipe import Recipe
-from recollect.evaluate.significance import Difference
-from recollect.learn.material import Material
-from recollect.learn.tuning import Tuned
-from recollect.learn.verdict import Verdict
-from recollect.web import tuning
-from recollect.web.app import create_pages
+import memorata
+from memorata.engine import Engine
+from memorata.engine.recall_log import Logging
+from memorata.engine.recipe import Recipe
+from memorata.evaluate.significance import Difference
+from memorata.learn.material import Material
+from memorata.learn.tuning import Tuned
+from memorata.learn.verdict import Verdict
+from memorata.web import tuning
+from memorata.web.app import create_pages
 
 LIVE = {"HX-Request": "true"}
 NOW = datetime(2026, 5, 20, tzinfo=UTC)
@@ -63,7 +63,7 @@ def test_a_blank_question_is_not_taken_for_one_that_was_not_kept(client: TestCli
     page = client.get("/lab").text
     assert "A blank question" in page
     assert "A question that was not kept" not in page
-    with recollect.open(":memory:", embedder="lexical", logging=Logging(queries=False)) as discreet:
+    with memorata.open(":memory:", embedder="lexical", logging=Logging(queries=False)) as discreet:
         discreet.remember("Green tea.")
         discreet.recall("which tea?")
         page = TestClient(create_pages(discreet), base_url="http://localhost").get("/lab").text
@@ -149,7 +149,7 @@ def test_bad_forms(client: TestClient, engine: Engine, token: str) -> None:
 
 
 def test_a_memory_that_logs_nothing_says_so() -> None:
-    with recollect.open(":memory:", embedder="lexical", logging=Logging(recalls=False)) as engine:
+    with memorata.open(":memory:", embedder="lexical", logging=Logging(recalls=False)) as engine:
         client = TestClient(create_pages(engine), base_url="http://localhost")
         assert "Recalls are not logged here" in client.get("/lab").text
 

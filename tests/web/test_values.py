@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.model.errors import InvalidArgument
-from recollect.web.values import MOST_FIELDS, Values
+from memorata.model.errors import InvalidArgument
+from memorata.web.values import MOST_FIELDS, Values
 
 
 def test_an_empty_field_was_not_given() -> None:

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from recollect.engine import Engine
-from recollect.web.errands import Errands
-from recollect.web.values import Values
-from recollect.web.visit import Room, Visit
+from memorata.engine import Engine
+from memorata.web.errands import Errands
+from memorata.web.values import Values
+from memorata.web.visit import Room, Visit
 
 NOW = datetime(2026, 5, 20, tzinfo=UTC)
 

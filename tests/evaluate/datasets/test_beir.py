@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from recollect.evaluate.datasets.beir import Beir
-from recollect.model.errors import DatasetError, InvalidArgument
+from memorata.evaluate.datasets.beir import Beir
+from memorata.model.errors import DatasetError, InvalidArgument
 
 HEADER = "query-id\tcorpus-id\tscore\n"
 

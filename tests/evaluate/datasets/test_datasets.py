@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.evaluate.datasets import READERS, open_dataset
-from recollect.model.errors import DatasetError, InvalidArgument
+from memorata.evaluate.datasets import READERS, open_dataset
+from memorata.model.errors import DatasetError, InvalidArgument
 
 
 def test_every_format_has_a_reader() -> None:

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.evaluate.datasets.facts import Facts
-from recollect.model.errors import DatasetError
+from memorata.evaluate.datasets.facts import Facts
+from memorata.model.errors import DatasetError
 
 
 def test_the_answer_to_each_question_is_the_fact_on_its_line(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.evaluate.datasets import json_records as module
-from recollect.evaluate.datasets.json_records import json_records
-from recollect.model.errors import DatasetError
+from memorata.evaluate.datasets import json_records as module
+from memorata.evaluate.datasets.json_records import json_records
+from memorata.model.errors import DatasetError
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

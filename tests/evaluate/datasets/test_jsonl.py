@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from recollect.evaluate.collection import Question
-from recollect.evaluate.datasets.jsonl import Jsonl
-from recollect.model.errors import DatasetError
+from memorata.evaluate.collection import Question
+from memorata.evaluate.datasets.jsonl import Jsonl
+from memorata.model.errors import DatasetError
 
 DOCUMENT = {"document": {"id": "a", "text": "I moved to Lisbon."}}
 QUERY = {"query": {"id": "q1", "text": "Where do I live?"}}

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.evaluate.collection import Document, Question
-from recollect.evaluate.datasets.judgements import Judgements
-from recollect.model.errors import DatasetError
+from memorata.evaluate.collection import Document, Question
+from memorata.evaluate.datasets.judgements import Judgements
+from memorata.model.errors import DatasetError
 
 FILE = Path("test.tsv")
 DOCUMENTS = {

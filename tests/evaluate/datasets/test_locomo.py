@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from recollect.evaluate.collection import Haystack
-from recollect.evaluate.datasets.locomo import LoCoMo
-from recollect.model.errors import DatasetError, InvalidArgument
+from memorata.evaluate.collection import Haystack
+from memorata.evaluate.datasets.locomo import LoCoMo
+from memorata.model.errors import DatasetError, InvalidArgument
 
 
 def turn(name: str, text: str, **more: Any) -> dict[str, Any]:

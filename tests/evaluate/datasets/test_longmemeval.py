@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from recollect.evaluate.collection import Haystack
-from recollect.evaluate.datasets.longmemeval import LongMemEval
-from recollect.model.errors import DatasetError, InvalidArgument
+from memorata.evaluate.collection import Haystack
+from memorata.evaluate.datasets.longmemeval import LongMemEval
+from memorata.model.errors import DatasetError, InvalidArgument
 
 
 def question(name: str = "q1", **changes: Any) -> dict[str, Any]:

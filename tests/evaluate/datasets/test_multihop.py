@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from recollect.evaluate.datasets.multihop import Multihop
-from recollect.model.errors import DatasetError, InvalidArgument
+from memorata.evaluate.datasets.multihop import Multihop
+from memorata.model.errors import DatasetError, InvalidArgument
 
 
 def paragraph(title: str, text: str, supporting: Any = False) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.evaluate.collection import Dataset, Haystack, Question
-from recollect.evaluate.datasets.reader import Reader
-from recollect.model.errors import DatasetError
+from memorata.evaluate.collection import Dataset, Haystack, Question
+from memorata.evaluate.datasets.reader import Reader
+from memorata.model.errors import DatasetError
 
 
 class Counting(Reader):

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from recollect.evaluate.datasets.record import Record
-from recollect.model.errors import DatasetError
+from memorata.evaluate.datasets.record import Record
+from memorata.model.errors import DatasetError
 
 
 def record(value: Any) -> Record:

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.evaluate.datasets.smart import Smart
-from recollect.model.errors import DatasetError
+from memorata.evaluate.datasets.smart import Smart
+from memorata.model.errors import DatasetError
 
 DOCUMENTS = """.I 1
 .T

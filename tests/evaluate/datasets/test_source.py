@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.evaluate.datasets.source import numbered_lines, opened, sha256_of
-from recollect.model.errors import DatasetError
+from memorata.evaluate.datasets.source import numbered_lines, opened, sha256_of
+from memorata.model.errors import DatasetError
 
 
 def test_a_gzip_is_known_by_its_first_bytes_and_not_by_its_name(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import InvalidArgument
-from recollect.rank import Fused, aligned_fusion, min_max, z_score
+from memorata.model import InvalidArgument
+from memorata.rank import Fused, aligned_fusion, min_max, z_score
 
 SCORES = st.integers(-50, 50).map(float) | st.floats(-10, 10).map(lambda score: round(score, 3))
 LEGS = st.lists(st.dictionaries(st.sampled_from("abcdefgh"), SCORES), max_size=5)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import InvalidArgument
-from recollect.rank import BlendSettings, Fused, alpha_blend, alpha_budget, migrated
+from memorata.model import InvalidArgument
+from memorata.rank import BlendSettings, Fused, alpha_blend, alpha_budget, migrated
 
 COSINES = st.floats(-1, 1) | st.sampled_from([0.5, 1.0])
 BM25 = st.floats(0, 40) | st.just(0.0)

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import InvalidArgument
-from recollect.rank import Leg, align, comb_sum, rrf
-from recollect.rank.fusion import Aligned
-from recollect.rank.fusion.legs import align_among, align_slots, flat, fused
+from memorata.model import InvalidArgument
+from memorata.rank import Leg, align, comb_sum, rrf
+from memorata.rank.fusion import Aligned
+from memorata.rank.fusion.legs import align_among, align_slots, flat, fused
 
 IDS = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import InvalidArgument
-from recollect.rank import Fused, borda, isr
+from memorata.model import InvalidArgument
+from memorata.rank import Fused, borda, isr
 
 LEGS = st.lists(st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8), max_size=5)
 WEIGHTS = st.none() | st.lists(st.floats(0.01, 10), min_size=5, max_size=5)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import InvalidArgument
-from recollect.rank import Fused, rrf, zscored_rrf
+from memorata.model import InvalidArgument
+from memorata.rank import Fused, rrf, zscored_rrf
 
 LEGS = st.lists(st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8), max_size=5)
 WEIGHTS = st.none() | st.lists(st.floats(0.01, 10) | st.just(0.0), min_size=5, max_size=5)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import InvalidArgument, parameters_of
-from recollect.rank import FUSIONS, Leg, align, fusion, rrf
+from memorata.model import InvalidArgument, parameters_of
+from memorata.rank import FUSIONS, Leg, align, fusion, rrf
 
 NAMES = sorted(FUSIONS)
 LEGS = st.lists(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model import InvalidArgument
-from recollect.rank import Fused, Leg, relative_score_fusion
+from memorata.model import InvalidArgument
+from memorata.rank import Fused, Leg, relative_score_fusion
 
 SCORES = st.floats(-1e3, 1e3) | st.integers(0, 3).map(float)
 LEGS = st.lists(st.dictionaries(st.sampled_from("abcdefgh"), SCORES), max_size=5)

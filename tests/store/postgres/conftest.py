@@ -15,9 +15,9 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from recollect.store.postgres.migrating import made_ready
-from recollect.store.postgres.schema import OWNED
-from recollect.store.postgres.store import PostgresStore
+from memorata.store.postgres.migrating import made_ready
+from memorata.store.postgres.schema import OWNED
+from memorata.store.postgres.store import PostgresStore
 
 SHARED = (
     "namespaces", "embedders", "settings", "writers", "access_keys", "replies", "leases", "purges", "tenants",
@@ -26,7 +26,7 @@ FAST = ("fsync = off", "full_page_writes = off", "autovacuum = off")
 """Nothing here has to survive a power cut; what a killed process leaves is tested all the same."""
 
 
-OWN = "RECOLLECT_TEST_POSTGRES"
+OWN = "MEMORATA_TEST_POSTGRES"
 """Names the address of a server to test on instead, for those who have one running."""
 
 
@@ -85,7 +85,7 @@ def base(tmp_path_factory: pytest.TempPathFactory, start_server: Callable[[Path]
     run = tmp_path_factory.getbasetemp()
     run = run.parent if "PYTEST_XDIST_WORKER" in os.environ else run
     # Not in the folder of the run, to which only its owner has a way: a server does not run as root.
-    folder = Path(gettempdir()) / f"recollect-postgres-{sha256(str(run).encode()).hexdigest()[:12]}"
+    folder = Path(gettempdir()) / f"memorata-postgres-{sha256(str(run).encode()).hexdigest()[:12]}"
     started = start_server(folder)
     with psycopg.connect(started.get_uri(), autocommit=True) as connection:
         for setting in FAST:

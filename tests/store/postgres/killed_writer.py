@@ -3,8 +3,8 @@
 import sys
 from itertools import count
 
-from recollect.store.conformance import DIMENSION, EMBEDDER, direction, entry
-from recollect.store.postgres.store import PostgresStore
+from memorata.store.conformance import DIMENSION, EMBEDDER, direction, entry
+from memorata.store.postgres.store import PostgresStore
 
 if __name__ == "__main__":
     store = PostgresStore(sys.argv[1])

@@ -5,9 +5,9 @@ from contextlib import suppress
 
 import pytest
 
-from recollect.store.access import Reply
-from recollect.store.postgres.store import PostgresStore
-from recollect.store.samples import HERE, NOW
+from memorata.store.access import Reply
+from memorata.store.postgres.store import PostgresStore
+from memorata.store.samples import HERE, NOW
 
 
 def answer(caller: str, key: str) -> Reply:

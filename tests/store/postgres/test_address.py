@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.errors import InvalidArgument
-from recollect.store.postgres.address import (
+from memorata.model.errors import InvalidArgument
+from memorata.store.postgres.address import (
     ServerAddress,
     address_of,
     is_address,

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import recollect
-from recollect.engine.engine import Engine
-from recollect.engine.recipes import RECIPES
-from recollect.model.errors import RecollectError
-from recollect.model.memory import Source, Tier
-from recollect.model.place import Place
-from recollect.store.postgres.store import PostgresStore
+import memorata
+from memorata.engine.engine import Engine
+from memorata.engine.recipes import RECIPES
+from memorata.model.errors import MemorataError
+from memorata.model.memory import Source, Tier
+from memorata.model.place import Place
+from memorata.store.postgres.store import PostgresStore
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 NAMES = ("Anna", "Ben", "Zoë", "İstanbul", "Мария")
@@ -61,7 +61,7 @@ def near(value: Any) -> Any:
 def answered(engine: Engine, verb: Verb) -> Any:
     try:
         return told(verb(engine))
-    except RecollectError as error:
+    except MemorataError as error:
         return type(error).__name__, str(error)
 
 
@@ -185,7 +185,7 @@ def both(store: PostgresStore, used: str) -> Iterator[tuple[Clock, list[Engine]]
         yield (
             clock,
             [
-                opened.enter_context(recollect.open(where, embedder="lexical", clock=clock))
+                opened.enter_context(memorata.open(where, embedder="lexical", clock=clock))
                 for where in (":memory:", used)
             ],
         )

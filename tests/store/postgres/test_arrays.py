@@ -5,7 +5,7 @@ import psycopg
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.store.postgres.arrays import array, register, text_array
+from memorata.store.postgres.arrays import array, register, text_array
 
 TEXTS = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\x00")))
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import psycopg
 import pytest
 
-from recollect.model.errors import NotSupportedHere, StoreCorrupt
-from recollect.model.memory import Memory, Source
-from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
-from recollect.store.postgres.store import PostgresStore
+from memorata.model.errors import NotSupportedHere, StoreCorrupt
+from memorata.model.memory import Memory, Source
+from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
+from memorata.store.postgres.store import PostgresStore
 
 
 def terms_of(memory: Memory) -> Mapping[str, Mapping[str, int]]:

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollect.model.memory import Memory, Source, Tier
-from recollect.model.place import Place
-from recollect.store.filter_tree import Field
-from recollect.store.filters import FIELDS, matches, parse
-from recollect.store.postgres.conditions import compiled
-from recollect.store.postgres.connection import Server, prepare
-from recollect.store.postgres.rows import COLUMNS, OWN, memory, row
+from memorata.model.memory import Memory, Source, Tier
+from memorata.model.place import Place
+from memorata.store.filter_tree import Field
+from memorata.store.filters import FIELDS, matches, parse
+from memorata.store.postgres.conditions import compiled
+from memorata.store.postgres.connection import Server, prepare
+from memorata.store.postgres.rows import COLUMNS, OWN, memory, row
 
 EPOCH = datetime(2026, 5, 7, tzinfo=UTC)
 Selected = tuple[list[int], bool]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from recollect.store.postgres.connection import _CURSORS, Server, prepare
+from memorata.store.postgres.connection import _CURSORS, Server, prepare
 
 
 @pytest.fixture

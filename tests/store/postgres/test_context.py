@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import numpy as np
 
-from recollect.model.memory import Source
-from recollect.store.postgres.context import around, nearby
-from recollect.store.postgres.namespaces import find
-from recollect.store.postgres.store import PostgresStore
-from recollect.store.samples import HERE, NOW, entry
+from memorata.model.memory import Source
+from memorata.store.postgres.context import around, nearby
+from memorata.store.postgres.namespaces import find
+from memorata.store.postgres.store import PostgresStore
+from memorata.store.samples import HERE, NOW, entry
 
 
 def sides(store: PostgresStore, slots: list[int], reach: int) -> dict[int, tuple[list[int], list[int]]]:

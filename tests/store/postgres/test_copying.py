@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import recollect
-from recollect.cli.app import app
-from recollect.engine import copying
-from recollect.engine.copying import copy
-from recollect.engine.engine import Engine
-from recollect.model.errors import InvalidArgument
-from recollect.model.memory import Source
-from recollect.model.place import Place
-from recollect.store.postgres.store import PostgresStore
-from recollect.store.sqlite.store import SqliteStore
+import memorata
+from memorata.cli.app import app
+from memorata.engine import copying
+from memorata.engine.copying import copy
+from memorata.engine.engine import Engine
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Source
+from memorata.model.place import Place
+from memorata.store.postgres.store import PostgresStore
+from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 
@@ -27,7 +27,7 @@ NOW = datetime(2026, 5, 7, tzinfo=UTC)
 @pytest.fixture
 def file(tmp_path: Path) -> Iterator[Engine]:
     """A memory in a file, with everything that can happen to one."""
-    with recollect.open(tmp_path / "m.db", embedder="lexical", clock=lambda: NOW) as engine:
+    with memorata.open(tmp_path / "m.db", embedder="lexical", clock=lambda: NOW) as engine:
         engine.remember_many(
             [
                 {
@@ -51,7 +51,7 @@ def file(tmp_path: Path) -> Iterator[Engine]:
 
 
 def asked(where: Any) -> list[tuple[str, float]]:
-    with recollect.open(where, embedder="lexical", clock=lambda: NOW) as engine:
+    with memorata.open(where, embedder="lexical", clock=lambda: NOW) as engine:
         return [
             (hit.memory.content, round(hit.score, 9)) for hit in engine.recall("what did Anna say?", limit=50)
         ]
@@ -66,7 +66,7 @@ def test_a_file_goes_to_a_server_and_back(
     again = copy(file, store)
     assert (again.new, again.changed, again.checksum, again.differing) == (0, 0, there.checksum, ())
     back = SqliteStore(tmp_path / "back.db")
-    with recollect.open(used, embedder="lexical", clock=lambda: NOW) as server:
+    with memorata.open(used, embedder="lexical", clock=lambda: NOW) as server:
         assert server.check() == []
         home = copy(server, back)
         assert server.store.count_waiting() == 0
@@ -136,7 +136,7 @@ def test_the_command_copies_and_tells(
     file: Engine, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RECOLLECT_EMBEDDER", "lexical")
+    monkeypatch.setenv("MEMORATA_EMBEDDER", "lexical")
     address = url.replace("postgres:@", "postgres:hunter2@")
     result = CliRunner().invoke(app, ["copy", "m.db", address, "--json"])
     assert result.exit_code == 0

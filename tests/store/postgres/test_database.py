@@ -11,15 +11,15 @@ from typing import Any
 import psycopg
 import pytest
 
-from recollect.model.errors import StoreError, StoreUnavailable
-from recollect.store.conformance import HERE, NOW, THERE, entry
-from recollect.store.postgres import database as module
-from recollect.store.postgres import namespaces
-from recollect.store.postgres.connection import Server
-from recollect.store.postgres.database import Database
-from recollect.store.postgres.failing import CommitUnsure, ConnectionLost
-from recollect.store.postgres.store import PostgresStore
-from recollect.store.postgres.writers import Writer
+from memorata.model.errors import StoreError, StoreUnavailable
+from memorata.store.conformance import HERE, NOW, THERE, entry
+from memorata.store.postgres import database as module
+from memorata.store.postgres import namespaces
+from memorata.store.postgres.connection import Server
+from memorata.store.postgres.database import Database
+from memorata.store.postgres.failing import CommitUnsure, ConnectionLost
+from memorata.store.postgres.store import PostgresStore
+from memorata.store.postgres.writers import Writer
 
 
 @pytest.fixture

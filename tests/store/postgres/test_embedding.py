@@ -6,12 +6,12 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from recollect.model.errors import DimensionMismatch, InvalidArgument
-from recollect.store.embedding import Embedded
-from recollect.store.postgres import namespaces
-from recollect.store.postgres.connection import Server
-from recollect.store.postgres.store import PostgresStore
-from recollect.store.samples import DIMENSION, EMBEDDER, HERE, THERE, direction, entry
+from memorata.model.errors import DimensionMismatch, InvalidArgument
+from memorata.store.embedding import Embedded
+from memorata.store.postgres import namespaces
+from memorata.store.postgres.connection import Server
+from memorata.store.postgres.store import PostgresStore
+from memorata.store.samples import DIMENSION, EMBEDDER, HERE, THERE, direction, entry
 
 
 def embedded(id_: str, namespace: str = HERE, size: int = DIMENSION) -> Embedded:

@@ -3,12 +3,12 @@
 import psycopg
 import pytest
 
-from recollect.model.errors import InvalidArgument
-from recollect.model.memory import Source
-from recollect.store.postgres import emptying
-from recollect.store.postgres.schema import OWNED
-from recollect.store.postgres.store import PostgresStore
-from recollect.store.samples import HERE, NOW, THERE, direction, entry
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Source
+from memorata.store.postgres import emptying
+from memorata.store.postgres.schema import OWNED
+from memorata.store.postgres.store import PostgresStore
+from memorata.store.samples import HERE, NOW, THERE, direction, entry
 
 
 def test_no_table_has_a_row_of_it_and_others_keep_theirs(store: PostgresStore, used: str) -> None:

@@ -10,17 +10,17 @@ import psycopg
 import pytest
 from typer.testing import CliRunner
 
-import recollect
-from recollect.cli.app import app
-from recollect.engine.engine import Engine
-from recollect.engine.recipes import RECIPES
-from recollect.engine.settings import Settings
-from recollect.model.entity import Relation
-from recollect.model.errors import NotSupportedHere, ServerUnsuitable, StoreUnavailable
-from recollect.model.memory import Source
-from recollect.model.place import Place
-from recollect.store.postgres.store import PostgresStore
-from recollect.text.mentions import Extraction
+import memorata
+from memorata.cli.app import app
+from memorata.engine.engine import Engine
+from memorata.engine.recipes import RECIPES
+from memorata.engine.settings import Settings
+from memorata.model.entity import Relation
+from memorata.model.errors import NotSupportedHere, ServerUnsuitable, StoreUnavailable
+from memorata.model.memory import Source
+from memorata.model.place import Place
+from memorata.store.postgres.store import PostgresStore
+from memorata.text.mentions import Extraction
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 TURNS = (
@@ -50,7 +50,7 @@ QUESTIONS = (
 
 def told(where: Any) -> Engine:
     clock = iter(START + timedelta(minutes=minute) for minute in range(100_000))
-    engine = recollect.open(where, embedder="lexical", clock=lambda: next(clock))
+    engine = memorata.open(where, embedder="lexical", clock=lambda: next(clock))
     for position, turn in enumerate(TURNS):
         speaker, _, text = turn.partition(": ")
         engine.remember(text, id=f"t{position}", source=Source(speaker, "s1", position))
@@ -113,12 +113,12 @@ def run(*arguments: str) -> tuple[int, str, str]:
 
 def test_the_command_line_opens_an_address(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RECOLLECT_EMBEDDER", "lexical")
+    monkeypatch.setenv("MEMORATA_EMBEDDER", "lexical")
     address = url.replace("postgres:@", "postgres:hunter2@")
     code, _, said = run("recall", "tea", "--db", address)
     assert (code, "no memories at" in said) == (3, True)
     assert run("remember", "Anna prefers green tea.", "--id", "tea", "--db", address)[:2] == (0, "tea\n")
-    monkeypatch.setenv("RECOLLECT_DB", address)
+    monkeypatch.setenv("MEMORATA_DB", address)
     code, out, _ = run("recall", "what tea?", "--json")
     assert (code, json.loads(out)["hits"][0]["memory"]["id"]) == (0, "tea")
     code, out, _ = run("doctor", "--json")
@@ -135,17 +135,17 @@ def test_settings_take_an_address_from_everywhere(tmp_path: Path, monkeypatch: p
     assert str(Settings(db=url).db) == "postgresql://anna@localhost/memories"
     assert "hunter2" not in repr(Settings(db=url))
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "recollect.toml").write_text(f'db = "{url}"\n')
+    (tmp_path / "memorata.toml").write_text(f'db = "{url}"\n')
     assert str(Settings().db) == "postgresql://anna@localhost/memories"
-    monkeypatch.setenv("RECOLLECT_DB", "postgres://localhost/other")
+    monkeypatch.setenv("MEMORATA_DB", "postgres://localhost/other")
     assert str(Settings().db) == "postgresql://localhost/other"
 
 
 def test_what_cannot_be_opened_says_why(base: str, tmp_path: Path) -> None:
     with pytest.raises(ServerUnsuitable, match="createdb"):
-        recollect.open(base.replace("/postgres?", "/nothing?"), embedder=None)
+        memorata.open(base.replace("/postgres?", "/nothing?"), embedder=None)
     with pytest.raises(StoreUnavailable, match="cannot be reached"):
-        recollect.open("postgresql://127.0.0.1:1/x", embedder=None)
+        memorata.open("postgresql://127.0.0.1:1/x", embedder=None)
 
 
 def test_a_copy_to_a_file_is_refused_with_what_to_do_instead(store: PostgresStore, tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ class Relating:
 def test_what_is_read_is_related_once_though_the_connection_ends(
     store: PostgresStore, used: str, base: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with recollect.open(used, embedder="lexical", extract_entities=Relating()) as engine:
+    with memorata.open(used, embedder="lexical", extract_entities=Relating()) as engine:
         engine.recall("warm")
         left = end_later(monkeypatch, base, statements=30)
         engine.remember("They have known each other for years.", id="a")

@@ -2,10 +2,10 @@
 
 import pytest
 
-from recollect.model.entity import Relation
-from recollect.model.errors import InvalidArgument
-from recollect.store.postgres.store import PostgresStore
-from recollect.store.samples import HERE, NOW, entry
+from memorata.model.entity import Relation
+from memorata.model.errors import InvalidArgument
+from memorata.store.postgres.store import PostgresStore
+from memorata.store.samples import HERE, NOW, entry
 
 LONG = "日" * 667
 

@@ -3,10 +3,10 @@
 import psycopg
 import pytest
 
-from recollect.model.errors import StoreUnavailable
-from recollect.store.postgres.erasing import write_anew
-from recollect.store.postgres.store import PostgresStore
-from recollect.store.samples import HERE, entry
+from memorata.model.errors import StoreUnavailable
+from memorata.store.postgres.erasing import write_anew
+from memorata.store.postgres.store import PostgresStore
+from memorata.store.samples import HERE, entry
 
 
 def test_a_purge_and_a_vacuum_leave_no_bytes_in_the_tables(url: str) -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.rank.bm25 import BM25
-from recollect.store.postgres.essential import bound, telling
+from memorata.rank.bm25 import BM25
+from memorata.store.postgres.essential import bound, telling
 
 
 @given(st.integers(1, 100), st.integers(1, 100), st.integers(0, 50), st.integers(0, 50), st.floats(0.5, 60.0))

@@ -7,8 +7,8 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from recollect.model.errors import ServerUnsuitable, StoreCorrupt, StoreError, StoreUnavailable
-from recollect.store.postgres.failing import (
+from memorata.model.errors import ServerUnsuitable, StoreCorrupt, StoreError, StoreUnavailable
+from memorata.store.postgres.failing import (
     CommitUnsure,
     ConnectionLost,
     Contended,

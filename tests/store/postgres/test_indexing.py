@@ -7,12 +7,12 @@ import numpy as np
 import psycopg
 import pytest
 
-import recollect
-from recollect.embed import LexicalEmbedder
-from recollect.model.errors import WorkUnderWay
-from recollect.store.conformance import DIMENSION, EMBEDDER, entry
-from recollect.store.postgres import indexing, opening, vectors
-from recollect.store.postgres.store import PostgresStore
+import memorata
+from memorata.embed import LexicalEmbedder
+from memorata.model.errors import WorkUnderWay
+from memorata.store.conformance import DIMENSION, EMBEDDER, entry
+from memorata.store.postgres import indexing, opening, vectors
+from memorata.store.postgres.store import PostgresStore
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_upkeep_makes_what_is_missing_unless_another_does(url: str, monkeypatch:
     for module in (vectors, indexing):
         monkeypatch.setattr(module, "EXACT", 50)
     monkeypatch.setattr(opening, "SMALL", 10)
-    with recollect.open(url, embedder=LexicalEmbedder(dimension=16)) as memory:
+    with memorata.open(url, embedder=LexicalEmbedder(dimension=16)) as memory:
         memory.remember_many([f"thought number {number} about tea" for number in range(60)], duplicates="off")
         busy = memory.store.acquire("index", "*", "another server", 60, memory.moment)
         assert busy is not None

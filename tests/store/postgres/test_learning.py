@@ -9,10 +9,10 @@ import numpy as np
 import psycopg
 import pytest
 
-from recollect.model.errors import StoreUnavailable
-from recollect.store.conformance import NOW, entry
-from recollect.store.postgres.store import PostgresStore
-from recollect.store.recall_log import LogBounds, LoggedRecall
+from memorata.model.errors import StoreUnavailable
+from memorata.store.conformance import NOW, entry
+from memorata.store.postgres.store import PostgresStore
+from memorata.store.recall_log import LogBounds, LoggedRecall
 
 
 def logged(id_: str, namespace: str) -> LoggedRecall:

@@ -13,13 +13,13 @@ from typing import Any
 import psycopg
 import pytest
 
-import recollect
-from recollect.embed import LexicalEmbedder
-from recollect.engine.engine import Engine
-from recollect.engine.upkeep_verbs import Upkeep
-from recollect.model.errors import LeaseLost, WorkUnderWay
-from recollect.store.postgres import leases
-from recollect.store.postgres.store import PostgresStore
+import memorata
+from memorata.embed import LexicalEmbedder
+from memorata.engine.engine import Engine
+from memorata.engine.upkeep_verbs import Upkeep
+from memorata.model.errors import LeaseLost, WorkUnderWay
+from memorata.store.postgres import leases
+from memorata.store.postgres.store import PostgresStore
 
 OLD, NEW = LexicalEmbedder(dimension=32), LexicalEmbedder(dimension=64)
 WORKER = Path(__file__).parents[2] / "engine" / "killed_worker.py"
@@ -90,7 +90,7 @@ def test_two_servers_that_maintain_at_once_do_it_once(store: PostgresStore, used
         except WorkUnderWay as error:
             busy.append(error)
 
-    with recollect.open(used, **options) as one, recollect.open(used, **options) as other:
+    with memorata.open(used, **options) as one, memorata.open(used, **options) as other:
         old = datetime.now(UTC) - timedelta(days=3)
         one.remember_many(
             [
@@ -119,8 +119,8 @@ def test_a_killed_worker_is_taken_over_and_everything_is_embedded_once(
     store: PostgresStore, used: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As from another machine, where nobody can see that it is gone.
-    monkeypatch.setattr("recollect.engine.leasing.is_gone", lambda worker: False)
-    with recollect.open(used, embedder=OLD) as memory:
+    monkeypatch.setattr("memorata.engine.leasing.is_gone", lambda worker: False)
+    with memorata.open(used, embedder=OLD) as memory:
         memory.remember_many([f"thought number {number} about tea" for number in range(96)])
     with subprocess.Popen(
         [sys.executable, str(WORKER), used, "1.5"], stdout=subprocess.PIPE, text=True
@@ -130,7 +130,7 @@ def test_a_killed_worker_is_taken_over_and_everything_is_embedded_once(
             worker.stdout.readline()
         os.kill(worker.pid, signal.SIGKILL)
     killed = monotonic()
-    with recollect.open(used, embedder=NEW) as memory:
+    with memorata.open(used, embedder=NEW) as memory:
         with pytest.raises(WorkUnderWay, match=f"process {worker.pid}"):
             memory.reembed()
         # The server may still be ending what the worker was in the middle of.
@@ -144,11 +144,11 @@ def test_a_killed_worker_is_taken_over_and_everything_is_embedded_once(
 
 
 def test_a_slow_worker_that_was_taken_over_embeds_nothing_more(store: PostgresStore, used: str) -> None:
-    with recollect.open(used, embedder=OLD) as memory:
+    with memorata.open(used, embedder=OLD) as memory:
         memory.remember_many([f"thought number {number} about tea" for number in range(48)])
     with (
-        recollect.open(used, embedder=NEW, lease_seconds=0.05) as slow,
-        recollect.open(used, embedder=NEW) as other,
+        memorata.open(used, embedder=NEW, lease_seconds=0.05) as slow,
+        memorata.open(used, embedder=NEW) as other,
     ):
 
         def wait(done: int, total: int) -> None:

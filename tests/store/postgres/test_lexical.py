@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from recollect.store.postgres.lexical import Scores
-from recollect.store.postgres.store import PostgresStore
-from recollect.store.samples import HERE, NOW, entry, found_ids, query
+from memorata.store.postgres.lexical import Scores
+from memorata.store.postgres.store import PostgresStore
+from memorata.store.samples import HERE, NOW, entry, found_ids, query
 
 
 def test_totals_are_added_up_part_after_part() -> None:

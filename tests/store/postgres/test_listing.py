@@ -5,10 +5,10 @@ from contextlib import closing
 
 import pytest
 
-from recollect.store.filters import parse
-from recollect.store.postgres import listing
-from recollect.store.postgres.store import PostgresStore
-from recollect.store.samples import HERE, THERE, entry, pages
+from memorata.store.filters import parse
+from memorata.store.postgres import listing
+from memorata.store.postgres.store import PostgresStore
+from memorata.store.samples import HERE, THERE, entry, pages
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from recollect.index.lexical import LexicalQuery
-from recollect.store.conformance import HERE, NOW, entry, query
-from recollect.store.postgres import opening
-from recollect.store.postgres.lists import Lists, Postings
-from recollect.store.postgres.opening import opened
-from recollect.store.postgres.sight import look
-from recollect.store.postgres.store import PostgresStore
+from memorata.index.lexical import LexicalQuery
+from memorata.store.conformance import HERE, NOW, entry, query
+from memorata.store.postgres import opening
+from memorata.store.postgres.lists import Lists, Postings
+from memorata.store.postgres.opening import opened
+from memorata.store.postgres.sight import look
+from memorata.store.postgres.store import PostgresStore
 
 
 @pytest.fixture(params=[opening.SMALL, 0], ids=["small", "large"])

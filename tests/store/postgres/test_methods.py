@@ -2,8 +2,8 @@
 
 import re
 
-from recollect.store.postgres.methods import EXACT, POSTINGS, methods, server
-from recollect.store.postgres.store import PostgresStore
+from memorata.store.postgres.methods import EXACT, POSTINGS, methods, server
+from memorata.store.postgres.store import PostgresStore
 
 
 def test_without_an_index_every_search_is_exact(store: PostgresStore) -> None:

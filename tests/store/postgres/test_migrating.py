@@ -9,18 +9,18 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from recollect.model.errors import (
+from memorata.model.errors import (
     InvalidArgument,
     ServerUnsuitable,
     StoreCorrupt,
     StoreTooNew,
     StoreUnavailable,
 )
-from recollect.store.conformance import HERE, NOW, entry
-from recollect.store.postgres import migrating
-from recollect.store.postgres.migrating import made_ready
-from recollect.store.postgres.schema import MIGRATIONS, OWNED
-from recollect.store.postgres.store import PostgresStore
+from memorata.store.conformance import HERE, NOW, entry
+from memorata.store.postgres import migrating
+from memorata.store.postgres.migrating import made_ready
+from memorata.store.postgres.schema import MIGRATIONS, OWNED
+from memorata.store.postgres.store import PostgresStore
 
 SECRET = "hunter2"
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from recollect.store.postgres import namespaces
-from recollect.store.postgres.connection import Server
-from recollect.store.postgres.database import Database
-from recollect.store.postgres.store import PostgresStore
-from recollect.store.samples import HERE, NOW, THERE, entry
+from memorata.store.postgres import namespaces
+from memorata.store.postgres.connection import Server
+from memorata.store.postgres.database import Database
+from memorata.store.postgres.store import PostgresStore
+from memorata.store.samples import HERE, NOW, THERE, entry
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, entry
-from recollect.store.postgres import namespaces, opening
-from recollect.store.postgres.opening import Opened, opened
-from recollect.store.postgres.store import PostgresStore
+from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, entry
+from memorata.store.postgres import namespaces, opening
+from memorata.store.postgres.opening import Opened, opened
+from memorata.store.postgres.store import PostgresStore
 
 HOUR = timedelta(hours=1)
 ROW = np.eye(DIMENSION, dtype=np.float32)[:1]

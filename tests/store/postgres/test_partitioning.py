@@ -4,13 +4,13 @@ import numpy as np
 import psycopg
 import pytest
 
-import recollect
-from recollect.model.errors import InvalidArgument, ServerUnsuitable
-from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, entry, found_ids
-from recollect.store.postgres import indexing, partitioning, vectors
-from recollect.store.postgres.partitioning import make_partitioned
-from recollect.store.postgres.schema import OWNED
-from recollect.store.postgres.store import PostgresStore
+import memorata
+from memorata.model.errors import InvalidArgument, ServerUnsuitable
+from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, entry, found_ids
+from memorata.store.postgres import indexing, partitioning, vectors
+from memorata.store.postgres.partitioning import make_partitioned
+from memorata.store.postgres.schema import OWNED
+from memorata.store.postgres.store import PostgresStore
 
 TALK = (
     "Anna prefers green tea from Lisbon.",
@@ -40,8 +40,8 @@ def test_every_table_of_namespaces_is_partitioned(parted: str) -> None:
 
 def test_memories_in_partitions_are_recalled_as_from_a_file(parted: str) -> None:
     with (
-        recollect.open(parted, embedder="lexical") as ours,
-        recollect.open(":memory:", embedder="lexical") as file,
+        memorata.open(parted, embedder="lexical") as ours,
+        memorata.open(":memory:", embedder="lexical") as file,
     ):
         for engine in (ours, file):
             for person in range(6):

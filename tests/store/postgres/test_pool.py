@@ -8,11 +8,11 @@ from time import monotonic
 import psycopg
 import pytest
 
-from recollect.model.errors import PoolExhausted, StoreError, StoreUnavailable
-from recollect.store.postgres.connection import Server
-from recollect.store.postgres.database import Database
-from recollect.store.postgres.pool import Pool
-from recollect.store.postgres.store import PostgresStore
+from memorata.model.errors import PoolExhausted, StoreError, StoreUnavailable
+from memorata.store.postgres.connection import Server
+from memorata.store.postgres.database import Database
+from memorata.store.postgres.pool import Pool
+from memorata.store.postgres.store import PostgresStore
 
 Opener = Callable[..., Pool]
 

@@ -4,9 +4,9 @@ import numpy as np
 import psycopg
 import pytest
 
-from recollect.store.postgres.store import PostgresStore
-from recollect.store.recall_log import LogBounds, LoggedRecall
-from recollect.store.samples import HERE, NOW, THERE, entry
+from memorata.store.postgres.store import PostgresStore
+from memorata.store.recall_log import LogBounds, LoggedRecall
+from memorata.store.samples import HERE, NOW, THERE, entry
 
 
 def logged(

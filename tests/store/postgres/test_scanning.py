@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, entry
-from recollect.store.port import Expecting, Floats
-from recollect.store.postgres import scanning, view
-from recollect.store.postgres.store import PostgresStore
+from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, entry
+from memorata.store.port import Expecting, Floats
+from memorata.store.postgres import scanning, view
+from memorata.store.postgres.store import PostgresStore
 
 
 def directions(count: int, seed: int) -> Floats:

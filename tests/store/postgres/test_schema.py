@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 import psycopg
 import pytest
 
-from recollect.store.postgres.schema import OWNED
+from memorata.store.postgres.schema import OWNED
 
 COMMON = {
-    "access_keys", "embedders", "leases", "namespaces", "purges", "recall_bytes", "recollect_schema",
+    "access_keys", "embedders", "leases", "namespaces", "purges", "recall_bytes", "memorata_schema",
     "replies", "settings", "tenants", "writers",
 }  # fmt: skip
 """The tables that belong to no namespace alone."""

@@ -6,17 +6,17 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
-from recollect.index.record import Records, unpacked
-from recollect.store.conformance import HERE, NOW, entry
-from recollect.store.filters import parse
-from recollect.store.postgres import namespaces, sight
-from recollect.store.postgres.connection import Server
-from recollect.store.postgres.database import Database
-from recollect.store.postgres.namespaces import Namespace
-from recollect.store.postgres.opening import opened
-from recollect.store.postgres.sight import Restriction, Sight, among, both, filtered, look, without_terms
-from recollect.store.postgres.store import PostgresStore
-from recollect.store.postgres.words import NUMBER_OF
+from memorata.index.record import Records, unpacked
+from memorata.store.conformance import HERE, NOW, entry
+from memorata.store.filters import parse
+from memorata.store.postgres import namespaces, sight
+from memorata.store.postgres.connection import Server
+from memorata.store.postgres.database import Database
+from memorata.store.postgres.namespaces import Namespace
+from memorata.store.postgres.opening import opened
+from memorata.store.postgres.sight import Restriction, Sight, among, both, filtered, look, without_terms
+from memorata.store.postgres.store import PostgresStore
+from memorata.store.postgres.words import NUMBER_OF
 
 HOUR = timedelta(hours=1)
 SLOTS = {"plain": 0, "old": 1, "ended": 2, "ends": 3, "wrong": 4, "right": 5, "forgotten": 6}

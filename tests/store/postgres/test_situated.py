@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from recollect.model.period import Period
-from recollect.model.place import Place
-from recollect.store.postgres.store import PostgresStore
-from recollect.store.samples import HERE, NOW, entry, found_ids
+from memorata.model.period import Period
+from memorata.model.place import Place
+from memorata.store.postgres.store import PostgresStore
+from memorata.store.samples import HERE, NOW, entry, found_ids
 
 
 def near(store: PostgresStore, places: Sequence[tuple[float, float]], here: Place, limit: int) -> list[str]:

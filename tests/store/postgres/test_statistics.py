@@ -6,11 +6,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
-from recollect.store.postgres.database import Database
-from recollect.store.postgres.schema import OWNED
-from recollect.store.postgres.statistics import counted
-from recollect.store.postgres.store import PostgresStore
+from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
+from memorata.store.postgres.database import Database
+from memorata.store.postgres.schema import OWNED
+from memorata.store.postgres.statistics import counted
+from memorata.store.postgres.store import PostgresStore
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """The store on a server keeps every promise of the contract."""
 
-from recollect.store.conformance import StoreConformance
+from memorata.store.conformance import StoreConformance
 
 
 class TestServer(StoreConformance):

@@ -10,21 +10,21 @@ import numpy as np
 import psycopg
 import pytest
 
-from recollect.index.lexical import LexicalQuery
-from recollect.model.entity import Relation
-from recollect.model.errors import InvalidArgument, LeaseLost, MemoryNotFound, ServerUnsuitable, StoreError
-from recollect.model.feedback import Feedback, Signal
-from recollect.model.memory import Source
-from recollect.model.place import Place
-from recollect.store.access import ApiKey, Reply
-from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
-from recollect.store.embedding import Embedded
-from recollect.store.port import Hidden
-from recollect.store.postgres.schema import OWNED
-from recollect.store.postgres.store import PostgresStore
-from recollect.store.postgres.tenants import admit, dismiss
-from recollect.store.recall_log import LogBounds, LoggedRecall, Sighting
-from recollect.store.repeats import Contradiction, Repeat
+from memorata.index.lexical import LexicalQuery
+from memorata.model.entity import Relation
+from memorata.model.errors import InvalidArgument, LeaseLost, MemoryNotFound, ServerUnsuitable, StoreError
+from memorata.model.feedback import Feedback, Signal
+from memorata.model.memory import Source
+from memorata.model.place import Place
+from memorata.store.access import ApiKey, Reply
+from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
+from memorata.store.embedding import Embedded
+from memorata.store.port import Hidden
+from memorata.store.postgres.schema import OWNED
+from memorata.store.postgres.store import PostgresStore
+from memorata.store.postgres.tenants import admit, dismiss
+from memorata.store.recall_log import LogBounds, LoggedRecall, Sighting
+from memorata.store.repeats import Contradiction, Repeat
 
 SECRET = "what bob said"
 

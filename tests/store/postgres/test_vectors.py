@@ -8,11 +8,11 @@ import numpy as np
 import psycopg
 import pytest
 
-from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, THERE, entry, found_ids, query
-from recollect.store.filters import parse
-from recollect.store.postgres import indexing, methods, opening, sight, vectors
-from recollect.store.postgres.sight import Restriction
-from recollect.store.postgres.store import PostgresStore
+from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, THERE, entry, found_ids, query
+from memorata.store.filters import parse
+from memorata.store.postgres import indexing, methods, opening, sight, vectors
+from memorata.store.postgres.sight import Restriction
+from memorata.store.postgres.store import PostgresStore
 
 
 @pytest.fixture

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.index.lexical import LexicalQuery
-from recollect.model.memory import Memory, Source
-from recollect.model.period import Period
-from recollect.model.place import Place
-from recollect.rank.bm25 import BM25
-from recollect.rank.context import Reading
-from recollect.store.filters import parse
-from recollect.store.port import Entry, Found, Store, View
-from recollect.store.postgres import essential, lexical, lists, opening, sight, words
-from recollect.store.postgres.store import PostgresStore
-from recollect.store.sqlite.store import SqliteStore
+from memorata.index.lexical import LexicalQuery
+from memorata.model.memory import Memory, Source
+from memorata.model.period import Period
+from memorata.model.place import Place
+from memorata.rank.bm25 import BM25
+from memorata.rank.context import Reading
+from memorata.store.filters import parse
+from memorata.store.port import Entry, Found, Store, View
+from memorata.store.postgres import essential, lexical, lists, opening, sight, words
+from memorata.store.postgres.store import PostgresStore
+from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 DIMENSION = 4

@@ -3,12 +3,12 @@
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from recollect.index.lexical import LexicalQuery
-from recollect.model.memory import Memory
-from recollect.store.conformance import HERE, NOW
-from recollect.store.port import Entry
-from recollect.store.postgres.store import PostgresStore
-from recollect.store.postgres.words import key_of
+from memorata.index.lexical import LexicalQuery
+from memorata.model.memory import Memory
+from memorata.store.conformance import HERE, NOW
+from memorata.store.port import Entry
+from memorata.store.postgres.store import PostgresStore
+from memorata.store.postgres.words import key_of
 
 TERMS = st.text(st.sampled_from("\\\t\n\r\x00\x01N.é'\"%") | st.characters(codec="utf-8"), min_size=1)
 

@@ -1,6 +1,6 @@
 """What is counted, and under which number; what the counts are good for is in `test_database.py`."""
 
-from recollect.store.postgres.writers import Writer, adding_up, adding_up_the_silent
+from memorata.store.postgres.writers import Writer, adding_up, adding_up_the_silent
 
 
 def test_no_two_count_under_one_number() -> None:

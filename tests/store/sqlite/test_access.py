@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.model.memory import Memory
-from recollect.store.access import ApiKey, Reply
-from recollect.store.port import Entry
-from recollect.store.sqlite.store import SqliteStore
+from memorata.model.memory import Memory
+from memorata.store.access import ApiKey, Reply
+from memorata.store.port import Entry
+from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 KEY = ApiKey("k1", "mine", b"digest", ("*",), ("read",), NOW)

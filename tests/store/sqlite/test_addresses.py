@@ -10,46 +10,46 @@ from typing import cast
 import numpy as np
 import pytest
 
-import recollect
-from recollect.duplicates.fingerprint import fingerprint
-from recollect.embed import LexicalEmbedder
-from recollect.model import Source
-from recollect.model.errors import InvalidArgument
-from recollect.store.repeats import Repeat
-from recollect.store.sqlite import addresses
-from recollect.store.sqlite.hashes import fingerprint_key
-from recollect.store.sqlite.schema import ADDRESSED
-from recollect.store.sqlite.store import SqliteStore
+import memorata
+from memorata.duplicates.fingerprint import fingerprint
+from memorata.embed import LexicalEmbedder
+from memorata.model import Source
+from memorata.model.errors import InvalidArgument
+from memorata.store.repeats import Repeat
+from memorata.store.sqlite import addresses
+from memorata.store.sqlite.hashes import fingerprint_key
+from memorata.store.sqlite.schema import ADDRESSED
+from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
 
-def opened(path: Path, duplicates: str = "near") -> recollect.Engine:
-    return recollect.open(
+def opened(path: Path, duplicates: str = "near") -> memorata.Engine:
+    return memorata.open(
         path, embedder=LexicalEmbedder(dimension=16), clock=lambda: NOW, duplicates=duplicates
     )
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[recollect.Engine]:
+def memory(tmp_path: Path) -> Iterator[memorata.Engine]:
     with opened(tmp_path / "m.db", duplicates="off") as engine:
         yield engine
 
 
-def connection_of(engine: recollect.Engine) -> sqlite3.Connection:
+def connection_of(engine: memorata.Engine) -> sqlite3.Connection:
     return cast(SqliteStore, engine.store)._connection
 
 
-def sizes(engine: recollect.Engine) -> list[int]:
+def sizes(engine: memorata.Engine) -> list[int]:
     rows = connection_of(engine).execute("SELECT entries FROM address_runs ORDER BY number")
     return [entries for (entries,) in rows]
 
 
-def waiting(engine: recollect.Engine) -> int:
+def waiting(engine: memorata.Engine) -> int:
     return int(connection_of(engine).execute("SELECT count(*) FROM new_addresses").fetchone()[0])
 
 
-def places(engine: recollect.Engine) -> set[int]:
+def places(engine: memorata.Engine) -> set[int]:
     connection = connection_of(engine)
     found = {place for (place,) in connection.execute("SELECT place FROM new_addresses")}
     for run in addresses.Book().runs(connection):
@@ -57,13 +57,13 @@ def places(engine: recollect.Engine) -> set[int]:
     return found
 
 
-def said_before(engine: recollect.Engine, text: str) -> list[str]:
+def said_before(engine: memorata.Engine, text: str) -> list[str]:
     return [
         each.id for each in engine.store.same("default", [fingerprint(text)], NOW).get(fingerprint(text), [])
     ]
 
 
-def test_those_that_come_one_by_one_wait_until_there_are_enough(memory: recollect.Engine) -> None:
+def test_those_that_come_one_by_one_wait_until_there_are_enough(memory: memorata.Engine) -> None:
     for number in range(255):
         memory.remember(f"note {number}")
     assert (sizes(memory), waiting(memory)) == ([], 510)
@@ -72,7 +72,7 @@ def test_those_that_come_one_by_one_wait_until_there_are_enough(memory: recollec
     assert len(said_before(memory, "note 7")) == 1
 
 
-def test_they_become_a_run_where_no_namespace_has_enough_for_a_segment(memory: recollect.Engine) -> None:
+def test_they_become_a_run_where_no_namespace_has_enough_for_a_segment(memory: memorata.Engine) -> None:
     for number in range(1, 600):
         memory.remember(f"note {number}", namespace=f"tenant-{number % 20}")
         assert sizes(memory) == ([] if number < 512 else [1_024])
@@ -80,7 +80,7 @@ def test_they_become_a_run_where_no_namespace_has_enough_for_a_segment(memory: r
     assert memory.check() == []
 
 
-def test_runs_of_a_size_become_one(memory: recollect.Engine) -> None:
+def test_runs_of_a_size_become_one(memory: memorata.Engine) -> None:
     for batch in range(8):
         memory.remember_many([f"note {batch} {number}" for number in range(300)])
         assert len(sizes(memory)) == (batch + 1 if batch < 7 else 1)
@@ -89,7 +89,7 @@ def test_runs_of_a_size_become_one(memory: recollect.Engine) -> None:
     assert memory.check() == []
 
 
-def test_turns_of_a_transcript_have_an_address_of_their_vector_alone(memory: recollect.Engine) -> None:
+def test_turns_of_a_transcript_have_an_address_of_their_vector_alone(memory: memorata.Engine) -> None:
     memory.remember("yes", source=Source("Anna", "chat", 1))
     assert (waiting(memory), said_before(memory, "yes")) == (1, [])
 
@@ -104,7 +104,7 @@ def test_another_process_finds_what_was_added_and_merged_since(tmp_path: Path) -
         assert other.remember("a last one").id == first.id
 
 
-def test_what_was_undone_is_not_remembered_as_written(memory: recollect.Engine) -> None:
+def test_what_was_undone_is_not_remembered_as_written(memory: memorata.Engine) -> None:
     def half_done() -> None:
         with memory.store.together():
             memory.remember_many([f"undone {number}" for number in range(300)])
@@ -131,7 +131,7 @@ def test_what_is_said_again_and_again_has_one_address(tmp_path: Path) -> None:
         assert memory.check() == []
 
 
-def test_what_is_current_again_is_found_again(memory: recollect.Engine) -> None:
+def test_what_is_current_again_is_found_again(memory: memorata.Engine) -> None:
     first, second = memory.remember_many(["tea", "tea"])
     run = memory.store.start_run("default", "merge", NOW)
     memory.store.repeat("default", [Repeat(second.id, first.id, "exact", "again", NOW, run=run.number)])
@@ -161,7 +161,7 @@ def test_a_purge_takes_the_addresses_and_brings_back_those_of_what_was_corrected
 def test_vectors_of_another_embedder_lose_their_addresses_when_all_are_gone(tmp_path: Path) -> None:
     with opened(tmp_path / "m.db") as memory:
         memory.remember_many([f"note {number}" for number in range(300)])
-    with recollect.open(tmp_path / "m.db", embedder=LexicalEmbedder(dimension=24)) as memory:
+    with memorata.open(tmp_path / "m.db", embedder=LexicalEmbedder(dimension=24)) as memory:
         assert len(places(memory)) == 600
         assert memory.store.drop_vectors(100) == 100
         assert len(places(memory)) == 600
@@ -260,11 +260,11 @@ def test_a_file_of_the_schema_before_gets_its_addresses(tmp_path: Path) -> None:
     ],
 )
 def test_values_of_another_kind_are_damage_too(tmp_path: Path, damage: str) -> None:
-    with recollect.open(tmp_path / "m.db", embedder=LexicalEmbedder(dimension=16)) as memory:
+    with memorata.open(tmp_path / "m.db", embedder=LexicalEmbedder(dimension=16)) as memory:
         memory.remember_many([f"note number {number}" for number in range(300)])
         memory.remember("one by itself")
         cast("SqliteStore", memory.store)._connection.execute(damage)
-    with recollect.open(tmp_path / "m.db", embedder=LexicalEmbedder(dimension=16)) as memory:
+    with memorata.open(tmp_path / "m.db", embedder=LexicalEmbedder(dimension=16)) as memory:
         memory.remember("note number 7")
         memory.remember_many([f"another {number}" for number in range(300)])
         memory.check(repair=True)
@@ -274,12 +274,12 @@ def test_values_of_another_kind_are_damage_too(tmp_path: Path, damage: str) -> N
 
 
 def test_a_purge_over_damaged_addresses_leaves_none_of_the_namespace(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db", embedder=LexicalEmbedder(dimension=16)) as memory:
+    with memorata.open(tmp_path / "m.db", embedder=LexicalEmbedder(dimension=16)) as memory:
         memory.remember_many([f"secret {number}" for number in range(300)], namespace="bob")
         cast("SqliteStore", memory.store)._connection.execute(
             "UPDATE address_runs SET run = zeroblob(length(run))"
         )
-    with recollect.open(tmp_path / "m.db", embedder=LexicalEmbedder(dimension=16)) as memory:
+    with memorata.open(tmp_path / "m.db", embedder=LexicalEmbedder(dimension=16)) as memory:
         memory.purge_namespace("bob")
         connection = cast("SqliteStore", memory.store)._connection
         assert sum(map(len, addresses.Book().runs(connection))) == 0

@@ -8,17 +8,17 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-import recollect
-from recollect.embed.lexical import LexicalEmbedder
-from recollect.index import approximate as index_approximate
-from recollect.model.errors import InvalidArgument
-from recollect.model.memory import Memory
-from recollect.store.conformance import NOW
-from recollect.store.embedding import Embedded
-from recollect.store.port import Entry, Terms
-from recollect.store.sqlite import approximation, loading
-from recollect.store.sqlite.methods import BITS, CELLS
-from recollect.store.sqlite.store import SqliteStore
+import memorata
+from memorata.embed.lexical import LexicalEmbedder
+from memorata.index import approximate as index_approximate
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Memory
+from memorata.store.conformance import NOW
+from memorata.store.embedding import Embedded
+from memorata.store.port import Entry, Terms
+from memorata.store.sqlite import approximation, loading
+from memorata.store.sqlite.methods import BITS, CELLS
+from memorata.store.sqlite.store import SqliteStore
 
 DIMENSION = 32
 COUNT = 1_500
@@ -237,7 +237,7 @@ def test_a_damaged_one_is_not_used_and_is_told_of_and_made_anew(store: SqliteSto
     assert nearest(other, 700) == 700
     found = other.statistics()
     assert found["vector_search"] == {"exact": 0, "sign bits": 1, "approximate": 0}
-    assert "recollect maintain makes it anew" in found["vector_search_advice"]
+    assert "memorata maintain makes it anew" in found["vector_search_advice"]
     assert any("approximate index" in problem for problem in other.check(words))
     assert renewed(other) == 1
     assert index_of(other) is not None
@@ -282,7 +282,7 @@ def test_one_of_another_version_of_the_library_is_made_anew(
     monkeypatch.setattr(index_approximate, "_maker", lambda faiss: "faiss 99.0")
     other = opened(store.path)
     assert index_of(other) is None
-    assert "and this is faiss 99.0: recollect maintain" in other.statistics()["vector_search_advice"]
+    assert "and this is faiss 99.0: memorata maintain" in other.statistics()["vector_search_advice"]
     assert renewed(other) == 1
     assert index_of(other) is not None
     other.close()
@@ -299,7 +299,7 @@ def test_without_the_library_bits_are_scanned_and_doctor_says_what_to_install(
     assert renewed(other) == 0
     found = other.statistics()
     assert found["vector_search"] == {"exact": 0, "sign bits": 1, "approximate": 0}
-    assert "pip install 'recollect[ann]'" in found["vector_search_advice"]
+    assert "pip install 'memorata[ann]'" in found["vector_search_advice"]
     # A purge needs no library.
     other.purge("default", ["m3"])
     other.close()
@@ -327,7 +327,7 @@ def test_statistics_say_how_each_namespace_is_searched(store: SqliteStore) -> No
     store.add([Entry(few, words(few), ROWS[:1])])
     before = store.statistics()
     assert before["vector_search"] == {"exact": 1, "sign bits": 1, "approximate": 0}
-    assert "recollect maintain makes it" in before["vector_search_advice"]
+    assert "memorata maintain makes it" in before["vector_search_advice"]
     renewed(store)
     after = store.statistics()
     assert after["vector_search"] == {"exact": 1, "sign bits": 0, "approximate": 1}
@@ -355,7 +355,7 @@ def test_maintain_makes_it_and_a_recall_says_that_it_was_used(
 ) -> None:
     monkeypatch.setattr(loading, "EXACT", 100)
     embedder = LexicalEmbedder(dimension=DIMENSION)
-    with recollect.open(tmp_path / "m.db", embedder=embedder, approximate_from=600) as memory:
+    with memorata.open(tmp_path / "m.db", embedder=embedder, approximate_from=600) as memory:
         memory.remember_many([f"Anna has cup number{number}" for number in range(600)])
         assert memory.recall("the cup number77").methods["vectors"] == BITS
         before = [hit.memory.content for hit in memory.recall("the cup number77").hits]

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.model.errors import InvalidArgument, StoreCorrupt, StoreError, StoreUnavailable
-from recollect.model.memory import Memory
-from recollect.store.conformance import (
+from memorata.model.errors import InvalidArgument, StoreCorrupt, StoreError, StoreUnavailable
+from memorata.model.memory import Memory
+from memorata.store.conformance import (
     DIMENSION,
     EMBEDDER,
     HERE,
@@ -20,8 +20,8 @@ from recollect.store.conformance import (
     entry,
     words,
 )
-from recollect.store.port import Terms
-from recollect.store.sqlite.store import SqliteStore
+from memorata.store.port import Terms
+from memorata.store.sqlite.store import SqliteStore
 
 
 @pytest.fixture
@@ -108,8 +108,8 @@ def test_who_is_killed_on_the_way_leaves_no_file_of_that_name(store: SqliteStore
     script = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "from recollect.store.sqlite import backup\n"
-        "from recollect.store.sqlite.store import SqliteStore\n"
+        "from memorata.store.sqlite import backup\n"
+        "from memorata.store.sqlite.store import SqliteStore\n"
         "backup._to_disk = lambda path: os.kill(os.getpid(), signal.SIGKILL)\n"
         "SqliteStore(sys.argv[1]).backup(Path(sys.argv[2]))\n"
     )

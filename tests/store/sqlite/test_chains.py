@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.model.memory import Memory
-from recollect.store.conformance import HERE, entry, words
-from recollect.store.port import Entry, Terms
-from recollect.store.sqlite.chains import broken_links
-from recollect.store.sqlite.store import SqliteStore
+from memorata.model.memory import Memory
+from memorata.store.conformance import HERE, entry, words
+from memorata.store.port import Entry, Terms
+from memorata.store.sqlite.chains import broken_links
+from memorata.store.sqlite.store import SqliteStore
 
 
 def terms_of(memory: Memory) -> Terms:

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from recollect.index.codes import Codes
-from recollect.index.postings import PLACES, opened
-from recollect.index.record import packed
-from recollect.model.memory import Memory
-from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, direction, entry, words
-from recollect.store.port import Terms
-from recollect.store.sqlite.check import Problem, file_problems, problems
-from recollect.store.sqlite.store import SqliteStore
+from memorata.index.codes import Codes
+from memorata.index.postings import PLACES, opened
+from memorata.index.record import packed
+from memorata.model.memory import Memory
+from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, direction, entry, words
+from memorata.store.port import Terms
+from memorata.store.sqlite.check import Problem, file_problems, problems
+from memorata.store.sqlite.store import SqliteStore
 
 
 def terms_of(memory: Memory) -> Terms:

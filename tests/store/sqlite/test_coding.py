@@ -6,14 +6,14 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from recollect.index.codes import Codes
-from recollect.model.errors import IndexCorrupt
-from recollect.model.memory import Memory
-from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
-from recollect.store.port import Terms
-from recollect.store.sqlite import coding, loading, segments, writing
-from recollect.store.sqlite.segments import stored_vectors
-from recollect.store.sqlite.store import SqliteStore
+from memorata.index.codes import Codes
+from memorata.model.errors import IndexCorrupt
+from memorata.model.memory import Memory
+from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
+from memorata.store.port import Terms
+from memorata.store.sqlite import coding, loading, segments, writing
+from memorata.store.sqlite.segments import stored_vectors
+from memorata.store.sqlite.store import SqliteStore
 
 
 @pytest.fixture

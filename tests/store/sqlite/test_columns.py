@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.memory import Memory, Source, Tier
-from recollect.model.place import Place
-from recollect.store.sqlite.columns import insertion
-from recollect.store.sqlite.connection import connect
-from recollect.store.sqlite.places import place
-from recollect.store.sqlite.rows import COLUMNS, row
+from memorata.model.memory import Memory, Source, Tier
+from memorata.model.place import Place
+from memorata.store.sqlite.columns import insertion
+from memorata.store.sqlite.connection import connect
+from memorata.store.sqlite.places import place
+from memorata.store.sqlite.rows import COLUMNS, row
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2040, 1, 1)).map(lambda day: day.replace(tzinfo=UTC))

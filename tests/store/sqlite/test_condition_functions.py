@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from recollect.store.sqlite.condition_functions import register
+from memorata.store.sqlite.condition_functions import register
 
 Called = Callable[..., object]
 
@@ -20,7 +20,7 @@ def called() -> Iterator[Called]:
 
         def call(name: str, *given: str) -> object:
             marks = ", ".join("?" * len(given))
-            return connection.execute(f"SELECT recollect_{name}({marks})", given).fetchone()[0]
+            return connection.execute(f"SELECT memorata_{name}({marks})", given).fetchone()[0]
 
         yield call
 

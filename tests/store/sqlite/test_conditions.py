@@ -11,15 +11,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollect.model.memory import Memory, Source, Tier
-from recollect.model.place import Place
-from recollect.store.filter_tree import Field
-from recollect.store.filters import FIELDS, MAX_DEPTH, MAX_TERMS, MAX_VALUES, matches, parse
-from recollect.store.sqlite.condition_functions import register
-from recollect.store.sqlite.conditions import compiled
-from recollect.store.sqlite.connection import connect
-from recollect.store.sqlite.places import place
-from recollect.store.sqlite.rows import COLUMNS, row
+from memorata.model.memory import Memory, Source, Tier
+from memorata.model.place import Place
+from memorata.store.filter_tree import Field
+from memorata.store.filters import FIELDS, MAX_DEPTH, MAX_TERMS, MAX_VALUES, matches, parse
+from memorata.store.sqlite.condition_functions import register
+from memorata.store.sqlite.conditions import compiled
+from memorata.store.sqlite.connection import connect
+from memorata.store.sqlite.places import place
+from memorata.store.sqlite.rows import COLUMNS, row
 
 EPOCH = datetime(2026, 5, 7, tzinfo=UTC)
 

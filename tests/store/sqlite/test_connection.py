@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from recollect.model.errors import StoreCorrupt, StoreError, StoreUnavailable
-from recollect.store.sqlite import connection as module
-from recollect.store.sqlite.connection import connect, expect, once, reading, together, translated, writing
-from recollect.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
+from memorata.model.errors import StoreCorrupt, StoreError, StoreUnavailable
+from memorata.store.sqlite import connection as module
+from memorata.store.sqlite.connection import connect, expect, once, reading, together, translated, writing
+from memorata.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
 
 
 def pragma(connection: sqlite3.Connection, name: str) -> object:
@@ -184,7 +184,7 @@ def test_reading_is_one_view_also_inside_a_transaction(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "kind", "words"),
     [
-        (sqlite3.SQLITE_CORRUPT, StoreCorrupt, "recollect check`, or restore a backup"),
+        (sqlite3.SQLITE_CORRUPT, StoreCorrupt, "memorata check`, or restore a backup"),
         (sqlite3.SQLITE_NOTADB, StoreCorrupt, "name another file, or restore a backup"),
         (sqlite3.SQLITE_BUSY, StoreUnavailable, "stayed locked"),
         (sqlite3.SQLITE_BUSY_SNAPSHOT, StoreUnavailable, "stayed locked"),
@@ -330,6 +330,6 @@ def test_inside_what_is_written_together_one_reads_once_until_something_changes(
 
 def test_a_text_that_is_no_utf_8_is_damage(tmp_path: Path) -> None:
     connection = connect(tmp_path / "m.db")
-    with pytest.raises(StoreCorrupt, match="no UTF-8; run `recollect check`"), translated("m.db"):
+    with pytest.raises(StoreCorrupt, match="no UTF-8; run `memorata check`"), translated("m.db"):
         connection.execute("SELECT CAST(x'c3c3' AS TEXT)").fetchall()
     connection.close()

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect.model.memory import Memory
-from recollect.store.embedding import Embedded
-from recollect.store.port import Entry, Floats, Terms
-from recollect.store.sqlite import loading
-from recollect.store.sqlite.segments import TAIL
-from recollect.store.sqlite.store import SqliteStore
+from memorata.model.memory import Memory
+from memorata.store.embedding import Embedded
+from memorata.store.port import Entry, Floats, Terms
+from memorata.store.sqlite import loading
+from memorata.store.sqlite.segments import TAIL
+from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 COUNT = TAIL + 20

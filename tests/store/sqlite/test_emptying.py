@@ -2,10 +2,10 @@
 
 from contextlib import closing
 
-from recollect.store.access import Reply
-from recollect.store.conformance import HERE, NOW, THERE, entry, words
-from recollect.store.sqlite.emptying import owned_tables
-from recollect.store.sqlite.store import SqliteStore
+from memorata.store.access import Reply
+from memorata.store.conformance import HERE, NOW, THERE, entry, words
+from memorata.store.sqlite.emptying import owned_tables
+from memorata.store.sqlite.store import SqliteStore
 
 
 def test_every_table_that_carries_a_namespace_is_emptied() -> None:

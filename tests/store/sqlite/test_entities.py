@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-import recollect
-from recollect.model import Memory, Relation
-from recollect.model.errors import StoreCorrupt
-from recollect.store.conformance import HERE, NOW, THERE, entry, words
-from recollect.store.port import Terms
-from recollect.store.sqlite.store import SqliteStore
+import memorata
+from memorata.model import Memory, Relation
+from memorata.model.errors import StoreCorrupt
+from memorata.store.conformance import HERE, NOW, THERE, entry, words
+from memorata.store.port import Terms
+from memorata.store.sqlite.store import SqliteStore
 
 
 def terms_of(memory: Memory) -> Terms:
@@ -93,7 +93,7 @@ def test_a_repair_finds_names_again(store: SqliteStore) -> None:
 def test_names_that_only_a_purged_memory_mentioned_are_in_no_file(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     secrets = ("zqanna", "zqben", "zqalias", "zqabout", "zqkind", "zqtype", "zqold")
-    with recollect.open(path, embedder="lexical", durable=False) as memory:
+    with memorata.open(path, embedder="lexical", durable=False) as memory:
         said = memory.remember("x", entities=["zqanna"])
         memory.remember("y", entities=["Carl"])
         memory.describe_entity("zqanna", type="zqkind", aliases=["zqalias"], description="zqabout " * 2000)
@@ -114,7 +114,7 @@ def test_names_that_only_a_purged_memory_mentioned_are_in_no_file(tmp_path: Path
 
 
 def test_a_relation_that_is_taken_back_leaves_the_file_with_the_next_vacuum(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db", embedder="lexical", durable=False) as memory:
+    with memorata.open(tmp_path / "m.db", embedder="lexical", durable=False) as memory:
         memory.relate("zqanna", "zqknows", "zqben")
         memory.unrelate("zqanna", "zqknows", "zqben")
         memory.store.vacuum()

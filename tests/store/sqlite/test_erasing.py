@@ -8,12 +8,12 @@ from typing import cast
 
 import pytest
 
-import recollect
-from recollect.engine.engine import Engine
-from recollect.model.errors import PurgeUnfinished, StoreUnavailable
-from recollect.store.sqlite import segments, writing
-from recollect.store.sqlite.erasing import erase, is_owed
-from recollect.store.sqlite.store import SqliteStore
+import memorata
+from memorata.engine.engine import Engine
+from memorata.model.errors import PurgeUnfinished, StoreUnavailable
+from memorata.store.sqlite import segments, writing
+from memorata.store.sqlite.erasing import erase, is_owed
+from memorata.store.sqlite.store import SqliteStore
 
 WORDS = [f"w{n}" for n in range(500)]
 SECRET = re.compile(r"zqsecret\d+x\d+y")
@@ -34,7 +34,7 @@ def secrets_in(memory: Engine) -> set[str]:
 @pytest.mark.parametrize("seed", [11, 15, 18, 27, 31, 33, 36, 39, 43, 44, 54, 58, *range(100, 108)])
 def test_nothing_is_left_of_any_history_of_several_namespaces(tmp_path: Path, seed: int) -> None:
     dice = random.Random(seed)
-    with recollect.open(
+    with memorata.open(
         tmp_path / "m.db", embedder="lexical", durable=False, extract_entities=False
     ) as memory:
         for batch in range(10):
@@ -63,7 +63,7 @@ def test_nothing_is_left_of_any_field_nor_of_what_was_corrected(
     monkeypatch.setattr(segments, "TAIL", tail)
     dice = random.Random(seed)
     path = tmp_path / "m.db"
-    with recollect.open(path, embedder="lexical", durable=False) as memory:
+    with memorata.open(path, embedder="lexical", durable=False) as memory:
         for batch in range(8):
             texts = []
             for number in range(dice.choice([1, 5, 100])):
@@ -91,7 +91,7 @@ def test_nothing_is_left_of_any_field_nor_of_what_was_corrected(
 
 
 def test_a_session_is_kept_as_long_as_a_memory_is_of_it(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db", embedder=None) as memory:
+    with memorata.open(tmp_path / "m.db", embedder=None) as memory:
         for id_, session in (("a", "zqfirst"), ("b", "zqfirst"), ("c", "zqsecond")):
             memory.remember(f"tea {id_ * 3}", id=id_, source={"session": session})
         memory.purge("a", "c")
@@ -103,7 +103,7 @@ def test_a_session_is_kept_as_long_as_a_memory_is_of_it(tmp_path: Path) -> None:
 
 
 def test_many_memories_are_erased_at_once(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db", embedder="lexical") as memory:
+    with memorata.open(tmp_path / "m.db", embedder="lexical") as memory:
         said = memory.remember_many([f"zqsecret1x{n}y tea" for n in range(20)])
         statements: list[str] = []
         cast(SqliteStore, memory.store)._connection.set_trace_callback(statements.append)
@@ -114,14 +114,14 @@ def test_many_memories_are_erased_at_once(tmp_path: Path) -> None:
 
 def test_a_reader_that_keeps_the_log_makes_a_purge_say_that_it_is_unfinished(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         said = memory.remember("zqsecret1x1y tea")
         kept = memory.remember("coffee")
         reader = sqlite3.connect(path, isolation_level=None)
         reader.execute("BEGIN")
         before = reader.execute("SELECT id, content FROM memories").fetchall()
         cast(SqliteStore, memory.store)._connection.execute("PRAGMA busy_timeout = 10")
-        with pytest.raises(PurgeUnfinished, match=r"removed, but traces .* `recollect vacuum` erases them"):
+        with pytest.raises(PurgeUnfinished, match=r"removed, but traces .* `memorata vacuum` erases them"):
             memory.purge(said.id)
         # It is gone from every answer; whoever was looking still sees what there was when it began.
         assert memory.list(hidden=True).memories == (kept,)
@@ -142,7 +142,7 @@ def test_a_writer_that_comes_between_leaves_the_purge_to_be_finished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         said, other = memory.remember("zqsecret1x1y tea"), memory.remember("coffee")
         writer = sqlite3.connect(path, isolation_level=None)
         cast(SqliteStore, memory.store)._connection.execute("PRAGMA busy_timeout = 10")
@@ -152,7 +152,7 @@ def test_a_writer_that_comes_between_leaves_the_purge_to_be_finished(
             writer.execute("BEGIN IMMEDIATE")
             erase(connection, name)
 
-        monkeypatch.setattr("recollect.store.sqlite.store.erase", slow_erase)
+        monkeypatch.setattr("memorata.store.sqlite.store.erase", slow_erase)
         with pytest.raises(PurgeUnfinished, match="stayed locked by another process"):
             memory.purge(said.id)
         monkeypatch.undo()
@@ -167,7 +167,7 @@ def test_a_writer_that_comes_between_leaves_the_purge_to_be_finished(
 
 def test_a_vacuum_that_nothing_is_owed_to_says_only_that_it_could_not_run(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path, embedder="lexical") as memory:
+    with memorata.open(path, embedder="lexical") as memory:
         writer = sqlite3.connect(path, isolation_level=None)
         writer.execute("BEGIN IMMEDIATE")
         cast(SqliteStore, memory.store)._connection.execute("PRAGMA busy_timeout = 10")
@@ -180,8 +180,8 @@ def test_a_vacuum_that_nothing_is_owed_to_says_only_that_it_could_not_run(tmp_pa
 def test_who_erases_takes_back_no_later_note_than_it_saw(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with (
-        recollect.open(path, embedder="lexical") as memory,
-        recollect.open(path, embedder="lexical") as other,
+        memorata.open(path, embedder="lexical") as memory,
+        memorata.open(path, embedder="lexical") as other,
     ):
         said, second = memory.remember("tea"), memory.remember("zqsecret1x1y")
         statements: list[str] = []
@@ -191,7 +191,7 @@ def test_who_erases_takes_back_no_later_note_than_it_saw(tmp_path: Path) -> None
             if statement.startswith("DELETE FROM settings") and not statements:
                 statements.append(statement)
                 with pytest.MonkeyPatch.context() as patch:
-                    patch.setattr("recollect.store.sqlite.store.erase", lambda connection, name: None)
+                    patch.setattr("memorata.store.sqlite.store.erase", lambda connection, name: None)
                     other.purge(second.id)
 
         cast(SqliteStore, memory.store)._connection.set_trace_callback(purge_once)

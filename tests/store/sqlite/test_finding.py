@@ -5,12 +5,12 @@ from contextlib import closing
 
 import pytest
 
-from recollect.index.record import FORGOTTEN, changed
-from recollect.model.errors import MemoryNotFound
-from recollect.store.conformance import HERE, THERE, entry
-from recollect.store.sqlite import finding
-from recollect.store.sqlite.places import place
-from recollect.store.sqlite.store import SqliteStore
+from memorata.index.record import FORGOTTEN, changed
+from memorata.model.errors import MemoryNotFound
+from memorata.store.conformance import HERE, THERE, entry
+from memorata.store.sqlite import finding
+from memorata.store.sqlite.places import place
+from memorata.store.sqlite.store import SqliteStore
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.duplicates.fingerprint import fingerprint
-from recollect.store.sqlite.hashes import digest_key, digest_keys, fingerprint_key, fingerprint_keys
+from memorata.duplicates.fingerprint import fingerprint
+from memorata.store.sqlite.hashes import digest_key, digest_keys, fingerprint_key, fingerprint_keys
 
 FINGERPRINTS = (
     st.text(max_size=40) | st.text("0123456789abcdef ", min_size=14, max_size=34) | st.text().map(fingerprint)

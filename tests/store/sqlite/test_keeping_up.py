@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.index.lexical import LexicalQuery
-from recollect.index.partition import Partition
-from recollect.model.memory import Memory, Source
-from recollect.store.port import Entry, Floats
-from recollect.store.sqlite import keeping_up, loading
-from recollect.store.sqlite.segments import Namespace
-from recollect.store.sqlite.store import SqliteStore
+from memorata.index.lexical import LexicalQuery
+from memorata.index.partition import Partition
+from memorata.model.memory import Memory, Source
+from memorata.store.port import Entry, Floats
+from memorata.store.sqlite import keeping_up, loading
+from memorata.store.sqlite.segments import Namespace
+from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 ROWS: Floats = np.eye(3, dtype=np.float32)

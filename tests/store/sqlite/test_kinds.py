@@ -2,8 +2,8 @@ import sqlite3
 
 import pytest
 
-from recollect.store.sqlite.kinds import remove_wrong_kinds, undecoded, wrong_kinds
-from recollect.store.sqlite.schema import MIGRATIONS
+from memorata.store.sqlite.kinds import remove_wrong_kinds, undecoded, wrong_kinds
+from memorata.store.sqlite.schema import MIGRATIONS
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ import json
 from contextlib import closing
 from datetime import UTC, datetime
 
-from recollect.store.conformance import entry
-from recollect.store.recall_log import LogBounds, Sighting
-from recollect.store.sqlite import lessons
-from recollect.store.sqlite.store import SqliteStore
+from memorata.store.conformance import entry
+from memorata.store.recall_log import LogBounds, Sighting
+from memorata.store.sqlite import lessons
+from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 HERE = "acme/alice"

@@ -4,10 +4,10 @@ from contextlib import closing
 
 import pytest
 
-from recollect.model import Source
-from recollect.model.errors import StoreCorrupt
-from recollect.store.conformance import HERE, NOW, entry
-from recollect.store.sqlite.store import SqliteStore
+from memorata.model import Source
+from memorata.model.errors import StoreCorrupt
+from memorata.store.conformance import HERE, NOW, entry
+from memorata.store.sqlite.store import SqliteStore
 
 
 def test_more_links_than_one_statement_can_ask_for() -> None:
@@ -28,5 +28,5 @@ def test_a_list_that_cannot_be_read_is_damage() -> None:
     with closing(SqliteStore(":memory:")) as store:
         store.add([entry("m1", "tea", entities=("Anna",))])
         store._connection.execute("UPDATE memories SET entities = '[' || entities")
-        with pytest.raises(StoreCorrupt, match="a list in it cannot be read; run `recollect check`"):
+        with pytest.raises(StoreCorrupt, match="a list in it cannot be read; run `memorata check`"):
             list(store.links(HERE, 0))

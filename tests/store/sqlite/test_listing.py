@@ -5,9 +5,9 @@ from contextlib import closing
 
 import pytest
 
-from recollect.model.errors import InvalidArgument, MemoryNotFound, StoreCorrupt
-from recollect.store.conformance import HERE, THERE, entry
-from recollect.store.sqlite.store import SqliteStore
+from memorata.model.errors import InvalidArgument, MemoryNotFound, StoreCorrupt
+from memorata.store.conformance import HERE, THERE, entry
+from memorata.store.sqlite.store import SqliteStore
 
 
 @pytest.fixture

@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.store.conformance import HERE, THERE, entry
-from recollect.store.sqlite import segments, writing
-from recollect.store.sqlite.connection import connect
-from recollect.store.sqlite.lists import all_blocks, read_lists, segments_of, some_blocks
-from recollect.store.sqlite.store import SqliteStore
+from memorata.store.conformance import HERE, THERE, entry
+from memorata.store.sqlite import segments, writing
+from memorata.store.sqlite.connection import connect
+from memorata.store.sqlite.lists import all_blocks, read_lists, segments_of, some_blocks
+from memorata.store.sqlite.store import SqliteStore
 
 
 def test_lists_are_joined_over_all_segments_of_one_namespace(

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect.index import partition as index_partition
-from recollect.index.record import Records
-from recollect.model.memory import Memory
-from recollect.store.conformance import (
+from memorata.index import partition as index_partition
+from memorata.index.record import Records
+from memorata.model.memory import Memory
+from memorata.store.conformance import (
     DIMENSION,
     EMBEDDER,
     HERE,
@@ -23,10 +23,10 @@ from recollect.store.conformance import (
     query,
     words,
 )
-from recollect.store.filters import parse
-from recollect.store.port import Entry, Floats, Terms
-from recollect.store.sqlite import loading, segments, writing
-from recollect.store.sqlite.store import SqliteStore
+from memorata.store.filters import parse
+from memorata.store.port import Entry, Floats, Terms
+from memorata.store.sqlite import loading, segments, writing
+from memorata.store.sqlite.store import SqliteStore
 
 AIM = direction(*range(1, DIMENSION + 1))[0]
 

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-import recollect
-from recollect.embed import LexicalEmbedder
-from recollect.index.vectors import Vectors
-from recollect.store.sqlite.methods import BITS, POSTINGS, SCAN, methods, vectors_method
+import memorata
+from memorata.embed import LexicalEmbedder
+from memorata.index.vectors import Vectors
+from memorata.store.sqlite.methods import BITS, POSTINGS, SCAN, methods, vectors_method
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 
@@ -19,7 +19,7 @@ def test_few_vectors_are_compared_and_of_many_the_sign_bits(exact: bool, said: s
 
 
 def test_a_recall_says_what_was_searched_and_how() -> None:
-    with recollect.open(":memory:", embedder=LexicalEmbedder(dimension=16)) as memory:
+    with memorata.open(":memory:", embedder=LexicalEmbedder(dimension=16)) as memory:
         memory.remember("Anna prefers green tea")
         assert memory.recall("tea").methods == {"vectors": SCAN, "words": POSTINGS}
         assert memory.recall("tea", changes={"vector_pool": 0}).methods == {"words": POSTINGS}

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.model.errors import StoreError, StoreUnavailable
-from recollect.store.sqlite import connection as module
-from recollect.store.sqlite.connection import connect
-from recollect.store.sqlite.migrating import Migration
-from recollect.store.sqlite.schema import MIGRATIONS
+from memorata.model.errors import StoreError, StoreUnavailable
+from memorata.store.sqlite import connection as module
+from memorata.store.sqlite.connection import connect
+from memorata.store.sqlite.migrating import Migration
+from memorata.store.sqlite.schema import MIGRATIONS
 
 NOW = len(MIGRATIONS)
 NEXT = NOW + 1

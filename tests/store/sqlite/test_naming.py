@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from recollect.model import Relation
-from recollect.store.conformance import HERE, NOW
-from recollect.store.sqlite.store import SqliteStore
+from memorata.model import Relation
+from memorata.store.conformance import HERE, NOW
+from memorata.store.sqlite.store import SqliteStore
 
 
 def test_another_process_sees_what_was_declared(tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.duplicates.fingerprint import fingerprint
-from recollect.duplicates.openings import concern
-from recollect.model.memory import Memory, Source
-from recollect.store.port import Entry
-from recollect.store.repeats import Repeat
-from recollect.store.sqlite import openings
-from recollect.store.sqlite.store import SqliteStore
+from memorata.duplicates.fingerprint import fingerprint
+from memorata.duplicates.openings import concern
+from memorata.model.memory import Memory, Source
+from memorata.store.port import Entry
+from memorata.store.repeats import Repeat
+from memorata.store.sqlite import openings
+from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 HERE = "acme/alice"

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from recollect.index.record import RECORD
-from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
-from recollect.store.port import Entry
-from recollect.store.sqlite import pieces
-from recollect.store.sqlite.connection import connect
-from recollect.store.sqlite.pieces import add_records, add_vectors
-from recollect.store.sqlite.places import vectors_place
-from recollect.store.sqlite.store import SqliteStore
+from memorata.index.record import RECORD
+from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
+from memorata.store.port import Entry
+from memorata.store.sqlite import pieces
+from memorata.store.sqlite.connection import connect
+from memorata.store.sqlite.pieces import add_records, add_vectors
+from memorata.store.sqlite.places import vectors_place
+from memorata.store.sqlite.store import SqliteStore
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.store.room import EMBEDDERS, NAMESPACES, SLOTS
-from recollect.store.sqlite.places import place, vectors_place
+from memorata.store.room import EMBEDDERS, NAMESPACES, SLOTS
+from memorata.store.sqlite.places import place, vectors_place
 
 parts = st.tuples(st.integers(1, EMBEDDERS - 1), st.integers(1, NAMESPACES - 1), st.integers(0, SLOTS - 1))
 

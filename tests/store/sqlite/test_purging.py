@@ -5,9 +5,9 @@ from contextlib import closing
 
 import pytest
 
-from recollect.model.memory import Source
-from recollect.store.conformance import HERE, entry
-from recollect.store.sqlite.store import SqliteStore
+from memorata.model.memory import Source
+from memorata.store.conformance import HERE, entry
+from memorata.store.sqlite.store import SqliteStore
 
 
 @pytest.fixture

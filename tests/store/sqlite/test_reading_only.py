@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from recollect.model.errors import StoreReadOnly, StoreUnavailable
-from recollect.store.sqlite import connection as connecting
-from recollect.store.sqlite.connection import connect, reading, writing
-from recollect.store.sqlite.reading_only import ASKED_FOR, opened_to_read, refuse_to_write, unwritable
-from recollect.store.sqlite.schema import MIGRATIONS
+from memorata.model.errors import StoreReadOnly, StoreUnavailable
+from memorata.store.sqlite import connection as connecting
+from memorata.store.sqlite.connection import connect, reading, writing
+from memorata.store.sqlite.reading_only import ASKED_FOR, opened_to_read, refuse_to_write, unwritable
+from memorata.store.sqlite.schema import MIGRATIONS
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def test_a_file_that_is_older_or_empty_cannot_be_brought_up_to_date(file: Path) 
     older = sqlite3.connect(file)
     older.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
     older.close()
-    with pytest.raises(StoreReadOnly, match=rf"of an older Recollect \(schema {len(MIGRATIONS) - 1}\)"):
+    with pytest.raises(StoreReadOnly, match=rf"of an older Memorata \(schema {len(MIGRATIONS) - 1}\)"):
         connect(file, read_only=True)
     assert [path.name for path in file.parent.iterdir() if "backup" in path.name] == []
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from recollect.index.record import unpacked
-from recollect.model.memory import Memory, Source
-from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, direction, entry, words
-from recollect.store.port import Entry, Terms
-from recollect.store.sqlite.rebuilding import mend_file, session_numbers, unlisted
-from recollect.store.sqlite.store import SqliteStore
+from memorata.index.record import unpacked
+from memorata.model.memory import Memory, Source
+from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, direction, entry, words
+from memorata.store.port import Entry, Terms
+from memorata.store.sqlite.rebuilding import mend_file, session_numbers, unlisted
+from memorata.store.sqlite.store import SqliteStore
 
 
 def terms_of(memory: Memory) -> Terms:

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect.model.feedback import Feedback, Signal
-from recollect.store.conformance import entry
-from recollect.store.recall_log import LogBounds, LoggedRecall
-from recollect.store.sqlite import recall_log
-from recollect.store.sqlite.store import SqliteStore
+from memorata.model.feedback import Feedback, Signal
+from memorata.store.conformance import entry
+from memorata.store.recall_log import LogBounds, LoggedRecall
+from memorata.store.sqlite import recall_log
+from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 HERE = "acme/alice"

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from recollect.model import InvalidArgument, Relation
-from recollect.store.conformance import HERE, NOW, THERE, entry
-from recollect.store.sqlite.store import SqliteStore
+from memorata.model import InvalidArgument, Relation
+from memorata.store.conformance import HERE, NOW, THERE, entry
+from memorata.store.sqlite.store import SqliteStore
 
 
 @pytest.fixture

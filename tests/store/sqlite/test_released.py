@@ -7,11 +7,11 @@ from typing import cast
 
 import pytest
 
-import recollect
-from recollect.embed import LexicalEmbedder
-from recollect.model import Memory, Place, Relation, Source, Tier
-from recollect.store.sqlite.schema import MIGRATIONS
-from recollect.store.sqlite.store import SqliteStore
+import memorata
+from memorata.embed import LexicalEmbedder
+from memorata.model import Memory, Place, Relation, Source, Tier
+from memorata.store.sqlite.schema import MIGRATIONS
+from memorata.store.sqlite.store import SqliteStore
 
 FOLDER = Path(__file__).parent / "released"
 SCHEMAS = sorted(int(path.name.removeprefix("schema-").partition(".")[0]) for path in FOLDER.glob("*.db.gz"))
@@ -25,8 +25,8 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return made
 
 
-def opened(path: Path) -> recollect.Engine:
-    return recollect.open(
+def opened(path: Path) -> memorata.Engine:
+    return memorata.open(
         path, embedder=LexicalEmbedder(dimension=16), clock=lambda: START + timedelta(days=1)
     )
 

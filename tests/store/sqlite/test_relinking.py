@@ -2,10 +2,10 @@
 
 import sqlite3
 
-from recollect.store.repeats import Linked
-from recollect.store.samples import HERE, NOW, entry
-from recollect.store.sqlite.relinking import led_to
-from recollect.store.sqlite.store import SqliteStore
+from memorata.store.repeats import Linked
+from memorata.store.samples import HERE, NOW, entry
+from memorata.store.sqlite.relinking import led_to
+from memorata.store.sqlite.store import SqliteStore
 
 
 def test_a_chain_is_followed_to_its_end() -> None:

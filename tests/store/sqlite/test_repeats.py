@@ -3,14 +3,14 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import recollect
-from recollect.store.repeats import Repeat
+import memorata
+from memorata.store.repeats import Repeat
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
 
 def test_records_agree_with_rows_after_every_step(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "m.db", embedder="lexical", duplicates="off") as memory:
+    with memorata.open(tmp_path / "m.db", embedder="lexical", duplicates="off") as memory:
         first, second, third = memory.remember_many(["tea", "tea", "tea"])
         store = memory.store
         run = store.start_run("default", "merge", NOW)
@@ -26,9 +26,9 @@ def test_records_agree_with_rows_after_every_step(tmp_path: Path) -> None:
 
 def test_another_process_sees_repeats_at_once(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
-    with recollect.open(path, embedder="lexical", duplicates="off") as one:
+    with memorata.open(path, embedder="lexical", duplicates="off") as one:
         first, second = one.remember_many(["tea", "tea"])
-        with recollect.open(path, embedder="lexical") as other:
+        with memorata.open(path, embedder="lexical") as other:
             assert len(other.recall("tea", changes={"deduplicate": False})) == 2
             one.store.repeat("default", [Repeat(second.id, first.id, "exact", "again", NOW)])
             assert len(other.recall("tea", changes={"deduplicate": False})) == 1

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect.model.memory import Memory
-from recollect.store.embedding import Embedded
-from recollect.store.port import Entry, Floats
-from recollect.store.sqlite import loading
-from recollect.store.sqlite.store import SqliteStore
+from memorata.model.memory import Memory
+from memorata.store.embedding import Embedded
+from memorata.store.port import Entry, Floats
+from memorata.store.sqlite import loading
+from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.model.memory import Memory
-from recollect.store.conformance import HERE, NOW, entry, found_ids, query
-from recollect.store.sqlite.store import SqliteStore
+from memorata.model.memory import Memory
+from memorata.store.conformance import HERE, NOW, entry, found_ids, query
+from memorata.store.sqlite.store import SqliteStore
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.errors import StoreCorrupt
-from recollect.model.memory import Memory, Source, Tier
-from recollect.model.place import Place
-from recollect.store.sqlite.rows import COLUMNS, marks, memory, row, sound
+from memorata.model.errors import StoreCorrupt
+from memorata.model.memory import Memory, Source, Tier
+from memorata.model.place import Place
+from memorata.store.sqlite.rows import COLUMNS, marks, memory, row, sound
 
 times = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=5, minutes=30))])).filter(
     lambda value: 2 <= value.year <= 9998

@@ -1,7 +1,7 @@
 import sqlite3
 
-from recollect.store.sqlite.connection import connect
-from recollect.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
+from memorata.store.sqlite.connection import connect
+from memorata.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
 
 
 def test_the_file_says_whose_it_is() -> None:

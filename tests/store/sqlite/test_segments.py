@@ -4,12 +4,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from recollect.index.codes import Codes
-from recollect.index.postings import PLACES, found, opened, parts_of
-from recollect.store.conformance import DIMENSION, EMBEDDER, HERE, direction, entry
-from recollect.store.sqlite import segments, writing
-from recollect.store.sqlite.segments import stored_vectors
-from recollect.store.sqlite.store import SqliteStore
+from memorata.index.codes import Codes
+from memorata.index.postings import PLACES, found, opened, parts_of
+from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, direction, entry
+from memorata.store.sqlite import segments, writing
+from memorata.store.sqlite.segments import stored_vectors
+from memorata.store.sqlite.store import SqliteStore
 
 
 @pytest.fixture

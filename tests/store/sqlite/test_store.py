@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from recollect.model.errors import InvalidArgument, StoreError
-from recollect.model.memory import Memory
-from recollect.store.conformance import (
+from memorata.model.errors import InvalidArgument, StoreError
+from memorata.model.memory import Memory
+from memorata.store.conformance import (
     DIMENSION,
     EMBEDDER,
     HERE,
@@ -17,8 +17,8 @@ from recollect.store.conformance import (
     query,
     words,
 )
-from recollect.store.port import Store, Terms
-from recollect.store.sqlite.store import SqliteStore
+from memorata.store.port import Store, Terms
+from memorata.store.sqlite.store import SqliteStore
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import recollect
-from recollect.index.lexical import LexicalQuery
-from recollect.model import Period, Place, Source
-from recollect.rank.context import Reading
-from recollect.store.sqlite.view import SqliteView
+import memorata
+from memorata.index.lexical import LexicalQuery
+from memorata.model import Period, Place, Source
+from memorata.rank.context import Reading
+from memorata.store.sqlite.view import SqliteView
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 FIELDS = {"content": 1.0}
@@ -19,8 +19,8 @@ READING = Reading(before=0.7, after=0.3)
 
 
 @pytest.fixture
-def memory() -> Iterator[recollect.Engine]:
-    with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as engine:
+def memory() -> Iterator[memorata.Engine]:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW) as engine:
         engine.remember_many(
             [
                 {"id": "a", "content": "the teapot", "source": {"session": "s", "position": 0}},
@@ -37,7 +37,7 @@ def memory() -> Iterator[recollect.Engine]:
         yield engine
 
 
-def test_neighbours_are_those_that_may_be_returned(memory: recollect.Engine) -> None:
+def test_neighbours_are_those_that_may_be_returned(memory: memorata.Engine) -> None:
     with memory.store.view("default", NOW) as view:
         assert view.neighbours(np.array([0]), 2).tolist() == [1, 2]
     memory.forget("b")
@@ -47,7 +47,7 @@ def test_neighbours_are_those_that_may_be_returned(memory: recollect.Engine) -> 
         assert view.without(np.array([0, 2, 3]), ["teapot"]).tolist() == [2, 3]
 
 
-def test_the_words_of_a_neighbour_that_was_forgotten_are_not_read(memory: recollect.Engine) -> None:
+def test_the_words_of_a_neighbour_that_was_forgotten_are_not_read(memory: memorata.Engine) -> None:
     query = LexicalQuery({"teapot": 1.0}, FIELDS)
     slots = np.array([1, 3])
     with memory.store.view("default", NOW) as view:
@@ -69,7 +69,7 @@ def test_where_nobody_has_a_neighbour_context_changes_no_score_by_a_bit() -> Non
     slots = np.arange(len(contents))
     scores = []
     for source in (Source(), Source(session="s", position=0)):
-        with recollect.open(":memory:", embedder="lexical", clock=lambda: NOW) as engine:
+        with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW) as engine:
             engine.remember_many([{"content": each, "tags": ["tea"]} for each in contents])
             # One session anywhere, and the table of terms and neighbours is made.
             engine.remember("nothing of it", source=source)
@@ -85,7 +85,7 @@ def test_where_nobody_has_a_neighbour_context_changes_no_score_by_a_bit() -> Non
     assert scores[0] == scores[1]
 
 
-def test_cosines_of_some_are_those_of_the_search(memory: recollect.Engine) -> None:
+def test_cosines_of_some_are_those_of_the_search(memory: memorata.Engine) -> None:
     assert memory.embedder is not None
     aim = memory.embedder.embed_query("the teapot")
     with memory.store.view("default", NOW) as view:
@@ -93,7 +93,7 @@ def test_cosines_of_some_are_those_of_the_search(memory: recollect.Engine) -> No
         assert view.cosines(aim, found.slots).tolist() == pytest.approx(found.scores.tolist(), abs=1e-6)
 
 
-def test_time_and_place(memory: recollect.Engine) -> None:
+def test_time_and_place(memory: memorata.Engine) -> None:
     then = Period(NOW - timedelta(days=10), NOW - timedelta(days=8))
     with memory.store.view("default", NOW) as view:
         assert view.timely(then, 5).slots.tolist() == [3]
@@ -104,7 +104,7 @@ def test_time_and_place(memory: recollect.Engine) -> None:
 
 def test_kept_blocks_say_what_read_ones_do_and_go_with_their_generation(tmp_path: Path) -> None:
     words = [f"word{number}" for number in range(40)]
-    with recollect.open(tmp_path / "m.db", embedder="lexical", clock=lambda: NOW) as engine:
+    with memorata.open(tmp_path / "m.db", embedder="lexical", clock=lambda: NOW) as engine:
         # Enough of them to be in a segment and no longer in the tail.
         items = [{"content": f"{word} number {number}"} for number in range(30) for word in words]
         engine.remember_many(items, duplicates="off")

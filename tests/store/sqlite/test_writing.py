@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.index.codes import Codes
-from recollect.index.record import FORGOTTEN, GONE, unpacked
-from recollect.model.errors import InvalidArgument
-from recollect.model.memory import Memory, Source
-from recollect.store.conformance import HERE, NOW, THERE, entry
-from recollect.store.port import Entry
-from recollect.store.sqlite.finding import find, find_namespace
-from recollect.store.sqlite.store import SqliteStore
+from memorata.index.codes import Codes
+from memorata.index.record import FORGOTTEN, GONE, unpacked
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Memory, Source
+from memorata.store.conformance import HERE, NOW, THERE, entry
+from memorata.store.port import Entry
+from memorata.store.sqlite.finding import find, find_namespace
+from memorata.store.sqlite.store import SqliteStore
 
 
 @pytest.fixture

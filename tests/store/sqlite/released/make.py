@@ -26,13 +26,13 @@ COMMITS = {
 FILLING = """
 import sys
 from datetime import UTC, datetime, timedelta
-import recollect
-from recollect.embed import LexicalEmbedder
-from recollect.model import Place, Source
+import memorata
+from memorata.embed import LexicalEmbedder
+from memorata.model import Place, Source
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 now = iter(START + timedelta(minutes=number) for number in range(10_000))
-memory = recollect.open(sys.argv[1], embedder=LexicalEmbedder(dimension=16), clock=lambda: next(now))
+memory = memorata.open(sys.argv[1], embedder=LexicalEmbedder(dimension=16), clock=lambda: next(now))
 memory.remember("Anna prefers green tea in the morning.", id="tea", category="preference", tags=("drinks",),
                 confidence=0.75, importance=1 / 3, metadata={"cup": {"size": [1, None, 0.1]}},
                 source=Source("Anna", "breakfast", 0, "https://example.org/1"), entities=("Anna",))

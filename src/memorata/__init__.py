@@ -1,0 +1,64 @@
+"""Memorata: the memory retrieval engine for AI agents.
+
+The public names are few, and load when first used, so that ``import memorata`` costs next to nothing.
+The ranking algorithms on their own are in :mod:`memorata.rank`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memorata._on_demand import on_demand
+from memorata._version import __version__
+
+if TYPE_CHECKING:
+    from memorata.engine import Engine, Recall, Recipe, open
+    from memorata.model import (
+        Entity,
+        Explanation,
+        Feedback,
+        Hit,
+        MemorataError,
+        Memory,
+        Period,
+        Place,
+        Query,
+        Relation,
+    )
+
+__getattr__, __dir__ = on_demand(
+    __name__,
+    {
+        ".engine": ("Engine", "Recall", "Recipe", "open"),
+        ".model": (
+            "Entity",
+            "Explanation",
+            "Feedback",
+            "Hit",
+            "Memory",
+            "Period",
+            "Place",
+            "Query",
+            "MemorataError",
+            "Relation",
+        ),
+    },
+)
+
+__all__ = [
+    "Engine",
+    "Entity",
+    "Explanation",
+    "Feedback",
+    "Hit",
+    "MemorataError",
+    "Memory",
+    "Period",
+    "Place",
+    "Query",
+    "Recall",
+    "Recipe",
+    "Relation",
+    "__version__",
+    "open",
+]

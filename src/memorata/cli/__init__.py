@@ -1,0 +1,18 @@
+"""The command line. ``memorata --help`` lists the commands; ``docs/cli.md`` describes each."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line and leave the process with its exit code."""
+    try:
+        # Imported here, so that Ctrl-C while it loads is as quiet as later.
+        from memorata.engine.resting import collector_resting
+
+        with collector_resting():
+            from memorata.cli.app import run
+        run()
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,108 @@
+"""What an evaluation found, for people at a terminal, for pipes, and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from memorata.cli.output import Output, one_line
+
+if TYPE_CHECKING:
+    from memorata.evaluate.scored import Scored, Section
+    from memorata.evaluate.scores import Comparison
+
+
+def show_runs(output: Output, section: Section, *, macro: bool = False) -> None:
+    """Show one row for each run: its measures, half the width of their intervals, and its time."""
+    from memorata.evaluate.scores import MeasureScore
+    from memorata.evaluate.significance import Interval
+
+    def mean(score: MeasureScore) -> Interval:
+        return score.macro if macro else score.micro
+
+    names = list(section.runs[0].scores.measures)
+    tops = {name: max(mean(run.scores.measures[name]).mean for run in section.runs) for name in names}
+    heads = ["recipe", *names, "ms p50", "ms p95", "embedded"]
+    rows: list[list[tuple[str, bool]]] = []
+    for run in section.runs:
+        cells = [(one_line(run.name), False)]
+        for name in names:
+            found = mean(run.scores.measures[name])
+            best = len(section.runs) > 1 and found.mean == tops[name]
+            cells.append((f"{found.mean * 100:.1f} ±{(found.high - found.low) * 50:.1f}", best))
+        rows.append(cells + [(text, False) for text in times(run)])
+    _table(output, heads, rows)
+    over = "kinds of question" if macro else "questions"
+    output.say(
+        f"Means over {over} in percent, ± half of the 95 % interval. Milliseconds of a search; the last "
+        "column is its median together with embedding the question."
+    )
+
+
+def show_comparison(output: Output, found: Comparison) -> None:
+    """Show one row for each measure: over questions, over kinds, and in each kind."""
+    from memorata.evaluate.report_tables import points
+    from memorata.evaluate.significance import Difference
+
+    def shown(each: Difference) -> tuple[str, bool]:
+        said = f"{points(each.mean)} [{points(each.low)}, {points(each.high)}] p {each.p:.3f}"
+        # An interval without 0 in it is what one looks for.
+        return said, each.low > 0 or each.high < 0
+
+    first = next(iter(found.measures.values()))
+    kinds = list(first.kinds) if len(first.kinds) > 1 else []
+    heads = [
+        "measure",
+        "questions",
+        *(["mean of kinds"] if kinds else []),
+        *(kind or "other" for kind in kinds),
+    ]
+    rows = []
+    for name, each in found.measures.items():
+        differences = [each.micro, *([each.macro] if kinds else []), *(each.kinds[kind] for kind in kinds)]
+        rows.append([(name, False), *map(shown, differences)])
+    _table(output, heads, rows)
+
+
+def times(run: Scored) -> list[str]:
+    """Return the median and the 95th percentile of a search, and its median with embedding the question."""
+    found, machine = run.scores.latency, run.machine
+    if found is None:
+        return ["–"] * 3
+    embedding: float | None = 0.0
+    if run.scores.header.embedder:
+        embedding = None if machine is None else machine.embedding_p50
+    whole = "–" if embedding is None else f"{found.p50 + embedding:.1f}"
+    return [f"{found.p50:.2f}", f"{found.p95:.2f}", whole]
+
+
+def as_json(section: Section) -> dict[str, Any]:
+    """Return a section as plain data."""
+    from dataclasses import asdict
+
+    runs = []
+    for run in section.runs:
+        data = run.scores.as_dict()
+        if data["abstention"] is not None:
+            # The curves have a point for every question; their areas say it in one number each.
+            data["abstention"]["risk_coverage"] = data["abstention"]["risk_coverage"]["area"]
+            del data["abstention"]["roc"]
+        machine = None if run.machine is None else asdict(run.machine)
+        runs.append({"recipe": run.name, "file": str(run.path), "machine": machine, **data})
+    return {"dataset": section.dataset, "granularity": section.granularity, "runs": runs}
+
+
+def _table(output: Output, heads: list[str], rows: list[list[tuple[str, bool]]]) -> None:
+    if not output.terminal:
+        output.line("\t".join(map(one_line, heads)))
+        for row in rows:
+            output.line("\t".join(text for text, _ in row))
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for number, head in enumerate(heads):
+        table.add_column(one_line(head), justify="right" if number else "left", no_wrap=not number)
+    for row in rows:
+        table.add_row(*(Text(text, "bold green" if best else "") for text, best in row))
+    output.show(table)

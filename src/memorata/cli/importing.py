@@ -1,0 +1,206 @@
+"""Bring memories in from files; running it twice adds nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from memorata._frozen import frozen
+from memorata.cli.arguments import chosen
+from memorata.cli.command import command
+from memorata.cli.failures import USAGE
+from memorata.cli.importer import Importer, Notes
+from memorata.cli.output import Output, counted
+from memorata.cli.session import Session
+from memorata.exchange.folder import files_of
+from memorata.exchange.formats import FORMATS, SPLITS, SUFFIXES, format_of, read
+
+if TYPE_CHECKING:
+    from memorata.engine import Engine
+    from memorata.exchange.taking_in import Taken
+
+_SHOWN: Final = 20
+
+Files = Annotated[
+    list[str], typer.Argument(metavar="FILE", help="Files or folders to read; - is standard input.")
+]
+Format = Annotated[
+    str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}; otherwise told by what is in it.")
+]
+Split = Annotated[str, typer.Option("--split", help="Plain text: one memory per paragraphs or lines.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would happen and write nothing.")]
+
+
+@frozen
+class _Source:
+    """A file to be read: the name people see, the one it goes by in ids, its format and where it is."""
+
+    name: str
+    label: str
+    form: str
+    data: bytes
+    link: str
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    command(app, "import", "Files")(import_)
+
+
+def import_(
+    session: Session,
+    files: Files,
+    format: Format = None,
+    split: Split = "paragraphs",
+    dry_run: DryRun = False,
+) -> None:
+    """Remember what files and folders say, those of other programs too. Again, it adds only what is new."""
+    from memorata.model.errors import MemorataError
+
+    if format is not None:
+        chosen("--format", format, FORMATS)
+    chosen("--split", split, SPLITS)
+    notes = Notes()
+    sources = [source for name in files for source in _sources(name, format, notes)]
+    with _memory(session, dry_run=dry_run) as engine, _progress(session.output) as advance:
+        importer = Importer(engine, notes, session.given.namespace, dry_run=dry_run)
+        try:
+            for source in sources:
+                reading = read(source.data, source.form, name=source.label, link=source.link, split=split)
+                for line in importer.take(source.name, reading.records):
+                    advance(source.label, line, reading.total)
+        except (KeyboardInterrupt, MemorataError):
+            # A full disk, say: what was written before that is there.
+            session.output.say(
+                f"{importer.taken.imported:,} imported so far; run the same again to go on.", ""
+            )
+            raise
+    _report(session, importer.taken, notes, len(sources), dry_run=dry_run)
+    if notes.problems:
+        session.leave(USAGE)
+
+
+def _sources(name: str, form: str | None, notes: Notes) -> Iterator[_Source]:
+    """Yield the files that a name stands for; what a folder has besides is skipped."""
+    from memorata.model.errors import InvalidArgument
+
+    if name == "-":
+        data = sys.stdin.buffer.read()
+        yield _Source(name, "stdin", form or format_of(data, "") or "text", data, "")
+        return
+    path = Path(name)
+    if not path.exists():
+        raise InvalidArgument("FILE", name, "a file or folder that exists")
+    if not path.is_dir():
+        data = path.read_bytes()
+        found = form or format_of(data, path.suffix)
+        if found is None:
+            known = ", ".join(SUFFIXES)
+            expected = f"one whose suffix ({known}) or content is known, or --format given"
+            raise InvalidArgument("FILE", name, expected)
+        yield _Source(name, path.name, found, data, name)
+        return
+    for label, file in files_of(path, lambda error: _unreadable(notes, error, path)):
+        if not file.is_file():
+            # Nobody may ever write into a pipe, and whoever reads it waits for that.
+            reason = "no file: a link that leads nowhere, a pipe or a device"
+            notes.skipped.append({"file": str(file), "line": 1, "where": "the file", "reason": reason})
+            continue
+        try:
+            data = file.read_bytes()
+        except OSError as error:
+            _unreadable(notes, error, file)
+            continue
+        found = form or format_of(data, file.suffix)
+        if found is None:
+            reason = "a file of no known format"
+            notes.skipped.append({"file": str(file), "line": 1, "where": "the file", "reason": reason})
+        else:
+            yield _Source(str(file), label, found, data, str(file))
+
+
+def _unreadable(notes: Notes, error: OSError, path: Path) -> None:
+    """Write down what stands in a folder but cannot be read."""
+    name = path if error.filename is None else error.filename
+    said = error.strerror or str(error)
+    notes.problems.append({"file": str(name), "line": 1, "where": "all of it", "problem": said})
+
+
+@contextmanager
+def _memory(session: Session, *, dry_run: bool) -> Iterator[Engine]:
+    """Open the memory; for a dry run, what is there and nothing else."""
+    if dry_run and not session.settings.db.exists():
+        from memorata.engine import open as open_engine
+
+        with open_engine(":memory:", embedder=None, namespace=session.settings.namespace) as engine:
+            yield engine
+    else:
+        with session.memory(create=not dry_run, embed=not dry_run) as engine:
+            yield engine
+
+
+@contextmanager
+def _progress(output: Output) -> Iterator[Callable[[str, int, int], None]]:
+    """Give a function that shows how far a file is, on standard error and only to people."""
+    from rich.progress import Progress, TextColumn, TimeRemainingColumn
+
+    shown = output.errors.is_terminal and not output.quiet and not output.json
+    columns = (
+        *Progress.get_default_columns()[:3],
+        TextColumn("{task.completed:,.0f}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=output.errors, transient=True, disable=not shown) as progress:
+        tasks: dict[str, Any] = {}
+
+        def advance(label: str, done: int, total: int) -> None:
+            if label not in tasks:
+                tasks[label] = progress.add_task(label, total=total)
+            progress.update(tasks[label], completed=done, total=total)
+
+        yield advance
+
+
+def _report(session: Session, taken: Taken, notes: Notes, files: int, *, dry_run: bool) -> None:
+    output = session.output
+    if output.json:
+        output.data(
+            {
+                **asdict(taken),
+                "skipped": notes.skipped,
+                "problems": notes.problems,
+                "files": files,
+                "dry_run": dry_run,
+            }
+        )
+        return
+    for problem in notes.problems[:_SHOWN]:
+        output.fail(f"{problem['file']}, {problem['where']}: {problem['problem']}")
+    if len(notes.problems) > _SHOWN:
+        output.fail(f"… and {len(notes.problems) - _SHOWN:,} more; --json lists them all")
+    said = [f"{'would import' if dry_run else 'imported'} {counted(taken.imported, 'memory', 'memories')}"]
+    if taken.entities:
+        said.append(counted(taken.entities, "entity", "entities"))
+    if taken.relations:
+        said.append(counted(taken.relations, "relation", "relations"))
+    if taken.known:
+        said.append(f"{taken.known:,} known already")
+    if notes.skipped:
+        said.append(f"{len(notes.skipped):,} skipped")
+    if notes.problems:
+        said.append(f"{len(notes.problems):,} could not be read")
+    output.line(", ".join(said))
+    for reason, count in Counter(each["reason"] for each in notes.skipped).most_common():
+        output.say(f"skipped {count:,}: {reason}")
+    if not any((*asdict(taken).values(), notes.skipped, notes.problems)):
+        output.say(
+            "There was nothing to remember in it." if files == 1 else "There was nothing to remember.", ""
+        )
+    output.say(f"from {counted(files, 'file')} · {session.settings.db}")

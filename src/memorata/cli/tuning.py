@@ -1,0 +1,363 @@
+"""Tune weights, thresholds or whole recipes on feedback and labels; what wins held out is saved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from memorata.cli.arguments import changes, instant
+from memorata.cli.command import command
+from memorata.cli.flags import Group
+from memorata.cli.learning import PANEL, Plot, Since
+from memorata.cli.learning_output import plain, table, verdict_json
+from memorata.cli.output import counted
+from memorata.cli.recalling import RecipeName, recipe_of
+from memorata.cli.session import Session
+
+if TYPE_CHECKING:
+    from memorata.engine import Engine, Recipe
+    from memorata.learn.material import Material
+    from memorata.learn.tuning import Tuned
+    from memorata.learn.tuning_thresholds import TunedThresholds
+
+REFUSED: Final = 1
+"""The exit code where nothing that was tried wins."""
+
+Labels = Annotated[
+    Path | None,
+    typer.Option("--labels", metavar="FILE", help="Labelled questions, as JSON Lines; see docs/learning.md."),
+]
+NoFeedback = Annotated[bool, typer.Option("--labels-only", help="Leave logged feedback out.")]
+Name = Annotated[str, typer.Option("--save", metavar="NAME", help="The name to save what wins under.")]
+Use = Annotated[bool, typer.Option("--use", help="Use it from now on, if it wins.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Judge, and save nothing.")]
+Metric = Annotated[str, typer.Option("--metric", "-m", help="What settings are compared by.")]
+Folds = Annotated[int, typer.Option("--folds", min=2, help="How often data is held out.")]
+Seed = Annotated[int, typer.Option("--seed", help="The same seed deals the same folds.")]
+Over = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--over", metavar="NAME=A,B,…", help="A parameter and the values to try, or FROM:TO:STEP; repeatable."
+    ),
+]
+Method = Annotated[str, typer.Option("--method", help="precision, youden, f1 or probability.")]
+Target = Annotated[float, typer.Option("--target", help="The least precision, or probability.")]
+Fit = Annotated[str, typer.Option("--fit", help="The curve of probabilities: logistic or isotonic.")]
+Trials = Annotated[
+    int, typer.Option("--trials", help="Settings of each search, by optuna; 0 tries a grid on each recipe.")
+]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option("--parameter", "-p", metavar="NAME", help="A parameter to search over; repeatable."),
+]
+All = Annotated[bool, typer.Option("--all-namespaces", help="Every namespace that has feedback.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group of commands to the application."""
+    group = typer.Typer(
+        cls=Group,
+        no_args_is_help=True,
+        help="Tune on feedback and labels; what wins on held-out questions is saved.",
+    )
+    command(group, "weights")(weights)
+    command(group, "thresholds")(thresholds)
+    command(group, "recipe")(recipe)
+    command(group, "namespaces")(namespaces)
+    app.add_typer(group, name="tune", rich_help_panel=PANEL)
+
+
+def weights(
+    session: Session,
+    base: RecipeName = None,
+    over: Over = None,
+    labels: Labels = None,
+    labels_only: NoFeedback = False,
+    since: Since = None,
+    save: Name = "tuned",
+    use: Use = False,
+    dry_run: DryRun = False,
+    metric: Metric = "ndcg@10",
+    folds: Folds = 5,
+    seed: Seed = 0,
+    plot: Plot = None,
+) -> None:
+    """Try every setting of a grid: the share of meaning in tenths, or what --over says."""
+    from memorata.learn.tuning import tune_weights
+
+    _savable(save)
+    grid = None if not over else _grid(over)
+    with _material(session, base, labels, labels_only, since, dry_run) as (engine, recipe, material):
+        found = tune_weights(material, recipe, grid, metric=metric, folds=folds, seed=seed)
+        saved = None if dry_run else _install(engine, found, save, use=use)
+    if plot is not None:
+        _draw_grid(session, found, plot)
+    _report(session, found, saved, {})
+
+
+def recipe(
+    session: Session,
+    base: RecipeName = None,
+    parameter: Parameters = None,
+    trials: Trials = 60,
+    labels: Labels = None,
+    labels_only: NoFeedback = False,
+    since: Since = None,
+    save: Name = "tuned",
+    use: Use = False,
+    dry_run: DryRun = False,
+    metric: Metric = "ndcg@10",
+    folds: Folds = 5,
+    seed: Seed = 0,
+) -> None:
+    """Search many parameters at once (with optuna), or choose among recipes by folds within folds."""
+    from memorata.learn.tuning import SEARCHED_FOR, tune_families, tune_recipe
+
+    _savable(save)
+    with _material(session, base, labels, labels_only, since, dry_run) as (engine, chosen, material):
+        shared: dict[str, Any] = {"metric": metric, "folds": folds, "seed": seed}
+        if trials:
+            names = tuple(parameter or SEARCHED_FOR)
+            found = tune_recipe(material, chosen, names, trials=trials, **shared)
+        else:
+            found = tune_families(material, chosen, **shared)
+        saved = None if dry_run else _install(engine, found, save, use=use)
+    _report(session, found, saved, {})
+
+
+def thresholds(
+    session: Session,
+    base: RecipeName = None,
+    method: Method = "precision",
+    target: Target = 0.9,
+    fit: Fit = "logistic",
+    labels: Labels = None,
+    labels_only: NoFeedback = False,
+    since: Since = None,
+    save: Name = "tuned",
+    use: Use = False,
+    dry_run: DryRun = False,
+    folds: Folds = 5,
+    seed: Seed = 0,
+    plot: Plot = None,
+) -> None:
+    """Draw the line: the least similarity (for f1, also confidence), and what a similarity is worth."""
+    from memorata.learn.calibrations import keep_calibration
+    from memorata.learn.tuning_thresholds import calibrate, tune_thresholds
+    from memorata.model.errors import InvalidArgument
+
+    _savable(save)
+    with _material(session, base, labels, labels_only, since, dry_run) as (engine, chosen, material):
+        if engine.embedder is None:
+            raise InvalidArgument("--embedder", None, "in use: without one there is no similarity")
+        pairs = material.pairs(engine.embedder.name)
+        now = chosen.least_similarity
+        now = engine.embedder.similarity_threshold if now == -1 else now
+        found = tune_thresholds(pairs, chosen, now, method=method, target=target, folds=folds, seed=seed)
+        curve = calibrate(pairs, engine.embedder.name, fit=fit, folds=folds, seed=seed)
+        saved = kept = None
+        if not dry_run:
+            saved = _install(engine, found, save, use=use)
+            kept = keep_calibration(engine, curve)
+    if plot is not None:
+        from memorata.learn.plots import draw_calibration, draw_grid, draw_thresholds
+
+        plot.mkdir(parents=True, exist_ok=True)
+        drawn = [draw_thresholds(found.curve, found.choice, plot / "thresholds.svg")]
+        both = {"similarity itself": curve.before, "calibrated, held out": curve.after}
+        drawn.append(draw_calibration(both, plot / "calibration.svg"))
+        if found.grid is not None:
+            drawn.append(draw_grid(found.grid, plot / "grid.svg"))
+        session.output.say(f"Drawn: {', '.join(map(str, drawn))}")
+    calibration = {
+        "embedder": curve.embedder,
+        "curve": plain(curve.curve),
+        "kept": kept is not None,
+        **plain(curve.evidence()),
+    }
+    if found.choice.warning is not None:
+        session.output.warn(str(found.choice.warning))
+    _report(session, found, saved, {"calibration": calibration, "precision": plain(found.choice.precision),
+                                    "recall": found.choice.recall})  # fmt: skip
+
+
+def namespaces(
+    session: Session, dry_run: DryRun = False, all_namespaces: All = False, seed: Seed = 0
+) -> None:
+    """Give namespaces a share of meaning of their own, where their feedback says so and it wins."""
+    from memorata.learn.adapting import adapt
+    from memorata.model.errors import NotEnoughData, WorkUnderWay
+
+    with session.memory() as engine:
+        found = adapt(engine, None if all_namespaces else [engine.namespace], dry_run=dry_run, seed=seed)
+    if session.output.json:
+        session.output.data(
+            {
+                "namespaces": {
+                    path: {"accepted": False, "reason": str(each)}
+                    if isinstance(each, NotEnoughData | WorkUnderWay)
+                    else verdict_json(each.verdict)
+                    for path, each in found.items()
+                }
+            }
+        )
+        return
+    rows = []
+    for path, each in found.items():
+        if isinstance(each, NotEnoughData | WorkUnderWay):
+            rows.append((path, "", str(each)))
+        else:
+            rows.append((path, f"{each.recipe.vector_weight:g}", each.verdict.reason))
+    table(session, ("namespace", "share of meaning", "verdict"), rows)
+
+
+@contextmanager
+def _material(
+    session: Session,
+    base: str | None,
+    labels: Path | None,
+    labels_only: bool,
+    since: str | None,
+    dry_run: bool,
+) -> Iterator[tuple[Engine, Recipe, Material]]:
+    from memorata.learn.labelled_file import labelled_material
+    from memorata.learn.material import from_feedback
+    from memorata.learn.tuning import WORK
+    from memorata.model.errors import InvalidArgument
+
+    moment = instant("--since", since)
+    if labels_only and labels is None:
+        raise InvalidArgument("--labels-only", labels_only, "given together with --labels FILE")
+    with ExitStack() as stack:
+        engine = stack.enter_context(session.memory(create=labels is not None, embed=True))
+        leasing = nullcontext() if dry_run else engine.leasing.hold(WORK, engine.namespace)
+        held = stack.enter_context(leasing)
+        recipe = recipe_of(engine, "--recipe", base)
+        said = None if labels_only else from_feedback(engine, since=moment)
+        if labels is None:
+            assert said is not None  # there is one source at least
+            material = said
+        else:
+            labelled = stack.enter_context(labelled_material(engine, labels, recipe=recipe))
+            material = labelled if said is None else labelled.with_more(said)
+        yield engine, recipe, material if held is None else material.under(held)
+
+
+def _savable(name: str) -> None:
+    """Refuse a name that nothing could be saved under, before minutes of work."""
+    from memorata.engine.recipe_verbs import own_name
+
+    own_name("--save", name)
+
+
+def _install(engine: Engine, found: Tuned | TunedThresholds, name: str, *, use: bool) -> str | None:
+    if not found.verdict.accepted:
+        return None
+    with engine.store.together():
+        engine.save_recipe(name, found.recipe, evidence=plain(found.evidence()))
+        if use:
+            engine.use_recipe(name)
+    return name
+
+
+def _report(
+    session: Session, found: Tuned | TunedThresholds, saved: str | None, more: dict[str, Any]
+) -> None:
+    output, verdict = session.output, found.verdict
+    if output.json:
+        output.data({**verdict_json(verdict), "base": found.base.name, "saved": saved, **more})
+    else:
+        changed = ", ".join(f"{name}={_said(value)}" for name, value in verdict.setting.items())
+        output.line(f"{'accepted' if verdict.accepted else 'refused'}\t{changed}\t{verdict.reason}")
+        rows = [
+            (
+                str(place),
+                ", ".join(f"{name}={_said(value)}" for name, value in fold.setting.items()),
+                f"{fold.learnt_gain:+.4f}",
+                f"{fold.held_out_gain:+.4f}",
+                counted(fold.questions, "question"),
+            )
+            for place, fold in enumerate(verdict.folds, 1)
+        ]
+        if output.terminal:
+            table(session, ("fold", "chosen without it", "gain there", "gain held out", ""), rows)
+        if saved is not None:
+            output.say(
+                f"saved as {saved}: memorata recall --recipe {saved}; memorata recipes rollback {saved}"
+            )
+    if not verdict.accepted:
+        session.leave(REFUSED)
+
+
+def _said(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _grid(over: list[str]) -> dict[str, list[Any]]:
+    """Return the grid that ``--over`` describes, each value in the type of its parameter.
+
+    Examples
+    --------
+    >>> _grid(["vector_weight=0.2:0.6:0.2", "fusion=relative,rrf"])
+    {'vector_weight': [0.2, 0.4, 0.6], 'fusion': ['relative', 'rrf']}
+    """
+    from memorata.engine import PARAMETERS
+    from memorata.model.errors import InvalidArgument
+
+    grid: dict[str, list[Any]] = {}
+    for each in over:
+        name, equals, text = each.partition("=")
+        if not equals or not text:
+            raise InvalidArgument("--over", each, "NAME=A,B,… or NAME=FROM:TO:STEP")
+        values = text.split(",")
+        if text.count(":") == 2:
+            values = _steps(each, *text.split(":"))
+        for value in values:
+            (found,) = changes([f"{name}={value}"], PARAMETERS, "--over").items()
+            grid.setdefault(found[0], []).append(found[1])
+    return grid
+
+
+def _steps(option: str, low: str, high: str, step: str) -> list[str]:
+    from decimal import Decimal, InvalidOperation
+
+    from memorata.model.errors import InvalidArgument
+
+    try:
+        first, last, by = Decimal(low), Decimal(high), Decimal(step)
+        if by <= 0 or last < first or (last - first) / by > 1000:
+            raise InvalidOperation
+    except InvalidOperation as error:
+        raise InvalidArgument("--over", option, "NAME=FROM:TO:STEP with up to a thousand steps") from error
+    return [str(first + by * place) for place in range(int((last - first) / by) + 1)]
+
+
+def _draw_grid(session: Session, found: Tuned, folder: Path) -> None:
+    """Draw the grid as a heat map, where it has two numeric parameters; a curve of one is its table."""
+    import numpy as np
+
+    from memorata.learn.plots import draw_heat_map
+
+    names = list(found.verdict.setting)
+    values_of = [{setting[name] for setting, _ in found.scores[1:]} for name in names]
+    if len(names) != 2 or any(isinstance(each, str | bool) for values in values_of for each in values):
+        session.output.say("A heat map needs exactly two parameters that are numbers; nothing was drawn.")
+        return
+    first, second = map(sorted, values_of)
+    means = {tuple(setting[name] for name in names): mean for setting, mean in found.scores}
+    values = np.array([[means[row, column] for column in second] for row in first])
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = draw_heat_map(
+        values,
+        {names[0]: first, names[1]: second},
+        (found.verdict.setting[names[0]], found.verdict.setting[names[1]]),
+        folder / "weights.svg",
+        title=f"Mean {found.metric} of each setting",
+        value=found.metric,
+        reached=means[found.verdict.setting[names[0]], found.verdict.setting[names[1]]],
+    )
+    session.output.say(f"Drawn: {drawn}")

@@ -1,0 +1,108 @@
+"""The fingerprint of a text: equal for two texts that differ only in their dress.
+
+The dress is what Unicode calls compatibility and case (Unicode Standard Annex #15, normalisation form KC, and
+case folding as in section 3.13 of the standard), white space, and the punctuation at the end. The hash is
+BLAKE2b (RFC 7693) of 128 bits: for a billion texts, the chance that any two differing ones collide is below
+1e-20.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+
+from memorata.model import checks
+
+_SIGNS = frozenset("#%&*@/\\_-‰‱′‵")
+"""Characters that Unicode counts as punctuation, but which say something at the end of a text: C#, 5%, O-."""
+_DIGEST_BYTES = 16
+
+
+def normalised(content: str) -> str:
+    r"""Return `content` without the differences that do not make it another statement.
+
+    In this order: Unicode compatibility forms and case are folded (NFKC and full case folding), runs of white
+    space become one space and vanish at both ends, and punctuation at the end is dropped.
+
+    Parameters
+    ----------
+    content
+        Any string; lone surrogates and NUL characters pass through.
+
+    Returns
+    -------
+    str
+        The normal form. It is its own normal form: ``normalised(normalised(x)) == normalised(x)``.
+
+    Notes
+    -----
+    Punctuation is every character of a Unicode category P, except signs that carry meaning where a sentence
+    ends (``# % & * @ / \ _ -`` and their like): "I write C#" is not "I write C". A text of nothing but
+    punctuation keeps all of it, so "!!!" and "???" stay two texts. NFKC also flattens superscripts ("x²" is
+    "x2"); that is the price of reading "ﬁ" and "fi" alike.
+
+    Examples
+    --------
+    >>> normalised("  Alice\tlikes   TEA!? ")
+    'alice likes tea'
+    >>> normalised("Ｓｔｒａße…"), normalised("I write C#."), normalised("?!")
+    ('strasse', 'i write c#', '?!')
+    """
+    words = " ".join(folded(content).split())
+    # Most texts end with a letter or with one mark.
+    if words[-1:].isalnum():
+        return words
+    end = len(words)
+    while end and (words[end - 1] == " " or is_closing_punctuation(words[end - 1])):
+        end -= 1
+    return words[:end] or words
+
+
+def fingerprint(content: str) -> str:
+    """Return the hash of the normal form of `content`, as 32 hexadecimal digits.
+
+    ``BLAKE2b-128(UTF-8(normalised(content)))``, with lone surrogates written as UTF-8 would write them if it
+    allowed them. It does not depend on the process or the machine, so it can be stored and compared for
+    years.
+
+    Parameters
+    ----------
+    content
+        Any string.
+
+    Examples
+    --------
+    >>> fingerprint("Alice likes tea.") == fingerprint("alice  likes tea")
+    True
+    >>> fingerprint("Alice likes tea.") == fingerprint("Alice likes coffee.")
+    False
+    >>> fingerprint("")
+    'cae66941d9efbd404e4d88758ea67670'
+    """
+    encoded = normalised(content).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(encoded, digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def folded(content: str) -> str:
+    """Return `content` with compatibility forms and case folded; folding the result again changes nothing.
+
+    Examples
+    --------
+    >>> folded("Ｓｔｒａße, ΐ")
+    'strasse, ΐ'
+    """
+    if checks.text("content", content).isascii():
+        return content.lower()
+    # The second NFKC puts back in order what case folding takes apart, such as the two accents of "ΐ".
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", content).casefold())
+
+
+def is_closing_punctuation(character: str) -> bool:
+    """Tell whether one character is punctuation that a text or a word can lose without saying less.
+
+    Examples
+    --------
+    >>> [is_closing_punctuation(character) for character in ".»。#"]
+    [True, True, True, False]
+    """
+    return character not in _SIGNS and unicodedata.category(character).startswith("P")

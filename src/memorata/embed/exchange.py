@@ -1,0 +1,391 @@
+"""One question to an HTTP service, one JSON answer: time limits, retries, and errors that say what happened.
+
+A request that failed for a passing reason (no connection, 408, 425, 429, 5xx) is sent again after a pause
+that doubles each time and is shortened at random, so that many clients do not come back in step
+(exponential back-off with jitter). A server's ``Retry-After`` is honoured as it stands. Randomness, the
+clock and sleeping are arguments. Proxies are not looked up in the environment: the address given is the
+address called.
+"""
+
+from __future__ import annotations
+
+import http.client
+import io
+import json
+import math
+import random
+import re
+import socket
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from typing import Any, cast
+from urllib.parse import urljoin, urlsplit
+
+from memorata._frozen import frozen
+from memorata.model.checks import above, at_least, whole
+from memorata.model.errors import (
+    InvalidArgument,
+    ServiceAnswerInvalid,
+    ServiceRefused,
+    ServiceUnreachable,
+    shown,
+)
+
+_PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
+_ELSEWHERE = frozenset({301, 302, 303, 307, 308})
+_OF_TEXTS = frozenset({400, 422, 500})
+"""What services answer to a text that is longer than they read, beside 413."""
+_TOO_LONG = re.compile(
+    rb"too (large|long|many tokens)|context (length|size|window)|exceed\w*\W+(the )?(max|context|model|limit)"
+    rb"|(less|fewer|more) than \d+ tokens|max(imum)? .{0,40}tokens"
+)
+_LONGEST_ADDRESS = 300
+_LONGEST_REASON = 100
+_ADVICE = {
+    401: "the API key is missing or wrong",
+    403: "the API key may not do this",
+    404: "the model or the address is unknown to the service",
+    413: "the texts are too long for the service",
+}
+_AN_ADDRESS = "an address such as http://127.0.0.1:11434"
+_DIGITS = 18
+"""How many digits a length has at most."""
+_LEAST = 0.001
+"""Seconds of an attempt for which there is no time left: a socket does not take fewer than none."""
+_BLOCK = 1 << 16
+_MOST = 1 << 28
+"""How many bytes an answer may have: a thousand vectors of ten thousand dimensions, written out."""
+
+
+@frozen
+class Patience:
+    """How long and how often to try.
+
+    Parameters
+    ----------
+    timeout
+        Seconds for one attempt, from connecting to the last byte.
+    attempts
+        How many times to ask in all.
+    total
+        Seconds for all attempts and the pauses between them; None to let them take what they take.
+    first_pause, longest_pause
+        Seconds before the second attempt, and the most before any; each pause is twice the one before it.
+    random
+        A source of numbers from 0 to 1: each pause is multiplied by something between a half and one. It is
+        seeded differently in every process, or clients that failed together would return together.
+    sleep, clock
+        How to wait, a monotonic clock in seconds, and below it the wall clock for dates in ``Retry-After``.
+    """
+
+    timeout: float = 30.0
+    attempts: int = 4
+    total: float | None = None
+    first_pause: float = 0.5
+    longest_pause: float = 30.0
+    random: Callable[[], float] = field(default_factory=lambda: random.Random().random)
+    sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+    wall_clock: Callable[[], float] = time.time
+
+    def __post_init__(self) -> None:
+        above("timeout", self.timeout, 0.0)
+        whole("attempts", self.attempts, 1)
+        if self.total is not None:
+            above("total", self.total, 0.0)
+        at_least("first_pause", self.first_pause, 0.0)
+        at_least("longest_pause", self.longest_pause, 0.0)
+
+    def pause(self, attempt: int, retry_after: float | None) -> float:
+        """Return the seconds to wait after the given attempt, counted from 0.
+
+        Examples
+        --------
+        >>> patience = Patience(first_pause=1.0, random=lambda: 1.0)
+        >>> [patience.pause(attempt, None) for attempt in range(3)], patience.pause(0, 7.0)
+        ([1.0, 2.0, 4.0], 7.0)
+        """
+        if retry_after is not None:
+            return retry_after
+        return min(self.longest_pause, self.first_pause * 2.0**attempt) * (0.5 + self.random() / 2)
+
+
+class _PassingError(Exception):
+    """A failure that may be gone at the next attempt."""
+
+    def __init__(self, message: str, status: int | None = None, retry_after: float | None = None) -> None:
+        self.status = status
+        self.retry_after = retry_after
+        super().__init__(message)
+
+
+def post_json(address: str, body: object, headers: Mapping[str, str], patience: Patience) -> Any:  # noqa: ANN401
+    """Return the decoded JSON answer to a POST of `body`.
+
+    Raises
+    ------
+    ServiceUnreachable
+        Every attempt failed for a passing reason, or the server asked for a longer wait than `patience` has.
+    ServiceRefused
+        The server said no.
+    ServiceAnswerInvalid
+        The server said yes, and what followed is not JSON.
+    """
+    payload = json.dumps(body).encode()
+    until = math.inf if patience.total is None else patience.clock() + patience.total
+    for attempt in range(patience.attempts):
+        try:
+            left = max(_LEAST, min(patience.timeout, until - patience.clock()))
+            return _attempt(address, payload, headers, patience, left)
+        except _PassingError as error:
+            failure, made = error, attempt + 1
+        wait = patience.pause(attempt, failure.retry_after)
+        if wait > patience.longest_pause:
+            raise ServiceUnreachable(
+                f"{address} {failure}, and asks to wait {wait:g} s; try again later", failure.status
+            ) from failure
+        # An attempt with no time left for it is none.
+        if made == patience.attempts or patience.clock() + wait >= until:
+            break
+        patience.sleep(wait)
+    tries = "1 attempt" if made == 1 else f"{made} attempts"
+    message = f"{address} {failure}; gave up after {tries}"
+    raise ServiceUnreachable(message, failure.status) from failure
+
+
+def checked_address(argument: str, address: str) -> str:
+    """Return an ``http`` or ``https`` address without a slash at its end.
+
+    A path is to follow it, and it is shown, and recorded, wherever the service is named: so it has neither a
+    query nor a user's name and password.
+
+    Examples
+    --------
+    >>> checked_address("address", "http://127.0.0.1:11434/")
+    'http://127.0.0.1:11434'
+    """
+    if not isinstance(address, str):
+        raise InvalidArgument(argument, address, _AN_ADDRESS)
+    if "@" in address or "?" in address or "#" in address:
+        raise InvalidArgument(
+            argument,
+            "one that is not shown",
+            f"{_AN_ADDRESS}, without @, ? and #; a key or a password is given apart from it, as the API key",
+        )
+    try:
+        parts = urlsplit(address)
+        host = (parts.hostname or "").encode("idna")
+        good = parts.scheme in ("http", "https") and host and parts.port != 0 and parts.path.isascii()
+    except ValueError:
+        good = False
+    if not good or any(each.isspace() or not each.isprintable() for each in address):
+        raise InvalidArgument(argument, address, _AN_ADDRESS)
+    return address.rstrip("/")
+
+
+def authorised(api_key: str | None) -> dict[str, str]:
+    """Return the headers by which a service knows who asks; none without a key, or with an empty one.
+
+    Examples
+    --------
+    >>> authorised("sk-1"), authorised(None)
+    ({'Authorization': 'Bearer sk-1'}, {})
+    """
+    if api_key is None or api_key == "":
+        return {}
+    if not isinstance(api_key, str) or not all("!" <= each <= "~" for each in api_key):
+        # Not shown: but for the end of a line, say, it may be the key.
+        raise InvalidArgument("api_key", "one that is not shown", "ASCII without white space")
+    return {"Authorization": f"Bearer {api_key}"}
+
+
+def without_key(text: str, headers: Mapping[str, str]) -> str:
+    """Return what a service said without the key it was asked with, which some repeat when they complain.
+
+    Examples
+    --------
+    >>> without_key("no such key: sk-1", authorised("sk-1"))
+    'no such key: ***'
+    """
+    key = headers.get("Authorization", "").removeprefix("Bearer ")
+    return text.replace(key, "***") if key else text
+
+
+def _attempt(
+    address: str, payload: bytes, headers: Mapping[str, str], patience: Patience, seconds: float
+) -> Any:  # noqa: ANN401 - what the service answered
+    parts = urlsplit(address)
+    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    connection = kind(parts.hostname or "", parts.port, timeout=seconds)
+    deadline = patience.clock() + seconds
+    plain = connection.response_class
+
+    def timely(sock: socket.socket, *given: Any, **named: Any) -> http.client.HTTPResponse:  # noqa: ANN401
+        within = _Within(sock, lambda: deadline - patience.clock())
+        return plain(cast(socket.socket, within), *given, **named)
+
+    connection.response_class = cast(Any, timely)
+    cast(Any, connection)._create_connection = lambda place, *_: _connected(
+        place, lambda: deadline - patience.clock()
+    )
+    try:
+        target = parts.path + (f"?{parts.query}" if parts.query else "")
+        connection.request("POST", target or "/", payload, {"Content-Type": "application/json", **headers})
+        # Where the server is to close, the connection hands its socket to the answer and forgets it.
+        with connection.getresponse() as answer:
+            content = _read(answer, address)
+    except TimeoutError as error:
+        # Of what it was given, a thousandth may have gone by before it was asked.
+        waited = f"{seconds:.2g}" if seconds < 10 else f"{seconds:.0f}"
+        raise _PassingError(f"did not answer within {waited} s") from error
+    except ConnectionRefusedError as error:
+        raise _PassingError("refused the connection: is the service running?") from error
+    except (OSError, http.client.HTTPException) as error:
+        raise _PassingError(
+            f"could not be read ({type(error).__name__}: {_plain(str(error), headers)})"
+        ) from error
+    finally:
+        connection.close()
+    too_long = answer.status == 413 or (
+        answer.status in _OF_TEXTS and _TOO_LONG.search(content.lower()) is not None
+    )
+    if answer.status in _PASSING and not too_long:
+        raise _PassingError(
+            f"answered {_status(answer, headers)}: {_excerpt(content, headers)}",
+            answer.status,
+            _retry_after(answer.headers.get("Retry-After"), patience),
+        )
+    if answer.status != 200:
+        elsewhere = answer.headers.get("Location") if answer.status in _ELSEWHERE else None
+        said = f"{address} answered {_status(answer, headers)}"
+        if elsewhere is not None:
+            refusal = f"{said} and points to {_there(address, without_key(elsewhere, headers))}"
+        else:
+            advice = _ADVICE.get(413 if too_long else answer.status, "the service will not do this")
+            refusal = f"{said}: {advice} ({_excerpt(content, headers)})"
+        raise ServiceRefused(refusal, answer.status, too_long=too_long)
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        if content.lstrip()[:1] == b"<":
+            what = "a web page: is this the address of the service itself?"
+        elif answer.headers.get("Content-Encoding", "identity").lower() != "identity":
+            what = "something compressed, which was not asked for"
+        else:
+            what = "not JSON"
+        raise ServiceAnswerInvalid(
+            f"{address} answered with {what} ({_excerpt(content, headers)})"
+        ) from error
+
+
+def _connected(place: tuple[str, int], left: Callable[[], float]) -> socket.socket:
+    """Connect to the first of a host's addresses that answers, each with its share of the time there is.
+
+    A socket's own time limit starts anew with every address, and a host may have many that are silent.
+    """
+    addresses = socket.getaddrinfo(*place, type=socket.SOCK_STREAM)
+    failure = OSError(f"{place[0]} has no address")
+    for at, (family, kind, protocol, _, address) in enumerate(addresses):
+        sock = socket.socket(family, kind, protocol)
+        try:
+            sock.settimeout(max(_LEAST, left() / (len(addresses) - at)))
+            sock.connect(address)
+        except OSError as error:
+            sock.close()
+            failure = error
+        else:
+            sock.settimeout(max(_LEAST, left()))
+            return sock
+    raise failure
+
+
+class _Within(io.RawIOBase):
+    """What is read from a socket until a deadline.
+
+    The socket's own time limit starts anew with every byte, so that a server that drips would never reach it.
+    """
+
+    def __init__(self, sock: socket.socket, left: Callable[[], float]) -> None:
+        self._sock = sock
+        self._left = left
+        self._raw = sock.makefile("rb", buffering=0)
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        """Return what an answer is read from, as a socket does."""
+        return io.BufferedReader(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:  # noqa: ANN401 - as io has it
+        left = self._left()
+        if left <= 0:
+            raise TimeoutError
+        self._sock.settimeout(left)
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+def _read(answer: http.client.HTTPResponse, address: str) -> bytes:
+    blocks, size = [], 0
+    while block := answer.read1(_BLOCK):
+        blocks.append(block)
+        size += len(block)
+        if size > _MOST:
+            raise ServiceAnswerInvalid(f"{address} answered with more than {_MOST:,} bytes")
+    content = b"".join(blocks)
+    length = answer.headers.get("Content-Length", "")
+    # Compared as numbers of digits first: of thousands of them Python makes no number.
+    if _is_number(length) and (len(length) > _DIGITS or len(content) < int(length)):
+        raise http.client.IncompleteRead(content)
+    return content
+
+
+def _retry_after(value: str | None, patience: Patience) -> float | None:
+    if value is None:
+        return None
+    if _is_number(value.strip()):
+        return float(value)
+    try:
+        date = parsedate_to_datetime(value)
+        # One without a zone is in that of HTTP, wherever this runs.
+        date = date if date.tzinfo is not None else date.replace(tzinfo=UTC)
+        return max(0.0, date.timestamp() - patience.wall_clock())
+    except (ValueError, OverflowError):
+        # A date nobody can read is as good as none: the usual pause applies.
+        return None
+
+
+def _is_number(text: str) -> bool:
+    """Tell whether a text is a whole number; of some digits, such as ², Python cannot make one."""
+    return text.isascii() and text.isdigit()
+
+
+def _status(answer: http.client.HTTPResponse, headers: Mapping[str, str]) -> str:
+    return f"{answer.status} {_plain(answer.reason, headers)}".strip()
+
+
+def _plain(said: str, headers: Mapping[str, str]) -> str:
+    """Return words that a server chose, which are as long as it likes and may hold anything."""
+    short = without_key(said, headers)[:_LONGEST_REASON]
+    return "".join(each if each.isprintable() else " " for each in short)
+
+
+def _there(address: str, elsewhere: str) -> str:
+    # Not followed: texts and the key go to the address that was given, and to no other.
+    try:
+        there = urljoin(address, elsewhere)
+    except ValueError:
+        # No address at all, but the one who reads this may know what was meant.
+        there = elsewhere
+    return f"{there[:_LONGEST_ADDRESS]!r}; give that address, if it is right"
+
+
+def _excerpt(content: bytes, headers: Mapping[str, str]) -> str:
+    return shown(without_key(content.decode("utf-8", "replace").strip(), headers))

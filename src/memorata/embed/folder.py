@@ -1,0 +1,58 @@
+"""Where installed models live, and which are there.
+
+Apart from the installer, which a process that only recalls can do without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def models_folder(environment: Mapping[str, str], platform: str, home: Path) -> Path:
+    """Return where a person's models live, unless settings say otherwise.
+
+    Examples
+    --------
+    >>> models_folder({}, "linux", Path("/home/ada")).as_posix()
+    '/home/ada/.local/share/memorata/models'
+    >>> models_folder({"MEMORATA_MODELS": "/srv/models"}, "linux", Path("/home/ada")).as_posix()
+    '/srv/models'
+    """
+    if environment.get("MEMORATA_MODELS"):
+        return at_home(environment["MEMORATA_MODELS"], home)
+    if platform == "win32":
+        base = Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif platform == "darwin":
+        base = home / "Library" / "Application Support"
+    else:
+        base = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share")
+    return base / "memorata" / "models"
+
+
+def at_home(path: str, home: Path) -> Path:
+    """Return a path of which a shell has not replaced the ``~`` that it begins with.
+
+    Examples
+    --------
+    >>> at_home("~/models", Path("/home/ada")).as_posix(), at_home("models", Path("/home/ada")).as_posix()
+    ('/home/ada/models', 'models')
+    """
+    return home / path[2:] if path.startswith("~/") else Path(path)
+
+
+def installed(folder: Path, kind: str | None = None) -> tuple[str, ...]:
+    """Return the names of the catalogue's models that are in `folder`; their hashes are not checked.
+
+    Parameters
+    ----------
+    folder
+        Where models live.
+    kind
+        ``"embedder"`` or ``"reranker"``; None for both.
+    """
+    # To know where models live takes a moment; to know what there is takes reading TOML.
+    from memorata.embed.catalogue import available
+    from memorata.embed.description import DESCRIPTION
+
+    return tuple(entry.name for entry in available(kind) if (folder / entry.name / DESCRIPTION).is_file())

@@ -1,0 +1,340 @@
+"""Embedders behind HTTP: OpenAI's ``/v1/embeddings`` and its imitators, and Ollama's ``/api/embed``.
+
+The tokens of a model behind a service are not known here, so long texts are cut by characters, well below
+what such models read. Nothing is left to a server's silent truncation: Ollama is told not to, and every
+answer is checked for the number of its vectors, their length, and numbers that are not finite. What is too
+long for a service all the same is cut smaller, until it fits. A blank text, which services refuse, has the
+zero vector.
+
+Somebody waits for the answer to a question, so it is given seconds; documents are given minutes. A service
+that does not answer is left alone for a while (:mod:`memorata.embed.breaker`): by questions, and, if it was
+a document that waited in vain for all its minutes, by documents too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from memorata.embed.breaker import QUESTION_SECONDS, Breaker, checked_seconds
+from memorata.embed.exchange import Patience, authorised, checked_address, post_json, without_key
+from memorata.embed.port import Prompts, Vectors
+from memorata.embed.texts import checked_text, checked_texts
+from memorata.embed.vectors import unit_means, unit_rows
+from memorata.embed.windows import character_passages
+from memorata.model.checks import matrix, whole, within, writable
+from memorata.model.errors import (
+    DimensionMismatch,
+    InvalidArgument,
+    ServiceAnswerInvalid,
+    ServiceRefused,
+    shown,
+)
+
+OVERLAP = 1 / 8
+PASSAGE_CHARACTERS = 2000
+"""Characters of a passage: some 500 tokens of English, and below 2,048 tokens in any script."""
+_ANY = "dimension"
+"""A text as good as any, where only the length of its vector is asked for."""
+_SHORTEST = 32
+"""Characters of a passage that no service finds too long, so that there is something else."""
+_LEAST = 0.001
+_SOON = 0.25
+_ATTEMPTS = 3
+OPENAI = "https://api.openai.com/v1"
+OLLAMA = "http://127.0.0.1:11434"
+
+
+class ServiceEmbedder(ABC):
+    """What embedders behind HTTP share.
+
+    Parameters
+    ----------
+    model
+        What the service calls the model.
+    address
+        Where the service is.
+    api_key
+        Sent as a bearer token when given.
+    dimension
+        The length its vectors must have; None to ask the service on first use.
+    prompts
+        Prefixes of queries and documents, for models that need them.
+    similarity_threshold
+        The cosine above which two texts are likelier related than not; 0 when nobody has measured it.
+    batch
+        The most texts of one request.
+    passage_characters
+        The most characters of one text of a request.
+    patience
+        Time limits and retries; those of documents.
+    question_seconds
+        How long a question waits for its vector, whatever it takes: connecting, a second attempt, a pause.
+    """
+
+    kind: str
+    """How the service is named in a specification: ``openai`` or ``ollama``."""
+
+    def __init__(
+        self,
+        model: str,
+        address: str,
+        *,
+        api_key: str | None = None,
+        dimension: int | None = None,
+        prompts: Prompts | None = None,
+        similarity_threshold: float = 0.0,
+        batch: int = 64,
+        passage_characters: int = PASSAGE_CHARACTERS,
+        patience: Patience | None = None,
+        question_seconds: float = QUESTION_SECONDS,
+    ) -> None:
+        self._model = writable("model", model)
+        if not model.strip():
+            raise InvalidArgument("model", model, "what the service calls a model")
+        self._address = checked_address("address", address)
+        self._headers = authorised(api_key)
+        self._dimension = dimension if dimension is None else whole("dimension", dimension, 1)
+        self._prompts = prompts or Prompts()
+        self._threshold = within("similarity_threshold", similarity_threshold, -1.0, 1.0)
+        self._batch = whole("batch", batch, 1)
+        self._size = whole("passage_characters", passage_characters, 16)
+        self._patience = patience or Patience()
+        self._question = _question_patience(self._patience, question_seconds)
+        self._breaker = Breaker(clock=self._patience.clock)
+        self._writing = Breaker(clock=self._patience.clock, silence_only=True)
+        self._apart = False
+        self._lock = threading.Lock()
+
+    @abstractmethod
+    def _ask(self, texts: list[str], patience: Patience) -> Any:  # noqa: ANN401 - vectors, if all is well
+        """Send one request and return what should be a list of vectors, in the order of the texts."""
+
+    def prompted(self, prompts: Prompts) -> Self:
+        """Return the same service with other prompts, for which nobody has measured a threshold."""
+        if prompts == self._prompts:
+            return self
+        made = copy(self)
+        made._prompts, made._threshold, made._lock = prompts, 0.0, threading.Lock()
+        return made
+
+    def of_dimension(self, dimension: int, *, apart: bool = False) -> Self:
+        """Return the same service, known to give vectors of this length, so that it need not be asked.
+
+        Parameters
+        ----------
+        dimension
+            How long its vectors are.
+        apart
+            Whether vectors of another length are known by its name already: those were another model's,
+            whatever the service calls it, so that the length becomes part of the name.
+        """
+        made = copy(self)
+        made._dimension, made._apart, made._lock = whole("dimension", dimension, 1), apart, threading.Lock()
+        return made
+
+    @property
+    def name(self) -> str:
+        """Identity of the vectors: service, model, prompts and passages; services tell no revision."""
+        facts = json.dumps([self._prompts.query, self._prompts.document, self._size])
+        name = f"{self.kind}:{self._model}@{hashlib.sha256(facts.encode()).hexdigest()[:8]}"
+        return f"{name}:{self._dimension}" if self._apart else name
+
+    @property
+    def address(self) -> str:
+        """Where the service is."""
+        return self._address
+
+    @property
+    def dimension(self) -> int:
+        """Length of every vector, asked of the service if it was not given."""
+        if self._dimension is None:
+            self._breaker.ask(lambda: self._vectors([_ANY], self._patience), anyway=True)
+        assert self._dimension is not None  # an answer has told
+        return self._dimension
+
+    @property
+    def known_dimension(self) -> int | None:
+        """Length of every vector, if it was given or an answer has told; the service is not asked."""
+        return self._dimension
+
+    @property
+    def max_tokens(self) -> None:
+        """Not known: texts are cut by characters."""
+        return None
+
+    @property
+    def prompts(self) -> Prompts:
+        """The prefixes of queries and documents."""
+        return self._prompts
+
+    @property
+    def similarity_threshold(self) -> float:
+        """The cosine above which two texts are likelier related than not."""
+        return self._threshold
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Return one row per text; a long text is the unit mean of its passages."""
+        return unit_means(self.embed_passages(texts), self.dimension)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the vector of a question.
+
+        Raises
+        ------
+        ServiceUnreachable
+            The service did not answer in the time a question has, or did not a short while ago.
+        """
+        passages = self.passages(text)
+        rows = self._rows(self._prompts.query, passages, self._question)
+        vector: Vectors = unit_means([rows], rows.shape[1])[0]
+        return vector
+
+    def passages(self, text: str) -> list[str]:
+        """Return the overlapping passages of `text`; ``[text]`` when it is short enough to be sent whole."""
+        return character_passages(checked_text(text), self._size, int(self._size * OVERLAP))
+
+    def embed_passages(self, texts: Sequence[str]) -> list[Vectors]:
+        """Return for each text the rows of its passages."""
+        cut = [self.passages(text) for text in checked_texts(texts)]
+        if not cut:
+            return []
+        flat = [passage for passages in cut for passage in passages]
+        rows = self._rows(self._prompts.document, flat, self._patience, anyway=True)
+        return np.split(rows, np.cumsum([len(passages) for passages in cut])[:-1])
+
+    def _rows(self, prompt: str, passages: list[str], patience: Patience, *, anyway: bool = False) -> Vectors:
+        """Return the vectors of passages, asking for those that say something."""
+        spoken = [index for index, passage in enumerate(passages) if passage.strip()]
+        if not spoken and self._dimension is not None:
+            return np.zeros((len(passages), self._dimension), dtype=np.float32)
+        texts = [passages[index] for index in spoken] or [_ANY]
+
+        def asked() -> Vectors:
+            return self._breaker.ask(lambda: self._batched(prompt, texts, patience), anyway=anyway)
+
+        if anyway:
+            found = self._writing.ask(asked)
+        else:
+            found = asked()
+            self._writing.answered()
+        rows = np.zeros((len(passages), found.shape[1]), dtype=np.float32)
+        rows[spoken] = found[: len(spoken)]
+        return rows
+
+    def _batched(self, prompt: str, passages: list[str], patience: Patience) -> Vectors:
+        # However many requests a question takes, it waits once.
+        until = math.inf if patience.total is None else patience.clock() + patience.total
+        starts = range(0, len(passages), self._batch)
+        return np.concatenate(
+            [self._fitting(prompt, passages[at : at + self._batch], patience, until) for at in starts]
+        )
+
+    def _fitting(self, prompt: str, passages: list[str], patience: Patience, until: float) -> Vectors:
+        """Return the vectors of passages, cut smaller where they are longer than the service reads."""
+        left = patience
+        if until < math.inf:
+            left = replace(patience, total=max(_LEAST, until - patience.clock()))
+        try:
+            return self._vectors([prompt + passage for passage in passages], left)
+        except ServiceRefused as error:
+            if not error.too_long or (len(passages) == 1 and len(passages[0]) < _SHORTEST):
+                raise
+        if len(passages) > 1:
+            half = len(passages) // 2
+            both = (passages[:half], passages[half:])
+            return np.concatenate([self._fitting(prompt, each, patience, until) for each in both])
+        size = len(passages[0]) // 2 + 1
+        # The mean speaks for all of it, as that of its passages does for a whole text.
+        parts = character_passages(passages[0], size, int(size * OVERLAP))
+        rows = self._fitting(prompt, [part for part in parts if part.strip()], patience, until)
+        return unit_means([rows], rows.shape[1])
+
+    def _vectors(self, texts: list[str], patience: Patience) -> Vectors:
+        found = self._ask(texts, patience)
+        if not isinstance(found, list) or len(found) != len(texts):
+            count = len(found) if isinstance(found, list) else shown(found)
+            raise ServiceAnswerInvalid(f"{self._address} gave {count} vectors for {len(texts)} texts")
+        try:
+            wide = matrix("embeddings", found)
+        except InvalidArgument as error:
+            raise ServiceAnswerInvalid(
+                f"{self._address} gave vectors that cannot be used: {error}"
+            ) from error
+        if wide.shape[1] == 0:
+            raise ServiceAnswerInvalid(f"{self._address} gave {shown(found[0])} where a vector was expected")
+        self._learn(wide.shape[1])
+        return unit_rows(wide)
+
+    def _learn(self, dimension: int) -> None:
+        with self._lock:
+            known = self._dimension = dimension if self._dimension is None else self._dimension
+        if dimension != known:
+            advice = (
+                "if the service has another model by this name now, give it the one it had, "
+                f"or set the dimension (MEMORATA_DIMENSION={dimension}) and run `memorata reembed`"
+            )
+            raise DimensionMismatch(self.name, known, dimension, advice)
+
+    def _post(self, path: str, body: Mapping[str, object], patience: Patience) -> Any:  # noqa: ANN401 - an answer
+        answer = post_json(self._address + path, body, self._headers, patience)
+        if not isinstance(answer, dict):
+            raise ServiceAnswerInvalid(
+                f"{self._address} answered with {self._quoted(answer)}, not with a JSON object"
+            )
+        return answer
+
+    def _quoted(self, answer: object) -> str:
+        return shown(without_key(str(answer), self._headers))
+
+
+def _question_patience(given: Patience, seconds: float) -> Patience:
+    """Return the patience of a question: another attempt follows soon, if there is time for it."""
+    total = checked_seconds("question_seconds", seconds)
+    pause = min(given.first_pause, _SOON)
+    return replace(given, attempts=min(given.attempts, _ATTEMPTS), first_pause=pause, total=total)
+
+
+class OpenAIEmbedder(ServiceEmbedder):
+    """A model behind an OpenAI-compatible ``/v1/embeddings``: OpenAI, vLLM, llama.cpp, LM Studio and others.
+
+    The address ends where ``/embeddings`` is to follow, usually in ``/v1``.
+    """
+
+    kind = "openai"
+
+    def _ask(self, texts: list[str], patience: Patience) -> Any:  # noqa: ANN401 - checked by the caller
+        body = {"model": self._model, "input": texts, "encoding_format": "float"}
+        answer = self._post("/embeddings", body, patience)
+        data = answer.get("data")
+        try:
+            # The specification numbers the vectors, and servers exist that send them as they are finished.
+            ordered = sorted(data, key=lambda item: item["index"])
+            if [item["index"] for item in ordered] != list(range(len(ordered))):
+                numbers = self._quoted([item["index"] for item in data])
+                raise ServiceAnswerInvalid(f"{self._address} numbered its vectors {numbers}")
+            return [item["embedding"] for item in ordered]
+        except (TypeError, KeyError) as error:
+            raise ServiceAnswerInvalid(
+                f"{self._address} answered without vectors: {self._quoted(answer)}"
+            ) from error
+
+
+class OllamaEmbedder(ServiceEmbedder):
+    """A model behind Ollama's ``/api/embed``."""
+
+    kind = "ollama"
+
+    def _ask(self, texts: list[str], patience: Patience) -> Any:  # noqa: ANN401 - checked by the caller
+        body = {"model": self._model, "input": texts, "truncate": False}
+        answer = self._post("/api/embed", body, patience)
+        return answer.get("embeddings")

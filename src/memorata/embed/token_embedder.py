@@ -1,0 +1,166 @@
+"""What all models that read tokens share: prompts, passages, one forward pass over everything asked for.
+
+A subclass says how its files are loaded, and gets the whole of :class:`~memorata.embed.port.Embedder` for
+it. The files are read on first use, once, whichever thread comes first.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Self
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.embed.description import ModelDescription
+from memorata.embed.port import Prompts, Vectors
+from memorata.embed.texts import checked_text, checked_texts
+from memorata.embed.tokens import Tokens
+from memorata.embed.vectors import unit_means, unit_rows
+from memorata.model.errors import DimensionMismatch, EmbedderError
+
+
+@frozen
+class Loaded:
+    """A model in memory: its tokens, and the function from token numbers to vectors."""
+
+    tokens: Tokens
+    forward: Callable[[list[list[int]]], Vectors]
+
+
+class TokenEmbedder(ABC):
+    """An embedder that reads the tokens of a model of its own."""
+
+    def __init__(self, description: ModelDescription) -> None:
+        self._description = description
+        # Asked for with every recall, and a digest of everything.
+        self._name = description.name
+        self._lock = threading.Lock()
+        self._loaded: Loaded | None = None
+
+    @abstractmethod
+    def _load(self) -> Loaded:
+        """Read the model's files, checking their hashes."""
+
+    def prompted(self, prompts: Prompts) -> Self:
+        """Return the same model with other prompts, for which nobody has measured a threshold."""
+        if prompts == self._description.prompts:
+            return self
+        made = copy(self)
+        made._description = replace(self._description, prompts=prompts, similarity_threshold=0.0)
+        made._name = made._description.name
+        made._lock = threading.Lock()
+        return made
+
+    @property
+    def description(self) -> ModelDescription:
+        """Everything that is known about the model."""
+        return self._description
+
+    @property
+    def name(self) -> str:
+        """Identity of the vectors."""
+        return self._name
+
+    @property
+    def dimension(self) -> int:
+        """Length of every vector."""
+        return self._description.dimension
+
+    @property
+    def max_tokens(self) -> int:
+        """How many tokens one passage holds, special tokens and prompt included."""
+        return self._description.max_tokens
+
+    @property
+    def prompts(self) -> Prompts:
+        """The prefixes of queries and documents."""
+        return self._description.prompts
+
+    @property
+    def similarity_threshold(self) -> float:
+        """The cosine above which two texts are likelier related than not."""
+        return self._description.similarity_threshold
+
+    def load(self) -> None:
+        """Load the model now instead of on first use.
+
+        Raises
+        ------
+        ModelNotInstalled, ModelCorrupt, MissingExtra
+            The model cannot be used, and why.
+        """
+        self._model()
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Return one row per text; a long text is the unit mean of its passages."""
+        return unit_means(self.embed_passages(texts), self.dimension)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the vector of a question."""
+        rows = self._forward(self._pieces(checked_text(text), self.prompts.query)[1])
+        vector: Vectors = unit_means([rows], self.dimension)[0]
+        return vector
+
+    def passages(self, text: str) -> list[str]:
+        """Return the overlapping passages of `text`; ``[text]`` when it is short enough to be read whole."""
+        return self._pieces(checked_text(text), self.prompts.document)[0]
+
+    def embed_passages(self, texts: Sequence[str]) -> list[Vectors]:
+        """Return for each text the rows of its passages."""
+        given = checked_texts(texts)
+        if not given:
+            return []
+        prefix = self.prompts.document
+        numbers: list[list[int]] = []
+        ends = []
+        whole = self._model().tokens.numbers([prefix + text for text in given])
+        for text, read in zip(given, whole, strict=True):
+            numbers.extend([read] if len(read) <= self.max_tokens else self._pieces(text, prefix)[1])
+            ends.append(len(numbers))
+        return np.split(self._forward(numbers), ends[:-1])
+
+    def _pieces(self, text: str, prefix: str) -> tuple[list[str], list[list[int]]]:
+        """Return the passages of `text` and the token numbers of each, prompt included."""
+        tokens = self._model().tokens
+        (whole,) = tokens.numbers([prefix + text])
+        if len(whole) <= self.max_tokens:
+            return [text], [whole]
+        prompt = len(tokens.numbers([prefix])[0]) if prefix else tokens.special_count
+        if 2 * prompt > self.max_tokens:
+            # A text would be cut into crumbs, or, where the prompt fills all, not be read at all.
+            raise EmbedderError(
+                f"a prompt of {prompt} tokens leaves too few of the {self.max_tokens} that {self.name} reads "
+                "to a text; choose a shorter one"
+            )
+        return tokens.passages(
+            text,
+            self.max_tokens - prompt,
+            self.max_tokens,
+            lambda parts: tokens.numbers([prefix + part for part in parts]),
+        )
+
+    def _forward(self, numbers: list[list[int]]) -> Vectors:
+        read = [index for index, row in enumerate(numbers) if row]
+        if len(read) < len(numbers):
+            # No token, no direction: a tokeniser without special tokens makes nothing of an empty text.
+            means = np.zeros((len(numbers), self.dimension), dtype=np.float32)
+            if read:
+                means[read] = self._forward([numbers[index] for index in read])
+            return means
+        rows = self._model().forward(numbers)
+        if rows.shape[1] != self.dimension:
+            raise DimensionMismatch(self.name, self.dimension, rows.shape[1])
+        if not np.isfinite(rows).all():
+            raise EmbedderError(f"{self.name} gave a vector with NaN or infinity: its file is not usable")
+        return unit_rows(rows)
+
+    def _model(self) -> Loaded:
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self._load()
+            return self._loaded

@@ -1,0 +1,27 @@
+"""The verbs: remember, recall, correct, forget. One engine around a store, an embedder and recipes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memorata._on_demand import on_demand
+
+if TYPE_CHECKING:
+    from memorata.engine.engine import Engine
+    from memorata.engine.opening import open
+    from memorata.engine.outcome import Recall, Rejected
+    from memorata.engine.recipe import PARAMETERS, Recipe
+    from memorata.engine.recipes import RECIPES, recipe
+
+__getattr__, __dir__ = on_demand(
+    __name__,
+    {
+        ".engine": ("Engine",),
+        ".opening": ("open",),
+        ".outcome": ("Recall", "Rejected"),
+        ".recipe": ("PARAMETERS", "Recipe"),
+        ".recipes": ("RECIPES", "recipe"),
+    },
+)
+
+__all__ = ["PARAMETERS", "RECIPES", "Engine", "Recall", "Recipe", "Rejected", "open", "recipe"]

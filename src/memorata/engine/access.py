@@ -1,0 +1,278 @@
+"""Who may do what: keys, what they are good for, and the gate that looks at them.
+
+A token is 256 random bits behind the key's id: ``rcl_ID_SECRET``. The database keeps its SHA-256 alone; a
+secret of that size cannot be guessed from a plain digest, so a slow hash would cost every request and protect
+nothing. Digests are compared in constant time, with one of nobody's where the id is unknown.
+
+Patterns: ``acme/alice`` is that namespace, ``acme/*`` is everything below ``acme``, ``*`` is everything.
+Scopes: ``read`` looks, ``write`` changes what can be changed back, ``admin`` purges and cares for the store;
+each holds the one before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Final
+
+from memorata._frozen import frozen
+from memorata.model import checks
+from memorata.model.errors import AccessDenied, InvalidArgument, NotAdmitted
+from memorata.model.namespace import contains
+from memorata.model.namespace import namespace as checked_namespace
+from memorata.store.access import ApiKey
+from memorata.store.port import Store
+
+READ: Final = "read"
+WRITE: Final = "write"
+ADMIN: Final = "admin"
+SCOPES: Final = (READ, WRITE, ADMIN)
+"""What a key may be for; each holds those before it."""
+
+EVERYWHERE: Final = "*"
+FRESH_SECONDS: Final = 2.0
+"""For how long a key is taken for good without another look; so long may a revoked one still work."""
+
+_TOKEN: Final = re.compile(r"rcl_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
+_MARGIN: Final = 0.1
+_NOBODY: Final = hashlib.sha256(b"nobody's").digest()
+_LONGEST_NAME: Final = 200
+
+
+@frozen
+class Access:
+    """What somebody may do.
+
+    Attributes
+    ----------
+    name
+        Who it is, for a log: the id of a key.
+    namespaces
+        Patterns of the namespaces they may touch.
+    scopes
+        What they may do there.
+
+    Examples
+    --------
+    >>> access = Access("k1", ("acme/*",), ("read",))
+    >>> access.allows("read", "acme/alice"), access.allows("read", "acme"), access.allows("write", "acme/bob")
+    (True, False, False)
+    """
+
+    name: str
+    namespaces: tuple[str, ...]
+    scopes: tuple[str, ...]
+
+    def may(self, scope: str) -> bool:
+        """Return whether this is enough for what needs a scope, somewhere at least."""
+        needed = SCOPES.index(checks.one_of("scope", scope, SCOPES))
+        return any(SCOPES.index(held) >= needed for held in self.scopes)
+
+    def reaches(self, namespace: str) -> bool:
+        """Return whether a namespace is among those this is for."""
+        return any(matches(pattern, namespace) for pattern in self.namespaces)
+
+    def allows(self, scope: str, namespace: str) -> bool:
+        """Return whether something that needs a scope may be done in a namespace."""
+        return self.may(scope) and self.reaches(namespace)
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether every namespace is among those this is for."""
+        return EVERYWHERE in self.namespaces
+
+    def require(self, scope: str, namespace: str) -> None:
+        """Raise unless something that needs a scope may be done in a namespace, whether or not it exists."""
+        if not self.allows(scope, namespace):
+            raise AccessDenied(
+                f"this key may not {_DONE[scope]} the namespace {namespace!r}; "
+                f"it takes one with the scope {scope} for it"
+            )
+
+    def require_everywhere(self, scope: str) -> None:
+        """Raise unless something that needs a scope may be done in every namespace."""
+        if not (self.may(scope) and self.everywhere):
+            raise AccessDenied(f"this needs a key with the scope {scope} for every namespace (*)")
+
+
+_DONE: Final = {READ: "read", WRITE: "write to", ADMIN: "administer"}
+
+LOCAL: Final = Access("local", (EVERYWHERE,), SCOPES)
+"""Whoever sits at the machine itself, where no key is asked for."""
+
+
+def matches(pattern: str, namespace: str) -> bool:
+    """Return whether a namespace is one that a pattern stands for.
+
+    Examples
+    --------
+    >>> [matches("acme/*", path) for path in ("acme", "acme/alice", "acme/alice/work", "acmecorp/bob")]
+    [False, True, True, False]
+    """
+    if pattern == EVERYWHERE:
+        return True
+    if pattern.endswith("/*"):
+        above = pattern[:-2]
+        return namespace != above and contains(above, namespace)
+    return namespace == pattern
+
+
+def namespace_pattern(argument: str, value: object) -> str:
+    """Return `value` if it is a namespace, a namespace and ``/*``, or ``*``; else raise.
+
+    Examples
+    --------
+    >>> namespace_pattern("namespace", "acme/*")
+    'acme/*'
+    >>> namespace_pattern("namespace", "acme/*/notes")
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: namespace must be a namespace such as acme/alice, all below one
+    as acme/*, or *, got 'acme/*/notes'
+    """
+    given = checks.text(argument, value)
+    if given == EVERYWHERE:
+        return given
+    try:
+        checked_namespace(argument, given.removesuffix("/*"))
+    except InvalidArgument as error:
+        expected = "a namespace such as acme/alice, all below one as acme/*, or *"
+        raise InvalidArgument(argument, value, expected) from error
+    return given
+
+
+class Gatekeeper:
+    """Makes keys, ends them, and tells whoever shows a token what they may do.
+
+    Parameters
+    ----------
+    store
+        Where keys are kept.
+    required
+        Whether one has to show a key; without, those who show none may do everything.
+    clock
+        Tells the time.
+    ticks
+        Counts seconds, for how long a look at a key is good.
+
+    Examples
+    --------
+    >>> from memorata.store.sqlite.store import SqliteStore
+    >>> gate = Gatekeeper(SqliteStore(":memory:"))
+    >>> key, token = gate.create("the assistant", ["acme/*"], ["read"])
+    >>> gate.admit(token).allows("read", "acme/alice")
+    True
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        required: bool = True,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        ticks: Callable[[], float] = monotonic,
+    ) -> None:
+        self.required = required
+        self._store = store
+        self._clock = clock
+        self._ticks = ticks
+        self._seen: dict[str, tuple[ApiKey, float]] = {}
+
+    def create(
+        self,
+        name: str,
+        namespaces: Sequence[str],
+        scopes: Sequence[str],
+        *,
+        expires_at: datetime | None = None,
+    ) -> tuple[ApiKey, str]:
+        """Make a key, and return it with its token, which cannot be shown again."""
+        if not checks.writable("name", name).strip() or len(name) > _LONGEST_NAME:
+            raise InvalidArgument("name", name, f"1 to {_LONGEST_NAME} characters")
+        patterns = [
+            namespace_pattern(f"namespaces[{number}]", each)
+            for number, each in enumerate(checks.texts("namespaces", namespaces))
+        ]
+        wanted = [checks.one_of("scopes", each, SCOPES) for each in checks.texts("scopes", scopes)]
+        for argument, values in (("namespaces", patterns), ("scopes", wanted)):
+            if not values:
+                raise InvalidArgument(argument, values, "a list of at least one")
+        now = self._clock()
+        until = checks.optional_instant("expires_at", expires_at)
+        if until is not None and until <= now:
+            raise InvalidArgument("expires_at", until, "in the future")
+        id_ = secrets.token_hex(8)
+        token = f"rcl_{id_}_{secrets.token_urlsafe(32)}"
+        key = ApiKey(
+            id_,
+            name,
+            _digest(token),
+            tuple(dict.fromkeys(patterns)),
+            tuple(scope for scope in SCOPES if scope in wanted),
+            now,
+            until,
+        )
+        self._store.add_key(key)
+        return key, token
+
+    def keys(self) -> tuple[ApiKey, ...]:
+        """Return every key, revoked ones too, in the order they were made."""
+        return tuple(self._store.keys())
+
+    def revoke(self, id: str) -> None:
+        """End a key; other processes notice within two seconds."""
+        self._store.revoke_key(checks.writable("id", id), self._clock())
+        self._seen.pop(id, None)
+
+    def admit(self, token: str | None) -> Access:
+        """Return what the bearer of a token may do; None for somebody who shows none.
+
+        Raises
+        ------
+        NotAdmitted
+            A token is needed, or this one is not good. The message does not tell why not.
+        """
+        if token is None:
+            if self.required:
+                raise NotAdmitted("a key is needed: send it as Authorization: Bearer rcl_…")
+            return LOCAL
+        shape = _TOKEN.fullmatch(token)
+        key = None if shape is None else self._key(shape[1])
+        same = hmac.compare_digest(_digest(token), _NOBODY if key is None else key.digest)
+        if key is None or not same or not key.holds_at(self._clock()):
+            raise NotAdmitted(
+                "this key is not good: it is unknown, revoked or expired; memorata key create makes another"
+            )
+        return Access(key.id, key.namespaces, key.scopes)
+
+    def glance(self, token: str | None) -> Access | None:
+        """Return what the bearer of a token may do, if that can be told without asking the store.
+
+        None where it cannot: then `admit` tells. For a server whose loop must not wait for the store.
+        """
+        if token is None:
+            return None if self.required else LOCAL
+        shape = _TOKEN.fullmatch(token)
+        _, until = self._seen.get("" if shape is None else shape[1], (None, 0.0))
+        # A tick of margin, so that the key is not looked up here after all.
+        return self.admit(token) if self._ticks() < until - _MARGIN else None
+
+    def _key(self, id: str) -> ApiKey | None:
+        known, until = self._seen.get(id, (None, 0.0))
+        if known is not None and self._ticks() < until:
+            return known
+        found = self._store.find_key(id)
+        if found is None:
+            self._seen.pop(id, None)
+        else:
+            self._seen[id] = found, self._ticks() + FRESH_SECONDS
+        return found
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode(errors="surrogatepass")).digest()

@@ -1,0 +1,232 @@
+"""Who is who in a namespace: which entity a name means, and which names a text mentions.
+
+What was declared is small beside what was remembered, so a process keeps it, and asks the store before every
+use whether it has changed since: one number is compared.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Final
+
+from memorata.model.entity import Entity, Relation
+from memorata.model.memory import Memory
+from memorata.store.naming import EntityRecord
+from memorata.store.port import Store
+from memorata.text.folding import folded
+from memorata.text.known_names import KnownNames
+from memorata.text.mentions import EntityExtractor, Extraction
+from memorata.text.resolution import Redirects
+
+_CHANGES: Final = frozenset({"describe", "rename", "merge", "unmerge"})
+"""What can happen to names beside that there are more of them."""
+_LOG: Final = logging.getLogger(__name__)
+_KEPT_RELATIONS: Final = 4_096
+"""Of how many texts the relations are kept between reading and writing; batches are smaller."""
+_KEPT: Final = 256
+"""How many namespaces' names are kept; those read longest ago go first."""
+
+
+class Names:
+    """The declared entities of a namespace.
+
+    An entity is known by its key: the folded name of what the name finally means. The key of a name that
+    nobody declared is that name, folded.
+
+    Parameters
+    ----------
+    records
+        The entities, in the order in which they were declared.
+
+    Examples
+    --------
+    >>> names = Names([EntityRecord(Entity("Anna Keller", aliases=("Anna",))),
+    ...                EntityRecord(Entity("Annie"), merged_into="Anna Keller")])
+    >>> names.key("ANNA"), names.key("Annie"), names.key("Ben")
+    ('anna keller', 'anna keller', 'ben')
+    >>> names.spellings("anna keller")
+    ('anna keller', 'anna', 'annie')
+    """
+
+    def __init__(self, records: Sequence[EntityRecord] = ()) -> None:
+        self._records = list(records)
+        self._keys: dict[str, str] = {}
+        self._entities = {folded(record.entity.name): record.entity for record in records}
+        self._spellings: dict[str, list[str]] = {}
+        self._known: KnownNames | None = None
+        merged = {r.entity.name: r.merged_into for r in records if r.merged_into is not None}
+        self._redirects = Redirects(merged)
+        for record in records:
+            key = folded(self._redirects.follow(record.entity.name))
+            for name in (record.entity.name, *record.entity.aliases):
+                self._keys[folded(name)] = key
+        for spelling, key in self._keys.items():
+            own = self._spellings.setdefault(key, [key])
+            if spelling != key:
+                own.append(spelling)
+
+    @property
+    def known(self) -> KnownNames:
+        """What a text is searched for."""
+        if self._known is None:
+            self._known = KnownNames([record.entity for record in self._records])
+        return self._known
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def added(self, records: Sequence[EntityRecord]) -> Names:
+        """Return these names and those of entities that have a name and nothing else, at little cost."""
+        more = copy(self)
+        more._records = [*self._records, *records]
+        more._keys, more._entities = dict(self._keys), dict(self._entities)
+        more._spellings = dict(self._spellings)
+        for record in records:
+            key = folded(record.entity.name)
+            more._keys[key], more._entities[key], more._spellings[key] = key, record.entity, [key]
+        if self._known is not None:
+            more._known = self._known.added([record.entity for record in records])
+        return more
+
+    def key(self, name: str) -> str:
+        """Return the key of the entity that a name means."""
+        own = folded(name)
+        return self._keys.get(own, own)
+
+    def is_declared(self, key: str) -> bool:
+        """Return whether something was said about an entity beside memories."""
+        return key in self._entities
+
+    def entity(self, key: str, otherwise: str) -> Entity:
+        """Return an entity; one that nobody declared is called `otherwise`."""
+        found = self._entities.get(key)
+        return Entity(otherwise) if found is None else found
+
+    def spellings(self, key: str) -> tuple[str, ...]:
+        """Return every folded name that means an entity, its own first."""
+        return tuple(self._spellings.get(key, [key]))
+
+    def merged(self, key: str) -> tuple[str, ...]:
+        """Return the names that were merged into an entity."""
+        found = self._entities.get(key)
+        return () if found is None else self._redirects.merged_into(found.name)
+
+    def declared(self) -> tuple[str, ...]:
+        """Return the keys of all declared entities that were not merged into others."""
+        return tuple(dict.fromkeys(self._keys.values()))
+
+
+class NameBook:
+    """The names of every namespace of a store, as they are now.
+
+    Parameters
+    ----------
+    store
+        Where they are declared.
+    extractor
+        Reads texts for names; None to find none.
+    """
+
+    def __init__(self, store: Store, extractor: EntityExtractor | None) -> None:
+        self._store = store
+        self._extractor = extractor
+        self._kept: OrderedDict[str, tuple[int, Names]] = OrderedDict()
+        self._rollbacks = store.rollbacks
+        self._read_relations: OrderedDict[tuple[str, str], tuple[Relation, ...]] = OrderedDict()
+
+    @property
+    def has_relations(self) -> bool:
+        """Whether relations were read that may still have to be written down."""
+        return bool(self._read_relations)
+
+    def clear(self) -> None:
+        """Let go of all that was read; it is read anew when somebody asks."""
+        self._kept.clear()
+
+    def of(self, namespace: str) -> Names:
+        """Return the names of a namespace."""
+        if self._store.rollbacks != self._rollbacks:
+            # Names that were never declared may have been read, under numbers that others have now.
+            self._rollbacks = self._store.rollbacks
+            self.clear()
+        change = self._store.naming(namespace)
+        kept = self._kept.get(namespace)
+        if kept is not None and kept[0] == change:
+            return kept[1]
+        names = self._read(namespace, *(kept or (0, Names())))
+        self._kept[namespace] = change, names
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        return names
+
+    def relations_in(self, memory: Memory) -> list[Relation]:
+        """Return the relations that were read in a memory's text, as said by that memory.
+
+        Only an extractor that reads relations finds any. They are kept from the reading of a text until it is
+        written down, or until many others have been read.
+        """
+        found = self._read_relations.get((memory.namespace, memory.content), ())
+        return [replace(relation, asserted_by=memory.id, created_at=None) for relation in found]
+
+    def _read(self, namespace: str, change: int, known: Names) -> Names:
+        """Return the names as they are now, given those of a change: often there are just more of them."""
+        if change and not self._store.graph_news(namespace, change).kinds & _CHANGES:
+            return known.added(self._store.entities(namespace, len(known)))
+        return Names(self._store.entities(namespace))
+
+    def mentioned(self, text: str, namespace: str, given: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """Return the given names and after them those that a text mentions, each entity's name once.
+
+        A declared name is spelt as it was declared, others as the text spells them. A text that could not be
+        read mentions nobody, and the log says why.
+        """
+        return self.mentioned_by_all([(text, namespace, given)])[0]
+
+    def mentioned_by_all(self, asked: Sequence[tuple[str, str, tuple[str, ...]]]) -> list[tuple[str, ...]]:
+        """Return what `mentioned` does of each text, namespace and given names, by the names there are now.
+
+        They are read in one go: an extractor behind a service answers many texts in the time of one, and
+        notices once that it is away.
+        """
+        if self._extractor is None:
+            return [given for _, _, given in asked]
+        texts: dict[str, dict[str, None]] = {}
+        for text, namespace, _ in asked:
+            texts.setdefault(namespace, {})[text] = None
+        known = {namespace: self.of(namespace).known for namespace in texts}
+        read = {
+            namespace: dict(
+                zip(distinct, self._extractor.extract(list(distinct), known[namespace]), strict=True)
+            )
+            for namespace, distinct in texts.items()
+        }
+        return [
+            self._named(read[namespace][text], text, namespace, known[namespace], given)
+            for text, namespace, given in asked
+        ]
+
+    def _named(
+        self, read: Extraction, text: str, namespace: str, known: KnownNames, given: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """Return the given names and those that were read; relations are kept until they can be written."""
+        if read.failure:
+            _LOG.warning("a text in %s was not read for names: %s", namespace, read.failure)
+        if read.relations:
+            self._read_relations[namespace, text] = read.relations
+            while len(self._read_relations) > _KEPT_RELATIONS:
+                self._read_relations.popitem(last=False)
+        if not read.mentions:
+            return given
+        found = {folded(name): name for name in reversed(given)}
+        for mention in read.mentions:
+            key = folded(mention.text)
+            if key and key not in found:
+                owner = known.owner(mention.text)
+                declared = () if owner is None else (owner.name, *owner.aliases)
+                found[key] = next((name for name in declared if folded(name) == key), mention.text)
+        own = {folded(name) for name in given}
+        return (*given, *(name for key, name in found.items() if key not in own))

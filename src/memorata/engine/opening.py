@@ -1,0 +1,398 @@
+"""Opening a memory: from a path and a few settings to an engine.
+
+What a store was made with (its embedder, its analyser) is recorded in it and used again, unless the caller
+says otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memorata.embed.folder import models_folder
+from memorata.embed.port import Embedder
+from memorata.embed.reranker import Reranker
+from memorata.engine.absence import AWAY, Absent, Measure
+from memorata.engine.choosing_anchors import open_anchors
+from memorata.engine.duplicate_modes import Duplicates
+from memorata.engine.engine import Engine
+from memorata.engine.known_services import settled
+from memorata.engine.leasing import SECONDS
+from memorata.engine.life import Life
+from memorata.engine.recall_log import Logging
+from memorata.engine.recipe import Recipe
+from memorata.engine.reembedding_verbs import SETTING as EMBEDDER_SETTING
+from memorata.index.approximate import LARGE
+from memorata.model import checks
+from memorata.model.errors import EmbedderError, InvalidArgument, MissingExtra, NotSupportedHere
+from memorata.model.namespace import DEFAULT_NAMESPACE
+from memorata.model.namespace import namespace as checked_namespace
+from memorata.store.port import Store
+from memorata.store.postgres.address import ServerAddress, address_of
+from memorata.store.sqlite.store import SqliteStore
+from memorata.text.analysers import ANALYSERS, Analyser, analyser
+from memorata.text.dates import AnchorExtractor
+from memorata.text.mentions import EntityExtractor
+
+if TYPE_CHECKING:
+    from memorata.embed.select import Choice, Resources
+
+_AUTO = "auto"
+_ANALYSER = "analyser"
+_LANGUAGE = "language"
+_USUAL = {_ANALYSER: "snowball", _LANGUAGE: "detect"}
+
+
+def open(
+    path: str | Path | ServerAddress,
+    *,
+    embedder: Embedder | str | None = "auto",
+    reranker: Reranker | str | None = None,
+    namespace: str = DEFAULT_NAMESPACE,
+    recipe: Recipe | str = "balanced",
+    analyser_name: str | None = None,
+    language: str | None = None,
+    extract_entities: EntityExtractor | bool = True,
+    anchors: AnchorExtractor | str = "rules",
+    read_dates: bool = True,
+    redact: bool = False,
+    life: Life | Mapping[str, Any] | None = None,
+    duplicates: str = "near",
+    durable: bool = True,
+    must_exist: bool = False,
+    read_only: bool = False,
+    replica: str | ServerAddress | None = None,
+    migration_backup: bool = True,
+    approximate_from: int = LARGE,
+    resources: Resources | None = None,
+    clock: Callable[[], datetime] | None = None,
+    logging: Logging | None = None,
+    lease_seconds: float = SECONDS,
+) -> Engine:
+    """Open the memory in a file or on a server, creating it if it is not there.
+
+    Parameters
+    ----------
+    path
+        An SQLite file, or ``":memory:"``, or the address of a PostgreSQL server with pgvector,
+        ``"postgresql://user:password@host/database"``.
+    embedder
+        What measures meaning: ``"auto"`` for what the store was made with, or the best that is installed
+        for a new one; another name (see :mod:`memorata.embed.select`); an embedder; None for words alone.
+    reranker
+        What reads the best candidates again, for recipes that ask for it: a name (see
+        :mod:`memorata.embed.select_reranker`), a re-ranker, or None.
+    namespace
+        Whose memory, where a call does not say.
+    recipe
+        How to recall, where a call does not say.
+    analyser_name, language
+        How words are read; fixed when the store is made. None for what it was made with, or ``"snowball"``
+        with the language detected text by text.
+    extract_entities
+        Whether what is remembered is read for the names it mentions, by rules and without a network; or an
+        extractor that reads it in another way, for relations too.
+    anchors
+        What reads the time a question names: ``"rules"``, ``"chat:MODEL@ADDRESS"`` for a language model (see
+        :mod:`memorata.engine.chat_anchors`), or an extractor.
+    read_dates
+        Whether a day that a text names ("yesterday") becomes the time it happened.
+    redact
+        Whether keys, tokens, card numbers and passwords are taken out of what is remembered, each with a
+        marker in its place.
+    life
+        The rules by which memories live (:class:`~memorata.engine.life.Life`), or some of them by name.
+    duplicates
+        What `remember` does about what was said before, in the same words (``"exact"``) or also in nearly the
+        same (``"near"``): it is superseded by the earlier memory. ``"off"`` to write everything as it comes.
+    durable
+        Whether an acknowledged write survives a power cut.
+    must_exist
+        Whether a missing file is an error.
+    read_only
+        Whether the file is only read: recalls are not logged, and what would write raises `StoreReadOnly`. A
+        file that cannot be written where it is, as on a read-only medium, is opened so by itself, and `notes`
+        say so.
+    replica
+        The address of a server that repeats what the one at `path` writes: recalls are answered there, unless
+        it is away or too far behind, which `degraded` says. Nothing is written to it.
+    migration_backup
+        Whether a file that an older Memorata wrote is copied, beside it, before it is brought up to date.
+    approximate_from
+        From how many memories with vectors on a namespace in a file gets an approximate index; `maintain`
+        makes it, if faiss is installed. A server decides for itself.
+    resources
+        Where models are and what services may be used.
+    clock
+        Tells the time; None for the system's.
+    logging
+        Whether and how recalls are logged, to be learnt from; None for all of them, within the usual bounds.
+    lease_seconds
+        How long after the last sign of life of a worker (one that maintains, re-embeds or tunes) another may
+        take its work over.
+
+    Examples
+    --------
+    >>> memory = open(":memory:", embedder="lexical")
+    >>> said = memory.remember("Anna prefers green tea.")
+    >>> [hit.memory.content for hit in memory.recall("what tea does Anna like?")]
+    ['Anna prefers green tea.']
+    >>> memory.close()
+    """
+    backup = checks.flag("migration_backup", migration_backup)
+    checks.flag("durable", durable)
+    checks.flag("must_exist", must_exist)
+    checks.flag("read_only", read_only)
+    # What is wrong whatever the store holds is said before there is a file, and never recorded in it.
+    _reading(analyser_name, language)
+    checked_namespace("namespace", namespace)
+    checks.one_of("duplicates", duplicates, [mode.value for mode in Duplicates])
+    checks.above("lease_seconds", lease_seconds, 0)
+    Life.of(life)
+    if logging is not None and not isinstance(logging, Logging):
+        raise InvalidArgument("logging", logging, "how recalls are logged, or None")
+    if clock is not None and not callable(clock):
+        raise InvalidArgument("clock", clock, "what tells the time, or None")
+    chosen = _asked_for(embedder, resources)
+    if chosen is not None and _is_new(path):
+        # A service is asked, and may be away, not know the model, or give other vectors than was said.
+        if resources is None or resources.dimension is None:
+            _ = chosen.embedder.dimension
+        else:
+            chosen.embedder.embed_documents(["Is all well?"])
+    options: dict[str, Any] = {
+        "reranker": _reranker(reranker, resources),
+        "extractor": _extractor(extract_entities),
+        "anchors": _anchors(anchors),
+        "read_dates": checks.flag("read_dates", read_dates),
+        "redact": checks.flag("redact", redact),
+    }
+    if clock is not None:
+        options["clock"] = clock
+    store = open_store(
+        path,
+        durable=durable,
+        must_exist=must_exist,
+        backup=backup,
+        replica=replica,
+        approximate_from=approximate_from,
+        read_only=read_only,
+    )
+    try:
+        recorded = {setting: store.setting(setting) for setting in (_ANALYSER, _LANGUAGE, EMBEDDER_SETTING)}
+        asked = {_ANALYSER: analyser_name, _LANGUAGE: language}
+        reader = _analyser(recorded, asked)
+        found, absent = _embedder(store, recorded[EMBEDDER_SETTING], embedder, chosen, resources)
+        measure = None if found is None else found.embedder
+        specification = None if found is None else found.specification
+        notes = [] if found is None else list(found.notes)
+        if absent is not None:
+            notes.append(AWAY + absent.why)
+        if measure is not None and store.read_only and store.dimension_of(measure.name) is None:
+            notes.append(f"none of its vectors are of {measure.name}, and none can be made: words only")
+            measure = specification = None
+        engine = Engine(
+            store,
+            measure,
+            reader,
+            recipe=recipe,
+            namespace=namespace,
+            duplicates=duplicates,
+            life=life,
+            notes=[*_migrated(store), *([] if read_only else _only_read(store)), *notes],
+            specification=specification,
+            logging=Logging(recalls=False) if store.read_only else logging,
+            lease_seconds=lease_seconds,
+            absent=absent,
+            **options,
+        )
+        # Not before all is well: what is recorded holds for whoever opens the store next.
+        for setting, value in (*(_USUAL | _given(asked)).items(), (EMBEDDER_SETTING, specification)):
+            if recorded[setting] is None and value is not None and not store.read_only:
+                store.remember_setting(setting, value)
+        return engine
+    except BaseException:
+        store.close()
+        raise
+
+
+def open_store(
+    path: str | Path | ServerAddress,
+    *,
+    durable: bool = True,
+    must_exist: bool = False,
+    backup: bool = True,
+    replica: str | ServerAddress | None = None,
+    approximate_from: int = LARGE,
+    read_only: bool = False,
+) -> Store:
+    """Open the store in a file or on a server, without an engine around it; see :func:`open`."""
+    if not isinstance(path, str | os.PathLike | ServerAddress) or not str(path).strip():
+        raise InvalidArgument("path", path, "the path of a file, or the address of a server")
+    url, other = address_of(path), None if replica is None else address_of(replica)
+    if replica is not None and (url is None or other is None):
+        # Neither is shown: one of them may hold a password.
+        raise InvalidArgument(
+            "replica",
+            "(not shown, for it may hold a password)",
+            "the address of a server, given together with that of the server it repeats",
+        )
+    if url is None:
+        return SqliteStore(
+            str(path),
+            durable=durable,
+            must_exist=must_exist,
+            migration_backup=backup,
+            approximate_from=approximate_from,
+            read_only=read_only,
+        )
+    if read_only:
+        raise NotSupportedHere(
+            "a server itself keeps a user from writing: name one for whom default_transaction_read_only is "
+            "on (ALTER ROLE … SET default_transaction_read_only = on)"
+        )
+    try:
+        # Not before it is needed: it takes packages that a file does not.
+        from memorata.store.postgres.store import PostgresStore
+    except ImportError as error:
+        raise MissingExtra("A store on PostgreSQL", "'memorata[postgres]'") from error
+    return PostgresStore(url, durable=durable, must_exist=must_exist, replica=other)
+
+
+def _migrated(store: Store) -> list[str]:
+    """Return what a person should know about a file that was brought up to date."""
+    done = store.migration if isinstance(store, SqliteStore) else None
+    if done is None:
+        return []
+    kept = "no copy of it was kept" if done.backup is None else f"the file as it was is kept at {done.backup}"
+    return [f"the file was brought from schema {done.found} to {done.reached}; {kept}"]
+
+
+def _only_read(store: Store) -> list[str]:
+    """Return what a person should know about a file that cannot be written."""
+    if not isinstance(store, SqliteStore) or not store.read_only:
+        return []
+    return [f"{store.path} is only read, and recalls are not logged: {store.read_only_because}"]
+
+
+def _given(asked: Mapping[str, str | None]) -> dict[str, str]:
+    return {setting: value for setting, value in asked.items() if value is not None}
+
+
+def _analyser(recorded: Mapping[str, str | None], asked: Mapping[str, str | None]) -> Analyser:
+    for setting, given in _given(asked).items():
+        if recorded[setting] not in (None, given):
+            raise InvalidArgument(
+                setting,
+                given,
+                f"{recorded[setting]!r}, as the words of this store were read; make a new store to change it",
+            )
+    known = {**asked, **_given(recorded)}
+    return _reading(known[_ANALYSER], known[_LANGUAGE])
+
+
+def _reading(name: str | None, language: str | None) -> Analyser:
+    """Return what reads words, or raise if there is none such."""
+    return analyser(
+        checks.one_of(_ANALYSER, _USUAL[_ANALYSER] if name is None else name, tuple(ANALYSERS)),
+        language=_USUAL[_LANGUAGE] if language is None else language,
+    )
+
+
+def _asked_for(wanted: Embedder | str | None, resources: Resources | None) -> Choice | None:
+    """Return the embedder that is asked for by its name; None where the store has a say, or there is one."""
+    if not isinstance(wanted, str):
+        # Not by the whole protocol: to look for its properties is to ask a service for them.
+        if wanted is not None and not callable(getattr(wanted, "embed_query", None)):
+            raise InvalidArgument("embedder", wanted, "an embedder, the name of one, or None")
+        return None
+    return None if wanted == _AUTO else _choose(wanted, resources)
+
+
+def _is_new(path: str | Path | ServerAddress) -> bool:
+    """Return whether a file would be made."""
+    in_a_file = isinstance(path, str | os.PathLike) and address_of(path) is None
+    return in_a_file and str(path) != ":memory:" and not Path(str(path)).exists()
+
+
+def _choose(specification: str, resources: Resources | None) -> Choice:
+    # Not before it is needed: it knows every kind of embedder.
+    from memorata.embed.select import choose
+
+    return choose(specification, resources or _usual_resources())
+
+
+def _embedder(
+    store: Store,
+    recorded: str | None,
+    wanted: Embedder | str | None,
+    chosen: Choice | None,
+    resources: Resources | None,
+) -> tuple[Measure | None, Absent | None]:
+    """Return what measures meaning, or what looks for it again if it cannot be had just now."""
+    if wanted is None:
+        return None, None
+    if not isinstance(wanted, str):
+        return Measure(settled(wanted, store, recorded=True, named=False)), None
+
+    def find() -> Measure:
+        choice = _choose(_AUTO if recorded is None else recorded, resources) if chosen is None else chosen
+        embedder = settled(choice.embedder, store, recorded=choice.specification == recorded)
+        return Measure(embedder, choice.specification, (choice.note,) if choice.note else ())
+
+    def taken_up() -> Measure:
+        found = find()
+        store.use_embedder(found.embedder.name, found.embedder.dimension)
+        return found
+
+    try:
+        return find(), None
+    except (EmbedderError, MissingExtra, InvalidArgument) as error:
+        if chosen is not None and wanted != _AUTO and chosen.specification != recorded:
+            raise
+        # A store whose model cannot be had just now still answers by words; its vectors wait.
+        return None, Absent(taken_up, str(error))
+
+
+def _reranker(wanted: Reranker | str | None, resources: Resources | None) -> Reranker | None:
+    if wanted is None:
+        return None
+    if isinstance(wanted, str):
+        from memorata.embed.select_reranker import open_reranker
+
+        return open_reranker(wanted, resources or _usual_resources())
+    if not isinstance(wanted, Reranker):
+        raise InvalidArgument("reranker", wanted, "a re-ranker, the name of one, or None")
+    return wanted
+
+
+def _extractor(wanted: EntityExtractor | bool) -> EntityExtractor | None:
+    if isinstance(wanted, bool):
+        from memorata.text.entities import RuleExtractor
+
+        return RuleExtractor() if wanted else None
+    if not isinstance(wanted, EntityExtractor):
+        raise InvalidArgument("extract_entities", wanted, "true, false or an extractor")
+    return wanted
+
+
+def _anchors(wanted: AnchorExtractor | str) -> AnchorExtractor:
+    if isinstance(wanted, str):
+        return open_anchors(wanted)
+    if not isinstance(wanted, AnchorExtractor):
+        raise InvalidArgument("anchors", wanted, "'rules', 'chat:MODEL@ADDRESS' or an extractor")
+    return wanted
+
+
+def _usual_resources() -> Resources:
+    from memorata.embed.hub import hub_cache
+    from memorata.embed.select import Resources
+
+    home = Path.home()
+    return Resources(
+        models=models_folder(os.environ, sys.platform, home), hub_cache=hub_cache(os.environ, home)
+    )

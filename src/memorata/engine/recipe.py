@@ -1,0 +1,203 @@
+"""Recipes are data: which words, legs, fusion, re-ranking, gates and diversity a recall uses.
+
+One pipeline runs any of them. Every parameter declares its range and meaning, so that the command line, the
+tuner and the web page are generated from this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Annotated, Any, Final
+
+from memorata._frozen import frozen
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument
+from memorata.model.parameter import Declared, Parameter, parameters_of
+from memorata.rank.forgetting import CURVES as _CURVES
+from memorata.rank.fusion import FUSIONS
+from memorata.rank.normalise import NORMALISERS
+from memorata.rank.weights import PRESETS
+from memorata.text.analysers import ANALYSERS
+
+CURVES: Final = ("none", *_CURVES)
+FORMS: Final = ("none", "additive", "multiplicative")
+GRAPHS: Final = ("none", "names", "walk", "paths", "communities")
+WEIGHTINGS: Final = (*PRESETS, "query")
+_FUSIONS: Final = tuple(FUSIONS)
+_NORMALISERS: Final = tuple(NORMALISERS)
+_BY_RANK: Final = ("rrf", "zscored_rrf")
+"""The fusions that divide by rrf_k and a rank."""
+_LARGEST_POOL: Final = 1000
+
+
+@frozen(kw_only=True)
+class Recipe:
+    """How a recall is done.
+
+    Examples
+    --------
+    >>> Recipe(name="words only", vector_pool=0).vector_pool
+    0
+    >>> Recipe(name="x", vector_weight=1.5)
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: vector_weight must be a number from 0 to 1, got 1.5
+    """
+
+    name: str
+    doc: str = ""
+
+    analyser: Annotated[str, Declared("How words are read.", choices=tuple(ANALYSERS))] = "snowball"
+    vector_pool: Annotated[
+        int, Declared("Candidates by meaning; 0 leaves the leg out.", 0, _LARGEST_POOL)
+    ] = 100
+    lexical_pool: Annotated[int, Declared("Candidates by words; 0 leaves the leg out.", 0, _LARGEST_POOL)] = (
+        100
+    )
+    pool_per_hit: Annotated[int, Declared("At least so many of both for each hit asked for.", 0, 20)] = 0
+
+    content_weight: Annotated[float, Declared("Weight of words in the content.", 0, 5)] = 1.0
+    tags_weight: Annotated[float, Declared("Weight of words in tags.", 0, 5)] = 0.5
+    entities_weight: Annotated[float, Declared("Weight of words in entity names.", 0, 5)] = 0.5
+    speaker_weight: Annotated[float, Declared("Weight of the speaker's name.", 0, 5)] = 0.3
+    speakers_apart: Annotated[
+        bool, Declared("Look for a named speaker among those who speak, not in what was said.")
+    ] = False
+    speaker_share: Annotated[
+        float, Declared("Then embed the question without the name of who says this share or more.", 0, 1)
+    ] = 0.15
+    dates_weight: Annotated[float, Declared("Weight of the words of the date.", 0, 5)] = 1.0
+    roots_weight: Annotated[float, Declared("Weight of the beginnings of Cyrillic words.", 0, 5)] = 0.5
+    k1: Annotated[float, Declared("BM25: how soon repeating a word stops helping.", 0, 3)] = 0.9
+    b: Annotated[float, Declared("BM25: how much long texts are held back.", 0, 1)] = 0.4
+    entity_weight: Annotated[float, Declared("Extra weight of rare names in the question.", 0, 10)] = 0.0
+    phrase_weight: Annotated[float, Declared("Worth of a quoted phrase, in largest idfs.", 0, 5)] = 1.0
+    context_before: Annotated[float, Declared("Words: weight of what was said just before.", 0, 1)] = 0.0
+    context_after: Annotated[float, Declared("Words: weight of what was said just after.", 0, 1)] = 0.0
+    context_words: Annotated[float, Declared("Longer texts lean on that less.", 1, 1000)] = 30.0
+    complete: Annotated[bool, Declared("Score what one leg found by the others, too.")] = False
+
+    graph: Annotated[
+        str,
+        Declared(
+            "Graph leg: one step over shared names, a walk from the best, paths from what is named, or "
+            "communities whose summaries match.",
+            choices=GRAPHS,
+        ),
+    ] = "none"
+    graph_weight: Annotated[float, Declared("Graph leg: its worth; meaning and words have 1.", 0, 2)] = 0.25
+    graph_seeds: Annotated[
+        int, Declared("Graph leg: how many of the best, or of the named, it starts from.", 1, 20)
+    ] = 3
+
+    time_weight: Annotated[float, Declared("Time leg: worth of being from the time asked for.", 0, 2)] = 0.5
+    place_weight: Annotated[float, Declared("Place leg: worth of being near.", 0, 2)] = 0.5
+    place_scale: Annotated[float, Declared("Place leg: metres at which near counts half.", 10, 100_000)] = (
+        1000.0
+    )
+
+    fusion: Annotated[str, Declared("How the legs become one list.", choices=_FUSIONS)] = "relative"
+    vector_weight: Annotated[float, Declared("Share of meaning; the rest is words.", 0, 1)] = 0.5
+    legs_by_query: Annotated[bool, Declared("Let the type of question choose that share.")] = False
+    anchored: Annotated[bool, Declared("Relative fusion: measure from a known zero, not a list's last.")] = (
+        False
+    )
+    rrf_k: Annotated[float, Declared("RRF: how little first places stand out.", 0, 100)] = 60.0
+    rrf_base: Annotated[int, Declared("RRF: whether the first rank is 0 or 1.", 0, 1)] = 1
+    normaliser: Annotated[str, Declared("CombSUM: how scores are scaled.", choices=_NORMALISERS)] = "min_max"
+    coverage: Annotated[str, Declared("Aligned fusion: coverage.", choices=("none", "item", "leg"))] = "none"
+    blend_budget: Annotated[float, Declared("Alpha blend: the most relevance adds.", 0, 50)] = 15.0
+    blend_threshold: Annotated[float, Declared("Alpha blend: least similarity.", -1, 0.95)] = 0.5
+    forgetting: Annotated[bool, Declared("Alpha blend: start from the forgetting curve.")] = False
+
+    confidence: Annotated[str, Declared("How confidence joins in.", choices=FORMS)] = "none"
+    weighting: Annotated[str, Declared("Where its weight comes from.", choices=WEIGHTINGS)] = "semantic"
+    session_weight: Annotated[float, Declared("Worth of the three best of its session.", 0, 1)] = 0.0
+    machine_weight: Annotated[float, Declared("What an assistant said counts times this.", 0, 1)] = 1.0
+    quality: Annotated[str, Declared("How the memory's own quality joins in.", choices=FORMS)] = "none"
+    quality_weight: Annotated[float, Declared("Weight of quality.", 0, 1)] = 0.20
+    fading: Annotated[str, Declared("The curve by which old memories fade.", choices=CURVES)] = "none"
+    fading_weight: Annotated[float, Declared("How much of the score can fade.", 0, 1)] = 0.2
+    fading_days: Annotated[
+        float, Declared("Days that halve an unused memory, or end it where the curve is a line.", 1, 3650)
+    ] = 30.0
+    temporal: Annotated[str, Declared("How being from the right time joins in.", choices=FORMS)] = "none"
+    temporal_boost: Annotated[float, Declared("Worth of being from the right time.", 0, 1)] = 0.40
+
+    rerank_depth: Annotated[int, Declared("Candidates a re-ranker reads; 0 for none.", 0, 50)] = 0
+    rerank_weight: Annotated[float, Declared("Share of the re-ranker's opinion.", 0, 1)] = 0.2
+
+    least_similarity: Annotated[
+        float, Declared("Least cosine by itself; -1 for what the embedder was calibrated to.", -1, 1)
+    ] = -1.0
+    least_match: Annotated[float, Declared("Least share of the best possible word match.", 0, 1)] = 0.05
+    least_confidence: Annotated[float, Declared("Least confidence.", 0, 1)] = 0.0
+    only_vectors_pass: Annotated[bool, Declared("Words alone cannot pass the gate.")] = False
+
+    deduplicate: Annotated[bool, Declared("Show the same content once.")] = True
+    diversity: Annotated[str, Declared("Variety.", choices=("none", "mmr", "adaptive"))] = "none"
+    trade: Annotated[float, Declared("MMR: 1 is relevance alone.", 0, 1)] = 0.7
+    per_session: Annotated[int, Declared("Hits of a session before others get a turn; 0: any.", 0, 20)] = 0
+
+    def __post_init__(self) -> None:
+        checks.text("name", self.name)
+        checks.text("doc", self.doc)
+        for parameter in PARAMETERS:
+            object.__setattr__(self, parameter.name, checked(parameter, getattr(self, parameter.name)))
+        if not self.vector_pool and not self.lexical_pool:
+            raise InvalidArgument("lexical_pool", 0, "above 0 when vector_pool is 0")
+        if self.fusion in _BY_RANK and not self.rrf_k and not self.rrf_base:
+            raise InvalidArgument("rrf_k", 0.0, "above 0 when rrf_base is 0")
+
+    def changed(self, changes: Mapping[str, Any]) -> Recipe:
+        """Return this recipe with some parameters changed; an unknown name is an error.
+
+        Examples
+        --------
+        >>> Recipe(name="mine").changed({"vector_weight": 0.7}).vector_weight
+        0.7
+        """
+        if not isinstance(changes, Mapping):
+            raise InvalidArgument("changes", changes, "a mapping of parameters to values")
+        names = [parameter.name for parameter in PARAMETERS]
+        for name in changes:
+            checks.one_of("parameter", name, names)
+        return replace(self, **changes)
+
+    def for_limit(self, limit: int) -> Recipe:
+        """Return this recipe with pools for so many hits, as far as a pool can be: the same if they do.
+
+        Examples
+        --------
+        >>> mine = Recipe(name="mine", vector_pool=50, lexical_pool=0, pool_per_hit=5)
+        >>> [mine.for_limit(limit).vector_pool for limit in (10, 30, 3_000)], mine.for_limit(30).lexical_pool
+        ([50, 150, 1000], 0)
+        """
+        least = min(self.pool_per_hit * limit, _LARGEST_POOL)
+        pools = {"vector_pool": self.vector_pool, "lexical_pool": self.lexical_pool}
+        larger = {name: least for name, pool in pools.items() if 0 < pool < least}
+        return self.changed(larger) if larger else self
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the recipe as plain data."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def checked(parameter: Parameter, value: object) -> object:
+    """Return `value` if the parameter may have it, else raise."""
+    if parameter.choices:
+        return checks.one_of(parameter.name, value, parameter.choices)
+    if parameter.type is bool:
+        return checks.flag(parameter.name, value)
+    low, high = parameter.low or 0, parameter.high or 0
+    if parameter.type is int:
+        number = checks.whole(parameter.name, value, int(low))
+        if number > high:
+            raise InvalidArgument(parameter.name, value, f"a whole number from {low:g} to {high:g}")
+        return number
+    return checks.within(parameter.name, value, low, high)
+
+
+PARAMETERS: Final[tuple[Parameter, ...]] = parameters_of(Recipe)
+"""Every declared parameter of a recipe."""

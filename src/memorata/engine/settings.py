@@ -1,0 +1,376 @@
+"""Where everything is and how it is done: one set of settings for the library's front doors.
+
+A value is taken from the first place that has it: the constructor, an environment variable ``MEMORATA_…``,
+the file ``memorata.toml`` (in the current folder, or the one that ``MEMORATA_CONFIG`` names), the default.
+A value that cannot be used is refused with the name of the setting and of the place it came from.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import sys
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError, field_validator
+
+from memorata.embed.breaker import LONGEST_QUESTION, QUESTION_SECONDS
+from memorata.embed.folder import models_folder
+from memorata.embed.hub import hub_cache
+from memorata.engine.choosing_anchors import open_anchors
+from memorata.engine.duplicate_modes import Duplicates
+from memorata.engine.engine import Engine
+from memorata.engine.leasing import SECONDS
+from memorata.engine.life import RULES, Life
+from memorata.engine.opening import open as open_engine
+from memorata.engine.recall_log import Logging
+from memorata.index.approximate import LARGE
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument
+from memorata.model.namespace import DEFAULT_NAMESPACE
+from memorata.model.namespace import namespace as checked_namespace
+from memorata.store.postgres.address import ServerAddress, is_address
+from memorata.store.recall_log import LIMIT, MEGABYTES, LogBounds
+
+if TYPE_CHECKING:
+    from memorata.embed.select import Resources
+
+CONFIG: Final = "memorata.toml"
+CONFIG_VARIABLE: Final = "MEMORATA_CONFIG"
+PREFIX: Final = "MEMORATA_"
+_IN_MEMORY: Final = ":memory:"
+
+_SECRETS: Final = ("api_key", "anchors_key", "replica")
+_EXPECTED: Final = {
+    "db": "the path of a file, or the address of a PostgreSQL server",
+    "replica": "the address of a PostgreSQL server",
+    "embedder": "the name of an embedder, such as 'auto' or 'lexical'",
+    "reranker": "the name of a re-ranker, or 'none'",
+    "extract_entities": "true or false",
+    "read_dates": "true or false",
+    "redact": "true or false",
+    "life": "a table of rules, such as working_days, and their numbers",
+    "durable": "true or false",
+    "read_only": "true or false",
+    "migration_backup": "true or false",
+    "approximate_from": "a whole number of at least 1",
+    "models": "the path of a folder",
+    "hub_cache": "the path of a folder",
+    "threads": "a whole number of at least 1",
+    "api_key": "text",
+    "dimension": "a whole number of at least 1",
+    "question_seconds": f"a number above 0, and at most {LONGEST_QUESTION:g}",
+    "recipe": "the name of a recipe",
+    "log_recalls": "true or false",
+    "log_queries": "true or false",
+    "log_limit": "a whole number of at least 1",
+    "log_megabytes": "a whole number of at least 1",
+    "lease_seconds": "a number above 0",
+}
+
+
+def default_db(environment: Mapping[str, str], platform: str, home: Path) -> Path:
+    """Return where a person's memories live unless settings say otherwise: beside the models.
+
+    Examples
+    --------
+    >>> default_db({}, "linux", Path("/home/ada")).as_posix()
+    '/home/ada/.local/share/memorata/memories.db'
+    """
+    elsewhere = {name: value for name, value in environment.items() if name != f"{PREFIX}MODELS"}
+    return models_folder(elsewhere, platform, home).parent / "memories.db"
+
+
+def config_file(environment: Mapping[str, str], folder: Path) -> Path | None:
+    """Return the settings file to read, or None if there is none.
+
+    Raises
+    ------
+    InvalidArgument
+        The file that ``MEMORATA_CONFIG`` names does not exist.
+    """
+    named = environment.get(CONFIG_VARIABLE)
+    if named:
+        path = _at_home(named)
+        if not path.is_file():
+            raise InvalidArgument(CONFIG_VARIABLE, named, "the path of a settings file that exists")
+        return path
+    path = folder / CONFIG
+    return path if path.is_file() else None
+
+
+class Settings(BaseModel):
+    """Everything that can be set.
+
+    Examples
+    --------
+    >>> Settings(namespace="acme/alice", embedder="lexical").namespace
+    'acme/alice'
+    >>> Settings(namespace="a//b")
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: namespace must be a path such as 'acme/alice' (letters, digits and
+    _-.@+~ between slashes, no segment starting with a dot), got 'a//b'
+    """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+    db: Path | ServerAddress = Field(
+        default_factory=lambda: default_db(os.environ, sys.platform, Path.home()),
+        description="The file the memories are in, or the address of a PostgreSQL server.",
+    )
+    replica: ServerAddress | None = Field(
+        default=None, description="The address of a server that repeats what that one writes, to recall from."
+    )
+    namespace: str = Field(default=DEFAULT_NAMESPACE, description="Whose memories.")
+    embedder: str = Field(default="auto", min_length=1, description="What measures meaning.")
+    reranker: str = Field(default="none", min_length=1, description="What reads the best candidates again.")
+    recipe: str = Field(default="balanced", min_length=1, description="How to recall.")
+    extract_entities: bool = Field(
+        default=True, description="Whether what is remembered is read for the names it mentions."
+    )
+    read_dates: bool = Field(
+        default=True, description="Whether what is remembered is read for the day it happened."
+    )
+    anchors: str = Field(
+        default="rules", description="What reads the time a question names: rules, or chat:MODEL@ADDRESS."
+    )
+    anchors_key: SecretStr | None = Field(default=None, description="For that service, if it asks for one.")
+    redact: bool = Field(
+        default=False,
+        description="Whether keys, tokens, card numbers and passwords are taken out of what is remembered.",
+    )
+    life: dict[str, float] = Field(
+        default_factory=dict, description="Rules by which memories live, by name; see docs/life.md."
+    )
+    duplicates: str = Field(
+        default="near", description="What is done about what was said before: near, exact or off."
+    )
+    durable: bool = Field(default=True, description="Whether an acknowledged write survives a power cut.")
+    read_only: bool = Field(
+        default=False, description="Whether the file is only read, and nothing is written to it."
+    )
+    migration_backup: bool = Field(
+        default=True, description="Whether a file of an older schema is copied before it is migrated."
+    )
+    approximate_from: int = Field(
+        default=LARGE, ge=1, description="From how many vectors on a namespace gets an approximate index."
+    )
+    models: Path = Field(
+        default_factory=lambda: models_folder(os.environ, sys.platform, Path.home()),
+        description="The folder of installed models.",
+    )
+    hub_cache: Path = Field(
+        default_factory=lambda: hub_cache(os.environ, Path.home()),
+        description="The model hub's cache, for embedders named hub:ORG/NAME.",
+    )
+    threads: int | None = Field(default=None, ge=1, description="How many threads a model computes with.")
+    api_key: SecretStr | None = Field(default=None, description="For embedding services that ask for one.")
+    dimension: int | None = Field(
+        default=None, ge=1, description="The length an embedding service's vectors must have."
+    )
+    question_seconds: float = Field(
+        default=QUESTION_SECONDS,
+        gt=0,
+        le=LONGEST_QUESTION,
+        allow_inf_nan=False,
+        description="How long a question waits for an embedding service, before it is answered by words.",
+    )
+
+    log_recalls: bool = Field(default=True, description="Whether recalls are logged, to be learnt from.")
+    log_queries: bool = Field(default=True, description="Whether the log keeps the text of questions.")
+    log_limit: int = Field(default=LIMIT, ge=1, description="How many recalls the log keeps.")
+    log_megabytes: int = Field(default=MEGABYTES, ge=1, description="How large the log grows.")
+    lease_seconds: float = Field(
+        default=SECONDS,
+        gt=0,
+        allow_inf_nan=False,
+        description="After how long a worker that is not heard of is taken over.",
+    )
+
+    _origins: dict[str, str] = PrivateAttr(default_factory=dict)
+
+    def __init__(self, **given: Any) -> None:  # noqa: ANN401 - pydantic checks them
+        path = config_file(os.environ, Path.cwd())
+        written = {} if path is None else _read(path)
+        variables = _variables()
+        places = {
+            **dict.fromkeys(written, str(path)),
+            **{field: f"the environment variable {name}" for field, name in variables.items()},
+            **dict.fromkeys(given, ""),
+        }
+        values = written | {field: os.environ[name] for field, name in variables.items()} | given
+        if "life" in variables and "life" not in given:
+            values["life"] = _rules(values["life"], places["life"])
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise _ours(error, places) from error
+        self._origins = places
+
+    def origin(self, name: str) -> str:
+        """Return where a setting came from: "" for the constructor, "default", or the place in words."""
+        return self._origins.get(name, "default")
+
+    @property
+    def resources(self) -> Resources:
+        """What embedders may draw on."""
+        from memorata.embed.select import Resources
+
+        return Resources(
+            models=self.models,
+            hub_cache=self.hub_cache,
+            threads=self.threads,
+            api_key=None if self.api_key is None else self.api_key.get_secret_value(),
+            dimension=self.dimension,
+            question_seconds=self.question_seconds,
+        )
+
+    def open(self, *, must_exist: bool = False, embed: bool = True) -> Engine:
+        """Open the memory these settings describe.
+
+        Parameters
+        ----------
+        must_exist
+            Whether a missing file is an error.
+        embed
+            Whether meaning is needed; without it the embedder and the re-ranker are left alone.
+        """
+        return open_engine(
+            self.db,
+            embedder=self.embedder if embed else None,
+            reranker=self.reranker if embed else None,
+            namespace=self.namespace,
+            recipe=self.recipe,
+            extract_entities=self.extract_entities,
+            read_dates=self.read_dates,
+            anchors=open_anchors(
+                self.anchors, None if self.anchors_key is None else self.anchors_key.get_secret_value()
+            ),
+            redact=self.redact,
+            duplicates=self.duplicates,
+            life=self.life,
+            durable=self.durable,
+            must_exist=must_exist,
+            read_only=self.read_only,
+            replica=self.replica,
+            migration_backup=self.migration_backup,
+            approximate_from=self.approximate_from,
+            resources=self.resources if embed else None,
+            logging=Logging(
+                self.log_recalls, self.log_queries, LogBounds(self.log_limit, self.log_megabytes)
+            ),
+            lease_seconds=self.lease_seconds,
+        )
+
+    @field_validator("replica", mode="before")
+    @classmethod
+    def _an_address(cls, value: object) -> object:
+        return ServerAddress(str(value)) if is_address(value) else value
+
+    @field_validator("db", "models", "hub_cache", mode="before")
+    @classmethod
+    def _a_path(cls, value: object) -> object:
+        # An empty text would become the current folder.
+        if value == "":
+            raise InvalidArgument("path", value, "the path of a file or folder")
+        if is_address(value):
+            return ServerAddress(str(value))
+        return _at_home(value) if isinstance(value, str) else value
+
+    @field_validator("life")
+    @classmethod
+    def _rules_of_life(cls, value: dict[str, float]) -> dict[str, float]:
+        counts = {rule.name for rule in RULES if rule.type is int}
+        # In a file, or in JSON, a count may be written 2 or 2.0.
+        typed = {name: _whole(number) if name in counts else number for name, number in value.items()}
+        Life.of(typed)
+        return typed
+
+    @field_validator("duplicates")
+    @classmethod
+    def _a_mode(cls, value: str) -> str:
+        return checks.one_of("duplicates", value, [mode.value for mode in Duplicates])
+
+    @field_validator("anchors")
+    @classmethod
+    def _known_anchors(cls, value: str) -> str:
+        open_anchors(value)
+        return value
+
+    @field_validator("namespace")
+    @classmethod
+    def _a_namespace(cls, value: str) -> str:
+        return checked_namespace("namespace", value)
+
+
+def _at_home(path: str) -> Path:
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise InvalidArgument("path", path, "a path in a home that exists") from error
+
+
+def _whole(number: float) -> float:
+    return int(number) if number.is_integer() else number
+
+
+def _variables() -> dict[str, str]:
+    """Return the environment variables that say something, by the setting each is for."""
+    names = {name.upper(): name for name, value in os.environ.items() if value}
+    variables = {field: names.get(f"{PREFIX}{field.upper()}") for field in Settings.model_fields}
+    return {field: name for field, name in variables.items() if name}
+
+
+def _rules(text: str, place: str) -> object:
+    """Return rules of life, the only setting that is a table, from the JSON they are in the environment."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise InvalidArgument(f"life (from {place})", text, f"JSON: {_EXPECTED['life']}") from error
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return what the settings file says; paths in it are relative to it."""
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        # In the name and not in the value: a long path must not be cut short.
+        raise InvalidArgument(f"the settings file {path}", str(error), "readable TOML") from error
+    known = list(Settings.model_fields)
+    for name in values:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]!r}? There are" if near else "one of"
+            raise InvalidArgument(f"a setting in {path}", name, f"{hint} {', '.join(known)}")
+    for name in ("db", "models", "hub_cache"):
+        written = values.get(name)
+        if isinstance(written, str) and written not in ("", _IN_MEMORY) and not is_address(written):
+            values[name] = path.parent / _at_home(written)
+    for name in ("embedder", "reranker"):
+        form, colon, folder = str(values.get(name)).partition(":")
+        if colon and folder and form in ("onnx", "static"):
+            values[name] = f"{form}:{path.parent / _at_home(folder)}"
+    return values
+
+
+def _ours(error: ValidationError, places: Mapping[str, str]) -> InvalidArgument:
+    """Return pydantic's first complaint as ours, with the place the value came from."""
+    first = error.errors()[0]
+    name = str(first["loc"][0])
+    if name not in Settings.model_fields:
+        return InvalidArgument("a setting", name, "one of " + ", ".join(Settings.model_fields))
+    cause = first.get("ctx", {}).get("error")
+    expected = cause.expected if isinstance(cause, InvalidArgument) else _EXPECTED.get(name, "text")
+    # What refused it knows whether it may be shown.
+    value = cause.value if isinstance(cause, InvalidArgument) else first["input"]
+    if name in _SECRETS or (name == "db" and "://" in str(value)):
+        value = "(not shown)"
+    place = places.get(name, "")
+    if name == "life" and isinstance(cause, InvalidArgument) and cause.argument in Life.__dataclass_fields__:
+        name, value = f"{cause.argument} in life", cause.value
+    return InvalidArgument(f"{name} (from {place})" if place else name, value, expected)

@@ -1,0 +1,71 @@
+"""Which questions, about what? Data sets in their official formats, from a path that the user gives."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from memorata.evaluate.collection import Dataset
+from memorata.evaluate.datasets.beir import Beir
+from memorata.evaluate.datasets.facts import Facts
+from memorata.evaluate.datasets.jsonl import Jsonl
+from memorata.evaluate.datasets.locomo import LoCoMo
+from memorata.evaluate.datasets.longmemeval import LongMemEval
+from memorata.evaluate.datasets.multihop import Multihop
+from memorata.evaluate.datasets.smart import Smart
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument
+
+__all__ = ["READERS", "open_dataset"]
+
+READERS: Mapping[str, Callable[..., Dataset]] = MappingProxyType(
+    {
+        "longmemeval": LongMemEval,
+        "locomo": LoCoMo,
+        "multihop": Multihop,
+        "beir": Beir,
+        "smart": Smart,
+        "facts": Facts,
+        "jsonl": Jsonl,
+    }
+)
+"""The reader of each format; called with a path and the format's own options."""
+
+
+def open_dataset(name: str, path: str | Path, **options: Any) -> Dataset:  # noqa: ANN401 - each reader has its own
+    """Open a data set by the name of its format.
+
+    Parameters
+    ----------
+    name
+        One of :data:`READERS`.
+    path
+        Its file, or its folder where the format has several files.
+    options
+        What the reader of the format takes, as ``turns`` for "longmemeval" or ``captions`` for "locomo".
+
+    Raises
+    ------
+    InvalidArgument
+        If there is no such format, or it has no such option.
+    DatasetError
+        If there is no such file. What is wrong inside it is said when it is read.
+
+    Examples
+    --------
+    >>> open_dataset("locomo", "locomo10.json", turns="user")
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: turns must be an option of locomo (captions), got 'user'
+    """
+    reader = READERS[checks.one_of("name", name, list(READERS))]
+    if not isinstance(path, str | Path):
+        raise InvalidArgument("path", path, "a path")
+    known = [option for option in inspect.signature(reader).parameters if option != "path"]
+    for option, value in options.items():
+        if option not in known:
+            raise InvalidArgument(option, value, f"an option of {name} ({', '.join(known) or 'it has none'})")
+    return reader(path, **options)

@@ -1,0 +1,207 @@
+r"""How good one ranking is: recall three ways, precision, reciprocal rank, nDCG and average precision.
+
+The definitions are those of ``trec_eval`` (Voorhees & Harman, *TREC*, 2005), and the tests compare with it.
+Write :math:`R` for the items with a gain above 0, :math:`T_k` for the first :math:`k` items of the ranking,
+and :math:`g_r` for the gain of the item at rank :math:`r`, which is 0 for an item that was not judged.
+Relevance is looked up by item. Items judged 0 or less count as not relevant.
+
+A question without a relevant item has no good ranking to compare with, so it is refused here; callers leave
+such questions out and say how many there were.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from math import fsum, log2
+from typing import TypeAlias
+
+from memorata.model import InvalidArgument, checks
+
+Measure: TypeAlias = Callable[[Sequence[str], Mapping[str, float]], float]
+"""What :func:`measure` returns: the value of one ranking, given the gains by item."""
+
+
+def recall_any(ranking: Sequence[str], relevant: Mapping[str, float], k: int) -> float:
+    r"""Return 1 if a relevant item is among the first `k`, else 0: :math:`[T_k \cap R \ne \emptyset]`.
+
+    Also called success or hit rate at `k`.
+
+    Examples
+    --------
+    >>> recall_any(["a", "b", "c"], {"c": 1, "d": 1}, 3), recall_any(["a", "b", "c"], {"c": 1, "d": 1}, 2)
+    (1.0, 0.0)
+    """
+    gains, _ = _gains(ranking, relevant, checks.whole("k", k, 1))
+    return float(any(gains))
+
+
+def recall_all(ranking: Sequence[str], relevant: Mapping[str, float], k: int) -> float:
+    r"""Return 1 if every relevant item is among the first `k`, else 0: :math:`[R \subseteq T_k]`.
+
+    The strict recall of LongMemEval (Wu et al., ICLR 2025): a question that needs three sessions is not
+    answered from two.
+
+    Examples
+    --------
+    >>> recall_all(["c", "a", "d"], {"c": 1, "d": 1}, 3), recall_all(["c", "a", "d"], {"c": 1, "d": 1}, 2)
+    (1.0, 0.0)
+    """
+    gains, judged = _gains(ranking, relevant, checks.whole("k", k, 1))
+    return float(_count(gains) == len(judged))
+
+
+def recall_fraction(ranking: Sequence[str], relevant: Mapping[str, float], k: int) -> float:
+    r"""Return the share of the relevant items that is among the first `k`: :math:`|T_k \cap R| / |R|`.
+
+    Examples
+    --------
+    >>> recall_fraction(["c", "a", "b"], {"c": 1, "d": 1}, 3)
+    0.5
+    """
+    gains, judged = _gains(ranking, relevant, checks.whole("k", k, 1))
+    return _count(gains) / len(judged)
+
+
+def precision(ranking: Sequence[str], relevant: Mapping[str, float], k: int) -> float:
+    r"""Return the share of the first `k` places that hold a relevant item: :math:`|T_k \cap R| / k`.
+
+    A ranking shorter than `k` leaves its places empty; they count as not relevant.
+
+    Examples
+    --------
+    >>> precision(["c", "a"], {"c": 1, "d": 1}, 4)
+    0.25
+    """
+    gains, _ = _gains(ranking, relevant, checks.whole("k", k, 1))
+    return _count(gains) / k
+
+
+def reciprocal_rank(ranking: Sequence[str], relevant: Mapping[str, float], k: int | None = None) -> float:
+    r"""Return :math:`1 / r` for the rank of the first relevant item, 0 if none is among the first `k`.
+
+    Its mean over questions is MRR (Voorhees, *TREC-8 Question Answering*, 1999).
+
+    Examples
+    --------
+    >>> reciprocal_rank(["a", "c", "d"], {"c": 1, "d": 1})
+    0.5
+    """
+    gains, _ = _gains(ranking, relevant, _cutoff(k))
+    return next((1 / rank for rank, gain in enumerate(gains, 1) if gain > 0), 0.0)
+
+
+def ndcg(ranking: Sequence[str], relevant: Mapping[str, float], k: int) -> float:
+    r"""Return the discounted cumulative gain of the first `k`, as a share of the best there could be.
+
+    .. math::
+        \mathrm{nDCG@}k = \frac{\sum_{r \le k} g_r / \log_2(1 + r)}{\sum_{r \le k} g^*_r / \log_2(1 + r)}
+
+    where :math:`g^*` are the gains of all judged items in falling order, whether they were retrieved or not
+    (Järvelin & Kekäläinen, *ACM TOIS* 20(4), 2002; gains are linear, as in ``trec_eval``).
+
+    Examples
+    --------
+    >>> round(ndcg(["a", "c"], {"c": 1}, 10), 4)  # 1 / log2(3), where 1 / log2(2) was possible
+    0.6309
+    """
+    gains, judged = _gains(ranking, relevant, checks.whole("k", k, 1))
+    # The value is the same at every scale, and at this one no sum of gains overflows.
+    largest = max(judged)
+    ideal = sorted(judged, reverse=True)[:k]
+    return _discounted(gains, largest) / _discounted(ideal, largest)
+
+
+def average_precision(ranking: Sequence[str], relevant: Mapping[str, float], k: int | None = None) -> float:
+    r"""Return the mean over the relevant items of the precision at the rank where each was found.
+
+    .. math:: \mathrm{AP} = \frac{1}{|R|} \sum_{r \le k,\ g_r > 0} \frac{|T_r \cap R|}{r}
+
+    An item that was not found adds 0. The mean of this over questions is MAP.
+
+    Examples
+    --------
+    >>> round(average_precision(["c", "a", "d"], {"c": 1, "d": 1}), 4)  # (1/1 + 2/3) / 2
+    0.8333
+    """
+    gains, judged = _gains(ranking, relevant, _cutoff(k))
+    found = [rank for rank, gain in enumerate(gains, 1) if gain > 0]
+    return fsum(count / rank for count, rank in enumerate(found, 1)) / len(judged)
+
+
+_AT_K = {
+    "any": recall_any,
+    "all": recall_all,
+    "recall": recall_fraction,
+    "precision": precision,
+    "ndcg": ndcg,
+    "mrr": reciprocal_rank,
+    "map": average_precision,
+}
+_WHOLE = {"mrr": reciprocal_rank, "map": average_precision}
+"""Those that also have a meaning without a cut-off."""
+
+
+def measure(name: str) -> Measure:
+    """Return the metric called `name`.
+
+    Parameters
+    ----------
+    name
+        One of any, all, recall, precision, ndcg, mrr and map with a cut-off behind an at sign, as
+        ``ndcg@10``; or mrr or map alone, over the whole ranking.
+
+    Examples
+    --------
+    >>> measure("any@5")(["a", "b"], {"b": 1})
+    1.0
+    >>> measure("mrr")(["a", "b"], {"b": 1})
+    0.5
+    >>> measure("ndgc@10")
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: measure must be any, all, recall, precision, ndcg, mrr or map with
+    a cut-off from 1, as 'ndcg@10', or 'mrr' or 'map' alone, got 'ndgc@10'
+    """
+    named = re.fullmatch(r"([a-z]+)(?:@([1-9][0-9]{0,8}))?", name) if isinstance(name, str) else None
+    if named:
+        word, cutoff = named.groups()
+        if cutoff is None and word in _WHOLE:
+            return _WHOLE[word]
+        if cutoff is not None and word in _AT_K:
+            return partial(_AT_K[word], k=int(cutoff))
+    *others, last = _AT_K
+    expected = f"{', '.join(others)} or {last} with a cut-off from 1, as 'ndcg@10', or 'mrr' or 'map' alone"
+    raise InvalidArgument("measure", name, expected)
+
+
+def _cutoff(k: int | None) -> int | None:
+    return None if k is None else checks.whole("k", k, 1)
+
+
+def _gains(
+    ranking: Sequence[str], relevant: Mapping[str, float], k: int | None
+) -> tuple[list[float], list[float]]:
+    """Return the gains of the first `k` items, 0 for those not relevant, and those of all relevant items."""
+    # Naming each item for an error that hardly ever comes would take longer than all the rest.
+    usual = isinstance(ranking, list | tuple) and set(map(type, ranking)) <= {str}
+    ids = ranking if usual else checks.texts("ranking", ranking)
+    if len(set(ids)) < len(ids):
+        place = next(place for place, item in enumerate(ids) if item in ids[:place])
+        raise InvalidArgument(f"ranking[{place}]", ids[place], "an item that was not ranked before")
+    if not isinstance(relevant, Mapping):
+        raise InvalidArgument("relevant", relevant, "a mapping of items to gains")
+    judged = {item: checks.number(f"relevant[{item!r}]", gain) for item, gain in relevant.items()}
+    positive = {item: gain for item, gain in judged.items() if gain > 0}
+    if not positive:
+        raise InvalidArgument("relevant", dict(relevant), "gains by item with at least one above 0")
+    return [positive.get(item, 0.0) for item in ids[:k]], list(positive.values())
+
+
+def _count(gains: Sequence[float]) -> int:
+    return sum(gain > 0 for gain in gains)
+
+
+def _discounted(gains: Sequence[float], largest: float) -> float:
+    return fsum(gain / largest / log2(1 + rank) for rank, gain in enumerate(gains, 1) if gain > 0)

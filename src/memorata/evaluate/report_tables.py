@@ -1,0 +1,211 @@
+"""The tables of a report, as data: what Markdown and the page both show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from memorata._frozen import frozen
+from memorata.evaluate.scored import Scored, Section
+from memorata.evaluate.scoring import compare
+from memorata.evaluate.significance import Difference, Interval
+
+
+@frozen
+class Cell:
+    """What stands in a place of a table, how sure it is, and whether it is the best of its column."""
+
+    text: str
+    detail: str = ""
+    best: bool = False
+
+
+@frozen
+class Table:
+    """A table: a title, the heads of its columns, rows, and how to read it."""
+
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+
+def tables(section: Section) -> tuple[Table, ...]:
+    """Return the tables of a section that have something to say."""
+    made = (quality(section), by_kind(section), differences(section), cost(section), abstention(section))
+    return tuple(table for table in made if table is not None)
+
+
+def percent(value: float) -> str:
+    """Return a share in percent, with one decimal.
+
+    Examples
+    --------
+    >>> percent(0.7512)
+    '75.1'
+    """
+    return f"{value * 100:.1f}"
+
+
+def points(difference: float) -> str:
+    """Return a difference of shares in points, with its sign; what rounds to nothing has none.
+
+    Examples
+    --------
+    >>> points(0.0512), points(-0.0001)
+    ('+5.1', '0.0')
+    """
+    said = f"{difference * 100:+.1f}"
+    return said if said.strip("+-0.") else "0.0"
+
+
+def interval(found: Interval) -> str:
+    """Return the interval of a mean, in percent.
+
+    Examples
+    --------
+    >>> interval(Interval(0.75, 0.7, 0.8))
+    '[70.0, 80.0]'
+    """
+    return f"[{percent(found.low)}, {percent(found.high)}]"
+
+
+def quality(section: Section) -> Table:
+    """Return every measure of every run with its interval."""
+    names = list(section.runs[0].scores.measures)
+    columns = [[run.scores.measures[name].micro for run in section.runs] for name in names]
+    return Table(
+        "Quality",
+        ("recipe", *names),
+        _rows(section.runs, columns, interval),
+        "Means over questions in percent, with 95 % bootstrap intervals. The best of each column is marked.",
+    )
+
+
+def by_kind(section: Section) -> Table | None:
+    """Return the first measure by kind of question, and its mean over kinds."""
+    kinds = section.runs[0].scores.kinds
+    if len(kinds) < 2:
+        return None
+    main = next(iter(section.runs[0].scores.measures))
+    found = [run.scores.measures[main] for run in section.runs]
+    columns = [[each.kinds[kind] for each in found] for kind in kinds]
+    columns.append([each.macro for each in found])
+    heads = (*(f"{kind or 'other'} ({count})" for kind, count in kinds.items()), "mean of kinds")
+    return Table(
+        f"{main} by kind of question",
+        ("recipe", *heads),
+        _rows(section.runs, columns, lambda each: ""),
+        "How many questions there are of each kind stands in brackets.",
+    )
+
+
+def differences(section: Section) -> Table | None:
+    """Return how far each run is from plain BM25 on the same questions."""
+    plain = section.baseline
+    if plain is None:
+        return None
+    others = [run for run in section.runs if run is not plain]
+    compared = [compare(run.scores, plain.scores).measures for run in others]
+    rows = tuple(
+        (Cell(run.name), *(_difference(each.micro) for each in found.values()))
+        for run, found in zip(others, compared, strict=True)
+    )
+    return Table(
+        f"Difference from {plain.name}",
+        ("recipe", *compared[0]),
+        rows,
+        "Points, with 95 % intervals and p of a paired bootstrap over the same questions. The p values are "
+        "of each comparison by itself; of many, a few are low by chance.",
+    )
+
+
+def cost(section: Section) -> Table | None:
+    """Return how long a question takes, without and with its vector, and the memory of the process."""
+    rows = []
+    for run in section.runs:
+        times, machine = run.scores.latency, run.machine
+        if times is None:
+            continue
+        embedding = None if machine is None or not run.scores.header.embedder else machine.embedding_p50
+        rows.append(
+            (
+                Cell(run.name),
+                *(Cell(f"{each:.2f}") for each in (times.p50, times.p95, times.p99)),
+                Cell(f"{times.p50 + (embedding or 0.0):.2f}" if _knows(run) else "–"),
+                Cell(_megabytes(run)),
+            )
+        )
+    if not rows:
+        return None
+    return Table(
+        "Time and memory",
+        ("recipe", "p50 ms", "p95 ms", "p99 ms", "p50 with embedding", "peak MB"),
+        tuple(rows),
+        "Milliseconds to search once the question's vector is there; embedding is measured by itself. "
+        "The memory is that of the whole evaluating process, which runs all recipes.",
+    )
+
+
+def abstention(section: Section) -> Table | None:
+    """Return how well runs know what they do not know."""
+    rows = []
+    for run in section.runs:
+        found = run.scores.abstention
+        if found is not None:
+            rows.append(
+                (
+                    Cell(run.name),
+                    Cell(percent(found.auroc)),
+                    Cell(f"{found.abstained_unanswerable} of {found.unanswerable}"),
+                    Cell(f"{found.abstained_answerable} of {found.answerable}"),
+                )
+            )
+    if not rows:
+        return None
+    return Table(
+        "Abstention",
+        ("recipe", "AUROC", "rightly silent", "wrongly silent"),
+        tuple(rows),
+        "How well the best score tells questions with an answer from those without (50 is chance), and how "
+        "often the recipe's own gate let nothing through.",
+    )
+
+
+def _rows(
+    runs: Sequence[Scored], columns: Sequence[Sequence[Interval]], detail: Callable[[Interval], str]
+) -> tuple[tuple[Cell, ...], ...]:
+    tops = [max(each.mean for each in column) for column in columns]
+    return tuple(
+        (
+            Cell(run.name),
+            *(
+                # Where one run stands alone, nothing is best.
+                Cell(
+                    percent(column[row].mean), detail(column[row]), len(runs) > 1 and column[row].mean == top
+                )
+                for column, top in zip(columns, tops, strict=True)
+            ),
+        )
+        for row, run in enumerate(runs)
+    )
+
+
+def _difference(found: Difference) -> Cell:
+    return Cell(points(found.mean), f"[{points(found.low)}, {points(found.high)}] p {_p(found.p)}")
+
+
+def _p(value: float) -> str:
+    return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+
+
+def _knows(run: Scored) -> bool:
+    """Return whether the time of embedding is known, or none was needed."""
+    if not run.scores.header.embedder:
+        return True
+    return run.machine is not None and run.machine.embedding_p50 is not None
+
+
+def _megabytes(run: Scored) -> str:
+    if run.machine is None or run.machine.peak_megabytes is None:
+        return "–"
+    return f"{run.machine.peak_megabytes:,.0f}"

@@ -1,0 +1,374 @@
+r"""A run as a file: who ranked what for every question, so that anybody can score it again.
+
+The file is JSON Lines. The first line says what was run on what; each further line is one question:
+
+.. code-block:: json
+
+    {"memorata_run": 1, "dataset": "locomo", "sha256": "…", "recipe": {"name": "balanced"}, "embedder": "…",
+     "granularity": "turn", "code": "0.1.0", "seed": 0, "created": "2026-05-07T12:00:00+00:00"}
+    {"question": "q1", "kind": "multi-hop", "ranking": [["t-1", 0.9], ["t-7", 0.4]], "milliseconds": 1.8,
+     "top": 0.9, "abstained": false}
+
+Each line is written to the end and handed to the system before the next question is asked. A run that was
+killed loses one question at most, and goes on where it was.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import field, fields
+from datetime import datetime
+from os import PathLike, fspath
+from types import TracebackType
+from typing import Any, Final, Self
+
+from memorata._frozen import frozen
+from memorata.evaluate.lines import numbered_lines
+from memorata.model import InvalidArgument, checks
+from memorata.model.errors import DatasetError, shown
+
+VERSION: Final = 1
+"""The version of the format; a file of another one is not guessed at."""
+_LOG: Final = logging.getLogger(__name__)
+_BEGINNING: Final = '{"memorata_run"'
+"""How every file of ours begins, so that no other file is ever taken for one of ours that was cut off."""
+
+
+@frozen
+class RunHeader:
+    """What was run on what.
+
+    Parameters
+    ----------
+    dataset, sha256
+        The data set's name with the options it was read with, and its hash.
+    recipe
+        The recipe's parameters, as JSON can hold them.
+    embedder
+        The embedder's name; empty if none was used.
+    granularity
+        What the ids in the rankings are: "turn" (or any other document) or "session".
+    code
+        The version of the code that ran.
+    seed
+        Where everything random started.
+    created
+        When the run was begun; aware.
+    """
+
+    dataset: str
+    sha256: str
+    recipe: Mapping[str, Any]
+    embedder: str
+    granularity: str
+    code: str
+    seed: int
+    created: datetime
+
+    def __post_init__(self) -> None:
+        for name in ("dataset", "sha256", "embedder", "granularity", "code"):
+            checks.writable(name, getattr(self, name))
+        if not isinstance(self.recipe, Mapping):
+            raise InvalidArgument("recipe", self.recipe, "a mapping that JSON can hold")
+        try:
+            # What comes back is what a reader of the file will see, so that the two compare equal.
+            recipe = json.loads(json.dumps(dict(self.recipe), allow_nan=False))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InvalidArgument("recipe", self.recipe, "a mapping that JSON can hold") from error
+        object.__setattr__(self, "recipe", recipe)
+        object.__setattr__(self, "seed", checks.whole("seed", self.seed))
+        object.__setattr__(self, "created", checks.instant("created", self.created))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the header as the first line of the file holds it."""
+        values = {part.name: getattr(self, part.name) for part in fields(self)}
+        return {"memorata_run": VERSION, **values, "created": self.created.isoformat()}
+
+    def differences(self, other: RunHeader) -> list[str]:
+        """Return what makes the other run another one; the time it was begun does not.
+
+        Examples
+        --------
+        >>> from datetime import UTC, datetime
+        >>> from dataclasses import replace
+        >>> now = datetime(2026, 5, 7, tzinfo=UTC)
+        >>> header = RunHeader("locomo", "9f", {"name": "balanced"}, "static", "turn", "0.1.0", 0, now)
+        >>> header.differences(replace(header, seed=1, created=datetime(2026, 5, 8, tzinfo=UTC)))
+        ['seed is 0, not 1']
+        """
+        names = [part.name for part in fields(self) if part.name != "created"]
+        return [
+            f"{name} is {shown(getattr(self, name))}, not {shown(getattr(other, name))}"
+            for name in names
+            if getattr(self, name) != getattr(other, name)
+        ]
+
+
+@frozen
+class Answered:
+    """What one question got.
+
+    Parameters
+    ----------
+    question
+        The question's id.
+    kind
+        Its type; empty if none.
+    ranking
+        Ids with their scores, best first, none of them twice. The order counts, not the scores.
+    milliseconds
+        How long it took; None where that is not known.
+    top
+        How well the best is supported, before anything was cut off, comparable between questions; None where
+        nothing was found at all.
+    abstained
+        Whether the engine would rather not have answered.
+    """
+
+    question: str
+    kind: str = ""
+    ranking: tuple[tuple[str, float], ...] = ()
+    milliseconds: float | None = None
+    top: float | None = None
+    abstained: bool = False
+
+    def __post_init__(self) -> None:
+        checks.writable("question", self.question)
+        checks.writable("kind", self.kind)
+        object.__setattr__(self, "ranking", _ranking(self.ranking))
+        if self.milliseconds is not None:
+            object.__setattr__(self, "milliseconds", checks.at_least("milliseconds", self.milliseconds, 0))
+        if self.top is not None:
+            object.__setattr__(self, "top", checks.number("top", self.top))
+        object.__setattr__(self, "abstained", checks.flag("abstained", self.abstained))
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """The ids of the ranking, best first."""
+        return tuple(item for item, _ in self.ranking)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the answer as a line of the file holds it."""
+        values = {part.name: getattr(self, part.name) for part in fields(self)}
+        return values | {"ranking": [list(pair) for pair in self.ranking]}
+
+
+@frozen
+class Run:
+    """A whole run: its header, and the answers by question in the order of the file."""
+
+    header: RunHeader
+    answers: Mapping[str, Answered] = field(default_factory=dict)
+
+
+class RunWriter:
+    """Writes a run question by question, and goes on with one that was interrupted.
+
+    Parameters
+    ----------
+    path
+        The file. One that exists must have the same header but for the time; else it is refused with what
+        differs, and left as it is. A last line that was cut off in the middle is removed. One that another
+        process is writing is refused.
+    header
+        What is being run.
+    again
+        Whether to start over where there is a file already.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> now = datetime(2026, 5, 7, tzinfo=UTC)
+    >>> header = RunHeader("locomo", "9f", {"name": "balanced"}, "static", "turn", "0.1.0", 0, now)
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "run.jsonl")
+    ...     with RunWriter(path, header) as writer:
+    ...         writer.append(Answered("q1", ranking=(("t-1", 0.9),), milliseconds=1.8, top=0.9))
+    ...     with RunWriter(path, header) as writer:
+    ...         sorted(writer.finished)
+    ...     read_run(path).answers["q1"].ranking
+    ['q1']
+    (('t-1', 0.9),)
+    """
+
+    def __init__(self, path: str | PathLike[str], header: RunHeader, *, again: bool = False) -> None:
+        self.path = fspath(path)
+        self.header = header
+        self._finished: set[str] = set()
+        try:
+            self._file = open(self.path, "a+b")  # noqa: SIM115 - close() closes it
+        except OSError as error:
+            raise DatasetError(self.path, None, f"cannot be written: {error.strerror}") from error
+        try:
+            self._claim()
+            if again:
+                self._file.truncate(0)
+            self._take_up()
+        except BaseException:
+            self._file.close()
+            raise
+
+    @property
+    def finished(self) -> frozenset[str]:
+        """The ids of the questions that are in the file."""
+        return frozenset(self._finished)
+
+    def append(self, answered: Answered) -> None:
+        """Write one answer; it is with the system when this returns."""
+        if answered.question in self._finished:
+            raise InvalidArgument("question", answered.question, "one that has no answer in this run yet")
+        self._write(answered.as_dict())
+        self._finished.add(answered.question)
+
+    def close(self) -> None:
+        """Close the file; closing twice does nothing."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _write(self, record: Mapping[str, Any]) -> None:
+        self._file.write(json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+        self._file.flush()
+
+    def _claim(self) -> None:
+        """Refuse a file that another process is writing: every answer would be in it twice."""
+        try:
+            import fcntl
+        except ImportError:  # Windows
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise DatasetError(self.path, None, "is being written by another evaluation") from error
+        except OSError as error:
+            # Some file systems know no locks; they should not keep anybody from evaluating.
+            _LOG.info("%s cannot be kept from other writers: %s", self.path, error.strerror)
+
+    def _take_up(self) -> None:
+        """Check what is in the file and cut off what was left unfinished."""
+        self._file.seek(0)
+        content = self._file.read()
+        whole = content.rfind(b"\n") + 1
+        torn = content[whole:]
+        if whole == 0:
+            if not (torn.startswith(_BEGINNING.encode()) or _BEGINNING.encode().startswith(torn)):
+                raise DatasetError(self.path, 1, f"not a run of Memorata: it begins with {shown(torn[:20])}")
+            self._file.truncate(0)
+            self._write(self.header.as_dict())
+            return
+        # Read before cutting: a file that turns out to be something else is left as it is.
+        lines = content[:whole].decode("utf-8", "surrogateescape")
+        run = _parse(self.path, [(n, line) for n, line in enumerate(lines.split("\n"), 1) if line.strip()])
+        differs = run.header.differences(self.header)
+        if differs:
+            reason = (
+                "this is another run: its " + "; its ".join(differs) + ". Name another file, or remove it"
+            )
+            raise DatasetError(self.path, 1, reason)
+        if torn:
+            self._file.truncate(whole)
+        self._finished = set(run.answers)
+
+
+def read_run(path: str | PathLike[str]) -> Run:
+    """Return the run in a file, every line of it checked.
+
+    A line that cannot be used raises :class:`~memorata.model.errors.DatasetError` with its number and the
+    reason. Of an answer, only "question" and "ranking" must be there; a "top" that is not there is the
+    highest score of the ranking.
+    """
+    return _parse(path, list(numbered_lines(path)))
+
+
+def _parse(path: str | PathLike[str], lines: list[tuple[int, str]]) -> Run:
+    if not lines:
+        raise DatasetError(path, None, "empty: the header of a run is missing")
+    number, first = lines[0]
+    header = _header(path, number, _record(path, number, first))
+    answers: dict[str, Answered] = {}
+    for number, line in lines[1:]:
+        answered = _answered(path, number, _record(path, number, line))
+        if answered.question in answers:
+            raise DatasetError(path, number, f"question {shown(answered.question)} was answered before")
+        answers[answered.question] = answered
+    return Run(header, answers)
+
+
+def _record(path: str | PathLike[str], number: int, line: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise DatasetError(path, number, f"not JSON: {error}") from error
+    if not isinstance(record, dict):
+        raise DatasetError(path, number, f"must be a JSON object, got {shown(record)}")
+    return record
+
+
+def _refuse(constant: str) -> float:
+    raise ValueError(f"{constant} is not a number of JSON")
+
+
+def _header(path: str | PathLike[str], number: int, record: dict[str, Any]) -> RunHeader:
+    if "memorata_run" not in record:
+        raise DatasetError(path, number, "not the header of a run: 'memorata_run' is missing")
+    version = record.pop("memorata_run")
+    if version != VERSION or isinstance(version, bool):
+        raise DatasetError(path, number, f"a run of version {shown(version)}; this Memorata reads {VERSION}")
+    names = [part.name for part in fields(RunHeader)]
+    _same_names(path, number, record, needed=names, known=names)
+    try:
+        created = datetime.fromisoformat(checks.text("created", record["created"]))
+    except ValueError as error:
+        raise DatasetError(path, number, f"created is not a time in ISO 8601: {error}") from error
+    try:
+        return RunHeader(**record | {"created": created})
+    except InvalidArgument as error:
+        raise DatasetError(path, number, str(error)) from error
+
+
+def _answered(path: str | PathLike[str], number: int, record: dict[str, Any]) -> Answered:
+    known = [part.name for part in fields(Answered)]
+    _same_names(path, number, record, needed=["question", "ranking"], known=known)
+    try:
+        record["ranking"] = _ranking(record["ranking"])
+        record.setdefault("top", max((score for _, score in record["ranking"]), default=None))
+        return Answered(**record)
+    except InvalidArgument as error:
+        raise DatasetError(path, number, str(error)) from error
+
+
+def _same_names(
+    path: str | PathLike[str], number: int, record: dict[str, Any], needed: list[str], known: list[str]
+) -> None:
+    missing = [name for name in needed if name not in record]
+    if missing:
+        raise DatasetError(path, number, f"{', '.join(map(repr, missing))} is missing")
+    # A misspelt name would otherwise be a value that silently does not count.
+    unknown = [name for name in record if name not in known]
+    if unknown:
+        raise DatasetError(path, number, f"{shown(unknown[0])} is unknown; known are {', '.join(known)}")
+
+
+def _ranking(value: object) -> tuple[tuple[str, float], ...]:
+    if not isinstance(value, list | tuple):
+        raise InvalidArgument("ranking", value, "a list of pairs of id and score")
+    pairs: dict[str, float] = {}
+    for index, pair in enumerate(value):
+        place = f"ranking[{index}]"
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            raise InvalidArgument(place, pair, "a pair of id and score")
+        item, score = checks.writable(f"{place}[0]", pair[0]), checks.number(f"{place}[1]", pair[1])
+        if item in pairs:
+            raise InvalidArgument(place, item, "an item that was not ranked before")
+        pairs[item] = score
+    return tuple(pairs.items())

@@ -1,0 +1,218 @@
+"""The door of the server: what every request passes before anything reads it, pages included.
+
+It gives the request a name, refuses a body that is too large or does not arrive, refuses to answer under a
+name that is not the server's (so that a web page on another site cannot reach a server on this machine by
+pointing its own name here), answers with a problem when something breaks, and writes one line about it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Collection, Mapping
+from time import perf_counter
+from typing import Any, Final
+
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from memorata.http import logs
+from memorata.http.limits import Limits
+from memorata.http.metrics import Metrics
+from memorata.http.problems import answer_to, problem, status_of
+
+API: Final = "/v1"
+STREAMED: Final = "/v1/import"
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_JSON: Final = "application/json"
+_NDJSON: Final = ("application/x-ndjson", "application/jsonl", "application/jsonlines")
+_PRIVATE: Final = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
+"""What somebody remembers is not for a cache on the way, nor to be taken for a page."""
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
+_WITH_BODY: Final = ("POST", "PUT", "PATCH", "DELETE")
+
+
+class Guard:
+    """The door, as ASGI middleware.
+
+    Parameters
+    ----------
+    app
+        What is behind it.
+    limits
+        What it lets through.
+    metrics
+        Where requests are counted.
+    hosts
+        The names the server answers under; None for any.
+    origins
+        The web sites whose pages may ask, beside our own.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        limits: Limits,
+        metrics: Metrics,
+        hosts: Collection[str] | None = None,
+        origins: Collection[str] = (),
+    ) -> None:
+        self._app = app
+        self._limits = limits
+        self._metrics = metrics
+        self._hosts = None if hosts is None else frozenset(name.lower() for name in hosts)
+        self._origins = frozenset(origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request pass, or answer it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = perf_counter()
+        state = scope.setdefault("state", {})
+        instance = state["request_id"] = secrets.token_hex(8)
+        sent = {"status": 0}
+
+        async def counted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                sent["status"] = message["status"]
+                message["headers"] = [
+                    *message.get("headers", ()),
+                    (b"x-request-id", instance.encode()),
+                    *(_PRIVATE if scope["path"].startswith(API + "/") else ()),
+                ]
+            await send(message)
+
+        self._metrics.open.inc()
+        error: Exception | None = None
+        cut = False
+        try:
+            refused = self._refusal(scope, instance)
+            if refused is not None:
+                await refused(scope, receive, counted)
+            else:
+                await self._app(scope, self._measured(scope, receive), counted)
+        except Exception as broken:
+            error = broken
+            # The status has gone out: that the rest did not follow is told in the log alone.
+            cut = bool(sent["status"]) and status_of(broken) >= 500
+            if not sent["status"]:
+                await answer_to(broken, instance)(scope, receive, counted)
+        finally:
+            self._metrics.open.dec()
+            seconds = perf_counter() - started
+            self._told(scope, sent["status"], seconds, error or state.get("error"), cut=cut)
+
+    def _refusal(self, scope: Scope, instance: str) -> Any:  # noqa: ANN401 - an answer or None
+        """Return the answer to a request that is refused as it stands at the door."""
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        if self._hosts is not None and host_of(headers.get(b"host", "")) not in self._hosts:
+            return problem(421, "name the server as it names itself, or allow the name", instance=instance)
+        length = headers.get(b"content-length", "0")
+        if not length.isascii() or not length.isdigit():
+            return problem(400, "Content-Length is not a number", instance=instance)
+        if int(length) > self._most(scope):
+            return problem(413, f"at most {self._most(scope):,} bytes are read", instance=instance)
+        has_body = length != "0" or b"transfer-encoding" in headers
+        if not scope["path"].startswith(API + "/") or scope["method"] not in _WITH_BODY:
+            return None
+        if has_body:
+            given = headers.get(b"content-type", "").partition(";")[0].strip().lower()
+            wanted = (*_NDJSON, _JSON) if scope["path"] == STREAMED else (_JSON,)
+            if given not in wanted:
+                return problem(415, f"send {wanted[0]}", instance=instance)
+        elif self._is_foreign(headers):
+            # With JSON in it a browser would have asked first, and of this one it asks nobody.
+            return problem(403, "a page of another site may not do this; --cors allows it", instance=instance)
+        return None
+
+    def _is_foreign(self, headers: Mapping[bytes, str]) -> bool:
+        """Return whether a request comes from a page of another site, and shows no key."""
+        origin = headers.get(b"origin")
+        if origin is None or b"authorization" in headers or self._origins & {origin, "*"}:
+            return False
+        return origin.partition("://")[2].lower() != headers.get(b"host", "").lower()
+
+    def _most(self, scope: Scope) -> int:
+        return self._limits.stream if scope["path"] == STREAMED else self._limits.body
+
+    def _measured(self, scope: Scope, receive: Receive) -> Receive:
+        """Return what reads a body as long as it is not too large, and as long as it arrives."""
+        most, read, whole = self._most(scope), 0, False
+        until: float | None = None
+
+        async def measured() -> Message:
+            nonlocal read, whole, until
+            if whole:
+                return await receive()
+            if until is None or scope["path"] == STREAMED:
+                # An import may take as long as it likes, as long as it goes on.
+                until = asyncio.get_running_loop().time() + self._limits.seconds
+            try:
+                async with asyncio.timeout_at(until):
+                    message = await receive()
+            except TimeoutError as error:
+                raise HTTPException(408, "the body did not arrive in time") from error
+            read += len(message.get("body", b""))
+            whole = not message.get("more_body", False)
+            if read > most:
+                raise HTTPException(413, f"at most {most:,} bytes are read")
+            return message
+
+        return measured
+
+    def _told(self, scope: Scope, status: int, seconds: float, error: Exception | None, *, cut: bool) -> None:
+        route = route_of(scope)
+        method = scope["method"] if scope["method"] in _METHODS else "OTHER"
+        self._metrics.observed(method, route, status, seconds)
+        state = scope["state"]
+        failed = cut or status >= 500 or status == 0
+        logs.write(
+            "request",
+            logging.ERROR if failed else logging.INFO,
+            error if failed else None,
+            method=method,
+            route=route,
+            status=status,
+            milliseconds=round(seconds * 1000, 3),
+            caller=state.get("caller", ""),
+            request_id=state["request_id"],
+        )
+
+
+def host_of(header: str) -> str:
+    """Return the name in a Host header, without its port.
+
+    Examples
+    --------
+    >>> host_of("localhost:8765"), host_of("[::1]:80"), host_of("Example.org")
+    ('localhost', '::1', 'example.org')
+    """
+    name = header.strip().lower()
+    if name.startswith("["):
+        return name[1:].partition("]")[0]
+    return name.partition(":")[0]
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether an address to listen on can be reached from this machine alone.
+
+    Examples
+    --------
+    >>> [is_loopback(host) for host in ("127.0.0.1", "localhost", "::1", "0.0.0.0", "192.168.0.2")]
+    [True, True, True, False, False]
+    """
+    return host.lower() in _LOOPBACK
+
+
+def loopback_names() -> frozenset[str]:
+    """Return the names under which a machine calls itself."""
+    return _LOOPBACK
+
+
+def route_of(scope: Scope) -> str:
+    """Return the template of the route that answered; what was asked for is not in it."""
+    route = scope.get("route")
+    path = getattr(route, "path", None)
+    return path if isinstance(path, str) and path else "(none)"

@@ -1,0 +1,96 @@
+"""Serving an application until somebody asks it to stop, without losing anything that was acknowledged.
+
+A write is acknowledged when it is on the disk, so what matters is that answers on their way still arrive: at
+a signal the server stops listening, tells what streams to end, waits for the requests being answered,
+then for its threads, and only then lets go of the database.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+from collections.abc import Callable
+from contextlib import closing
+from types import FrameType
+from typing import Final
+
+import uvicorn
+from fastapi import FastAPI
+
+from memorata.http import logs
+from memorata.http.asked import Service
+
+_BACKLOG: Final = 1_024
+_GRACE: Final = 30
+"""How many seconds requests have to end after the server was asked to stop."""
+
+
+def serve(app: FastAPI, host: str, port: int, announce: Callable[[str], None]) -> None:
+    """Serve an application until SIGINT or SIGTERM.
+
+    Parameters
+    ----------
+    app
+        As :func:`memorata.http.app.create_api` makes it.
+    host, port
+        Where to listen; port 0 for any that is free.
+    announce
+        Told the address once the server listens.
+    """
+    with closing(listening(host, port)) as sock:
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            lifespan="on",
+            timeout_keep_alive=30,
+            timeout_graceful_shutdown=_GRACE,
+        )
+        # uvicorn raises the signal again when all is done; the process should then end as after any command.
+        before = signal.signal(signal.SIGTERM, _leave)
+        try:
+            _Server(config, app.state.service, lambda: announce(address_of(sock))).run([sock])
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens.
+
+    Examples
+    --------
+    >>> with listening("127.0.0.1", 0) as sock:
+    ...     address_of(sock).startswith("http://127.0.0.1:")
+    True
+    """
+    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+
+
+def address_of(sock: socket.socket) -> str:
+    """Return the address that a socket listens at, as a browser takes it."""
+    host, port = sock.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, service: Service, announce: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._service = service
+        self._announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            logs.write("started")
+            self._announce()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        logs.write("stopping", signal=signal.Signals(sig).name)
+        self._service.jobs.closing = True
+        super().handle_exit(sig, frame)
+
+
+def _leave(sig: int, frame: FrameType | None) -> None:
+    raise SystemExit(0)

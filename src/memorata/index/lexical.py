@@ -1,0 +1,255 @@
+"""BM25 over posting lists: a few array operations for a whole query, none of them per memory.
+
+Each field of a memory (its content, tags, entities, …) has its own lists, lengths and average, and a weight
+that a recipe chooses: ``score = sum over fields and terms of w_field · w_term · bm25``. A term is as telling
+as it is in the field where most memories have it, the same in all fields (as in BM25F). Counting document
+frequencies over the memories that may be seen keeps a namespace's forgotten ones out of its statistics.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from itertools import accumulate
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from memorata._frozen import frozen
+from memorata.model.checks import FloatArray, IntArray
+from memorata.rank.bm25 import BM25
+from memorata.rank.combination import Combination
+from memorata.rank.order import ranked
+
+Mask = npt.NDArray[np.bool_]
+
+_SPARSE: Final = 32
+"""Sorting a posting takes about as long as looking at this many slots."""
+
+
+@frozen
+class LexicalQuery:
+    """What is looked for in words.
+
+    Parameters
+    ----------
+    terms
+        Analysed terms and the weight of each; a term that should count three times has weight 3.
+    fields
+        The fields to look in and the weight of each.
+    excluded
+        Terms that must not stand in the content.
+    scorer
+        BM25's parameters.
+    also
+        By field, terms that are looked for in that field alone.
+    """
+
+    terms: Mapping[str, float]
+    fields: Mapping[str, float]
+    excluded: tuple[str, ...] = ()
+    scorer: BM25 = field(default_factory=BM25)
+    also: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def wanted(self) -> list[tuple[str, str, float]]:
+        """Return every field, term and weight to look for, field by field; what weighs nothing left out."""
+        return [
+            (name, term, weight * times)
+            for name, weight in self.fields.items()
+            if weight
+            for terms in (self.also.get(name, self.terms),)
+            for term, times in terms.items()
+            if times
+        ]
+
+
+@frozen(eq=False)
+class TermList:
+    """The memories that have a term in a field: their slots, ascending, and how often each has it."""
+
+    slots: npt.NDArray[np.int32]
+    frequencies: npt.NDArray[np.uint16]
+
+
+@frozen(eq=False)
+class Saturated:
+    """The memories that may be seen with a term in a field, and how much the term says in each of them.
+
+    Attributes
+    ----------
+    slots, frequencies
+        The memories, ascending, and how often each has the term.
+    saturation
+        BM25's ``tf · (k1 + 1) / (tf + k1 · (1 - b + b · length / average))`` of each: what a posting is worth
+        before the question is known.
+    """
+
+    slots: IntArray
+    frequencies: npt.NDArray[np.uint16]
+    saturation: FloatArray
+
+
+@frozen(eq=False)
+class Part:
+    """One term in one field, ready to be scored, and the weight of both.
+
+    `lengths` and `average_length` are those of the field, over all slots. `frequency` is in how many memories
+    the term stands, counted in the field where most have it: "Anna" is a common word where she speaks every
+    second sentence, and addressing her by name is no rare event that tells one sentence from the others.
+    """
+
+    field: str
+    term: str
+    list: Saturated
+    weight: float
+    lengths: npt.NDArray[np.float32]
+    average_length: float
+    frequency: int
+
+
+def saturated(
+    found: Sequence[TermList],
+    lengths: Sequence[npt.NDArray[np.float32]],
+    average_lengths: Sequence[float],
+    scorer: BM25,
+) -> list[Saturated]:
+    """Return how much each term says in each memory of its list.
+
+    Parameters
+    ----------
+    found
+        The lists, already without memories that may not be seen.
+    lengths
+        For each, the number of terms every slot has in the field.
+    average_lengths
+        For each, the mean of those over the memories that may be seen and have the field.
+    scorer
+        BM25's parameters.
+    """
+    if not found:
+        return []
+    sizes = [each.slots.size for each in found]
+    tf = np.concatenate([each.frequencies for each in found]).astype(np.float64)
+    own = [of_field[each.slots] for of_field, each in zip(lengths, found, strict=True)]
+    relative = np.concatenate(own).astype(np.float64) / np.repeat(np.array(average_lengths), sizes)
+    room = scorer.k1 * (1 - scorer.b) + (scorer.k1 * scorer.b) * relative
+    values = tf * (scorer.k1 + 1) / (tf + room)
+    # Copies, so that one list that is kept does not keep the others.
+    return [
+        Saturated(each.slots.astype(np.intp), each.frequencies, values[end - size : end].copy())
+        for each, size, end in zip(found, sizes, accumulate(sizes), strict=True)
+    ]
+
+
+def impacts(parts: Sequence[Part], count: int) -> tuple[IntArray, FloatArray]:
+    """Return slots and what each posting adds to its slot, part after part.
+
+    Parameters
+    ----------
+    parts
+        The lists to score.
+    count
+        How many memories may be seen.
+    """
+    lists = [part.list for part in parts]
+    values = [scale(part, count) * part.list.saturation for part in parts]
+    return np.concatenate([each.slots for each in lists]), np.concatenate(values)
+
+
+@frozen(eq=False)
+class Sums:
+    """What a question's postings add up to, memory by memory; all of them are positive.
+
+    Attributes
+    ----------
+    slots
+        The memories with a posting, ascending; None if `totals` has one entry for every slot.
+    totals
+        Their scores.
+    """
+
+    slots: IntArray | None
+    totals: FloatArray
+
+    @classmethod
+    def of(cls, slots: IntArray, values: FloatArray, capacity: int) -> Sums:
+        """Add up `values` by slot.
+
+        Few postings in a large namespace are put together by sorting them, many by adding them into one array
+        over all slots; the sums are added in the same order either way.
+
+        Examples
+        --------
+        >>> few = Sums.of(np.array([7, 3, 7]), np.array([1.0, 2.0, 0.5]), 1_000)
+        >>> few.best(1, None), few.at(np.array([3, 5, 7]))
+        ((array([3]), array([2.])), array([2. , 0. , 1.5]))
+        """
+        if slots.size * _SPARSE >= capacity:
+            return cls(None, np.bincount(slots, values, capacity).astype(np.float64, copy=False))
+        order = slots.argsort(kind="stable")
+        ordered = slots[order]
+        new = np.ones(slots.size, np.bool_)
+        np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+        group = np.empty(slots.size, np.intp)
+        group[order] = new.cumsum() - 1
+        return cls(ordered[new], np.bincount(group, values).astype(np.float64, copy=False))
+
+    def best(self, limit: int, allowed: Mask | None) -> tuple[IntArray, FloatArray]:
+        """Return the slots with the largest sums, best first, ties by slot; only those that are allowed."""
+        found, totals = self.slots, self.totals
+        if found is not None:
+            if allowed is not None:
+                kept = allowed[found]
+                found, totals = found[kept], totals[kept]
+            top = ranked(totals, limit)
+            return found[top], totals[top]
+        if allowed is not None:
+            totals = totals * allowed
+        top = ranked(totals, limit)
+        scores = totals[top]
+        # The sum of positive values is 0 only where there are none.
+        matching = int(np.count_nonzero(scores))
+        return top[:matching], scores[:matching]
+
+    def at(self, slots: IntArray) -> FloatArray:
+        """Return the sums of some slots; 0 for one without a posting."""
+        if self.slots is None:
+            return self.totals[slots]
+        if not self.slots.size:
+            return np.zeros(slots.size)
+        where = np.minimum(self.slots.searchsorted(slots), self.slots.size - 1)
+        return np.where(self.slots[where] == slots, self.totals[where], 0.0)
+
+
+def scale(part: Part, count: int) -> float:
+    """Return the weight of a part times its idf, ``ln((N - n + 0.5) / (n + 0.5) + 1)``."""
+    frequency = part.frequency
+    return part.weight * math.log((count - frequency + 0.5) / (frequency + 0.5) + 1)
+
+
+def contributions(parts: Sequence[Part], count: int, slots: IntArray) -> Combination:
+    """Return what each term in each field contributed to the scores of some slots."""
+    table = np.zeros((len(parts), slots.size))
+    for row, part in zip(table, parts, strict=True):
+        listed = part.list.slots
+        at = np.minimum(np.searchsorted(listed, slots), listed.size - 1)
+        here = listed[at] == slots
+        row[here] = scale(part, count) * part.list.saturation[at[here]]
+    return Combination.of("sum", [f"{part.term} in {part.field}" for part in parts], table)
+
+
+def ceiling(query: LexicalQuery, parts: Sequence[Part], count: int) -> float:
+    """Return the content score of an average text that has every term asked of it once.
+
+    A term that no text has counts as the rarest term there could be: a question of five words of which one
+    is known has found a fifth of what it asked for, not all of it.
+    """
+    known = {part.term: part for part in parts if part.field == "content"}
+    rarest = math.log((count + 0.5) / 0.5 + 1)
+    weight = query.fields.get("content", 0.0)
+    return sum(
+        scale(known[term], count) if term in known else weight * times * rarest
+        for term, times in query.also.get("content", query.terms).items()
+    )

@@ -1,0 +1,239 @@
+"""The fixed-width record a search needs of every memory: 100 bytes beside the text.
+
+A namespace's records, one after the other, are one numpy array whose position is the memory's slot; so gates,
+re-ranking and statistics read columns and never touch a row of the database. Times are POSIX seconds. Every
+record ends with a checksum, which is compared whenever it is read.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import zlib
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from memorata.model.errors import IndexCorrupt
+from memorata.model.memory import Memory, Tier
+from memorata.rank.quality import TIER_SALIENCE
+
+FIELDS: Final = ("content", "tags", "entities", "speaker", "dates", "names", "roots")
+"""The lexical fields of a memory, in the order of their lengths in a record."""
+
+TIERS: Final = tuple(TIER_SALIENCE)
+"""Tier names by the number a record keeps; the order in which :func:`memorata.rank.quality` counts them."""
+
+FORGOTTEN: Final = 1
+GONE: Final = 2
+"""Bits of `state`: hidden but restorable; purged, with nothing left but its slot."""
+
+PERSON: Final = 0
+MACHINE: Final = 1
+"""Values of `role`: said by somebody, or by an assistant."""
+MACHINES: Final = frozenset({"assistant", "ai", "bot", "chatbot", "model", "system", "tool"})
+"""The speakers that are machines, as chat formats call them."""
+
+RECORD: Final = np.dtype(
+    [
+        ("state", "u1"),
+        ("tier", "u1"),
+        ("vectors", "<u2"),
+        ("session", "<i4"),
+        ("position", "<i4"),
+        ("accesses", "<u4"),
+        ("fingerprint", "<u8"),
+        ("confidence", "<f8"),
+        ("importance", "<f8"),
+        ("created", "<f8"),
+        ("event", "<f8"),
+        ("superseded", "<f8"),
+        ("expires", "<f8"),
+        ("until", "<f8"),
+        ("lat", "<f8"),
+        ("lon", "<f8"),
+        ("lengths", "<u4", (len(FIELDS),)),
+        ("role", "u1"),
+        ("pinned", "u1"),
+        ("supported", "<u2"),
+        ("checksum", "<u4"),
+    ]
+)
+
+_TIER_NUMBERS: Final = {Tier(name): number for number, name in enumerate(TIERS)}
+_PACK: Final = struct.Struct(f"<BBHiiIQ9d{len(FIELDS)}IBBH")
+_CHECKSUM: Final = struct.Struct("<I")
+_SOUND: Final = zlib.crc32(_CHECKSUM.pack(zlib.crc32(b"")))
+"""The CRC-32 of anything followed by its own CRC-32 is always this number, so one pass checks a record."""
+_ZEROS: Final = (0,) * len(FIELDS)
+_MOST_DAYS: Final = 2**16 - 1
+_NEVER: Final = math.inf
+NOWHERE: Final = math.inf
+"""The latitude and longitude of a memory without a place; not NaN, which is not even itself."""
+
+Records = npt.NDArray[np.void]
+
+
+def packed(
+    memory: Memory,
+    *,
+    state: int,
+    session: int,
+    vectors: int,
+    superseded_at: float | None,
+    lengths: Mapping[str, int],
+) -> bytes:
+    """Return the record of a memory as bytes.
+
+    Parameters
+    ----------
+    memory
+        The memory; its fingerprint must be set.
+    state
+        `FORGOTTEN`, or 0.
+    session
+        The number its session has in the namespace; -1 for none.
+    vectors
+        How many vectors (passages) it has.
+    superseded_at
+        When something newer took its place, in POSIX seconds; None if nothing did.
+    lengths
+        The number of terms in each lexical field.
+    """
+    source, created = memory.source, memory.created_at.timestamp()
+    body = _PACK.pack(
+        state,
+        _TIER_NUMBERS[memory.tier],
+        vectors,
+        session,
+        -1 if source.position is None else source.position,
+        memory.access_count,
+        int(memory.fingerprint[:16] or "0", 16),
+        memory.confidence,
+        memory.importance,
+        created,
+        created if memory.valid_from is None else memory.valid_from.timestamp(),
+        _NEVER if superseded_at is None else superseded_at,
+        _NEVER if memory.expires_at is None else memory.expires_at.timestamp(),
+        _NEVER if memory.valid_to is None else memory.valid_to.timestamp(),
+        *((NOWHERE, NOWHERE) if memory.place is None else (memory.place.lat, memory.place.lon)),
+        *map(lengths.get, FIELDS, _ZEROS),
+        MACHINE if source.speaker and source.speaker.casefold() in MACHINES else PERSON,
+        memory.pinned,
+        supported_days(memory),
+    )
+    return _sealed(body)
+
+
+def supported_days(memory: Memory) -> int:
+    """Return how many whole days after it was learnt a memory was last supported; 0 for never.
+
+    Support counts at most once a day, so days are all that anybody needs to know.
+    """
+    if memory.supported_at is None:
+        return 0
+    return min(max(0, (memory.supported_at - memory.created_at).days), _MOST_DAYS)
+
+
+def gone() -> bytes:
+    """Return the record of a purged slot: nothing but the fact."""
+    return _sealed(
+        _PACK.pack(
+            GONE, 0, 0, -1, -1, 0, 0, *([0.0] * 7), NOWHERE, NOWHERE, *([0] * len(FIELDS)), PERSON, 0, 0
+        )
+    )
+
+
+def unpacked(records: Sequence[bytes]) -> Records:
+    """Return records as an array, or raise :class:`IndexCorrupt` if one is not what was written.
+
+    Examples
+    --------
+    >>> unpacked([gone(), gone()])["state"]
+    array([2, 2], dtype=uint8)
+    >>> unpacked([bytes(RECORD.itemsize)])
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.IndexCorrupt: a record does not match its checksum
+    """
+    blob = b"".join(records)
+    if len(blob) != len(records) * RECORD.itemsize or not set(map(zlib.crc32, records)) <= {_SOUND}:
+        raise IndexCorrupt("a record does not match its checksum")
+    return np.frombuffer(blob, RECORD)
+
+
+def unpacked_run(run: bytes, count: int) -> Records:
+    """Return `count` records that lie one after the other as an array, or raise :class:`IndexCorrupt`.
+
+    All are checked at once: a CRC-32 goes on from where the record before has left it, which after a sound
+    record is always the same place, so that a run of sound records has a CRC-32 that only their number says.
+
+    Examples
+    --------
+    >>> unpacked_run(gone() + gone(), 2)["state"]
+    array([2, 2], dtype=uint8)
+    >>> unpacked_run(gone() + bytes(RECORD.itemsize), 2)
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.IndexCorrupt: a record does not match its checksum
+    """
+    if len(run) != count * RECORD.itemsize or zlib.crc32(run) != _sound_run(count):
+        raise IndexCorrupt("a record does not match its checksum")
+    return np.frombuffer(run, RECORD)
+
+
+@lru_cache(maxsize=16)
+def _sound_run(count: int) -> int:
+    return zlib.crc32(gone() * count)
+
+
+def changed(record: Records, **columns: float) -> bytes:
+    """Return one record with some columns changed, as bytes.
+
+    Examples
+    --------
+    >>> unpacked([changed(unpacked([gone()]), state=0)])["state"]
+    array([0], dtype=uint8)
+    """
+    copy = record.copy()
+    for name, value in columns.items():
+        copy[name] = value
+    return _sealed(copy.tobytes()[: _PACK.size])
+
+
+def visible(
+    records: Records,
+    now: float,
+    *,
+    as_of: float | None = None,
+    true_at: float | None = None,
+    until: npt.NDArray[np.float64] | None = None,
+) -> npt.NDArray[np.bool_]:
+    """Return which memories a recall at `now` may show.
+
+    Not forgotten, not purged, not expired at `now`. Without `as_of` also not superseded, whatever the clock
+    says: the clocks of two processes differ, and a correction counts from the moment it is written. With
+    `as_of`, known and not yet superseded then. With `true_at`, only what held in the world at that instant,
+    from its event time until the end of its validity; what was superseded held until what took its place
+    began. `until` is when each of them was known to end at `as_of`, where that is not what the records say.
+    """
+    mask: npt.NDArray[np.bool_] = (records["state"] == 0) & (records["expires"] > now)
+    if as_of is None:
+        current = records["superseded"] == _NEVER
+    else:
+        mask &= records["created"] <= as_of
+        current = records["superseded"] > as_of
+    if true_at is None:
+        mask &= current
+        return mask
+    if until is None:
+        until = records["until"]
+    mask &= (current | (until < _NEVER)) & (records["event"] <= true_at) & (true_at < until)
+    return mask
+
+
+def _sealed(body: bytes) -> bytes:
+    return body + _CHECKSUM.pack(zlib.crc32(body))

@@ -1,0 +1,116 @@
+"""Who sees which variant: the same person always the same one, and nobody has to remember it.
+
+The experiment's and the user's name are hashed together (BLAKE2b) to a point between 0 and 1, and the weights
+divide that line among the variants. Two experiments divide people independently of each other, which one hash
+of the user alone would not do. Python's own ``hash`` is salted anew in every process and is of no use here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from itertools import accumulate
+from types import MappingProxyType
+from typing import Any
+
+from memorata._frozen import frozen
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument
+
+_EXACT = 1e-9
+"""How far from 1 weights may sum: what is left of ten tenths, and not a forgotten variant."""
+
+
+@frozen
+class Variant:
+    """One of the things that are compared: a name, its share of the users, and the settings it changes.
+
+    Examples
+    --------
+    >>> Variant("more meaning", 0.5, {"vector_weight": 0.6}).weight
+    0.5
+    """
+
+    name: str
+    weight: float
+    settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        if not checks.text("name", self.name):
+            raise InvalidArgument("name", self.name, "a name")
+        object.__setattr__(self, "weight", checks.above("weight", self.weight, 0))
+        if not isinstance(self.settings, Mapping):
+            raise InvalidArgument("settings", self.settings, "a mapping of parameters to values")
+        checks.texts("settings", self.settings)
+        object.__setattr__(self, "settings", MappingProxyType(dict(self.settings)))
+
+
+@frozen
+class Experiment:
+    """Some variants of a recipe's settings that users are divided among.
+
+    Parameters
+    ----------
+    name
+        Also decides who is in which variant.
+    variants
+        At least two, with names of their own and weights that sum to 1.
+
+    Examples
+    --------
+    >>> Experiment("meaning", (Variant("as it is", 0.5), Variant("more", 0.4)))
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: variants must be variants whose weights sum to 1, got 0.9
+    """
+
+    name: str
+    variants: Sequence[Variant]
+
+    def __post_init__(self) -> None:
+        if not checks.text("name", self.name):
+            raise InvalidArgument("name", self.name, "a name")
+        given = self.variants
+        if not isinstance(given, Sequence) or not all(isinstance(each, Variant) for each in given):
+            raise InvalidArgument("variants", given, "a list of variants")
+        if len(given) < 2:
+            raise InvalidArgument("variants", [each.name for each in given], "at least two variants")
+        names = [each.name for each in given]
+        if len(set(names)) < len(names):
+            raise InvalidArgument("variants", names, "variants with names of their own")
+        # Not by fsum, which has no answer where the sum is beyond every number.
+        total = sum(each.weight for each in given)
+        if abs(total - 1) > _EXACT:
+            raise InvalidArgument("variants", total, "variants whose weights sum to 1")
+        object.__setattr__(self, "variants", tuple(given))
+
+    def assigned(self, user: str) -> Variant:
+        """Return the variant of a user; the same answer in every process, on every machine, for ever.
+
+        Examples
+        --------
+        >>> even = Experiment("meaning", (Variant("as it is", 0.5), Variant("more", 0.5)))
+        >>> [even.assigned(user).name for user in ("alice", "bob", "carol", "dave")]
+        ['as it is', 'more', 'as it is', 'as it is']
+        """
+        point = position(self.name, user)
+        ends = accumulate(variant.weight for variant in self.variants)
+        found = (variant for variant, end in zip(self.variants, ends, strict=True) if point < end)
+        # The last end may be a rounding short of 1, and a point beyond it is the last one's all the same.
+        return next(found, self.variants[-1])
+
+
+def position(experiment: str, user: str) -> float:
+    """Return where a user stands in an experiment, from 0 to below 1, evenly over users.
+
+    Examples
+    --------
+    >>> 0 <= position("meaning", "alice") < 1, position("meaning", "alice") == position("other", "alice")
+    (True, False)
+    """
+    where, who = checks.writable("experiment", experiment), checks.writable("user", user)
+    # The length comes first, so that "a" and "bc" are not taken for "ab" and "c".
+    said = f"{len(where)}:{where}{who}".encode()
+    number = int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "big")
+    return (number >> 11) / (1 << 53)

@@ -1,0 +1,218 @@
+"""Which variant is better, and may it be said yet.
+
+A winner is named only with enough users in every variant, after enough days, and when it is worth more than
+every other by more than chance does, by an interval that may be looked at every day
+(:mod:`memorata.learn.sequential`). The tests of single measures beside it take questions as independent and
+a single look; they describe, and decide nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.evaluate.significance import Difference
+from memorata.learn.assignment import Experiment
+from memorata.learn.differences import two_proportions, welch
+from memorata.learn.measures import Composite, Measures, Observation, Totals, measured, worth_of
+from memorata.learn.sequential import mixture_difference
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument
+
+EFFECT: Final = 0.05
+"""The difference in worth that is to be found soonest."""
+_FAR: Final = 4.0
+"""How many standard errors a variant's users may be off their share: beyond, it is no chance."""
+
+
+@frozen
+class Comparison:
+    """The leading variant against another.
+
+    Attributes
+    ----------
+    other
+        Its name.
+    worth
+        By how much the leader is worth more; interval and p value hold however often one looks.
+    click_through, zero_results, satisfaction
+        By measure, right for a single look; satisfaction is None with fewer than two ratings on a side.
+    """
+
+    other: str
+    worth: Difference
+    click_through: Difference
+    zero_results: Difference
+    satisfaction: Difference | None
+
+
+@frozen
+class Recommendation:
+    """The winner, or why there is none yet.
+
+    Attributes
+    ----------
+    winner
+        Its name; None for "no decision yet".
+    reason
+        The numbers as a sentence.
+    days
+        From the first to the last observation, both counted.
+    measures
+        By variant.
+    comparisons
+        The leading variant against each other; empty while there is too little to compare.
+    """
+
+    winner: str | None
+    reason: str
+    days: int
+    measures: Mapping[str, Measures]
+    comparisons: tuple[Comparison, ...] = ()
+
+
+def recommend(
+    experiment: Experiment,
+    observations: Mapping[str, Iterable[Observation]],
+    *,
+    composite: Composite | None = None,
+    least_users: int = 100,
+    least_days: int = 7,
+    effect: float = EFFECT,
+    level: float = 0.95,
+) -> Recommendation:
+    """Return the winner of an experiment, or what is missing.
+
+    Parameters
+    ----------
+    experiment
+        Its variants.
+    observations
+        By variant; one that is not named has none.
+    composite
+        How much each measure counts.
+    least_users, least_days
+        In every variant, and since the first observation.
+    effect
+        The difference in worth that is to be found soonest; see
+        :func:`~memorata.learn.sequential.mixture_difference`.
+    level
+        One minus the chance, at most, of ever naming a winner among variants that are worth the same. With
+        several variants it is shared among the comparisons (Bonferroni).
+
+    Examples
+    --------
+    >>> from memorata.learn.assignment import Variant
+    >>> even = Experiment("meaning", (Variant("as it is", 0.5), Variant("more", 0.5)))
+    >>> recommend(even, {}).reason
+    "no decision yet: 'as it is' has 0 users, 100 more are needed"
+    """
+    names = [variant.name for variant in experiment.variants]
+    if not isinstance(observations, Mapping):
+        raise InvalidArgument("observations", observations, "a mapping of variants to observations")
+    for name in observations:
+        checks.one_of("observations", name, names)
+    seen = {name: tuple(observations.get(name, ())) for name in names}
+    counted, whole = checks.whole("least_users", least_users, 2), checks.whole("least_days", least_days, 1)
+    parts = Composite() if composite is None else composite
+    totals = {name: Totals.of(each) for name, each in seen.items()}
+    measures = {name: measured(each, parts) for name, each in totals.items()}
+    _each_in_one(seen)
+    days = _days([each.at for variant in seen.values() for each in variant])
+    missing = _missing(measures, days, counted, whole)
+    missing = missing or _uneven(experiment, measures)
+    if missing:
+        return Recommendation(None, f"no decision yet: {missing}", days, measures)
+    leader = max(names, key=lambda name: measures[name].worth)
+    share = 1 - (1 - checks.probability("level", level)) / (len(names) - 1)
+    comparisons = tuple(
+        _compared(name, seen[leader], seen[name], totals[leader], totals[name], parts, effect, share)
+        for name in names
+        if name != leader
+    )
+    closest = min(comparisons, key=lambda each: each.worth.low)
+    numbers = (
+        f"{leader!r} is worth {closest.worth.mean:+.4f} more than {closest.other!r} "
+        f"({share:.1%} interval {closest.worth.low:+.4f} to {closest.worth.high:+.4f})"
+    )
+    if closest.worth.low > 0:
+        return Recommendation(leader, f"winner: {numbers}", days, measures, comparisons)
+    return Recommendation(
+        None, f"no decision yet: {numbers}, which chance may do", days, measures, comparisons
+    )
+
+
+def _missing(measures: Mapping[str, Measures], days: int, least_users: int, least_days: int) -> str:
+    for name, each in measures.items():
+        if each.users < least_users:
+            return f"{name!r} has {each.users} users, {least_users - each.users} more are needed"
+    if days < least_days:
+        return f"it has run for {days} days, {least_days - days} more are needed"
+    for name, each in measures.items():
+        if np.isnan(each.worth):
+            return f"{name!r} has no rating, and satisfaction counts; at least 1 is needed"
+    return ""
+
+
+def _each_in_one(seen: Mapping[str, tuple[Observation, ...]]) -> None:
+    """Refuse a user who has seen two variants: such users are no independent samples of either."""
+    whose: dict[str, str] = {}
+    for name, observations in seen.items():
+        for user in {each.user for each in observations}:
+            if whose.setdefault(user, name) != name:
+                raise InvalidArgument(
+                    f"observations[{name!r}]", user, f"users who have not seen {whose[user]!r} too"
+                )
+
+
+def _uneven(experiment: Experiment, measures: Mapping[str, Measures]) -> str:
+    """Say whether users are divided otherwise than declared, which means that some were lost on the way.
+
+    The sample ratio mismatch of Fabijan et al., KDD 2019.
+    """
+    total = sum(each.users for each in measures.values())
+    for variant in experiment.variants:
+        expected, users = total * variant.weight, measures[variant.name].users
+        if abs(users - expected) > _FAR * np.sqrt(expected * (1 - variant.weight)):
+            return (
+                f"{variant.name!r} has {users} of {total} users where its weight gives it {expected:.0f}; "
+                "find out why before believing either"
+            )
+    return ""
+
+
+def _days(times: list[datetime]) -> int:
+    return (max(times).date() - min(times).date()).days + 1 if times else 0
+
+
+def _compared(
+    other: str,
+    leading: tuple[Observation, ...],
+    following: tuple[Observation, ...],
+    ours: Totals,
+    theirs: Totals,
+    composite: Composite,
+    effect: float,
+    level: float,
+) -> Comparison:
+    worth, variance = worth_of(ours, composite)
+    their_worth, their_variance = worth_of(theirs, composite)
+    stars = [[each.rating for each in side if each.rating is not None] for side in (leading, following)]
+
+    def shares(of: str) -> Difference:
+        counts = [(int(getattr(side, of).sum()), int(side.questions.sum())) for side in (ours, theirs)]
+        return two_proportions(*counts[0], *counts[1], level=level)
+
+    return Comparison(
+        other,
+        mixture_difference(
+            float(worth - their_worth), float(variance + their_variance), scale=effect, level=level
+        ),
+        shares("clicked"),
+        shares("empty"),
+        welch(*stars, level=level) if min(map(len, stars)) > 1 else None,
+    )

@@ -1,0 +1,127 @@
+r"""A rising curve from similarity to probability, with no shape given in advance.
+
+Isotonic regression: of all curves that never fall, the one of the least squares. It is found by pooling
+neighbours that fall (Ayer et al., *Ann. Math. Stat.* 26, 1955; for classifiers, Zadrozny & Elkan, KDD 2002).
+It needs some hundreds of labelled pairs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.learn.labels import LEAST_PAIRS, labelled_pairs
+from memorata.model import checks
+from memorata.model.checks import Flags, FloatArray, Numbers
+from memorata.model.errors import InvalidArgument
+
+
+@frozen
+class Isotonic:
+    """A rising curve through points, straight between them and level beyond the first and last.
+
+    Examples
+    --------
+    >>> Isotonic((0.2, 0.6), (0.0, 0.8))([0.1, 0.4, 0.9]).round(2)
+    array([0. , 0.4, 0.8])
+    """
+
+    similarities: tuple[float, ...]
+    probabilities: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        at = checks.all_within("similarities", self.similarities, -1, 1)
+        worth = checks.probabilities("probabilities", self.probabilities)
+        checks.same_length(similarities=at, probabilities=worth)
+        if not at.size or (np.diff(at) <= 0).any():
+            raise InvalidArgument(
+                "similarities", self.similarities, "at least one number, each above the last"
+            )
+        if (np.diff(worth) < 0).any():
+            raise InvalidArgument("probabilities", self.probabilities, "numbers that never fall")
+        object.__setattr__(self, "similarities", tuple(at.tolist()))
+        object.__setattr__(self, "probabilities", tuple(worth.tolist()))
+
+    def __call__(self, similarity: Numbers) -> FloatArray:
+        """Return the probability of relevance of each similarity."""
+        asked = checks.all_within("similarity", similarity, -1, 1)
+        return np.interp(asked, self.similarities, self.probabilities)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the curve as plain data."""
+        return {
+            "kind": "isotonic",
+            "similarities": list(self.similarities),
+            "probabilities": list(self.probabilities),
+        }
+
+
+def fit_isotonic(similarity: Numbers, relevant: Flags, *, least: int = LEAST_PAIRS) -> Isotonic:
+    r"""Fit the rising curve of the least squares, :math:`\min_f \sum_i (y_i - f(s_i))^2`.
+
+    Parameters
+    ----------
+    similarity, relevant, least
+        As for :func:`~memorata.learn.labels.labelled_pairs`.
+
+    Notes
+    -----
+    A point is kept at both ends of every level piece, so between two pieces the curve climbs in a straight
+    line, and at the pairs it was fitted to it is the isotonic regression itself.
+
+    Examples
+    --------
+    >>> curve = fit_isotonic([0.1, 0.2, 0.3, 0.4], [False, True, False, True], least=4)
+    >>> curve([0.1, 0.2, 0.3, 0.4]).tolist()
+    [0.0, 0.5, 0.5, 1.0]
+    """
+    similar, labels = labelled_pairs(similarity, relevant, least=least)
+    at, place, times = np.unique(similar, return_inverse=True, return_counts=True)
+    weights = times.astype(np.float64)
+    means = np.bincount(place, weights=labels.astype(np.float64)) / weights
+    level = rising_means(means, weights)
+    edge = np.r_[True, level[1:] != level[:-1]]
+    ends = edge | np.r_[edge[1:], True]
+    return Isotonic(tuple(at[ends].tolist()), tuple(level[ends].tolist()))
+
+
+def rising_means(values: Numbers, weights: Numbers) -> FloatArray:
+    r"""Return the rising sequence nearest to `values`: the least :math:`\sum w_i (v_i - f_i)^2`.
+
+    Neighbours that fall are pooled into their mean until nothing falls; each value is pooled at most once, so
+    the cost is linear.
+
+    Parameters
+    ----------
+    values
+        One number per place, in the order that is to rise.
+    weights
+        One number above 0 for each.
+
+    Examples
+    --------
+    >>> rising_means([1.0, 3.0, 2.0, 4.0], [1.0, 1.0, 1.0, 1.0])
+    array([1. , 2.5, 2.5, 4. ])
+    """
+    given, weight = checks.numbers("values", values), checks.numbers("weights", weights)
+    checks.same_length(values=given, weights=weight)
+    if (weight <= 0).any():
+        raise InvalidArgument("weights", weight.tolist(), "numbers above 0")
+    means: list[float] = []
+    masses: list[float] = []
+    sizes: list[int] = []
+    with checks.finite_arithmetic("values", values):
+        for value, mass in zip(given.tolist(), weight.tolist(), strict=True):
+            size = 1
+            while means and means[-1] >= value:
+                before, held = means.pop(), masses.pop()
+                # A mean of two lies between them; the rounded quotient may not, and would then fall again.
+                value = min(max((before * held + value * mass) / (held + mass), value), before)
+                mass += held
+                size += sizes.pop()
+            means.append(value)
+            masses.append(mass)
+            sizes.append(size)
+    return np.repeat(np.array(means, np.float64), sizes)

@@ -1,0 +1,234 @@
+"""A logged recall, ranked again by another recipe: the real pipeline, on what was found then.
+
+What the legs found was logged, and so was all that the later steps look at. So everything from the fusion on
+is simply run again: shares, fusion, session, speaker, confidence, quality, fading, time, gate, repeats. What
+a recipe says about searching (:data:`SEARCHED`) stays as it was when the recall was logged, for it would find
+other candidates; so do variety and re-rankers, which need vectors and texts that are not in the log.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import numpy as np
+
+from memorata.engine.candidates import Legs, MoreLeg, fuse
+from memorata.engine.pipeline import Ranked, settle
+from memorata.engine.recipe import PARAMETERS, Recipe
+from memorata.engine.situation import Situation
+from memorata.engine.trace_columns import AS_THEY_ARE, DAY, RANK
+from memorata.engine.words import Question
+from memorata.index.record import MACHINE, RECORD, Records
+from memorata.learn.features import Features
+from memorata.learn.replay import Scorer
+from memorata.model.checks import FloatArray, IntArray
+from memorata.model.errors import InvalidArgument
+from memorata.model.period import Period
+from memorata.model.place import Place
+from memorata.store.port import Found
+from memorata.store.recall_log import LoggedRecall
+from memorata.text.query_type import RuleClassifier
+
+SEARCHED: Final = (
+    "analyser", "vector_pool", "lexical_pool", "pool_per_hit", "content_weight", "tags_weight",
+    "entities_weight", "speaker_weight", "speakers_apart", "speaker_share", "dates_weight", "roots_weight",
+    "k1", "b", "entity_weight", "phrase_weight",
+    "context_before", "context_after", "context_words", "complete", "graph", "graph_seeds", "place_scale",
+    "rerank_depth", "rerank_weight", "diversity", "trade",
+)  # fmt: skip
+"""The parameters of a recipe that a replay leaves as they were."""
+REPLAYABLE: Final = tuple(each.name for each in PARAMETERS if each.name not in SEARCHED)
+"""Those it can change."""
+_GRAPH_LEGS: Final = ("shared names", "walk", "paths", "communities")
+_CLASSIFIER: Final = RuleClassifier()
+_SOMEWHERE: Final = Place(0.0, 0.0)
+"""That a place was asked for; how far each candidate is from it is in the log."""
+
+
+def checked_changes(changes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return changes of a recipe that a replay can make, or say which it cannot and why."""
+    for name in changes:
+        if name in SEARCHED:
+            possible = ", ".join(REPLAYABLE)
+            raise InvalidArgument("parameter", name, f"one that needs no search, such as {possible}")
+    return changes
+
+
+def logged_recipe(recall: LoggedRecall) -> Recipe:
+    """Return the recipe that a recall was made with."""
+    known = {each.name for each in PARAMETERS}
+    return Recipe(name=str(recall.recipe.get("name", ""))).changed(
+        {name: value for name, value in recall.recipe.items() if name in known}
+    )
+
+
+def as_replayed(recipe: Recipe, recall: LoggedRecall) -> Recipe:
+    """Return a recipe with everything about searching as it was in a logged recall."""
+    then = logged_recipe(recall)
+    kept = {name: getattr(then, name) for name in SEARCHED}
+    return recipe.changed(kept | {"diversity": "none", "rerank_depth": 0})
+
+
+def reads_question(recipe: Recipe) -> bool:
+    """Return whether a recipe ranks by what the question says, so that a log without questions is no help."""
+    return recipe.legs_by_query or recipe.weighting == "query"
+
+
+def kept_as_logged(recipe: Recipe, recalls: Iterable[LoggedRecall]) -> tuple[str, ...]:
+    """Return the parameters in which a recipe asks for another search than some recall was made with."""
+    differing: set[str] = set()
+    for data in {id(recall.recipe): recall for recall in recalls}.values():
+        then = logged_recipe(data)
+        differing |= {name for name in SEARCHED if getattr(then, name) != getattr(recipe, name)}
+    return tuple(name for name in SEARCHED if name in differing)
+
+
+def ranked_again(recall: LoggedRecall, recipe: Recipe) -> Ranked:
+    """Return how a recipe would have ranked what a recall found.
+
+    Slots are numbered anew, in the same order, so that equal scores come out as they would have.
+    """
+    wanted = as_replayed(recipe, recall)
+    by_slot = recall.slots.argsort(kind="stable")
+    recall = replace(recall, slots=recall.slots[by_slot], values=recall.values[by_slot])
+    situation = _situation(recall, wanted)
+    columns = {name: recall.column(name).astype(np.float64) for name in recall.columns}
+    legs = Legs(_found(columns, "meaning"), _found(columns, "words", _ceiling(recall)))
+    if "unread" in columns:
+        legs = replace(legs, unread=np.flatnonzero(columns["unread"] > 0))
+    for name, weight in (("time", wanted.time_weight), ("place", wanted.place_weight)):
+        if name in columns:
+            legs = legs.with_leg(MoreLeg(name, _found(columns, name), weight))
+    candidates = fuse(wanted, situation, legs)
+    for name in _GRAPH_LEGS:
+        if name in columns and wanted.graph_weight:
+            origins = candidates.slots[: wanted.graph_seeds if name == "walk" else 0]
+            legs = legs.with_leg(MoreLeg(name, _found(columns, name), wanted.graph_weight, origins))
+            candidates = fuse(wanted, situation, legs)
+    return settle(wanted, situation, candidates)
+
+
+def order_of(recall: LoggedRecall, recipe: Recipe) -> IntArray:
+    """Return all candidates of a recall by position in the log, as a recipe would rank them.
+
+    Those that pass come first, in the order in which they would be shown; then the others, by score.
+    """
+    if not len(recall.values):
+        return np.zeros(0, np.intp)
+    ranked = ranked_again(recall, recipe)
+    if ranked.trace is None:
+        return np.arange(len(recall.values))
+    everything = ranked.trace.slots
+    rest = everything[~np.isin(everything, ranked.slots)]
+    # What only a leg with no weight found is no candidate of this recipe, and comes last.
+    missing = np.setdiff1d(np.arange(len(recall.values)), everything)
+    by_slot = recall.slots.argsort(kind="stable")
+    order: IntArray = by_slot[np.concatenate([ranked.slots, rest, missing])]
+    return order
+
+
+def recipe_scorer(recipe: Recipe, recalls: Iterable[LoggedRecall]) -> Scorer:
+    """Return a scorer of logged recalls that stands for a recipe: a candidate's score is its place."""
+    known = {recall.id: recall for recall in recalls}
+
+    def score(features: Features) -> FloatArray:
+        order = order_of(known[features.recall_id], recipe)
+        places = np.empty(order.size)
+        places[order] = -np.arange(order.size, dtype=np.float64)
+        return places
+
+    return score
+
+
+def features_of(recall: LoggedRecall) -> Features:
+    """Return the candidates of a logged recall; recalls that ask the same are one group.
+
+    Where the log has no questions, those ask the same that found the same, as near by meaning and by words.
+    """
+    columns = {name: recall.column(name) for name in recall.columns or ("score",)}
+    return Features(recall.id, recall.ids, columns, group=_asked(recall))
+
+
+def _asked(recall: LoggedRecall) -> str:
+    """Return what tells one question from another; nothing, where nothing does."""
+    if recall.query is not None or not recall.ids:
+        return " ".join((recall.query or "").casefold().split())
+    by_id = sorted(range(len(recall.ids)), key=recall.ids.__getitem__)
+    digest = hashlib.blake2b("\0".join(recall.ids[place] for place in by_id).encode(), digest_size=16)
+    for leg in ("meaning", "words"):
+        digest.update(recall.column(leg)[by_id].tobytes())
+    return f"found {digest.hexdigest()}"
+
+
+class _LoggedView:
+    """As much of a view as the steps after a search need."""
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
+
+    def records(self, slots: IntArray) -> Records:
+        return self._records[slots]
+
+
+def _situation(recall: LoggedRecall, recipe: Recipe) -> Situation:
+    said = recall.situation
+    period = said["period"]
+    if recall.query is None and reads_question(recipe):
+        raise InvalidArgument(
+            "recipe", recipe.name, f"one that needs no question: the log has none of recall {recall.id}"
+        )
+    return Situation(
+        view=_LoggedView(_records(recall)),  # type: ignore[arg-type]
+        question=Question(recall.query or "", {}, (), ()),
+        classifier=_CLASSIFIER,
+        vector=np.zeros(1, np.float32) if said["meant"] else None,
+        least_similarity=said["noise"] if recipe.least_similarity == -1 else recipe.least_similarity,
+        noise=said["noise"],
+        now=recall.at,
+        period=None if period is None else _period(period),
+        about_time=said["about_time"],
+        here=_SOMEWHERE if said["here"] else None,
+    )
+
+
+def _records(recall: LoggedRecall) -> Records:
+    """Return the records of the candidates, as far as ranking looks at them."""
+    records = np.zeros(len(recall.values), RECORD)
+    now = recall.at.timestamp()
+    for name in AS_THEY_ARE:
+        records[name] = np.nan_to_num(recall.column(name))
+    records["created"] = now - recall.column("age").astype(np.float64) * DAY
+    records["event"] = now - recall.column("event").astype(np.float64) * DAY
+    records["role"] = np.where(recall.column("machine") > 0, MACHINE, 0)
+    records["session"] = np.nan_to_num(recall.column("session"), nan=-1)
+    repeats = recall.column("repeat")
+    alone = np.isnan(repeats)
+    # Contents that occur once get numbers of their own, above those of the repeats.
+    records["fingerprint"] = np.where(
+        alone, len(repeats) + np.arange(len(repeats)), np.nan_to_num(repeats)
+    ).astype(np.uint64)
+    return records
+
+
+def _found(columns: Mapping[str, FloatArray], name: str, ceiling: float = 0.0) -> Found:
+    """Return what a leg found, in the order in which it did."""
+    if name not in columns:
+        return Found(np.zeros(0, np.intp), np.zeros(0))
+    column = columns[name]
+    slots = np.flatnonzero(~np.isnan(column))
+    rank = columns.get(f"{name}{RANK}", -column)
+    order = rank[slots].argsort(kind="stable")
+    return Found(slots[order], column[slots][order], ceiling=ceiling)
+
+
+def _period(data: Mapping[str, Any]) -> Period:
+    start, end = datetime.fromisoformat(data["start"]), datetime.fromisoformat(data["end"])
+    return Period(start, end, timedelta(seconds=data["tolerance"]))
+
+
+def _ceiling(recall: LoggedRecall) -> float:
+    return float(recall.situation["ceiling"])

@@ -1,0 +1,334 @@
+"""What there is to learn from: questions, what was found for each, and which of it people called relevant.
+
+It comes from the log and its feedback, from a labelled file, or from both. Of a labelled question every
+memory is judged: what the file does not name is not relevant. Of a logged one, what somebody reacted to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field, replace
+from datetime import datetime
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.engine import Engine, Recall
+from memorata.engine.leasing import Held
+from memorata.engine.recipe import Recipe
+from memorata.evaluate.metrics import measure
+from memorata.learn.features import Features
+from memorata.learn.logged_ranking import SEARCHED, features_of, order_of
+from memorata.learn.signals import relevance
+from memorata.model import checks
+from memorata.model.checks import BoolArray, FloatArray
+from memorata.model.errors import InvalidArgument, MemorataError, MemoryNotFound, NotEnoughData
+from memorata.model.feedback import Feedback
+from memorata.store.recall_log import LoggedRecall, Reaction
+
+METRIC = "ndcg@10"
+"""What settings are compared by, where the caller does not say."""
+_SHOWN = 10
+"""How many hits a recall shows unless told otherwise."""
+_WHOLE = 100
+"""How many are asked for where a metric looks at the whole ranking."""
+
+
+@frozen
+class Labelled:
+    """A question, when it is asked, and how relevant which memories are."""
+
+    text: str
+    relevant: Mapping[str, float]
+    when: datetime | None = None
+
+
+@frozen(eq=False)
+class Pairs:
+    """Judged pairs of a question and a memory, of one embedder.
+
+    Attributes
+    ----------
+    similarity, confidence, relevant
+        Of each pair.
+    groups
+        The question of each, by which data is held out.
+    """
+
+    similarity: FloatArray
+    confidence: FloatArray
+    relevant: BoolArray
+    groups: tuple[str, ...]
+
+
+@frozen(eq=False)
+class Material:
+    """Questions that can be learnt from.
+
+    Attributes
+    ----------
+    recalls
+        What was found for each, as it is in the log.
+    gains
+        By recall and memory, how relevant it is; only what is.
+    rejected
+        By recall, the memories that somebody called not relevant.
+    reactions
+        What people said about hits whose recall the log has let go of, which thresholds can learn from.
+    asked
+        By recall, the question, where it can be asked again; `engine` answers it.
+    lease
+        What the work is done under, renewed with every question that something is tried on.
+    """
+
+    recalls: tuple[LoggedRecall, ...]
+    gains: Mapping[str, Mapping[str, float]]
+    rejected: Mapping[str, frozenset[str]]
+    reactions: tuple[Reaction, ...] = ()
+    asked: Mapping[str, Labelled] = field(default_factory=dict)
+    engine: Engine | None = None
+    lease: Held | None = None
+
+    def under(self, lease: Held) -> Material:
+        """Return the same for work that is done under a lease, which a long search must not outlast."""
+        return replace(self, lease=lease)
+
+    @property
+    def questions(self) -> tuple[LoggedRecall, ...]:
+        """The recalls with at least one relevant memory, which rankings are compared on."""
+        return tuple(each for each in self.recalls if self.gains.get(each.id))
+
+    @property
+    def features(self) -> tuple[Features, ...]:
+        """The candidates of those."""
+        return tuple(features_of(each) for each in self.questions)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The group of each of those: what asks the same is held out together."""
+        return tuple(each.group for each in self.features)
+
+    def values(
+        self, recipe: Recipe, base: Recipe, metric: str = METRIC, *, search: bool = False
+    ) -> FloatArray:
+        """Return how well a recipe ranks each question: from the log, or by asking again where it must.
+
+        Parameters
+        ----------
+        recipe
+            The recipe.
+        base
+            The one it is compared with; where both search alike, nothing is searched again. A labelled
+            question is, where they re-rank or vary what they show, which the log cannot tell.
+        metric
+            As for :func:`~memorata.evaluate.metrics.measure`.
+        search
+            Whether labelled questions are asked again in any case. What is compared must be measured in one
+            way: if one of the recipes needs a search (:func:`searching`), all of them are searched.
+
+        Raises
+        ------
+        LeaseLost
+            Another has taken over the work that this is done for.
+        """
+        of = measure(metric)
+        differing = searching(recipe, base)
+        anew = search or bool(differing) or self._beyond_the_log(base)
+        result = []
+        for recall in self.questions:
+            if self.lease is not None:
+                self.lease.renew()
+            gains = self.gains[recall.id]
+            if anew and recall.id in self.asked and self.engine is not None:
+                question = self.asked[recall.id]
+                ids: Sequence[str] = _searched(self.engine, recall, question, recipe, _depth(metric))
+            elif not differing:
+                ids = [recall.ids[place] for place in order_of(recall, recipe).tolist()]
+            else:
+                raise InvalidArgument(
+                    "recipe", recipe.name, f"one that needs no search; {differing[0]} does, and labels"
+                )
+            result.append(of(ids, gains))
+        return np.array(result)
+
+    def _beyond_the_log(self, recipe: Recipe) -> bool:
+        """Return whether a recipe does something to its results that a replay leaves out."""
+        reranked = self.engine is not None and self.engine.reranker is not None and recipe.rerank_depth > 0
+        return reranked or recipe.diversity != "none"
+
+    def pairs(self, embedder: str) -> Pairs:
+        """Return the judged pairs that an embedder has compared."""
+        rows: list[tuple[float, float, bool, str]] = []
+        for recall, group in ((each, features_of(each).group) for each in self.recalls):
+            if recall.embedder != embedder:
+                continue
+            near, sure = recall.column("meaning").tolist(), recall.column("confidence").tolist()
+            unread = recall.column("unread").tolist()
+            gains, no = self.gains.get(recall.id, {}), self.rejected.get(recall.id, frozenset())
+            for place, id_ in enumerate(recall.ids):
+                if (id_ in gains or id_ in no) and near[place] == near[place] and not unread[place] > 0:
+                    rows.append((near[place], sure[place], id_ in gains, group))
+        for said, alone in _judged(self.reactions).values():
+            known = said[-1].features
+            if said[-1].embedder == embedder and "meaning" in known and not known.get("unread", 0) > 0:
+                rows.append((known["meaning"], known["confidence"], alone, said[-1].feedback.recall_id))
+        similar = np.array([row[0] for row in rows]).clip(-1, 1)
+        return Pairs(
+            similar,
+            np.array([row[1] for row in rows]).clip(0, 1),
+            np.array([row[2] for row in rows], np.bool_),
+            tuple(row[3] for row in rows),
+        )
+
+    def with_more(self, other: Material) -> Material:
+        """Return both together."""
+        return Material(
+            (*self.recalls, *other.recalls),
+            {**self.gains, **other.gains},
+            {**self.rejected, **other.rejected},
+            (*self.reactions, *other.reactions),
+            {**self.asked, **other.asked},
+            self.engine or other.engine,
+            self.lease or other.lease,
+        )
+
+
+def from_feedback(engine: Engine, *, namespace: str | None = None, since: datetime | None = None) -> Material:
+    """Return what people's reactions to logged recalls say.
+
+    Parameters
+    ----------
+    engine
+        Whose log.
+    namespace
+        Whose recalls; None for the engine's.
+    since
+        Only what was said at or after that moment.
+    """
+    reactions = engine.reactions(namespace=namespace, since=since)
+    ids = tuple(dict.fromkeys(each.feedback.recall_id for each in reactions))
+    recalls = engine.recalls(namespace=namespace, limit=None, ids=ids)
+    logged = {recall.id for recall in recalls}
+    gains: dict[str, dict[str, float]] = {}
+    rejected: dict[str, set[str]] = {}
+    for (recall_id, memory_id), (_, relevant) in _judged(reactions).items():
+        if recall_id in logged and relevant:
+            gains.setdefault(recall_id, {})[memory_id] = 1.0
+        elif recall_id in logged:
+            rejected.setdefault(recall_id, set()).add(memory_id)
+    left = tuple(each for each in reactions if each.feedback.recall_id not in logged)
+    no = {name: frozenset(each) for name, each in rejected.items()}
+    return Material(tuple(reversed(recalls)), gains, no, left)
+
+
+def from_labels(
+    engine: Engine,
+    questions: Mapping[str, Labelled],
+    *,
+    recipe: Recipe | None = None,
+    namespace: str | None = None,
+) -> Material:
+    """Ask labelled questions and return what was found, without a trace in the log.
+
+    Parameters
+    ----------
+    engine
+        What is asked.
+    questions
+        By name; the memories they name must be there.
+    recipe
+        How to ask; None for what a recall uses.
+    namespace
+        Whose memories; None for the engine's.
+
+    Raises
+    ------
+    MemoryNotFound
+        A question names a memory that is not there.
+    """
+    chosen = engine.recipe_named(namespace=namespace) if recipe is None else recipe
+    path = engine.namespace if namespace is None else namespace
+    named = list(dict.fromkeys(id_ for each in questions.values() for id_ in each.relevant))
+    known = engine.store.known([(path, id_) for id_ in named])
+    for id_ in named:
+        if (path, id_) not in known:
+            raise MemoryNotFound(id_, path)
+    with engine.recall_log.aside() as asked:
+        for each in questions.values():
+            _sound(
+                engine, chosen, engine.recall(each.text, recipe=chosen, namespace=namespace, now=each.when)
+            )
+    names = {recall.id: f"labelled:{name}" for recall, name in zip(asked, questions, strict=True)}
+    recalls = tuple(_renamed(recall, names[recall.id]) for recall in asked)
+    gains = {
+        recall.id: {id_: gain for id_, gain in each.relevant.items() if gain > 0}
+        for recall, each in zip(recalls, questions.values(), strict=True)
+    }
+    rejected = {
+        recall.id: frozenset(id_ for id_ in recall.ids if id_ not in gains[recall.id]) for recall in recalls
+    }
+    told = {recall.id: each for recall, each in zip(recalls, questions.values(), strict=True)}
+    return Material(recalls, gains, rejected, (), told, engine)
+
+
+def searching(recipe: Recipe, base: Recipe) -> tuple[str, ...]:
+    """Return the parameters for whose sake a recipe has to search for itself, compared with another.
+
+    Examples
+    --------
+    >>> from memorata.engine.recipes import RECIPES
+    >>> base = RECIPES["fast"]
+    >>> searching(base.changed({"vector_weight": 0.3, "k1": 2.0}), base)
+    ('k1',)
+    """
+    return tuple(name for name in SEARCHED if getattr(base, name) != getattr(recipe, name))
+
+
+def enough(material: Material, least: int) -> None:
+    """Raise if there are fewer groups of questions with a relevant memory than it takes."""
+    found = len(set(material.groups))
+    if found < checks.whole("least", least, 2):
+        raise NotEnoughData("questions with a relevant result", found, least)
+
+
+def _judged(reactions: Iterable[Reaction]) -> dict[tuple[str, str], tuple[list[Reaction], bool]]:
+    """Return, by recall and memory, what was said and whether it says relevant, where it says either."""
+    said: dict[tuple[str, str], list[Reaction]] = {}
+    for each in reactions:
+        said.setdefault((each.feedback.recall_id, each.feedback.memory_id), []).append(each)
+    feedback: dict[tuple[str, str], list[Feedback]] = {
+        key: [each.feedback for each in given] for key, given in said.items()
+    }
+    found = {key: relevance(given) for key, given in feedback.items()}
+    return {key: (said[key], yes) for key, yes in found.items() if yes is not None}
+
+
+def _renamed(recall: LoggedRecall, name: str) -> LoggedRecall:
+    return replace(recall, id=name)
+
+
+def _depth(metric: str) -> int:
+    """Return how many hits a metric looks at: what a recall shows, unless it says that it needs more.
+
+    How many are asked for says how many candidates some recipes look at, so more would be another ranking.
+    """
+    _, _, cutoff = metric.partition("@")
+    return max(_SHOWN, int(cutoff)) if cutoff else _WHOLE
+
+
+def _searched(
+    engine: Engine, recall: LoggedRecall, question: Labelled, recipe: Recipe, limit: int
+) -> list[str]:
+    with engine.recall_log.aside():
+        found = engine.recall(
+            question.text, recipe=recipe, namespace=recall.namespace, now=question.when, limit=limit
+        )
+    return [hit.memory.id for hit in _sound(engine, recipe, found)]
+
+
+def _sound(engine: Engine, recipe: Recipe, found: Recall) -> Recall:
+    """Return an answer, unless meaning had no part in it where it should have had."""
+    if engine.embedder is not None and recipe.vector_pool and not found.embedder and found.degraded:
+        # What is learnt from words alone, because a service was away, would be in use when it is back.
+        raise MemorataError(f"a question cannot be learnt from: {'; '.join(found.degraded)}")
+    return found

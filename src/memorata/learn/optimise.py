@@ -1,0 +1,223 @@
+"""Recipes with many parameters: a guided search, judged on questions that had no say in it.
+
+A grid over ten parameters has more points than there are hours. Optuna's tree-structured Parzen estimator
+(Bergstra et al., NeurIPS 2011; Akiba et al., KDD 2019) looks where good values were found before. It overfits
+like any search, so each fold is searched anew without its held-out questions, and the verdict is that of
+:mod:`memorata.learn.verdict`.
+
+What is searched over are declared parameters, so a new one in a recipe is searched without a line here.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.engine.recipe import checked
+from memorata.learn.folds import grouped_folds
+from memorata.learn.verdict import LEAST_GROUPS, Verdict, judge
+from memorata.model import checks
+from memorata.model.checks import FloatArray, IntArray, Numbers
+from memorata.model.errors import InvalidArgument, MissingExtra, NotEnoughData
+from memorata.model.parameter import Parameter
+
+Setting: TypeAlias = Mapping[str, Any]
+Objective: TypeAlias = Callable[[Setting], Numbers]
+"""From a setting to its value on every question; it may raise InvalidArgument where a setting cannot be."""
+_LARGEST_SEED: Final = 2**32 - 1
+
+
+@frozen
+class Optimised:
+    """What a search found.
+
+    Attributes
+    ----------
+    verdict
+        Whether it may be installed.
+    tried
+        How many settings were valued, over all folds and the search on all the data.
+    impossible
+        How many were refused by the objective as settings that cannot be.
+    """
+
+    verdict: Verdict
+    tried: int
+    impossible: int
+
+
+def optimise(
+    objective: Objective,
+    parameters: Sequence[Parameter],
+    current: Setting,
+    groups: Sequence[str],
+    *,
+    trials: int = 100,
+    folds: int = 5,
+    seed: int = 0,
+    level: float = 0.95,
+    least: int = LEAST_GROUPS,
+) -> Optimised:
+    """Search declared parameters for a better setting, and say whether it wins on held-out questions.
+
+    Parameters
+    ----------
+    objective
+        The value of a setting on each question, higher being better. It is asked once for each setting,
+        however often a search comes back to it.
+    parameters
+        What to search over: some of ``memorata.engine.recipe.PARAMETERS``, say.
+    current
+        The setting in use, with a value for each parameter; each search starts from it, and it wins ties.
+    groups
+        The group of each question.
+    trials
+        How many settings each of the ``folds + 1`` searches looks at.
+    folds, seed, level, least
+        As for :func:`~memorata.learn.grid.tune_weights`; the same seed gives the same settings.
+
+    Raises
+    ------
+    MissingExtra
+        Optuna is not installed; the message says how to.
+
+    Examples
+    --------
+    >>> weight = Parameter("weight", float, 0.5, "The share of meaning.", 0, 1, ())
+    >>> def value(setting):  # highest at 0.3, on every question
+    ...     return np.linspace(0.4, 0.6, 40) - (setting["weight"] - 0.3) ** 2
+    >>> groups = [f"q{number}" for number in range(40)]
+    >>> found = optimise(value, [weight], {"weight": 0.9}, groups, trials=30, folds=2)
+    >>> found.verdict.accepted, round(found.verdict.setting["weight"], 1)
+    (True, 0.3)
+    """
+    names = checks.texts("groups", groups)
+    distinct, needed = len(set(names)), checks.whole("least", least, 2)
+    if distinct < needed:
+        raise NotEnoughData("groups of questions", distinct, needed)
+    rounds, start = checks.whole("trials", trials, 1), checks.whole("seed", seed)
+    if start + folds > _LARGEST_SEED:
+        raise InvalidArgument("seed", seed, f"a whole number from 0 to {_LARGEST_SEED - folds}")
+    search = _Search(objective, tuple(parameters), dict(current), len(names))
+    divided = grouped_folds(names, count=folds, seed=start)
+    chosen = [search.best(fold.learnt, rounds, start + 1 + place) for place, fold in enumerate(divided)]
+    final = search.best(np.arange(len(names)), rounds, start)
+    settings, table = search.everything()
+    verdict = judge(
+        final,
+        chosen,
+        [search.known(each) for each in chosen],
+        search.known(search.current),
+        divided,
+        names,
+        tried=table,
+        picked=settings.index(search.key(final)),
+        seed=start,
+        level=level,
+        least=least,
+    )
+    return Optimised(verdict, search.tried, search.impossible)
+
+
+class _Search:
+    """Searches that share what they have learnt about the value of settings, and nothing else."""
+
+    def __init__(
+        self, objective: Objective, parameters: tuple[Parameter, ...], current: dict[str, Any], questions: int
+    ) -> None:
+        try:
+            self._optuna: Any = importlib.import_module("optuna")
+        except ImportError as error:
+            raise MissingExtra("Searching the parameters of a recipe", "'memorata[tune]'") from error
+        if not parameters:
+            raise InvalidArgument("parameters", parameters, "at least one parameter")
+        missing = {parameter.name for parameter in parameters} ^ set(current)
+        if missing:
+            raise InvalidArgument("current", sorted(missing), "a value for each parameter, and no others")
+        self._objective = objective
+        self._questions = questions
+        self._space = {parameter.name: self._distribution(parameter) for parameter in parameters}
+        current = {parameter.name: checked(parameter, current[parameter.name]) for parameter in parameters}
+        self._values: dict[tuple[Any, ...], FloatArray | None] = {}
+        self.current = current
+        self.tried = 0
+        self.impossible = 0
+        if self._valued(current) is None:
+            raise InvalidArgument("current", current, "a setting that the objective can value")
+
+    def best(self, questions: IntArray, trials: int, seed: int) -> dict[str, Any]:
+        """Return the best setting over some questions that a search of its own finds."""
+        optuna = self._optuna
+        before = optuna.logging.get_verbosity()
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        try:
+            study = optuna.create_study(
+                direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed, multivariate=False)
+            )
+            study.enqueue_trial(self.current)
+            best, height = self.current, float(self.known(self.current)[questions].mean())
+            for _ in range(trials):
+                trial = study.ask(self._space)
+                setting = dict(trial.params)
+                values = self._valued(setting)
+                if values is None:
+                    study.tell(trial, state=optuna.trial.TrialState.FAIL)
+                    continue
+                value = float(values[questions].mean())
+                study.tell(trial, value)
+                if value > height:
+                    best, height = setting, value
+        finally:
+            optuna.logging.set_verbosity(before)
+        return best
+
+    def known(self, setting: Setting) -> FloatArray:
+        """Return the values of a setting that has been valued."""
+        values = self._values[self.key(setting)]
+        if values is None:
+            raise InvalidArgument("setting", dict(setting), "a setting that can be")
+        return values
+
+    def everything(self) -> tuple[list[tuple[Any, ...]], FloatArray]:
+        """Return every setting that could be valued, and the value of each on every question."""
+        valued = {key: values for key, values in self._values.items() if values is not None}
+        return list(valued), np.stack(list(valued.values()))
+
+    def _valued(self, setting: Setting) -> FloatArray | None:
+        key = self.key(setting)
+        if key not in self._values:
+            self.tried += 1
+            try:
+                given = self._objective(setting)
+            except InvalidArgument:
+                # Parameters that are fine one by one may not be together: two empty legs, say.
+                self.impossible += 1
+                self._values[key] = None
+            else:
+                values = checks.numbers("objective", given)
+                if values.size != self._questions:
+                    raise InvalidArgument(
+                        "objective", values.size, f"{self._questions} values, one per question"
+                    )
+                self._values[key] = values
+        return self._values[key]
+
+    def key(self, setting: Setting) -> tuple[Any, ...]:
+        """Return the values of a setting, in the order of the parameters."""
+        return tuple(setting[name] for name in self._space)
+
+    def _distribution(self, parameter: Parameter) -> Any:  # noqa: ANN401 - optuna is an extra
+        kinds = self._optuna.distributions
+        if parameter.choices:
+            return kinds.CategoricalDistribution(parameter.choices)
+        if parameter.type is bool:
+            return kinds.CategoricalDistribution((False, True))
+        if parameter.low is None or parameter.high is None:
+            raise InvalidArgument("parameters", parameter.name, "parameters with a declared range or choices")
+        if parameter.type is int:
+            return kinds.IntDistribution(int(parameter.low), int(parameter.high))
+        return kinds.FloatDistribution(float(parameter.low), float(parameter.high))

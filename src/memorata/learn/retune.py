@@ -1,0 +1,156 @@
+r"""The weekly rule: a threshold that follows what people say of what it lets through.
+
+With at least 20 events in the week, a false-negative rate above 0.15 lowers the threshold by 5 %, and a
+false-positive rate above 0.10 raises it by 5 %, within 0.3 and 0.99. The steps are small and the bounds hard,
+so that a bad week does little.
+
+Two things the rule leaves open are decided here. *Rates* are shares of all events of the week: people mostly
+judge what they were shown, so among what was not shown there are hardly any judgements to divide by, and a
+rate over those alone would be 100 % after a single one. *Both* rates too high is no reason to move: either
+step would make the other error worse. It says that similarity does not tell the two apart, which needs better
+weights, not another threshold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Final
+
+from memorata._frozen import frozen
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument
+
+LEAST_EVENTS: Final = 20
+MISSED_LIMIT: Final = 0.15
+WRONG_LIMIT: Final = 0.10
+STEP: Final = 0.05
+BOUNDS: Final = (0.3, 0.99)
+
+
+@frozen
+class Event:
+    """A hit that somebody judged: its similarity at the time, and whether it was relevant."""
+
+    similarity: float
+    relevant: bool
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "similarity", checks.within("similarity", self.similarity, -1, 1))
+        checks.flag("relevant", self.relevant)
+
+
+class Move(StrEnum):
+    """What becomes of the threshold."""
+
+    LOWERED = "lowered"
+    RAISED = "raised"
+    KEPT = "kept"
+
+
+@frozen
+class Decision:
+    """What the rule says.
+
+    Attributes
+    ----------
+    move
+        What becomes of the threshold.
+    before, after
+        The threshold.
+    events
+        How many were looked at.
+    missed, wrong
+        The false-negative and the false-positive rate; NaN without events.
+    reason
+        The numbers as a sentence.
+    """
+
+    move: Move
+    before: float
+    after: float
+    events: int
+    missed: float
+    wrong: float
+    reason: str
+
+
+def retune(
+    threshold: float,
+    events: Iterable[Event],
+    *,
+    least_events: int = LEAST_EVENTS,
+    bounds: tuple[float, float] = BOUNDS,
+) -> Decision:
+    r"""Return what the events of a week say about the similarity threshold.
+
+    .. math::
+        \mathrm{missed} = \frac{\#\{\text{relevant}, s < t\}}{\#\text{events}}, \quad
+        \mathrm{wrong} = \frac{\#\{\text{not relevant}, s \ge t\}}{\#\text{events}}
+
+    Parameters
+    ----------
+    threshold
+        The one in use, within the bounds.
+    events
+        What was judged in the week.
+    least_events
+        With fewer nothing moves, and the decision says how many more it takes.
+    bounds
+        The lowest and the highest threshold. An embedder whose cosines are small needs lower ones.
+
+    Examples
+    --------
+    >>> week = [Event(0.8, True)] * 16 + [Event(0.6, True)] * 4
+    >>> decision = retune(0.7, week)
+    >>> decision.move.value, round(decision.after, 4), decision.reason
+    ('lowered', 0.665, '4 of 20 events (20.0%) were relevant and below the threshold, more than 15%')
+    """
+    low, high = _bounds(bounds)
+    now = checks.number("threshold", threshold)
+    if not low <= now <= high:
+        raise InvalidArgument(
+            "threshold", threshold, f"within the bounds {low:g} to {high:g}; give the bounds of this embedder"
+        )
+    week = list(events)
+    needed, count = checks.whole("least_events", least_events, 1), len(week)
+    missing = sum(each.relevant and each.similarity < now for each in week)
+    false = sum(not each.relevant and each.similarity >= now for each in week)
+    missed, wrong = (missing / count, false / count) if count else (float("nan"), float("nan"))
+
+    def decided(move: Move, after: float, reason: str) -> Decision:
+        return Decision(move, now, after, count, missed, wrong, reason)
+
+    if count < needed:
+        return decided(Move.KEPT, now, f"{count} events are too few, {needed - count} more are needed")
+    too_strict = f"{missing} of {count} events ({missed:.1%}) were relevant and below the threshold"
+    too_lax = f"{false} of {count} events ({wrong:.1%}) were not relevant and above the threshold"
+    if missed > MISSED_LIMIT and wrong > WRONG_LIMIT:
+        return decided(Move.KEPT, now, f"{too_strict}, and {too_lax}: no threshold mends both")
+    if missed > MISSED_LIMIT:
+        reason = f"{too_strict}, more than {MISSED_LIMIT:.0%}"
+        return decided(*_moved(Move.LOWERED, now, now * (1 - STEP), low, reason))
+    if wrong > WRONG_LIMIT:
+        reason = f"{too_lax}, more than {WRONG_LIMIT:.0%}"
+        return decided(*_moved(Move.RAISED, now, now * (1 + STEP), high, reason))
+    return decided(Move.KEPT, now, f"{too_strict} and {too_lax}: both within their limits")
+
+
+def _moved(move: Move, now: float, wanted: float, bound: float, reason: str) -> tuple[Move, float, str]:
+    """Return the move as far as the bound allows, saying so where it does not."""
+    beyond = wanted < bound if move is Move.LOWERED else wanted > bound
+    if now == bound:
+        return Move.KEPT, now, f"{reason}; but it is at its bound of {bound:g}"
+    if beyond:
+        return move, bound, f"{reason}; stopped at the bound of {bound:g}"
+    return move, wanted, reason
+
+
+def _bounds(bounds: tuple[float, float]) -> tuple[float, float]:
+    if not isinstance(bounds, tuple) or len(bounds) != 2:
+        raise InvalidArgument("bounds", bounds, "a pair: the lowest and the highest threshold")
+    # Five per cent of a negative threshold would move it the wrong way.
+    low, high = checks.above("bounds[0]", bounds[0], 0), checks.within("bounds[1]", bounds[1], 0, 1)
+    if low >= high:
+        raise InvalidArgument("bounds", bounds, "a pair of which the first is lower")
+    return low, high

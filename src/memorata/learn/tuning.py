@@ -1,0 +1,333 @@
+"""Better weights or recipes: tried on what people said, judged on what was held out, saved if they win.
+
+A setting is a few parameters of a recipe. On logged recalls it is tried by ranking what was found anew
+(:mod:`memorata.learn.logged_ranking`), on labelled questions by asking them again where it must. What wins
+(:mod:`memorata.learn.verdict`) can be saved as a recipe with its evidence; what does not is refused, with
+the numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any, Final
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.engine import Engine
+from memorata.engine.recipe import PARAMETERS, Recipe, checked
+from memorata.engine.recipe_verbs import SavedRecipe
+from memorata.engine.recipes import RECIPES
+from memorata.learn.grid import GridScores, tune_scored, tune_scored_families
+from memorata.learn.logged_ranking import SEARCHED, reads_question
+from memorata.learn.material import METRIC, Material, enough, searching
+from memorata.learn.optimise import optimise
+from memorata.learn.verdict import LEAST_GROUPS, Verdict
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument
+
+TENTHS: Final = tuple(step / 10 for step in range(11))
+SHARES: Final[Mapping[str, Sequence[Any]]] = {"vector_weight": TENTHS}
+"""The grid that is tried where the caller does not say: the share of meaning, in tenths."""
+SEARCHED_FOR: Final = (
+    "vector_weight", "graph_weight", "session_weight", "machine_weight", "quality_weight", "temporal_boost",
+)  # fmt: skip
+"""The parameters that a search of many tries where the caller does not say."""
+WORK: Final = "tune"
+"""The kind of work that this is: one worker at a time does it to a namespace."""
+MOST: Final = 2_000
+"""How many settings a grid may have."""
+_BY_NAME: Final = {each.name: each for each in PARAMETERS}
+
+
+@frozen
+class Tuned:
+    """What tuning found.
+
+    Attributes
+    ----------
+    verdict
+        Whether it wins, with the numbers.
+    base, recipe
+        What was in use, and what was found.
+    questions
+        How many questions it was judged on.
+    metric
+        What they were compared by.
+    scores
+        The mean of each setting that a grid tried, for a drawing; empty for other searches.
+    """
+
+    verdict: Verdict
+    base: Recipe
+    recipe: Recipe
+    questions: int
+    metric: str
+    scores: tuple[tuple[Mapping[str, Any], float], ...] = ()
+
+    def evidence(self) -> dict[str, Any]:
+        """Return the numbers that speak for it, as plain data."""
+        return {
+            "by": "tuning",
+            "base": self.base.name,
+            "metric": self.metric,
+            "questions": self.questions,
+            **self.verdict.as_dict(),
+        }
+
+
+def tune_weights(
+    material: Material,
+    base: Recipe,
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    *,
+    metric: str = METRIC,
+    folds: int = 5,
+    seed: int = 0,
+    level: float = 0.95,
+    least: int = LEAST_GROUPS,
+) -> Tuned:
+    """Try every setting of a grid of a recipe's parameters.
+
+    Parameters
+    ----------
+    material
+        What to learn from.
+    base
+        The recipe in use; it is among what is tried, and wins ties.
+    grid
+        By parameter, the values to try; the share of meaning in tenths by default.
+    metric
+        What settings are compared by, as for :func:`~memorata.evaluate.metrics.measure`.
+    folds, seed, level, least
+        As for :func:`~memorata.learn.grid.tune_weights`.
+
+    Raises
+    ------
+    NotEnoughData
+        There are too few questions; the message says how many more it takes.
+    """
+    enough(material, least)
+    settings = nearest_first(grid_of(SHARES if grid is None else grid), base)
+    current = {name: getattr(base, name) for name in settings[0]}
+    search = any(searching(base.changed(dict(each)), base) for each in settings)
+    scores = _scored(material, base, (current, *settings), metric, base, search)
+    verdict = tune_scored(scores, material.groups, folds=folds, seed=seed, level=level, least=least)
+    means = tuple(zip(scores.settings, scores.means.tolist(), strict=True))
+    return Tuned(verdict, base, base.changed(dict(verdict.setting)), len(material.questions), metric, means)
+
+
+def tune_families(
+    material: Material,
+    base: Recipe,
+    families: Sequence[Recipe] | None = None,
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    *,
+    metric: str = METRIC,
+    folds: int = 5,
+    seed: int = 0,
+    level: float = 0.95,
+    least: int = LEAST_GROUPS,
+) -> Tuned:
+    """Try a grid on each of several recipes; which of them is best is decided by folds within the folds.
+
+    Parameters
+    ----------
+    material
+        What to learn from; recipes that search otherwise than `base` need labelled questions.
+    base
+        The recipe in use.
+    families
+        The recipes; by default every shipped one that searches as `base` does, or all of them where questions
+        can be asked again.
+    grid, metric, folds, seed, level, least
+        As for :func:`tune_weights`.
+    """
+    enough(material, least)
+    tried = _families(material, base) if families is None else tuple(families)
+    if not tried:
+        raise InvalidArgument("families", [], "at least one recipe")
+    settings = nearest_first(grid_of(SHARES if grid is None else grid), base)
+    search = any(searching(each.changed(dict(setting)), base) for each in tried for setting in settings)
+    scores = {}
+    for each in tried:
+        found = _scored(material, each, settings, metric, base, search)
+        named = tuple({"recipe": each.name, **setting} for setting in settings)
+        scores[each.name] = GridScores(named, found.values)
+    now = material.values(base, base, metric, search=search)
+    kept = GridScores(
+        ({"recipe": base.name, **{name: getattr(base, name) for name in settings[0]}},), now[None]
+    )
+    own = scores.get(base.name)
+    scores[base.name] = kept if own is None else _together(kept, own)
+    _, verdict = tune_scored_families(
+        scores, now, material.groups, folds=folds, seed=seed, level=level, least=least
+    )
+    found_name = verdict.setting["recipe"]
+    chosen = next((each for each in tried if each.name == found_name), base)
+    changes = {name: value for name, value in verdict.setting.items() if name != "recipe"}
+    return Tuned(verdict, base, chosen.changed(changes), len(material.questions), metric)
+
+
+def tune_recipe(
+    material: Material,
+    base: Recipe,
+    parameters: Sequence[str] = SEARCHED_FOR,
+    *,
+    trials: int = 60,
+    metric: str = METRIC,
+    folds: int = 5,
+    seed: int = 0,
+    level: float = 0.95,
+    least: int = LEAST_GROUPS,
+) -> Tuned:
+    """Search many declared parameters at once, guided by what was good before (an extra: optuna).
+
+    Parameters
+    ----------
+    material
+        What to learn from; parameters that need a search need labelled questions.
+    base
+        The recipe in use.
+    parameters
+        Their names.
+    trials
+        How many settings each of the ``folds + 1`` searches looks at.
+    metric, folds, seed, level, least
+        As for :func:`tune_weights`.
+
+    Raises
+    ------
+    MissingExtra
+        Optuna is not installed; the message says how to.
+    """
+    enough(material, least)
+    names = checks.texts("parameters", parameters)
+    chosen = [_BY_NAME[checks.one_of("parameters", name, tuple(_BY_NAME))] for name in names]
+    needing = [name for name in names if name in SEARCHED]
+    if needing and not _can_search(material):
+        raise InvalidArgument(
+            "parameters",
+            needing[0],
+            "ones that need no search; labelled questions alone can be searched again",
+        )
+    found = optimise(
+        lambda setting: material.values(base.changed(dict(setting)), base, metric, search=bool(needing)),
+        chosen,
+        {each.name: getattr(base, each.name) for each in chosen},
+        material.groups,
+        trials=trials,
+        folds=folds,
+        seed=seed,
+        level=level,
+        least=least,
+    )
+    recipe = base.changed(dict(found.verdict.setting))
+    return Tuned(found.verdict, base, recipe, len(material.questions), metric)
+
+
+def install(
+    engine: Engine, tuned: Tuned, name: str, *, use: bool = False, namespace: str | None = None
+) -> SavedRecipe | None:
+    """Save what was found as a recipe with its evidence, if it wins; None, and nothing done, if not.
+
+    Parameters
+    ----------
+    engine
+        Whose database.
+    tuned
+        What was found.
+    name
+        Of the recipe; a version is added to one that is there.
+    use
+        Whether the namespace uses it from now on.
+    namespace
+        Whose; None for the engine's.
+    """
+    if not tuned.verdict.accepted:
+        return None
+    with engine.store.together():
+        saved = engine.save_recipe(name, tuned.recipe, evidence=tuned.evidence(), namespace=namespace)
+        if use:
+            engine.use_recipe(name, namespace=namespace)
+            return replace(saved, in_use=True)
+    return saved
+
+
+def grid_of(grid: Mapping[str, Sequence[Any]]) -> tuple[Mapping[str, Any], ...]:
+    """Return every setting of a grid of declared parameters.
+
+    Examples
+    --------
+    >>> grid_of({"vector_weight": [0.2, 0.8], "deduplicate": [True]})
+    ({'vector_weight': 0.2, 'deduplicate': True}, {'vector_weight': 0.8, 'deduplicate': True})
+    """
+    if not isinstance(grid, Mapping) or not grid or not all(len(values) for values in grid.values()):
+        raise InvalidArgument("grid", grid, "at least one parameter with at least one value")
+    steps = []
+    for name, values in grid.items():
+        parameter = _BY_NAME[checks.one_of("grid", name, tuple(_BY_NAME))]
+        steps.append([checked(parameter, value) for value in values])
+    count = int(np.prod([len(each) for each in steps]))
+    if count > MOST:
+        raise InvalidArgument("grid", count, f"at most {MOST:,} settings; try fewer values, or tune recipe")
+    return tuple(dict(zip(grid, each, strict=True)) for each in product(*steps))
+
+
+def nearest_first(settings: Sequence[Mapping[str, Any]], base: Recipe) -> tuple[Mapping[str, Any], ...]:
+    """Return settings with the smallest change first: of equals the first is chosen.
+
+    Examples
+    --------
+    >>> [each["vector_weight"] for each in nearest_first(grid_of(SHARES), RECIPES["azure"])][:3]
+    [0.6, 0.7, 0.5]
+    """
+
+    def change(setting: Mapping[str, Any]) -> float:
+        steps = 0.0
+        for name, value in setting.items():
+            parameter, now = _BY_NAME[name], getattr(base, name)
+            if parameter.low is None or parameter.high is None:
+                steps += value != now
+            else:
+                steps += abs(value - now) / (parameter.high - parameter.low)
+        return round(steps, 9)
+
+    return tuple(sorted(settings, key=change))
+
+
+def _scored(
+    material: Material,
+    recipe: Recipe,
+    settings: Sequence[Mapping[str, Any]],
+    metric: str,
+    base: Recipe,
+    search: bool,
+) -> GridScores:
+    tried = [recipe.changed(dict(each)) for each in settings]
+    return GridScores(
+        tuple(settings), np.stack([material.values(each, base, metric, search=search) for each in tried])
+    )
+
+
+def _families(material: Material, base: Recipe) -> tuple[Recipe, ...]:
+    every = (base, *(each for each in RECIPES.values() if each.name != base.name))
+    if _can_search(material):
+        return every
+    # Without the question, what reads it cannot be tried; the others can.
+    unread = any(recall.query is None for recall in material.questions)
+    return tuple(
+        each
+        for each in every
+        if not searching(each, base) and (each is base or not (unread and reads_question(each)))
+    )
+
+
+def _can_search(material: Material) -> bool:
+    return all(recall.id in material.asked for recall in material.questions)
+
+
+def _together(first: GridScores, second: GridScores) -> GridScores:
+    return GridScores((*first.settings, *second.settings), np.concatenate([first.values, second.values]))

@@ -1,0 +1,291 @@
+r"""A better gate: thresholds from judged pairs, by one of four rules, judged on what was held out.
+
+Whether a threshold is better is a matter of what passing is worth. Each rule stands for a price: a relevant
+pair that passes earns :math:`a`, one that is not costs :math:`b`, and what stays out earns nothing. At a
+target precision :math:`p` the price is :math:`a = 1 - p, b = p`, for then more passing pays as long as more
+than :math:`p` of it is relevant (the net benefit of decision curves, Vickers & Elkin, *Medical Decision
+Making* 26, 2006). Youden's J is the price at which all relevant pairs together are worth as much as all
+others. The price at which F1 is best is half of that F1 (Lipton, Elkan & Naryanaswamy, ECML 2014). So every
+rule is judged by the sum it was meant to make, pair by pair, on pairs that had no say in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.engine.recipe import Recipe
+from memorata.learn.calibration import Reliability, out_of_fold, reliability
+from memorata.learn.folds import grouped_folds
+from memorata.learn.isotonic import fit_isotonic
+from memorata.learn.labels import LEAST_PAIRS, labelled_pairs
+from memorata.learn.logistic import fit_logistic
+from memorata.learn.material import Pairs
+from memorata.learn.thresholds import (
+    Choice,
+    Curve,
+    GridChoice,
+    at_precision,
+    by_f1,
+    by_youden,
+    threshold_curve,
+)
+from memorata.learn.verdict import LEAST_GROUPS, Verdict, judge
+from memorata.model import checks
+from memorata.model.checks import FloatArray, IntArray
+from memorata.model.errors import InvalidArgument, NotEnoughData
+
+METHODS: Final = ("precision", "youden", "f1", "probability")
+"""The rules: a target precision, Youden's J, F1 over similarity and confidence, a calibrated probability."""
+FITS: Final[Mapping[str, Callable[..., Any]]] = {"isotonic": fit_isotonic, "logistic": fit_logistic}
+"""The curves from similarity to probability."""
+_TRIED: Final = 50
+"""How many thresholds the check against luck compares with."""
+
+
+@frozen(eq=False)
+class TunedThresholds:
+    """What tuning a gate found.
+
+    Attributes
+    ----------
+    verdict
+        Whether it wins, with the numbers.
+    base, recipe
+        What was in use, and the same with the new thresholds.
+    method, target
+        The rule, and what it was asked for.
+    pairs
+        How many judged pairs it was learnt from.
+    curve, choice
+        What every threshold would do, and the chosen one.
+    grid
+        The F1 of each pair of thresholds, for that rule.
+    """
+
+    verdict: Verdict
+    base: Recipe
+    recipe: Recipe
+    method: str
+    target: float
+    pairs: int
+    curve: Curve
+    choice: Choice
+    grid: GridChoice | None
+
+    def evidence(self) -> dict[str, Any]:
+        """Return the numbers that speak for it, as plain data."""
+        return {
+            "by": f"thresholds, {self.method}",
+            "base": self.base.name,
+            "target": self.target,
+            "pairs": self.pairs,
+            "precision": self.choice.precision if self.choice.recall else None,
+            "recall": self.choice.recall,
+            **self.verdict.as_dict(),
+        }
+
+
+def tune_thresholds(
+    pairs: Pairs,
+    base: Recipe,
+    threshold: float,
+    *,
+    method: str = "precision",
+    target: float = 0.9,
+    folds: int = 5,
+    seed: int = 0,
+    level: float = 0.95,
+    least: int = LEAST_GROUPS,
+) -> TunedThresholds:
+    """Look for a better least similarity, and for F1 a least confidence with it.
+
+    Parameters
+    ----------
+    pairs
+        Judged pairs of one embedder.
+    base
+        The recipe in use.
+    threshold
+        The least similarity in use: the recipe's, or what the embedder was calibrated to.
+    method, target
+        One of :data:`METHODS`; the least precision or probability, for those two.
+    folds, seed, level, least
+        As for :func:`~memorata.learn.grid.tune_weights`; there must also be 20 pairs, of both kinds.
+
+    Raises
+    ------
+    NotEnoughData
+        There are too few pairs or questions, or all of one kind; the message says what is missing.
+    """
+    checks.one_of("method", method, METHODS)
+    aim = checks.probability("target", target)
+    similar, relevant = labelled_pairs(pairs.similarity, pairs.relevant, least=LEAST_PAIRS)
+    asked = len(set(pairs.groups))
+    if asked < checks.whole("least", least, 2):
+        raise NotEnoughData("judged questions", asked, least)
+    if method in ("precision", "probability") and not 0 < aim < 1:
+        raise InvalidArgument("target", target, "a number above 0 and below 1")
+    kept = float(np.clip(threshold, -1, 1))
+    everyone = np.arange(relevant.size)
+    earn, cost = _prices(pairs, method, aim)
+
+    def passing(setting: Mapping[str, float]) -> FloatArray:
+        passes = similar >= setting["least_similarity"]
+        if "least_confidence" in setting:
+            passes &= pairs.confidence >= setting["least_confidence"]
+        return np.where(passes, np.where(relevant, earn, -cost), 0.0)
+
+    current = {"least_similarity": kept}
+    if method == "f1":
+        current["least_confidence"] = base.least_confidence
+    divided = grouped_folds(pairs.groups, count=folds, seed=seed)
+    chosen = [_chosen(pairs, fold.learnt, method, aim, kept, current) for fold in divided]
+    final = _chosen(pairs, everyone, method, aim, kept, current)
+    others = [
+        {**current, "least_similarity": float(step)}
+        for step in np.unique(np.quantile(similar, np.linspace(0, 1, _TRIED)))
+    ]
+    verdict = judge(
+        final,
+        chosen,
+        [passing(each) for each in chosen],
+        passing(current),
+        divided,
+        pairs.groups,
+        tried=np.stack([passing(each) for each in (current, final, *others)]),
+        picked=1,
+        seed=seed,
+        level=level,
+        least=least,
+    )
+    curve = threshold_curve(similar, relevant)
+    grid = by_f1(similar, pairs.confidence, relevant) if method == "f1" else None
+    return TunedThresholds(
+        verdict,
+        base,
+        base.changed(final),
+        method,
+        aim,
+        relevant.size,
+        curve,
+        _at(pairs, final["least_similarity"], method, aim, kept),
+        grid,
+    )
+
+
+@frozen(eq=False)
+class Calibrated:
+    """A curve from the similarity of one embedder to the probability of relevance.
+
+    Attributes
+    ----------
+    embedder, fit
+        Whose, and which kind of curve.
+    curve
+        As plain data, which :func:`~memorata.learn.calibration.calibration_of` reads.
+    before, after
+        How well the similarity itself, and the curve on pairs it was not fitted to, keep their word.
+    pairs
+        How many judged pairs there were.
+    """
+
+    embedder: str
+    fit: str
+    curve: Mapping[str, Any]
+    before: Reliability
+    after: Reliability
+    pairs: int
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the curve keeps its word better than the similarity does."""
+        return self.after.error < self.before.error
+
+    def evidence(self) -> dict[str, Any]:
+        """Return the numbers that speak for it, as plain data."""
+        return {"pairs": self.pairs, "error_before": self.before.error, "error_after": self.after.error}
+
+
+def calibrate(
+    pairs: Pairs, embedder: str, *, fit: str = "logistic", folds: int = 5, seed: int = 0
+) -> Calibrated:
+    """Fit the probability of relevance to judged pairs of one embedder, and measure it out of fold.
+
+    Parameters
+    ----------
+    pairs
+        The judged pairs.
+    embedder
+        Its name.
+    fit
+        One of :data:`FITS`.
+    folds, seed
+        How often data is held out, and where the dealing starts.
+    """
+    # A fold may learn from a few less than there must be in all.
+    shape = partial(FITS[checks.one_of("fit", fit, tuple(FITS))], least=2)
+    similar, relevant = labelled_pairs(pairs.similarity, pairs.relevant, least=LEAST_PAIRS)
+    honest = out_of_fold(similar, relevant, pairs.groups, shape, count=folds, seed=seed)
+    return Calibrated(
+        embedder,
+        fit,
+        shape(similar, relevant).as_dict(),
+        reliability(similar.clip(0, 1), relevant),
+        reliability(honest, relevant),
+        relevant.size,
+    )
+
+
+def _prices(pairs: Pairs, method: str, target: float) -> tuple[float, float]:
+    """Return what a relevant pair that passes earns, and what one that is not costs."""
+    if method in ("precision", "probability"):
+        return 1 - target, target
+    positive = float(np.count_nonzero(pairs.relevant))
+    negative = pairs.relevant.size - positive
+    if method == "youden":
+        return pairs.relevant.size / (2 * positive), pairs.relevant.size / (2 * negative)
+    best = by_f1(pairs.similarity, pairs.confidence, pairs.relevant).f1
+    return 1 - best / 2, best / 2
+
+
+def _chosen(
+    pairs: Pairs,
+    rows: IntArray,
+    method: str,
+    target: float,
+    kept: float,
+    current: Mapping[str, float],
+) -> dict[str, float]:
+    similar, relevant = pairs.similarity[rows], pairs.relevant[rows]
+    if method == "precision":
+        reached = at_precision(similar, relevant, target=target, fallback=kept, least=2)
+        return {"least_similarity": reached.threshold}
+    if method == "youden":
+        return {"least_similarity": by_youden(similar, relevant, least=2).threshold}
+    if method == "f1":
+        found = by_f1(similar, pairs.confidence[rows], relevant, least=2)
+        return {**current, "least_similarity": found.similarity, "least_confidence": found.confidence}
+    curve = fit_logistic(similar, relevant, least=2)
+    enough = np.flatnonzero(curve(np.sort(similar)) >= target)
+    return {"least_similarity": float(np.sort(similar)[enough[0]]) if enough.size else kept}
+
+
+def _at(pairs: Pairs, threshold: float, method: str, target: float, kept: float) -> Choice:
+    """Return what a threshold does on all pairs; with the warning, where the rule found no point."""
+    if method == "precision":
+        return at_precision(pairs.similarity, pairs.relevant, target=target, fallback=kept)
+    curve = threshold_curve(pairs.similarity, pairs.relevant)
+    place = int(np.searchsorted(curve.thresholds, threshold))
+    if place == curve.thresholds.size:
+        return Choice(threshold, float("nan"), 0.0, 0.0)
+    return Choice(
+        threshold,
+        float(curve.precision[place]),
+        float(curve.recall[place]),
+        float(curve.false_positives[place]),
+    )

@@ -1,0 +1,187 @@
+"""What the tools may be given: every argument with its meaning and its bounds, as a model reads them.
+
+Values are taken as they are: a number that comes as text is refused, and so is an argument that no tool has.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from memorata.mcp.answers import DEFAULT_BUDGET, LARGEST_BUDGET, LEAST_BUDGET
+
+Id = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^\S+$")]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Word = Annotated[str, Field(min_length=1, max_length=60)]
+Text = Annotated[str, Field(min_length=1, max_length=100_000)]
+Budget = Annotated[
+    int,
+    Field(
+        ge=LEAST_BUDGET,
+        le=LARGEST_BUDGET,
+        description="About how many tokens the answer may take. Only whole memories are shown.",
+    ),
+]
+Limit = Annotated[int, Field(ge=1, le=50, description="How many at most.")]
+
+
+def _moment(value: object) -> object:
+    """Read a time as ISO 8601 alone: to pydantic, the text 2026 is some minutes after 1970 began."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError as error:
+            raise ValueError("not a time such as 2026-05-07T18:30:00Z") from error
+    if not isinstance(value, datetime):
+        raise ValueError("a time is a text such as 2026-05-07T18:30:00Z")
+    if value.tzinfo is None:
+        raise ValueError("a time needs its zone, and a day its hour: such as 2026-05-07T18:30:00Z")
+    return value
+
+
+Moment = Annotated[
+    AwareDatetime,
+    BeforeValidator(_moment),
+    Field(description="ISO 8601 with a zone, such as 2026-05-07T18:30:00Z."),
+]
+
+
+class Arguments(BaseModel):
+    """The arguments of a tool."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    formerly: ClassVar[dict[str, str]] = {}
+    """Names that arguments had before, and which they have now. They are still understood, but not listed."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_present_names(cls, given: Any) -> Any:  # noqa: ANN401 - whatever came
+        if not isinstance(given, dict) or not cls.formerly.keys() & given.keys():
+            return given
+        for old, new in cls.formerly.items():
+            if old in given and new in given:
+                raise ValueError(f"{old} is the name that {new} had before: leave it out")
+        return {cls.formerly.get(name, name): value for name, value in given.items()}
+
+    @classmethod
+    def schema_for_clients(cls) -> dict[str, Any]:
+        """Return the JSON Schema that clients see: without the titles that pydantic derives from names."""
+        schema = cls.model_json_schema()
+        _without_titles(schema)
+        schema.pop("description", None)
+        return schema
+
+
+class Remember(Arguments):
+    """What to remember."""
+
+    formerly = {"text": "content"}
+
+    content: Text = Field(
+        description="One fact, preference, decision or event, complete in itself: names, not 'he' or 'it'."
+    )
+    category: Word = Field(
+        default="fact", description="What kind of thing: fact, preference, decision, event, task, …"
+    )
+    tags: list[Word] = Field(default=[], max_length=20, description="Words to filter by later.")
+    about: list[Name] = Field(
+        default=[], max_length=20, description="Who and what it is about; names in the text are found anyway."
+    )
+    importance: float = Field(default=0.5, ge=0, le=1, description="From 0, a remark, to 1, vital.")
+    happened_at: Moment | None = Field(
+        default=None, description="When it happened or began to hold, if not now. ISO 8601 with a zone."
+    )
+    expires_at: Moment | None = Field(
+        default=None, description="When it should stop being recalled. ISO 8601 with a zone."
+    )
+    speaker: str = Field(default="", max_length=200, description="Who said it.")
+    session: str = Field(default="", max_length=200, description="The conversation it was said in.")
+
+
+class Recall(Arguments):
+    """What to look for."""
+
+    question: Annotated[str, Field(min_length=1, max_length=4_000)] = Field(
+        description='What you want to know, in plain words. A "quoted phrase" counts extra; -word excludes, '
+        'and so does -"quoted phrase".'
+    )
+    limit: Limit = 10
+    budget: Budget = DEFAULT_BUDGET
+    category: Word | None = Field(default=None, description="Only memories of this category.")
+    tags: list[Word] = Field(default=[], max_length=20, description="Only memories with one of these tags.")
+    as_of: Moment | None = Field(
+        default=None, description="Answer with what was believed at that moment. ISO 8601 with a zone."
+    )
+
+
+class Correct(Arguments):
+    """What to say instead of what."""
+
+    formerly = {"text": "content"}
+
+    id: Id = Field(description="The memory that is wrong or out of date, as recall showed it.")
+    content: Text = Field(description="What is right, complete in itself.")
+
+
+class Forget(Arguments):
+    """What to forget."""
+
+    ids: list[Id] = Field(min_length=1, max_length=50, description="The memories, as recall showed them.")
+
+
+class Relate(Arguments):
+    """Who or what relates to whom or what."""
+
+    subject: Name = Field(description="Who or what has the relation, such as Anna Keller.")
+    relation: Word = Field(description="What it is, in a few words joined by _: works_at, knows, part_of.")
+    object: Name = Field(description="Whom or what it leads to, such as Bank of England.")
+    memory: Id | None = Field(
+        default=None,
+        description="The memory that says so; the relation ends when that is forgotten or corrected.",
+    )
+    since: Moment | None = Field(
+        default=None, description="Since when it holds, if known. ISO 8601 with a zone."
+    )
+
+
+class Explore(Arguments):
+    """Whom or what to look around."""
+
+    about: Name | None = Field(
+        default=None, description="A person, place or thing; left out, the best known ones are listed."
+    )
+    to: Name | None = Field(
+        default=None, description="Another one: show how the two are connected. Needs `about`."
+    )
+    depth: Annotated[int, Field(ge=1, le=4)] = Field(
+        default=2, description="How many steps a connection may have."
+    )
+    limit: Limit = 10
+    budget: Budget = DEFAULT_BUDGET
+
+
+class Feedback(Arguments):
+    """What a recalled memory was worth."""
+
+    recall_id: Id = Field(description="The recall_id that recall answered with.")
+    id: Id = Field(description="The memory, as that recall showed it.")
+    kind: Literal["relevant", "irrelevant", "rating"] = Field(
+        description="Whether it helped to answer; or rating, with a value."
+    )
+    value: Annotated[int, Field(ge=1, le=5)] | None = Field(
+        default=None, description="For a rating only: from 1, useless, to 5, exactly right."
+    )
+
+
+def _without_titles(schema: Any) -> None:  # noqa: ANN401 - any part of a JSON Schema
+    if isinstance(schema, dict):
+        if isinstance(schema.get("title"), str):
+            del schema["title"]
+        for part in schema.values():
+            _without_titles(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            _without_titles(part)

@@ -1,0 +1,245 @@
+"""The knowledge graph of the protocol's reference memory server, kept in a namespace of ours.
+
+The reference server keeps entities with observations, and relations between entities. Here an entity is a
+memory that names it and its type, an observation is a memory about it, and a relation is one of our own: so
+what comes in by these tools is recalled, explored and exported like everything else. What is deleted is
+forgotten: a person can restore it. Observations keep the exact text they came with.
+
+Names are told apart by case, as they are there; ends of relations are compared folded, as ours are.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from memorata._frozen import frozen
+from memorata.model.errors import InvalidArgument
+from memorata.text.folding import folded
+
+if TYPE_CHECKING:
+    from memorata.engine import Engine
+    from memorata.model.memory import Memory
+
+Json = dict[str, Any]
+
+ENTITY: Final = "entity_name"
+TYPE: Final = "entity_type"
+OBSERVED: Final = "observation_of"
+"""The keys under which a memory's metadata say what it is here."""
+
+_PAGE: Final = 500
+_RECALLED: Final = 10
+_WRITING: Final = threading.Lock()
+"""Held from looking for a name to writing it, so that two calls at once do not both find it missing."""
+
+
+@frozen
+class KnowledgeGraph:
+    """The graph in the engine's namespace."""
+
+    engine: Engine
+
+    # --- say ------------------------------------------------------------------------------------------
+
+    def create_entities(self, given: Iterable[tuple[str, str, Sequence[str]]]) -> list[Json]:
+        """Create entities with their type and observations; a name that exists is passed over."""
+        with _WRITING:
+            known = set(self._nodes())
+            made: list[Json] = []
+            items: list[Json] = []
+            for name, type_, observations in given:
+                if name in known:
+                    continue
+                known.add(name)
+                once = list(dict.fromkeys(observations))
+                made.append(_entity(name, type_, once))
+                items.append(_node(name, type_))
+                items += [_observation(name, text) for text in once]
+            # The same words about another entity are another observation; about one they are left out above.
+            self.engine.remember_many(items, duplicates="off")
+            for each in made:
+                self.engine.describe_entity(each["name"], type=each["entityType"])
+        return made
+
+    def create_relations(self, given: Iterable[tuple[str, str, str]]) -> list[Json]:
+        """Create relations (from, to, type) between entities that exist; one that exists is passed over."""
+        with _WRITING:
+            wanted = list(dict.fromkeys(given))
+            nodes = self._nodes()
+            for source, target, _ in wanted:
+                for argument, name in (("from", source), ("to", target)):
+                    _must_exist(argument, name, nodes)
+            known = {_key(each) for each in self._relations(nodes)}
+            made = []
+            for source, target, type_ in wanted:
+                said = _relation(source, target, type_)
+                if _key(said) not in known:
+                    self.engine.relate(source, type_, target)
+                    made.append(said)
+        return made
+
+    def add_observations(self, given: Iterable[tuple[str, Sequence[str]]]) -> list[Json]:
+        """Add observations to entities that exist; return those that were new, entity by entity."""
+        with _WRITING:
+            wanted = list(given)
+            nodes = self._nodes()
+            for name, _ in wanted:
+                _must_exist("entityName", name, nodes)
+            known = {name: set(self._observations([name])[name]) for name, _ in wanted}
+            results, items = [], []
+            for name, texts in wanted:
+                new = [text for text in dict.fromkeys(texts) if text not in known[name]]
+                known[name].update(new)
+                items += [_observation(name, text) for text in new]
+                results.append({"entityName": name, "addedObservations": new})
+            self.engine.remember_many(items, duplicates="off")
+        return results
+
+    # --- take back ------------------------------------------------------------------------------------
+
+    def delete_entities(self, names: Sequence[str]) -> int:
+        """Delete entities, their observations and relations; return how many there were."""
+        with _WRITING:
+            nodes = self._nodes()
+            found = [name for name in dict.fromkeys(names) if name in nodes]
+            gone = {folded(name) for name in found}
+            for each in self._relations(nodes):
+                if folded(each["from"]) in gone or folded(each["to"]) in gone:
+                    self.engine.unrelate(each["from"], each["relationType"], each["to"])
+            about = self._memories({f"metadata.{OBSERVED}": {"in": found}}) if found else ()
+            self.engine.forget(*(nodes[name].id for name in found), *(memory.id for memory in about))
+        return len(found)
+
+    def delete_observations(self, given: Iterable[tuple[str, Sequence[str]]]) -> int:
+        """Delete observations by their text; return how many there were."""
+        with _WRITING:
+            unwanted = {(name, text) for name, texts in given for text in texts}
+            names = sorted({name for name, _ in unwanted})
+            ids = [
+                memory.id
+                for memory in self._memories({f"metadata.{OBSERVED}": {"in": names}})
+                if (memory.metadata[OBSERVED], memory.content) in unwanted
+            ]
+            self.engine.forget(*ids)
+        return len(ids)
+
+    def delete_relations(self, given: Iterable[tuple[str, str, str]]) -> int:
+        """Delete relations (from, to, type); return how many there were."""
+        with _WRITING:
+            unwanted = {_key(_relation(*each)) for each in given}
+            found = [each for each in self._relations(self._nodes()) if _key(each) in unwanted]
+            for each in found:
+                self.engine.unrelate(each["from"], each["relationType"], each["to"])
+        return len(found)
+
+    # --- ask ------------------------------------------------------------------------------------------
+
+    def read(self) -> Json:
+        """Return the whole graph."""
+        nodes = self._nodes()
+        return self._told(nodes, nodes)
+
+    def open(self, names: Sequence[str]) -> Json:
+        """Return the named entities that exist, and every relation with one of them at an end."""
+        nodes = self._nodes()
+        return self._told(nodes, {name for name in names if name in nodes})
+
+    def search(self, query: str) -> Json:
+        """Return the entities whose name, type or observations contain the query; or else what it recalls."""
+        nodes = self._nodes()
+        inside = {"contains": query}
+        ours: Json = {
+            "or": [{f"metadata.{ENTITY}": {"exists": True}}, {f"metadata.{OBSERVED}": {"exists": True}}]
+        }
+        contained = {
+            "or": [
+                {f"metadata.{ENTITY}": inside},
+                {f"metadata.{TYPE}": inside},
+                {f"metadata.{OBSERVED}": {"exists": True}, "content": inside},
+            ]
+        }
+        found = list(self._memories(contained))
+        if not found:
+            found = [hit.memory for hit in self.engine.recall(query, limit=_RECALLED, filter=ours)]
+        names = {str(memory.metadata.get(ENTITY, memory.metadata.get(OBSERVED))) for memory in found}
+        return self._told(nodes, names & set(nodes))
+
+    # --- inside ---------------------------------------------------------------------------------------
+
+    def _told(self, nodes: Mapping[str, Memory], names: Iterable[str]) -> Json:
+        wanted = set(names)
+        kept = [name for name in nodes if name in wanted]
+        observations = self._observations(kept)
+        ends = {folded(name) for name in kept}
+        return {
+            "entities": [_entity(name, str(nodes[name].metadata[TYPE]), observations[name]) for name in kept],
+            "relations": [
+                each
+                for each in self._relations(nodes)
+                if folded(each["from"]) in ends or folded(each["to"]) in ends
+            ],
+        }
+
+    def _nodes(self) -> dict[str, Memory]:
+        """Return the entities by name, in the order in which they were created."""
+        found = self._memories({f"metadata.{ENTITY}": {"exists": True}})
+        return {str(memory.metadata[ENTITY]): memory for memory in found}
+
+    def _observations(self, names: Sequence[str]) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {name: [] for name in names}
+        for memory in self._memories({f"metadata.{OBSERVED}": {"in": list(names)}}):
+            found[str(memory.metadata[OBSERVED])].append(memory.content)
+        return found
+
+    def _relations(self, nodes: Iterable[str]) -> list[Json]:
+        spelled = {folded(name): name for name in nodes}
+        told = {}
+        for each in self.engine.relations():
+            ends = spelled.get(folded(each.source)), spelled.get(folded(each.target))
+            if ends[0] is not None and ends[1] is not None:
+                said = _relation(ends[0], ends[1], each.type)
+                told[_key(said)] = said
+        return list(told.values())
+
+    def _memories(self, filter: Json) -> Iterator[Memory]:
+        """Yield the memories that pass a filter, the oldest first."""
+        found: list[Memory] = []
+        cursor: str | None = None
+        while True:
+            page = self.engine.list(filter=filter, limit=_PAGE, cursor=cursor)
+            found += page.memories
+            cursor = page.cursor
+            if cursor is None:
+                return iter(found[::-1])
+
+
+def _entity(name: str, type_: str, observations: Sequence[str]) -> Json:
+    return {"name": name, "entityType": type_, "observations": list(observations)}
+
+
+def _relation(source: str, target: str, type_: str) -> Json:
+    return {"from": source, "to": target, "relationType": type_}
+
+
+def _key(relation: Json) -> tuple[str, str, str]:
+    return folded(relation["from"]), folded(relation["to"]), relation["relationType"]
+
+
+def _node(name: str, type_: str) -> Json:
+    return {
+        "content": f"{name} ({type_})",
+        "category": "entity",
+        "entities": (name,),
+        "metadata": {ENTITY: name, TYPE: type_},
+    }
+
+
+def _observation(name: str, text: str) -> Json:
+    return {"content": text, "category": "observation", "entities": (name,), "metadata": {OBSERVED: name}}
+
+
+def _must_exist(argument: str, name: str, nodes: Mapping[str, Memory]) -> None:
+    if name not in nodes:
+        raise InvalidArgument(argument, name, "the name of an entity that exists; create_entities makes one")

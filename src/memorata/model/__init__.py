@@ -1,0 +1,62 @@
+"""What is a memory? The words of the field as frozen, checked dataclasses, and the errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memorata._on_demand import on_demand
+
+if TYPE_CHECKING:
+    from memorata.model.entity import Entity, Relation
+    from memorata.model.errors import InvalidArgument, MemorataError
+    from memorata.model.explanation import Explanation
+    from memorata.model.feedback import Feedback, Signal
+    from memorata.model.hit import Candidate, Hit
+    from memorata.model.identity import uuid7
+    from memorata.model.memory import Memory, Source, Tier
+    from memorata.model.namespace import DEFAULT_NAMESPACE
+    from memorata.model.parameter import Declared, Parameter, parameters_of
+    from memorata.model.period import Period
+    from memorata.model.place import Place
+    from memorata.model.query import Query
+
+__getattr__, __dir__ = on_demand(
+    __name__,
+    {
+        ".entity": ("Entity", "Relation"),
+        ".errors": ("InvalidArgument", "MemorataError"),
+        ".explanation": ("Explanation",),
+        ".feedback": ("Feedback", "Signal"),
+        ".hit": ("Candidate", "Hit"),
+        ".identity": ("uuid7",),
+        ".memory": ("Memory", "Source", "Tier"),
+        ".namespace": ("DEFAULT_NAMESPACE",),
+        ".parameter": ("Declared", "Parameter", "parameters_of"),
+        ".period": ("Period",),
+        ".place": ("Place",),
+        ".query": ("Query",),
+    },
+)
+
+__all__ = [
+    "DEFAULT_NAMESPACE",
+    "Candidate",
+    "Declared",
+    "Entity",
+    "Explanation",
+    "Feedback",
+    "Hit",
+    "InvalidArgument",
+    "MemorataError",
+    "Memory",
+    "Parameter",
+    "Period",
+    "Place",
+    "Query",
+    "Relation",
+    "Signal",
+    "Source",
+    "Tier",
+    "parameters_of",
+    "uuid7",
+]

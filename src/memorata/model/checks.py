@@ -1,0 +1,419 @@
+"""What every public function asks of its arguments, in one place.
+
+Each check returns the value in the form the maths needs (a float, a float64 array, an aware UTC instant) or
+raises :class:`~memorata.model.errors.InvalidArgument` naming the argument and the offending value. Nothing
+is clipped, coerced from text, or repaired.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from numbers import Real
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from memorata.model.errors import InvalidArgument
+from memorata.model.nearest import nearest
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.intp]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+Numbers: TypeAlias = Sequence[float] | npt.NDArray[np.floating[Any]] | npt.NDArray[np.integer[Any]]
+"""One number per item: a list, a tuple or a one-dimensional array."""
+Flags: TypeAlias = Sequence[bool] | npt.NDArray[np.bool_]
+"""True or False for each item."""
+Rows: TypeAlias = Sequence[Sequence[float]] | npt.NDArray[np.floating[Any]]
+"""One vector per item: a list of lists or a two-dimensional array."""
+
+_MANY = 8
+"""From more choices than these, a message points at the one that is most like what was given."""
+_LONGEST_NAME = 100
+_SURELY_FLOAT = 2**63
+"""Whole numbers up to this one are well inside what float64 can hold."""
+
+
+def number(argument: str, value: object) -> float:
+    """Return a finite real number as a float.
+
+    Examples
+    --------
+    >>> number("k", 60)
+    60.0
+    >>> number("k", "60")
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: k must be a finite number, got '60'
+    """
+    # The usual case first: asking whether something is a Real takes longer than most uses of the number.
+    if type(value) is float and math.isfinite(value):
+        return value
+    # bool is a Real, but a flag where a weight belongs is a mistake worth reporting.
+    if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
+        raise InvalidArgument(argument, value, "a finite number")
+    try:
+        checked = float(value)
+    except OverflowError as error:
+        raise InvalidArgument(argument, value, "a finite number that float64 can hold") from error
+    if not math.isfinite(checked):
+        raise InvalidArgument(argument, value, "a finite number")
+    return checked
+
+
+def at_least(argument: str, value: object, low: float) -> float:
+    """Return a finite number that is `low` or more."""
+    checked = number(argument, value)
+    if checked < low:
+        raise InvalidArgument(argument, value, f"a number of at least {low:g}")
+    return checked
+
+
+def above(argument: str, value: object, low: float) -> float:
+    """Return a finite number that is more than `low`."""
+    checked = number(argument, value)
+    if checked <= low:
+        raise InvalidArgument(argument, value, f"a number above {low:g}")
+    return checked
+
+
+def within(argument: str, value: object, low: float, high: float) -> float:
+    """Return a finite number from `low` to `high`, both included."""
+    checked = number(argument, value)
+    if not low <= checked <= high:
+        raise InvalidArgument(argument, value, f"a number from {low:g} to {high:g}")
+    return checked
+
+
+def probability(argument: str, value: object) -> float:
+    """Return a number from 0 to 1.
+
+    Examples
+    --------
+    >>> probability("confidence", 1)
+    1.0
+    """
+    return within(argument, value, 0.0, 1.0)
+
+
+def whole(argument: str, value: object, low: int = 0) -> int:
+    """Return a whole number of at least `low`; floats are refused even when they hold one.
+
+    Examples
+    --------
+    >>> whole("limit", 10)
+    10
+    >>> whole("limit", -1)
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: limit must be a whole number of at least 0, got -1
+    """
+    # The usual case first, as for numbers.
+    if type(value) is int and low <= value <= _SURELY_FLOAT:
+        return value
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < low:
+        raise InvalidArgument(argument, value, f"a whole number of at least {low}")
+    # Counts end up in float64 arithmetic; one that does not fit is refused here rather than there.
+    if value > sys.float_info.max:
+        raise InvalidArgument(argument, value, "a whole number that float64 can hold")
+    return int(value)
+
+
+def flag(argument: str, value: object) -> bool:
+    """Return True or False; numbers and strings that look like one are refused."""
+    if value is True or value is False:
+        return value
+    if not isinstance(value, np.bool_):
+        raise InvalidArgument(argument, value, "True or False")
+    return bool(value)
+
+
+def text(argument: str, value: object) -> str:
+    """Return a string."""
+    if not isinstance(value, str):
+        raise InvalidArgument(argument, value, "a string")
+    return value
+
+
+def writable(argument: str, value: object) -> str:
+    r"""Return a string that can be written down: one without half surrogate pairs, which UTF-8 cannot hold.
+
+    Examples
+    --------
+    >>> writable("content", "tea \ud83c")
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: content must be text without half surrogate pairs, which UTF-8
+    cannot hold, got 'tea \ud83c'
+    """
+    checked = text(argument, value)
+    if not checked.isascii():
+        try:
+            checked.encode()
+        except UnicodeEncodeError as error:
+            expected = "text without half surrogate pairs, which UTF-8 cannot hold"
+            raise InvalidArgument(argument, value, expected) from error
+    return checked
+
+
+def one_of(argument: str, value: object, choices: Sequence[str]) -> str:
+    """Return one of the named `choices`.
+
+    Examples
+    --------
+    >>> one_of("coverage", "items", ["none", "item", "leg"])
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: coverage must be one of 'none', 'item', 'leg', got 'items'
+    """
+    if not isinstance(value, str) or value not in choices:
+        # Members of an enumeration are shown as what people write, which is their value.
+        expected = "one of " + ", ".join(repr(str(choice)) for choice in choices)
+        if isinstance(value, str) and len(choices) > _MANY:
+            expected += nearest(value[:_LONGEST_NAME], choices)
+        raise InvalidArgument(argument, value, expected)
+    return value
+
+
+def instant(argument: str, value: object) -> datetime:
+    """Return an aware instant in UTC; a time without a zone is refused, never guessed.
+
+    Examples
+    --------
+    >>> from datetime import datetime, timezone, timedelta
+    >>> instant("now", datetime(2026, 5, 7, 12, tzinfo=timezone(timedelta(hours=2))))
+    datetime.datetime(2026, 5, 7, 10, 0, tzinfo=datetime.timezone.utc)
+    """
+    if type(value) is datetime and value.tzinfo is UTC:
+        return value
+    if not isinstance(value, datetime) or not _has_zone(value):
+        raise InvalidArgument(argument, value, "a datetime with a time zone")
+    try:
+        moment = value.astimezone(UTC)
+    except OverflowError as error:
+        raise InvalidArgument(argument, value, "a datetime that exists in UTC") from error
+    if type(moment) is datetime:
+        return moment
+    # The times of other libraries can be finer than what is written, and would not be what is read again.
+    return datetime.combine(moment.date(), moment.time(), UTC)
+
+
+def optional_instant(argument: str, value: object) -> datetime | None:
+    """Return an aware instant in UTC, or None for "not known"."""
+    return None if value is None else instant(argument, value)
+
+
+def validity(record: Any) -> None:  # noqa: ANN401 - any frozen dataclass with valid_from and valid_to
+    """Bring a record's `valid_from` and `valid_to` to UTC and check that they are in order."""
+    for argument in ("valid_from", "valid_to"):
+        object.__setattr__(record, argument, optional_instant(argument, getattr(record, argument)))
+    if record.valid_from and record.valid_to and record.valid_to < record.valid_from:
+        raise InvalidArgument("valid_to", record.valid_to, f"at or after valid_from ({record.valid_from})")
+
+
+def texts(argument: str, values: object) -> tuple[str, ...]:
+    """Return a sequence of strings as a tuple; a single string is refused, for it is a sequence by accident.
+
+    Examples
+    --------
+    >>> texts("tags", ["work", "urgent"])
+    ('work', 'urgent')
+    >>> texts("tags", "work")
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: tags must be a list of strings, got 'work'
+    """
+    # Not by comparing: an array compares its elements.
+    if type(values) is tuple and not values:
+        return ()
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidArgument(argument, values, "a list of strings")
+    try:
+        given = tuple(values)
+    except TypeError as error:  # an array without a dimension says it can be gone through, and cannot
+        raise InvalidArgument(argument, values, "a list of strings") from error
+    # The usual case first: a name for each place takes longer than a look at all of them.
+    if set(map(type, given)) == {str}:
+        return given
+    return tuple(text(f"{argument}[{index}]", value) for index, value in enumerate(given))
+
+
+def numbers(argument: str, values: object) -> FloatArray:
+    """Return finite numbers as a one-dimensional float64 array (the input itself when it already is one).
+
+    Examples
+    --------
+    >>> numbers("scores", [1, 2.5])
+    array([1. , 2.5])
+    >>> numbers("scores", [1, float("nan")])
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: scores[1] must be a finite number, got nan
+    """
+    array = _float64(argument, values, "a list of finite numbers")
+    if array.ndim != 1:
+        raise InvalidArgument(argument, values, "a flat list of finite numbers")
+    if not _finite_sum(array):
+        bad = np.flatnonzero(~np.isfinite(array))
+        if bad.size:
+            raise InvalidArgument(f"{argument}[{bad[0]}]", float(array[bad[0]]), "a finite number")
+    return array
+
+
+def matrix(argument: str, values: object) -> FloatArray:
+    """Return vectors as a two-dimensional float64 array with one row per item.
+
+    Float32 input is widened, so that every result is computed at one precision.
+    """
+    array = _float64(argument, values, "a list of vectors of one length")
+    if array.ndim == 1 and array.size == 0:
+        array = array.reshape(0, 0)
+    if array.ndim != 2:
+        raise InvalidArgument(argument, values, "a list of vectors of one length")
+    if not _finite_sum(array):
+        bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+        if bad.size:
+            raise InvalidArgument(
+                f"{argument}[{bad[0]}]", array[bad[0]].tolist(), "a vector of finite numbers"
+            )
+    return array
+
+
+@contextmanager
+def finite_arithmetic(argument: str, value: object) -> Iterator[None]:
+    """Blame an overflow of float64 inside the block on `argument`, instead of going on with infinity.
+
+    Examples
+    --------
+    >>> with finite_arithmetic("rate", 1e308):
+    ...     np.array([1e308]) * 100
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: rate must be small enough to compute with in float64, got 1e+308
+    """
+    try:
+        with np.errstate(over="raise", divide="raise", invalid="raise"):
+            yield
+    except FloatingPointError as error:
+        raise InvalidArgument(argument, value, "small enough to compute with in float64") from error
+
+
+def all_within(argument: str, values: object, low: float, high: float) -> FloatArray:
+    """Return an array of finite numbers, each from `low` to `high`."""
+    array = numbers(argument, values)
+    if array.size and (array.min() < low or array.max() > high):
+        bad = np.flatnonzero((array < low) | (array > high))[0]
+        bounded = math.isfinite(high)
+        expected = f"a number from {low:g} to {high:g}" if bounded else f"a number of at least {low:g}"
+        raise InvalidArgument(f"{argument}[{bad}]", float(array[bad]), expected)
+    return array
+
+
+def probabilities(argument: str, values: object) -> FloatArray:
+    """Return an array of numbers from 0 to 1."""
+    return all_within(argument, values, 0.0, 1.0)
+
+
+def counts(argument: str, values: object) -> FloatArray:
+    """Return an array of finite numbers of at least 0."""
+    return all_within(argument, values, 0.0, math.inf)
+
+
+def flags(argument: str, values: object) -> BoolArray:
+    """Return a one-dimensional array of True and False; numbers are refused.
+
+    Examples
+    --------
+    >>> flags("transient", [True, False])
+    array([ True, False])
+    """
+    try:
+        array = np.asarray(values)
+    except (ValueError, TypeError) as error:
+        raise InvalidArgument(argument, values, "a flat list of True and False") from error
+    if array.ndim != 1 or (array.dtype != np.bool_ and array.size):
+        raise InvalidArgument(argument, values, "a flat list of True and False")
+    return array.astype(np.bool_)
+
+
+def same_length(**named: Sequence[Any] | npt.NDArray[Any]) -> int:
+    """Return the common length of the named sequences.
+
+    Examples
+    --------
+    >>> same_length(similarity=[1, 2], confidence=[1])
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: confidence must be as long as similarity (2 items), got 1 items
+    """
+    (first, reference), *rest = named.items()
+    for argument, values in rest:
+        if len(values) != len(reference):
+            expected = f"as long as {first} ({len(reference)} items)"
+            raise InvalidArgument(argument, _Length(len(values)), expected)
+    return len(reference)
+
+
+def weights(argument: str, values: object, count: int) -> FloatArray:
+    """Return `count` weights that are finite, not negative, and do not sum to zero.
+
+    Examples
+    --------
+    >>> weights("weights", [0.7, 0.3], 2)
+    array([0.7, 0.3])
+    >>> weights("weights", [0, 0], 2)
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: weights must be weights that do not sum to zero, got [0, 0]
+    """
+    array = counts(argument, values)
+    if array.size != count:
+        raise InvalidArgument(argument, values, f"{count} weights, one for each leg")
+    with np.errstate(over="ignore"):
+        total = array.sum()
+    if count and not 0.0 < total < math.inf:
+        expected = "weights that do not sum to zero" if total == 0 else "weights with a finite sum"
+        raise InvalidArgument(argument, values, expected)
+    return array
+
+
+def _has_zone(moment: datetime) -> bool:
+    try:
+        return moment.utcoffset() is not None
+    except ValueError:  # of pandas' "not a time", which is a datetime and has nothing that a time has
+        return False
+
+
+def _finite_sum(array: FloatArray) -> bool:
+    """Return whether the sum is finite; it cannot be when an element is not, and costs half of looking."""
+    # The sum of finite elements may overflow, and of infinite ones be NaN; neither is worth a warning.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return math.isfinite(array.sum())
+
+
+class _Length(int):
+    """A length that an error message shows as such."""
+
+    def __repr__(self) -> str:
+        return f"{int(self)} items"
+
+
+def _float64(argument: str, values: object, expected: str) -> FloatArray:
+    """Return `values` as float64 without reading text, objects or flags as numbers."""
+    if isinstance(values, np.ndarray) and values.dtype == np.float64:
+        return values
+    if isinstance(values, str | bytes):
+        raise InvalidArgument(argument, values, expected)
+    try:
+        array = np.asarray(values)
+    except (ValueError, TypeError) as error:
+        raise InvalidArgument(argument, values, expected) from error
+    if array.dtype.kind not in "fiu" and array.size:
+        raise InvalidArgument(argument, values, expected)
+    # What float64 cannot hold (a long double of 1e4000) becomes infinite, and is reported as such.
+    with np.errstate(over="ignore"):
+        return array.astype(np.float64)

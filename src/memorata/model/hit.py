@@ -1,0 +1,64 @@
+"""What a search finds: candidates on the way, hits at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import field
+
+from memorata._frozen import frozen
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument
+from memorata.model.explanation import Explanation
+from memorata.model.memory import Memory
+
+
+@frozen
+class Candidate:
+    """A memory as one leg of the search found it: at which rank (from 0) and with which score."""
+
+    id: str
+    leg: str
+    rank: int
+    score: float
+
+    def __post_init__(self) -> None:
+        checks.text("id", self.id)
+        checks.text("leg", self.leg)
+        checks.whole("rank", self.rank)
+        score = checks.number("score", self.score)
+        if score is not self.score:
+            object.__setattr__(self, "score", score)
+
+
+@frozen
+class Hit:
+    """A memory that answers, its score, and why.
+
+    Parameters
+    ----------
+    memory
+        The memory.
+    score
+        The number the hits are ordered by.
+    explain
+        Tells why; called when somebody asks, for most hits are never questioned.
+    """
+
+    memory: Memory
+    score: float
+    explain: Callable[[], Explanation] = field(repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.memory, Memory):
+            raise InvalidArgument("memory", self.memory, "a Memory")
+        score = checks.number("score", self.score)
+        if score is not self.score:
+            object.__setattr__(self, "score", score)
+
+    @property
+    def explanation(self) -> Explanation:
+        """Why the score is what it is; its value is the score to the last bit, or this raises."""
+        why = self.explain()
+        if why.value != self.score:
+            raise InvalidArgument("explanation", why.value, f"of the score it explains, {self.score!r}")
+        return why

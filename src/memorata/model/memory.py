@@ -1,0 +1,302 @@
+"""What a memory is: what was said, verbatim, and what is known about it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, fields, make_dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from operator import attrgetter
+from types import MappingProxyType
+from typing import Any
+
+from memorata._frozen import frozen
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument
+from memorata.model.identity import memory_id
+from memorata.model.namespace import DEFAULT_NAMESPACE, namespace
+from memorata.model.place import Place
+
+
+class Tier(StrEnum):
+    """How long a memory is meant to last, from the present task to a lasting skill."""
+
+    WORKING = "working"
+    EPISODIC = "episodic"
+    SEMANTIC = "semantic"
+    PROCEDURAL = "procedural"
+
+
+_TIERS = tuple(Tier)
+
+
+@frozen
+class Source:
+    """Who said it, in which session, at which turn of it, and where to read it again."""
+
+    speaker: str = ""
+    session: str = ""
+    position: int | None = None
+    link: str = ""
+
+    def __post_init__(self) -> None:
+        for argument in ("speaker", "session", "link"):
+            checks.writable(argument, getattr(self, argument))
+        if self.position is not None:
+            # Not as it came: a database writes a number of numpy's as bytes, which nobody can read again.
+            object.__setattr__(self, "position", checks.whole("position", self.position))
+
+
+@frozen(kw_only=True)
+class Memory:
+    """One thing remembered.
+
+    Everything is checked on construction; times become UTC, collections become immutable. `fingerprint` and
+    `embedder` are filled in by the engine, which knows how. One that is `pinned` does not fade, and no upkeep
+    touches it. `supported_at` is when it was last said again or confirmed, if ever.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> tea = Memory(id="m1", content="I prefer green tea.", created_at=datetime(2026, 5, 7, tzinfo=UTC),
+    ...              category="preference", confidence=0.9)
+    >>> tea.tier, tea.event_time == tea.created_at
+    (<Tier.SEMANTIC: 'semantic'>, True)
+    """
+
+    id: str
+    content: str
+    created_at: datetime
+    namespace: str = DEFAULT_NAMESPACE
+    category: str = "fact"
+    tier: Tier = Tier.SEMANTIC
+    confidence: float = 1.0
+    importance: float = 0.5
+    pinned: bool = False
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    source: Source = Source()
+    entities: tuple[str, ...] = ()
+    place: Place | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    expires_at: datetime | None = None
+    supersedes: tuple[str, ...] = ()
+    superseded_by: str | None = None
+    mentions: int = 1
+    supported_at: datetime | None = None
+    access_count: int = 0
+    last_accessed_at: datetime | None = None
+    version: int = 1
+    fingerprint: str = ""
+    embedder: str = ""
+
+    def __post_init__(self) -> None:
+        self._check_usual()
+        self._check_others()
+
+    def _check_usual(self) -> None:
+        """Check the fields of `_USUAL`, which imports bring along."""
+        # Written for speed, here and below: what already has the form it should have costs one comparison,
+        # for a memory is made for every line of an import.
+        put = object.__setattr__
+        memory_id("id", self.id)
+        content, category = self.content, self.category
+        if type(content) is not str or not content.isascii():
+            checks.writable("content", content)
+        if not content or content.isspace():
+            raise InvalidArgument("content", content, "text that is not blank")
+        namespace("namespace", self.namespace)
+        if type(category) is not str or not category.isascii():
+            checks.writable("category", category)
+        if type(self.source) is not Source and not isinstance(self.source, Source):
+            raise InvalidArgument("source", self.source, "a Source")
+        put(self, "metadata", json_object("metadata", self.metadata))
+        if type(self.created_at) is not datetime or self.created_at.tzinfo is not UTC:
+            put(self, "created_at", checks.instant("created_at", self.created_at))
+        if type(self.tags) is not tuple or self.tags:
+            put(self, "tags", _texts("tags", self.tags))
+
+    def _check_others(self) -> None:
+        """Check the fields that are not of `_USUAL`, and what fields say about each other."""
+        put = object.__setattr__
+        if type(self.fingerprint) is not str or self.fingerprint:
+            checks.writable("fingerprint", self.fingerprint)
+        if type(self.embedder) is not str or self.embedder:
+            checks.writable("embedder", self.embedder)
+        if type(self.tier) is not Tier:
+            put(self, "tier", Tier(checks.one_of("tier", self.tier, _TIERS)))
+        if self.place is not None and not isinstance(self.place, Place):
+            raise InvalidArgument("place", self.place, "a Place or None")
+        if self.pinned is not False:
+            put(self, "pinned", checks.flag("pinned", self.pinned))
+        if type(self.mentions) is not int or self.mentions != 1:
+            put(self, "mentions", checks.whole("mentions", self.mentions, 1))
+        if type(self.access_count) is not int or self.access_count:
+            put(self, "access_count", checks.whole("access_count", self.access_count))
+        if type(self.version) is not int or self.version != 1:
+            put(self, "version", checks.whole("version", self.version, 1))
+        if type(self.confidence) is not float or not 0.0 <= self.confidence <= 1.0:
+            put(self, "confidence", checks.probability("confidence", self.confidence))
+        if type(self.importance) is not float or not 0.0 <= self.importance <= 1.0:
+            put(self, "importance", checks.probability("importance", self.importance))
+        if type(self.entities) is not tuple or self.entities:
+            put(self, "entities", _texts("entities", self.entities))
+        if type(self.supersedes) is not tuple or self.supersedes:
+            put(self, "supersedes", _texts("supersedes", self.supersedes))
+        if self.expires_at is not None:
+            put(self, "expires_at", checks.instant("expires_at", self.expires_at))
+        if self.supported_at is not None:
+            put(self, "supported_at", checks.instant("supported_at", self.supported_at))
+        if self.last_accessed_at is not None:
+            put(self, "last_accessed_at", checks.instant("last_accessed_at", self.last_accessed_at))
+        if self.valid_from is not None or self.valid_to is not None:
+            checks.validity(self)
+        if self.superseded_by is not None:
+            memory_id("superseded_by", self.superseded_by)
+        if self.id in self.supersedes:
+            raise InvalidArgument("supersedes", self.id, "other memories than this one")
+        if len(self.supersedes) > len(set(self.supersedes)):
+            raise InvalidArgument("supersedes", self.supersedes, "ids that each stand there once")
+        if self.id == self.superseded_by:
+            raise InvalidArgument("superseded_by", self.id, "another memory than this one")
+
+    def __reduce__(self) -> tuple[Callable[..., Memory], tuple[dict[str, Any]]]:
+        """Pickle and copy by the constructor's arguments; a read-only view cannot be pickled itself."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return _rebuilt, ({**values, "metadata": dict(self.metadata)},)
+
+    def stamped(self, *, fingerprint: str, embedder: str) -> Memory:
+        """Return this memory with what the engine derives from it; nothing else is checked again."""
+        stamped = _Open(*_ALL(self))
+        stamped.fingerprint = checks.text("fingerprint", fingerprint)
+        stamped.embedder = checks.text("embedder", embedder)
+        return _closed(stamped)
+
+    def mentioning(self, entities: tuple[str, ...]) -> Memory:
+        """Return this memory with the names that were read in it; nothing else is checked again."""
+        read = _Open(*_ALL(self))
+        read.entities = _texts("entities", entities)
+        return _closed(read)
+
+    @property
+    def event_time(self) -> datetime:
+        """When it happened, if that is known; otherwise when it was learnt."""
+        return self.valid_from or self.created_at
+
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+def json_object(argument: str, value: object) -> Mapping[str, Any]:
+    """Return a read-only copy of a mapping that JSON can hold exactly.
+
+    Examples
+    --------
+    >>> json_object("metadata", {"room": 12})["room"]
+    12
+    >>> json_object("metadata", {"room": float("inf")})
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: metadata must be a mapping that JSON can hold, got {'room': inf}
+    """
+    # Asking whether something is a Mapping takes as long as the rest.
+    if type(value) is not dict and not isinstance(value, Mapping):
+        raise InvalidArgument(argument, value, "a mapping that JSON can hold")
+    plain = dict(value)
+    if not plain:
+        return _NOTHING
+    if all(map(_is_simple, plain, plain.values())):
+        return MappingProxyType(plain)
+    try:
+        written = json.dumps(plain, allow_nan=False, ensure_ascii=False)
+        copy = json.loads(written)
+        written.encode()  # half a surrogate pair is a ValueError here
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidArgument(argument, value, "a mapping that JSON can hold") from error
+    # JSON turns the key 1 into "1" and a tuple into a list; what comes back must be what went in.
+    if copy != plain:
+        raise InvalidArgument(argument, value, "a mapping with text keys whose values JSON keeps as they are")
+    return MappingProxyType(copy)
+
+
+def _texts(argument: str, given: object) -> tuple[str, ...]:
+    """Return texts that can be written down, each of them checked under its own name."""
+    texts = checks.texts(argument, given)
+    if all(map(str.isascii, texts)):
+        return texts
+    for index, each in enumerate(texts):
+        checks.writable(f"{argument}[{index}]", each)
+    return texts
+
+
+def _is_simple(key: object, value: object) -> bool:
+    """Return whether JSON surely keeps a key and a value as they are: the usual case, told at a glance."""
+    if type(key) is not str or not key.isascii():
+        return False
+    if type(value) is int:
+        return -_EXACT < value < _EXACT
+    if type(value) is str:
+        return value.isascii()
+    return value is None or type(value) is bool
+
+
+_EXACT = 2**63
+_USUAL = frozenset({"id", "content", "created_at", "namespace", "category", "source", "metadata", "tags"})
+_NAMES = tuple(each.name for each in fields(Memory))
+_ALL = attrgetter(*_NAMES)
+_Open: Any = make_dataclass(
+    "_Open",
+    [
+        (each.name, Any, field(default=each.default, default_factory=each.default_factory, kw_only=False))
+        for each in fields(Memory)
+    ],
+    slots=True,
+    eq=False,
+    repr=False,
+)
+"""A memory that is still being put together: the same slots, open to be set.
+
+Setting a field of a frozen object takes ten times as long as setting one of an open object, and a memory has
+many fields.
+"""
+
+
+def made(values: Mapping[str, Any]) -> Memory:
+    """Return ``Memory(**values)``, with everything checked, in less time.
+
+    Examples
+    --------
+    >>> made({"id": "m1", "content": "tea", "created_at": datetime(2026, 5, 7, tzinfo=UTC)}).tier
+    <Tier.SEMANTIC: 'semantic'>
+    """
+    memory = _closed(_Open(**values))
+    if _USUAL.issuperset(values):
+        # All others are as the class has them, and nothing is wrong with those.
+        memory._check_usual()
+    else:
+        memory.__post_init__()
+    return memory
+
+
+def trusted(values: Sequence[Any]) -> Memory:
+    """Return a memory of the values of all its fields, in their order, which are known to be good.
+
+    Reading ten memories must not cost more than finding them, and what is in a store was checked on its way
+    in.
+    """
+    if len(values) != len(_NAMES):
+        raise InvalidArgument("values", values, f"the values of all {len(_NAMES)} fields")
+    return _closed(_Open(*values))
+
+
+def _closed(open_: Any) -> Memory:  # noqa: ANN401 - a class made at run time
+    """Make an open memory one that nobody can change: the object stays, and has the same slots."""
+    open_.__class__ = Memory
+    memory: Memory = open_
+    return memory
+
+
+def _rebuilt(values: dict[str, Any]) -> Memory:
+    return Memory(**values)

@@ -1,0 +1,70 @@
+"""Parameters that declare themselves: name, type, range, default and a sentence of explanation.
+
+A ranking function annotates each tunable argument with :class:`Declared`; :func:`parameters_of` reads the
+declarations back. The command line, the tuner and the web page's sliders are generated from them, so a new
+parameter is written down once. The idea is scikit-learn's introspectable estimators, on plain functions.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, get_args, get_type_hints
+
+from memorata._frozen import frozen
+
+
+@frozen
+class Declared:
+    """What an annotation adds to an argument: its meaning and the range worth exploring.
+
+    Parameters
+    ----------
+    doc
+        One sentence for a person who is about to change the value.
+    low, high
+        The range a slider or a tuner moves over. A function may accept more; it never needs more.
+    choices
+        The accepted names, for an argument that takes one of a few strings.
+    """
+
+    doc: str
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+
+
+@frozen
+class Parameter:
+    """One declared parameter of a function, ready to become an option, a slider or a search dimension."""
+
+    name: str
+    type: type
+    default: Any
+    doc: str
+    low: float | None
+    high: float | None
+    choices: tuple[str, ...]
+
+
+def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+    """Return the declared parameters of `function`, in the order of its signature.
+
+    Examples
+    --------
+    >>> from typing import Annotated
+    >>> def boost(score: float, *, strength: Annotated[float, Declared("How much.", 0, 1)] = 0.4) -> float:
+    ...     return score * (1 + strength)
+    >>> for parameter in parameters_of(boost):
+    ...     print(parameter.name, parameter.type.__name__, parameter.default, parameter.low, parameter.high)
+    strength float 0.4 0 1
+    """
+    hints = get_type_hints(function, include_extras=True)
+    found = []
+    for name, argument in inspect.signature(function).parameters.items():
+        extras = get_args(hints.get(name))[1:]
+        declared = next((extra for extra in extras if isinstance(extra, Declared)), None)
+        if declared is not None:
+            type_, low, high = type(argument.default), declared.low, declared.high
+            found.append(Parameter(name, type_, argument.default, declared.doc, low, high, declared.choices))
+    return tuple(found)

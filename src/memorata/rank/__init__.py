@@ -1,0 +1,164 @@
+"""What comes first? The field's ranking formulas as pure functions on numpy arrays.
+
+Each file computes what its name says; nothing here knows of storage, clocks or randomness, so the folder can
+be used alone, as a library.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memorata._on_demand import on_demand
+
+if TYPE_CHECKING:
+    from memorata.rank.blend import additive, multiplicative
+    from memorata.rank.bm25 import BM25, Statistics, inverse_document_frequency
+    from memorata.rank.combination import Combination
+    from memorata.rank.composite import composite_additive, composite_multiplicative, relative_to_best
+    from memorata.rank.confidence import corroborated, worn
+    from memorata.rank.diversity import adaptive_mmr, adaptive_trade, group_coverage, mmr
+    from memorata.rank.entity_boost import boosted_query, entity_base, phrase_bonus, repeats
+    from memorata.rank.forgetting import CURVES, half_life_decay, importance_decay, linear_decay
+    from memorata.rank.fusion import (
+        FUSIONS,
+        BlendSettings,
+        Fused,
+        Leg,
+        align,
+        aligned_fusion,
+        alpha_blend,
+        alpha_budget,
+        borda,
+        comb_mnz,
+        comb_sum,
+        fusion,
+        isr,
+        migrated,
+        relative_score_fusion,
+        rrf,
+        zscored_rrf,
+    )
+    from memorata.rank.normalise import NORMALISERS, max_scaled, min_max, rank_based, z_score
+    from memorata.rank.order import best_first
+    from memorata.rank.postings import Postings
+    from memorata.rank.quality import TIER_SALIENCE, quality, salience, usage
+    from memorata.rank.similarity import cosine, cosines, max_similarity, unit_rows
+    from memorata.rank.temporal import boosted_additive, boosted_multiplicative, proximity, relative_period
+    from memorata.rank.tfidf import keywords, tf_idf
+    from memorata.rank.thresholds import Gate, leg_gate, score_gate, similarity_gate
+    from memorata.rank.weights import Weights, for_category, for_query, legs_for_query, preset
+
+__getattr__, __dir__ = on_demand(
+    __name__,
+    {
+        ".blend": ("additive", "multiplicative"),
+        ".bm25": ("BM25", "Statistics", "inverse_document_frequency"),
+        ".combination": ("Combination",),
+        ".composite": ("composite_additive", "composite_multiplicative", "relative_to_best"),
+        ".confidence": ("corroborated", "worn"),
+        ".diversity": ("adaptive_mmr", "adaptive_trade", "group_coverage", "mmr"),
+        ".entity_boost": ("boosted_query", "entity_base", "phrase_bonus", "repeats"),
+        ".forgetting": ("CURVES", "half_life_decay", "importance_decay", "linear_decay"),
+        ".fusion": (
+            "FUSIONS",
+            "BlendSettings",
+            "Fused",
+            "Leg",
+            "align",
+            "aligned_fusion",
+            "alpha_blend",
+            "alpha_budget",
+            "borda",
+            "comb_mnz",
+            "comb_sum",
+            "fusion",
+            "isr",
+            "migrated",
+            "relative_score_fusion",
+            "rrf",
+            "zscored_rrf",
+        ),
+        ".normalise": ("NORMALISERS", "max_scaled", "min_max", "rank_based", "z_score"),
+        ".order": ("best_first",),
+        ".postings": ("Postings",),
+        ".quality": ("TIER_SALIENCE", "quality", "salience", "usage"),
+        ".similarity": ("cosine", "cosines", "max_similarity", "unit_rows"),
+        ".temporal": ("boosted_additive", "boosted_multiplicative", "proximity", "relative_period"),
+        ".tfidf": ("keywords", "tf_idf"),
+        ".thresholds": ("Gate", "leg_gate", "score_gate", "similarity_gate"),
+        ".weights": ("Weights", "for_category", "for_query", "legs_for_query", "preset"),
+    },
+)
+
+__all__ = [
+    "BM25",
+    "CURVES",
+    "FUSIONS",
+    "NORMALISERS",
+    "TIER_SALIENCE",
+    "BlendSettings",
+    "Combination",
+    "Fused",
+    "Gate",
+    "Leg",
+    "Postings",
+    "Statistics",
+    "Weights",
+    "adaptive_mmr",
+    "adaptive_trade",
+    "additive",
+    "align",
+    "aligned_fusion",
+    "alpha_blend",
+    "alpha_budget",
+    "best_first",
+    "boosted_additive",
+    "boosted_multiplicative",
+    "boosted_query",
+    "borda",
+    "comb_mnz",
+    "comb_sum",
+    "composite_additive",
+    "composite_multiplicative",
+    "corroborated",
+    "cosine",
+    "cosines",
+    "entity_base",
+    "for_category",
+    "for_query",
+    "fusion",
+    "group_coverage",
+    "half_life_decay",
+    "importance_decay",
+    "inverse_document_frequency",
+    "isr",
+    "keywords",
+    "leg_gate",
+    "legs_for_query",
+    "linear_decay",
+    "max_scaled",
+    "max_similarity",
+    "migrated",
+    "min_max",
+    "mmr",
+    "multiplicative",
+    "phrase_bonus",
+    "preset",
+    "proximity",
+    "quality",
+    "rank_based",
+    "relative_period",
+    "relative_score_fusion",
+    "relative_to_best",
+    "repeats",
+    "rrf",
+    "salience",
+    "score_gate",
+    "similarity_gate",
+    "tf_idf",
+    "unit_rows",
+    "usage",
+    "worn",
+    "z_score",
+    "zscored_rrf",
+]

@@ -1,0 +1,124 @@
+"""Scores of different scales, made comparable.
+
+Every function here keeps the order of the scores and returns one number per score. `NORMALISERS` names them
+for settings.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from memorata.model import checks
+from memorata.model.checks import FloatArray, Numbers
+from memorata.rank.order import ranked
+
+_SMALLEST_MAXIMUM = 1e-9
+
+
+def min_max(scores: Numbers) -> FloatArray:
+    """Return ``(s - min) / (max - min)``, from 0 to 1; a single score or equal scores give 1.
+
+    Equal scores are all as good as the best of their list, hence 1 and not 0.
+
+    Examples
+    --------
+    >>> min_max([2.0, 4.0, 3.0])
+    array([0. , 1. , 0.5])
+    >>> min_max([7.0, 7.0])
+    array([1., 1.])
+    """
+    return unit_range(checks.numbers("scores", scores))
+
+
+def z_score(scores: Numbers) -> FloatArray:
+    """Return ``(s - mean) / deviation`` with the population deviation; no spread gives all 0.
+
+    Examples
+    --------
+    >>> z_score([1.0, 3.0])
+    array([-1.,  1.])
+    >>> z_score([5.0])
+    array([0.])
+    """
+    return standard(checks.numbers("scores", scores))
+
+
+def max_scaled(scores: Numbers) -> FloatArray:
+    """Return ``s / max(scores)``, the maximum floored at 1e-9; for scores that start at 0, as BM25's do.
+
+    Examples
+    --------
+    >>> max_scaled([4.0, 1.0, 0.0])
+    array([1.  , 0.25, 0.  ])
+    """
+    array = checks.numbers("scores", scores)
+    with checks.finite_arithmetic("scores", scores):
+        return array / max(float(array.max()), _SMALLEST_MAXIMUM) if array.size else array.copy()
+
+
+def rank_based(scores: Numbers) -> FloatArray:
+    """Return 1 for the best score, then ``1 - rank/n``, down to ``1/n`` for the last; ties by input order.
+
+    Examples
+    --------
+    >>> rank_based([0.2, 9.0, 0.5, 0.1])
+    array([0.5 , 1.  , 0.75, 0.25])
+    """
+    array = checks.numbers("scores", scores)
+    result = np.empty(array.size)
+    result[ranked(array, None)] = np.arange(array.size, 0, -1) / max(array.size, 1)
+    return result
+
+
+def unchanged(scores: Numbers) -> FloatArray:
+    """Return the scores as they are, checked."""
+    return checks.numbers("scores", scores).copy()
+
+
+NORMALISERS: Mapping[str, Callable[[Numbers], FloatArray]] = {
+    "min_max": min_max,
+    "z_score": z_score,
+    "max_scaled": max_scaled,
+    "rank_based": rank_based,
+    "none": unchanged,
+}
+
+
+def unit_range(scores: FloatArray) -> FloatArray:
+    """Do the work of :func:`min_max` on values that are known to be good."""
+    if not scores.size:
+        return scores.copy()
+    return between(scores, *ends(scores))
+
+
+def ends(scores: FloatArray) -> tuple[float, float]:
+    """Return the least and the greatest of some scores; there is at least one."""
+    # argmin is one call into C; min, which passes through Python, takes twice as long for a small pool.
+    return float(scores[scores.argmin()]), float(scores[scores.argmax()])
+
+
+def between(scores: FloatArray, low: float, high: float) -> FloatArray:
+    """Return ``(s - low) / (high - low)`` for scores that lie between the two; all 1 if those are equal."""
+    if high == low:
+        return np.ones(scores.size)
+    # The halves cannot overflow, however far apart the ends are.
+    if math.isinf(high - low):
+        scores, low, high = scores / 2, low / 2, high / 2
+    result = scores - low
+    result /= high - low
+    return result
+
+
+def standard(scores: FloatArray) -> FloatArray:
+    """Do the work of :func:`z_score` on values that are known to be good."""
+    # Equal scores can have a deviation of a few 1e-17 by rounding; asking for equality is exact.
+    if not scores.size or scores.min() == scores.max():
+        return np.zeros(scores.size)
+    scale = float(np.abs(scores).max())
+    scaled = scores / scale
+    centred = scaled - scaled.mean()
+    deviation = np.sqrt(np.mean(centred * centred))
+    return centred / deviation if deviation > 0 else np.zeros(scores.size)

@@ -1,0 +1,134 @@
+"""How good a memory is in itself, whatever the question: salience, confidence and use.
+
+Source: memini's quality prior. Short-lived tiers fade with age, the slower the more they were used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from memorata.model import checks
+from memorata.model.checks import FloatArray, IntArray, Numbers
+from memorata.model.errors import InvalidArgument
+
+TIER_SALIENCE: Mapping[str, float] = MappingProxyType(
+    {"working": 0.30, "episodic": 0.55, "semantic": 0.90, "procedural": 0.95}
+)
+SHORT_LIVED = frozenset({"working", "episodic"})
+
+_FADING_DAYS = 7.0
+_SALIENCES = np.array(list(TIER_SALIENCE.values()))
+_FADES = np.array([tier in SHORT_LIVED for tier in TIER_SALIENCE])
+
+
+Tiers: TypeAlias = Sequence[str] | npt.NDArray[np.integer[Any]]
+"""One tier per memory: by name, or as an array of positions in :data:`TIER_SALIENCE`, as indexes keep it."""
+
+
+def salience(tiers: Tiers, importance: Numbers) -> FloatArray:
+    """Return ``tier · (0.5 + 0.5 · importance)``.
+
+    Parameters
+    ----------
+    tiers
+        One of working (0.30), episodic (0.55), semantic (0.90) and procedural (0.95) per memory, by name or,
+        in an integer array, by position in this order.
+    importance
+        One number from 0 to 1 per memory.
+
+    Examples
+    --------
+    >>> salience(["semantic", "working"], [1.0, 0.0])
+    array([0.9 , 0.15])
+    """
+    numbers, matters = _numbers(tiers), checks.probabilities("importance", importance)
+    checks.same_length(tiers=numbers, importance=matters)
+    return _SALIENCES[numbers] * (0.5 + 0.5 * matters)
+
+
+def usage(accesses: Numbers) -> FloatArray:
+    """Return ``1 + ln(1 + accesses)``.
+
+    Examples
+    --------
+    >>> usage([0, 1]).round(4)
+    array([1.    , 1.6931])
+    """
+    return 1.0 + np.log1p(checks.counts("accesses", accesses))
+
+
+def quality(
+    tiers: Tiers,
+    importance: Numbers,
+    confidence: Numbers,
+    accesses: Numbers,
+    age_days: Numbers,
+) -> FloatArray:
+    """Return ``salience · confidence · usage``, faded by age for short-lived tiers, the best scaled to 1.
+
+    The fading of working and episodic memories is ``exp(-age / (7 d · (1 + ln(1 + accesses))))``. A set in
+    which nothing has any quality stays at 0.
+
+    Parameters
+    ----------
+    tiers, importance
+        As for :func:`salience`.
+    confidence
+        One number from 0 to 1 per memory.
+    accesses
+        How often each memory was used.
+    age_days
+        How old each is, in days; not negative.
+
+    Examples
+    --------
+    >>> quality(["semantic", "episodic"], [0.5, 0.5], [1.0, 1.0], [0, 0], [0.0, 7.0]).round(4)
+    array([1.    , 0.2248])
+    """
+    numbers = _numbers(tiers)
+    salient = salience(numbers, importance)
+    sure, used = checks.probabilities("confidence", confidence), usage(accesses)
+    age = checks.counts("age_days", age_days)
+    checks.same_length(tiers=salient, confidence=sure, accesses=used, age_days=age)
+    return scaled_quality(numbers, salient, sure, used, age)
+
+
+def record_quality(
+    tiers: IntArray,
+    importance: FloatArray,
+    confidence: FloatArray,
+    accesses: FloatArray,
+    age_days: FloatArray,
+) -> FloatArray:
+    """Do the work of :func:`quality` on values that are known to be good, as an index keeps them."""
+    salient = _SALIENCES[tiers] * (0.5 + 0.5 * importance)
+    return scaled_quality(tiers, salient, confidence, 1.0 + np.log1p(accesses), age_days)
+
+
+def scaled_quality(
+    tiers: IntArray, salient: FloatArray, sure: FloatArray, used: FloatArray, age_days: FloatArray
+) -> FloatArray:
+    """Return the qualities, the best scaled to 1, from what they are made of."""
+    raw = salient * sure * used
+    fades = _FADES[tiers]
+    if fades.any():
+        raw *= np.where(fades, np.exp(-age_days / (_FADING_DAYS * used)), 1.0)
+    best = raw.max(initial=0.0)
+    return raw / best if best > 0 else raw
+
+
+def _numbers(tiers: Tiers) -> IntArray:
+    """Return each tier's position in the table."""
+    if isinstance(tiers, np.ndarray) and tiers.dtype.kind in "iu" and tiers.ndim == 1:
+        if tiers.size and not 0 <= tiers.min() <= tiers.max() < len(TIER_SALIENCE):
+            raise InvalidArgument("tiers", tiers, f"positions from 0 to {len(TIER_SALIENCE) - 1}")
+        return tiers.astype(np.intp)
+    names = {name: position for position, name in enumerate(TIER_SALIENCE)}
+    given = checks.texts("tiers", tiers)
+    known = (names[checks.one_of(f"tiers[{row}]", tier, tuple(names))] for row, tier in enumerate(given))
+    return np.fromiter(known, np.intp, len(given))

@@ -1,0 +1,130 @@
+"""What every store promises about keys and answers; a part of the suite in `store/conformance.py`."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Memory
+from memorata.store.access import ApiKey, Reply
+from memorata.store.port import Entry, Store
+
+_NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
+_HERE, _THERE = "acme/alice", "acme/bob"
+_KEY = ApiKey("k1", "Zoë's", b"\0digest\xff", ("acme/*", "日本"), ("read", "write"), _NOW)
+_REPLY = Reply("k1", "first", _HERE, b"\0asked\xff", 201, b'{"id":"m1"}\xff', _NOW)
+
+
+class AccessConformance:
+    """The part of the suite about who may come in, and about what was answered."""
+
+    def test_a_key_comes_back_as_it_was(self, store: Store) -> None:
+        """Check every field, the order, and an id that is taken."""
+        second = replace(_KEY, id="k2", expires_at=_NOW + timedelta(days=1), namespaces=("*",))
+        assert store.keys() == []
+        assert store.find_key("k1") is None
+        store.add_key(second)
+        store.add_key(_KEY)
+        assert store.keys() == [second, _KEY]
+        assert store.find_key("k1") == _KEY
+        with pytest.raises(InvalidArgument):
+            store.add_key(replace(_KEY, name="another"))
+        assert store.find_key("k1") == _KEY
+
+    def test_a_key_is_revoked_once(self, store: Store) -> None:
+        """Check that the first time counts, and that nobody's key cannot be revoked."""
+        store.add_key(_KEY)
+        store.revoke_key("k1", _NOW + timedelta(hours=1))
+        store.revoke_key("k1", _NOW + timedelta(hours=2))
+        assert store.keys() == [replace(_KEY, revoked_at=_NOW + timedelta(hours=1))]
+        with pytest.raises(InvalidArgument):
+            store.revoke_key("k2", _NOW)
+
+    def test_an_answer_is_kept_by_caller_and_name_until_it_is_removed(self, store: Store) -> None:
+        """Check that two callers may use one name, and that what is older than asked goes."""
+        other = replace(_REPLY, caller="k2", status=204, body=b"", created_at=_NOW - timedelta(days=1))
+        store.remember_reply(_REPLY)
+        store.remember_reply(other)
+        assert (store.reply("k1", "first"), store.reply("k2", "first")) == (_REPLY, other)
+        assert store.reply("k1", "second") is None
+        newer = replace(_REPLY, status=200)
+        store.remember_reply(newer)
+        assert store.reply("k1", "first") == newer
+        assert store.remove_replies(_NOW) == 1
+        assert store.reply("k2", "first") is None
+        assert store.reply("k1", "first") == newer
+
+    def test_a_purge_empties_the_answers_of_its_namespace(self, store: Store) -> None:
+        """Check that what they said is gone, and that they were given is not."""
+        store.add([Entry(Memory(id="m1", content="tea", namespace=_HERE, created_at=_NOW), {})])
+        elsewhere = replace(_REPLY, key="second", namespace=_THERE)
+        store.remember_reply(_REPLY)
+        store.remember_reply(elsewhere)
+        store.purge(_HERE, ["m1"])
+        assert store.reply("k1", "first") == replace(_REPLY, body=None)
+        assert store.reply("k1", "second") == elsewhere
+
+    def test_what_is_written_together_is_written_whole_or_not_at_all(self, store: Store) -> None:
+        """Check both ends, with an error of one part that the block survives."""
+        first = Entry(
+            Memory(id="m1", content="tea", namespace=_HERE, created_at=_NOW), {"content": {"tea": 1}}
+        )
+        second = Entry(
+            Memory(id="m2", content="milk", namespace=_HERE, created_at=_NOW), {"content": {"milk": 1}}
+        )
+        before = store.changes(0, 10)
+        with suppress(KeyError), store.together():
+            store.add([first])
+            store.remember_reply(_REPLY)
+            with store.view(_HERE, _NOW) as view:
+                assert view.count == 1
+            raise KeyError
+        assert store.changes(0, 10) == before
+        assert store.reply("k1", "first") is None
+        with store.view(_HERE, _NOW) as view:
+            assert view.count == 0
+        with store.together():
+            store.add([second])
+            store.add_key(_KEY)
+            with pytest.raises(InvalidArgument):
+                store.add_key(_KEY)
+            store.remember_reply(_REPLY)
+        assert [memory.id for memory in store.export(_HERE)] == ["m2"]
+        assert store.keys() == [_KEY]
+        assert store.reply("k1", "first") == _REPLY
+        with store.view(_HERE, _NOW) as view:
+            assert view.count == 1
+
+    def test_a_read_that_may_be_old_is_not_when_nothing_repeats_the_store(self, store: Store) -> None:
+        """Check that what `work` reads and writes is the store's own, and that its errors are passed on."""
+        store.remember_setting("x", "1")
+
+        def work() -> str | None:
+            store.remember_setting("x", "2")
+            return store.setting("x")
+
+        assert store.relaxed(work) == ("2", "")
+        assert store.relaxed(lambda: store.setting("x"), fresh=True) == ("2", "")
+        with pytest.raises(InvalidArgument):
+            store.relaxed(lambda: store.page(_HERE, None, 1, "no cursor", hidden=False))
+
+    def test_work_that_nothing_disturbs_is_done_once(self, store: Store) -> None:
+        """Check what it returns and raises, alone and inside another write."""
+        done: list[str] = []
+
+        def work() -> str:
+            done.append("done")
+            with store.together():
+                store.remember_setting("x", str(len(done)))
+            return "answer"
+
+        assert store.tried(work) == "answer"
+        with store.together():
+            assert store.tried(work) == "answer"
+        assert (len(done), store.setting("x")) == (2, "2")
+        with pytest.raises(InvalidArgument):
+            store.tried(lambda: store.page(_HERE, None, 1, "no cursor", hidden=False))

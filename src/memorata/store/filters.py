@@ -1,0 +1,343 @@
+r"""Which memories may answer: a filter language that is plain JSON data, the same in Python, CLI and HTTP.
+
+A filter maps fields to conditions that must all hold. A condition is a bare value, which means equality, or
+a mapping of operators that must all hold. ``"and"``, ``"or"`` and ``"not"`` combine whole filters::
+
+    {"category": "preference", "confidence": {">=": 0.5, "<": 0.9}, "tags": {"any": ["tea", "coffee"]},
+     "or": [{"speaker": "Anna"}, {"metadata.room": {"in": [12, "attic"]}}],
+     "not": {"place": {"exists": true}}}
+
+- **id, content, category, speaker, session, link, embedder** are texts:
+  ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``not in``, ``exists``, ``contains``.
+- **confidence, importance, position, mentions, access_count** are numbers, **created_at, valid_from,
+  valid_to, expires_at, supported_at, last_accessed_at** are times: the same without ``contains``.
+- **tier** is one of four names, **pinned** is true or false: ``=``, ``!=``, ``in``, ``not in``, ``exists``.
+- **tags, entities** are lists of texts: ``any``, ``all``, ``none``, ``exists``; a bare text asks for it.
+- **place** is there or not: ``exists``.
+- **metadata.room, metadata.a.b** are JSON: the operators of a text. In a key ``\.`` is a dot and ``\\`` a
+  backslash; an empty key cannot be named.
+
+What they mean, precisely, so that every store answers alike:
+
+- **Missing** is None, a JSON null, a path that leads nowhere or through something other than an object, an
+  empty list of tags or entities, and an empty text in a field of the memory itself (an unknown speaker is
+  ``""``, and still compares as that text); an empty text in the metadata is a value like any other.
+  ``exists`` asks whether something is there; None as a value, alone or in a list, asks for missing.
+- **Values of two types are never equal and never in order**: in metadata ``1`` equals ``1.0``, but neither
+  ``true`` nor ``"1"``; a list or an object equals nothing. So what is missing or of another type meets
+  ``!=`` and ``not in``, and no other comparison.
+- **Negations are complements**: a memory meets either a filter or its ``not``, never both, never neither.
+  ``!=``, ``not in`` and ``none`` are the complements of ``=``, ``in`` and ``any``.
+- **Text** is compared by code point, exactly as written. ``contains`` looks for a part of it after Unicode
+  case folding of both (``straße`` contains ``STRASSE``), without any other normalisation.
+- **Times** are datetimes with a zone or ISO 8601 texts with one; a date is its midnight in UTC.
+- **Empty lists** follow logic: nothing is ``in`` or has ``any`` of them, everything has ``all``. An empty
+  ``and`` or ``or``, or a condition with no operators, is refused as a likely mistake.
+
+The operators in a mapping follow MongoDB's query documents. :func:`parse` checks a filter and turns it into
+the tree of :mod:`memorata.store.filter_tree`, which stores compile and :func:`matches` evaluates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, time
+from enum import StrEnum
+from numbers import Integral
+from typing import Any, Final
+
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Tier
+from memorata.model.nearest import nearest
+from memorata.store.filter_tree import (
+    And,
+    Compare,
+    Contains,
+    Exists,
+    Field,
+    Filter,
+    Has,
+    Kind,
+    Not,
+    OneOf,
+    Or,
+    Scalar,
+    matches,
+)
+
+__all__ = ["FIELDS", "MAX_DEPTH", "MAX_TERMS", "MAX_VALUES", "Filter", "matches", "parse"]
+
+MAX_DEPTH: Final = 20
+"""How deep filters, and the keys of a metadata path, may be nested."""
+MAX_TERMS: Final = 500
+"""How many conditions, nested filters and tags to test a filter may have, all counted."""
+MAX_VALUES: Final = 10_000
+"""How many values the lists of ``in`` and ``not in`` may hold together."""
+
+
+def parse(filter: Mapping[str, Any] | None) -> Filter:
+    """Return the checked tree of a filter; None and ``{}`` let every memory through.
+
+    Raises
+    ------
+    InvalidArgument
+        For anything that is not in the language above, with the path to it.
+
+    Examples
+    --------
+    >>> parse({"confidence": {">=": 0.5}})
+    Compare(field=Field(name='confidence', keys=()), kind=<Kind.NUMBER: 'number'>, operator='>=', value=0.5)
+    >>> parse({"or": [{"tier": "working"}, {"confidence": {">=": "high"}}]})
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: filter.or[1].confidence.>= must be a finite number, got 'high'
+    """
+    return _Reader().filter("filter", {} if filter is None else filter, 1)
+
+
+_EQUALITY: Final = ("=", "!=", "in", "not in", "exists")
+_ORDERED: Final = (*_EQUALITY, "<", "<=", ">", ">=")
+
+
+class _Sort(StrEnum):
+    """What a field holds, as far as conditions on it are concerned."""
+
+    TEXT = "text"
+    TIER = "tier"
+    FLAG = "flag"
+    NUMBER = "number"
+    TIME = "time"
+    LIST = "list"
+    PLACE = "place"
+    JSON = "json"
+
+
+_OPERATORS: Final[Mapping[_Sort, tuple[str, ...]]] = {
+    _Sort.TEXT: (*_ORDERED, "contains"),
+    _Sort.TIER: _EQUALITY,
+    _Sort.FLAG: _EQUALITY,
+    _Sort.NUMBER: _ORDERED,
+    _Sort.TIME: _ORDERED,
+    _Sort.LIST: ("any", "all", "none", "exists"),
+    _Sort.PLACE: ("exists",),
+    _Sort.JSON: (*_ORDERED, "contains"),
+}
+_METADATA: Final = "metadata"
+_SORTS: Final[Mapping[str, _Sort]] = {
+    **dict.fromkeys(("id", "content", "category", "speaker", "session", "link", "embedder"), _Sort.TEXT),
+    "tier": _Sort.TIER,
+    "pinned": _Sort.FLAG,
+    **dict.fromkeys(("confidence", "importance", "position", "mentions", "access_count"), _Sort.NUMBER),
+    **dict.fromkeys(
+        ("created_at", "valid_from", "valid_to", "expires_at", "supported_at", "last_accessed_at"), _Sort.TIME
+    ),
+    **dict.fromkeys(("tags", "entities"), _Sort.LIST),
+    "place": _Sort.PLACE,
+}
+FIELDS: Final[tuple[str, ...]] = (*_SORTS, "metadata.<key>")
+"""The fields a filter may name, for messages and help texts."""
+
+
+class _Reader:
+    """Reads one filter and counts what it has read, so that an endless one is refused early."""
+
+    def __init__(self) -> None:
+        self._terms = 0
+        self._values = 0
+
+    def filter(self, path: str, given: object, depth: int) -> Filter:
+        if not isinstance(given, Mapping):
+            raise InvalidArgument(path, given, "a mapping of fields to conditions")
+        if depth > MAX_DEPTH:
+            raise InvalidArgument(path, given, f"nested at most {MAX_DEPTH} deep")
+        return _joined(And, [self._term(path, name, wanted, depth) for name, wanted in given.items()])
+
+    def _term(self, path: str, name: object, wanted: object, depth: int) -> Filter:
+        self._count(path)
+        if name == "not":
+            return Not(self.filter(f"{path}.not", wanted, depth + 1))
+        if name in ("and", "or"):
+            at = f"{path}.{name}"
+            filters = _list(at, wanted, "a list of filters, at least one")
+            if not filters:
+                raise InvalidArgument(at, wanted, "a list of filters, at least one")
+            parts = []
+            for index, each in enumerate(filters):
+                self._count(at)
+                parts.append(self.filter(f"{at}[{index}]", each, depth + 1))
+            return _joined(And if name == "and" else Or, parts)
+        field, sort = _field(path, name)
+        at = f"{path}.{_short(str(name))}"
+        if not isinstance(wanted, Mapping):
+            return self._bare(at, field, sort, wanted)
+        if not wanted:
+            raise InvalidArgument(at, wanted, "a value, or a mapping with at least one operator")
+        conditions = []
+        for name_, operand in wanted.items():
+            if name_ not in _OPERATORS[sort]:
+                known = ", ".join(map(repr, _OPERATORS[sort]))
+                raise InvalidArgument(at, name_, f"a value or a mapping of the operators {known}")
+            self._count(at)
+            conditions.append(self._condition(f"{at}.{name_}", field, sort, name_, operand))
+        return _joined(And, conditions)
+
+    def _bare(self, at: str, field: Field, sort: _Sort, wanted: object) -> Filter:
+        if wanted is None:
+            return Not(Exists(field))
+        if sort is _Sort.LIST:
+            return Has(field, _text(at, wanted))
+        if sort is _Sort.PLACE:
+            raise InvalidArgument(at, wanted, 'None or {"exists": …}; filters do not look into places')
+        return self._one_of(field, sort, [(at, wanted)])
+
+    def _condition(self, at: str, field: Field, sort: _Sort, name: str, operand: object) -> Filter:
+        match name:
+            case "exists":
+                return Exists(field) if checks.flag(at, operand) else Not(Exists(field))
+            case "contains":
+                return Contains(field, _text(at, operand).casefold())
+            case "=" | "!=":
+                found = self._one_of(field, sort, [(at, operand)])
+            case "in" | "not in":
+                values = _list(at, operand, "a list of values")
+                found = self._one_of(field, sort, [(f"{at}[{n}]", value) for n, value in enumerate(values)])
+            case "any" | "all" | "none":
+                found = self._has(at, field, And if name == "all" else Or, operand)
+            case _:
+                kind, bound = _scalar(sort, at, operand)
+                if kind is Kind.FLAG:
+                    raise InvalidArgument(at, operand, "text or a number; true and false have no order")
+                return Compare(field, kind, name, bound)
+        return Not(found) if name in ("!=", "not in", "none") else found
+
+    def _has(self, at: str, field: Field, together: type[And | Or], operand: object) -> Filter:
+        parts = []
+        for index, value in enumerate(_list(at, operand, "a list of strings")):
+            self._count(at)
+            parts.append(Has(field, _text(f"{at}[{index}]", value)))
+        return _joined(together, parts)
+
+    def _one_of(self, field: Field, sort: _Sort, given: Sequence[tuple[str, object]]) -> Filter:
+        self._values += len(given)
+        if self._values > MAX_VALUES:
+            raise InvalidArgument("filter", _Count(self._values), f"at most {MAX_VALUES} values in its lists")
+        by_kind: dict[Kind, list[Scalar]] = {}
+        for at, value in given:
+            if value is not None:
+                kind, checked = _scalar(sort, at, value)
+                by_kind.setdefault(kind, []).append(checked)
+        parts: list[Filter] = [OneOf(field, kind, tuple(values)) for kind, values in by_kind.items()]
+        if any(value is None for _, value in given):
+            parts.append(Not(Exists(field)))
+        return _joined(Or, parts)
+
+    def _count(self, path: str) -> None:
+        self._terms += 1
+        if self._terms > MAX_TERMS:
+            raise InvalidArgument(path, _Count(self._terms), f"part of a filter of at most {MAX_TERMS} terms")
+
+
+class _Count(int):
+    """A number of things that an error message shows as such."""
+
+    def __repr__(self) -> str:
+        return f"at least {int(self)}"
+
+
+def _joined(together: type[And | Or], parts: Sequence[Filter]) -> Filter:
+    return parts[0] if len(parts) == 1 else together(tuple(parts))
+
+
+def _field(path: str, name: object) -> tuple[Field, _Sort]:
+    if isinstance(name, str) and name in _SORTS:
+        return Field(name), _SORTS[name]
+    if isinstance(name, str) and name.startswith(f"{_METADATA}."):
+        return Field(_METADATA, _keys(path, name)), _Sort.JSON
+    meant = nearest(name, FIELDS) if isinstance(name, str) else ""
+    raise InvalidArgument(path, name, f"a mapping of the fields {', '.join(FIELDS)}, and, or, not{meant}")
+
+
+def _keys(path: str, name: str) -> tuple[str, ...]:
+    """Return the keys of a metadata path, split at its dots; a backslash takes a dot or itself literally."""
+    keys = [""]
+    characters = iter(_text(f"{path}.{_short(name)}", name).removeprefix(f"{_METADATA}."))
+    for character in characters:
+        if character == ".":
+            keys.append("")
+            continue
+        if character == "\\":
+            character = next(characters, "")
+            if character not in (".", "\\"):
+                raise InvalidArgument(path, name, r"a path in which a backslash is written \\ and a dot \.")
+        keys[-1] += character
+    if not all(keys) or len(keys) > MAX_DEPTH:
+        raise InvalidArgument(path, name, f"a path of 1 to {MAX_DEPTH} keys that are not empty")
+    return tuple(keys)
+
+
+def _scalar(sort: _Sort, at: str, value: object) -> tuple[Kind, Scalar]:
+    match sort:
+        case _Sort.TEXT:
+            return Kind.TEXT, _text(at, value)
+        case _Sort.TIER:
+            return Kind.TEXT, str(Tier(checks.one_of(at, value, [tier.value for tier in Tier])))
+        case _Sort.FLAG:
+            return Kind.FLAG, checks.flag(at, value)
+        case _Sort.NUMBER:
+            return Kind.NUMBER, _number(at, value)
+        case _Sort.TIME:
+            return Kind.TIME, _time(at, value)
+    if isinstance(value, bool):
+        return Kind.FLAG, value
+    if isinstance(value, str):
+        return Kind.TEXT, _text(at, value)
+    if value is None or isinstance(value, Mapping | list | tuple):
+        raise InvalidArgument(at, value, "text, a number, true or false")
+    return Kind.NUMBER, _number(at, value)
+
+
+def _text(at: str, value: object) -> str:
+    # str.__str__ makes a plain string of an enum member, whose own __str__ may say something else.
+    text = str.__str__(checks.text(at, value))
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidArgument(
+            at, value, "text without half surrogate pairs, which UTF-8 cannot hold"
+        ) from error
+    return text
+
+
+def _number(at: str, value: object) -> int | float:
+    checked = checks.number(at, value)
+    # An int keeps its digits: beyond 2**53 float64 would blur neighbours.
+    return int(value) if isinstance(value, Integral) else checked
+
+
+def _time(at: str, value: object) -> datetime:
+    if isinstance(value, str):
+        value = _time_of_text(at, value)
+    return checks.instant(at, value)
+
+
+def _time_of_text(at: str, value: str) -> datetime:
+    try:
+        return datetime.combine(date.fromisoformat(value), time(tzinfo=UTC))
+    except ValueError:
+        pass
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError as error:
+        expected = "a date or an ISO 8601 time with a zone, such as 2026-05-07T10:30:00Z"
+        raise InvalidArgument(at, value, expected) from error
+
+
+def _list(at: str, value: object, expected: str) -> Sequence[object]:
+    if not isinstance(value, list | tuple):
+        raise InvalidArgument(at, value, expected)
+    return value
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 60 else name[:60] + "…"

@@ -1,0 +1,398 @@
+"""The parts of a store's contract that one idea each has, put together in :mod:`memorata.store.port`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+# As the whole port does, they name their types and make none of them.
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from datetime import datetime
+
+    from memorata.model.entity import Relation
+    from memorata.model.feedback import Feedback
+    from memorata.model.memory import Memory
+    from memorata.store.access import ApiKey, Reply
+    from memorata.store.embedding import Embedded
+    from memorata.store.leases import Lease
+    from memorata.store.naming import EntityRecord, GraphNews, Link, Points
+    from memorata.store.port import Floats, Page, Progress, Terms
+    from memorata.store.recall_log import Lesson, LogBounds, LoggedRecall, Reaction, Sighting
+    from memorata.store.repeats import Contradiction, Linked, Repeat, Run, Undone
+
+_Result = TypeVar("_Result")
+
+
+class VectorStore(Protocol):
+    """What a store promises about vectors: whose they are, and what still waits for its own."""
+
+    def dimension_of(self, embedder: str) -> int | None:
+        """Return how long the vectors of an embedder are, as recorded; None for one that was never used."""
+        ...
+
+    def cached_vectors(self, digests: Sequence[bytes]) -> dict[bytes, Floats]:
+        """Return the vectors that texts with these addresses have from the current embedder."""
+        ...
+
+    def waiting(self, limit: int, cursor: str | None = None) -> Page:
+        """Return memories without a vector of the current embedder, of every namespace, a page at a time.
+
+        Hidden ones too. What gets its vector meanwhile does not come up again, and moves no other.
+        """
+        ...
+
+    def count_waiting(self) -> int:
+        """Return how many memories have no vector of the current embedder."""
+        ...
+
+    def other_vectors(self) -> Mapping[str, int]:
+        """Return how many memories have vectors of each other embedder; nothing for those without any."""
+        ...
+
+    def put_vectors(self, given: Sequence[Embedded]) -> int:
+        """Give memories their vectors, all in one transaction; return how many still waited for them.
+
+        One that was purged or embedded in the meantime is left out. The others are at their next version.
+        """
+        ...
+
+    def renew_codes(self, progress: Progress = lambda what, done, total: None) -> bool:
+        """Bring what is derived from vectors up to date for the current embedder, one step of it.
+
+        Return whether there was anything to do. Searches are right before and after; they are only faster.
+        `progress` is told what is done, how far it is and of how much; 0 where nobody knows. It may raise,
+        and what was begun is undone.
+        """
+        ...
+
+    def drop_vectors(self, limit: int) -> int:
+        """Remove up to `limit` vectors of other embedders than the current one; return how many."""
+        ...
+
+
+class NamedStore(Protocol):
+    """What a store promises about entities, relations and places."""
+
+    def entities(self, namespace: str, first: int = 0) -> list[EntityRecord]:
+        """Return the declared entities of a namespace in the order of their declaration, from one on."""
+        ...
+
+    def naming(self, namespace: str) -> int:
+        """Return the last change of a namespace's declared names; 0 if there was none."""
+        ...
+
+    def describe_entity(
+        self,
+        namespace: str,
+        name: str,
+        *,
+        type: str | None = None,
+        aliases: Sequence[str] | None = None,
+        description: str | None = None,
+    ) -> EntityRecord:
+        """Say what is known about an entity, new or not; None leaves a part as it is.
+
+        A merged name stands for what it was merged into. Within a namespace a folded name or alias means
+        one entity.
+        """
+        ...
+
+    def merge_entities(self, namespace: str, keep: str, other: str) -> None:
+        """Read `other` as `keep` from now on; `undo_merge` takes it back."""
+        ...
+
+    def undo_merge(self, namespace: str, name: str) -> None:
+        """Let a merged name stand for itself again; what was merged into it stays with it."""
+        ...
+
+    def relate(self, namespace: str, given: Sequence[Relation], now: datetime) -> list[Relation]:
+        """Write relations down, all or none, and return them as they are now.
+
+        Two entities, a type, a memory and a beginning make one relation: said again, it gets the new weight
+        and end. It goes when the memory that asserts it is purged.
+        """
+        ...
+
+    def unrelate(self, namespace: str, subjects: Sequence[str], type: str, objects: Sequence[str]) -> int:
+        """Remove relations between entities given by all their folded names; return how many there were.
+
+        An entity that nothing was said about but these goes as well.
+        """
+        ...
+
+    def relations(
+        self,
+        namespace: str,
+        *,
+        now: datetime | None = None,
+        as_of: datetime | None = None,
+        names: Sequence[str] | None = None,
+        since: int = 0,
+    ) -> list[Relation]:
+        """Return relations in the order in which they were said.
+
+        All of them, or those that hold at `now`, or that were believed to hold at `as_of`: by their own
+        validity and by whether the memory that asserts them may be seen, or what that only repeats (then
+        once, however many of what it repeats assert it). Only those with one of the folded `names` at an end,
+        or written after the change `since`, if given.
+        """
+        ...
+
+    def next_turn(self, namespace: str, now: datetime) -> datetime | None:
+        """Return the next moment at which a relation begins or ends to hold by itself."""
+        ...
+
+    def graph_news(self, namespace: str, since: int) -> GraphNews:
+        """Return what has happened to a namespace after the change `since`."""
+        ...
+
+    def links(self, namespace: str, first: int, slots: Sequence[int] = ()) -> Iterator[Link]:
+        """Yield what connects the given memories, and all of them from the slot `first` on."""
+        ...
+
+    def points(self, namespace: str, first: int) -> Points:
+        """Return the places of memories, from the slot `first` on."""
+        ...
+
+
+class ServedStore(Protocol):
+    """What a store promises to those who serve it: keys, answers, work that is tried again, leases."""
+
+    def add_key(self, key: ApiKey) -> None:
+        """Keep a key; its id must be new."""
+        ...
+
+    def keys(self) -> list[ApiKey]:
+        """Return every key, revoked ones too, in the order they were made."""
+        ...
+
+    def find_key(self, id: str) -> ApiKey | None:
+        """Return a key by its id, or None if nobody has it."""
+        ...
+
+    def revoke_key(self, id: str, now: datetime) -> None:
+        """End a key; one that was revoked already stays revoked since then."""
+        ...
+
+    def reply(self, caller: str, key: str) -> Reply | None:
+        """Return what a caller's request of that name was answered with, if it was."""
+        ...
+
+    def remember_reply(self, reply: Reply) -> None:
+        """Keep an answer, in place of an older one to a request of the same name.
+
+        A purge in its namespace empties its body.
+        """
+        ...
+
+    def remove_replies(self, before: datetime) -> int:
+        """Remove the answers that were given before a moment; return how many there were."""
+        ...
+
+    def tried(self, work: Callable[[], _Result]) -> _Result:
+        """Return what `work` returns, which is done again where the database gave way in the middle of it.
+
+        That is if the connection was lost, or others were in the way, and nothing of it was written. `work`
+        may read as often as it likes, and write in one transaction (:meth:`Store.together`).
+        """
+        ...
+
+    def acquire(self, kind: str, namespace: str, holder: str, seconds: float, now: datetime) -> Lease | None:
+        """Return the right to do some work for so long; None if somebody else has it.
+
+        A store that several machines share goes by a clock of its own, and not by `now`.
+        """
+        ...
+
+    def renew(self, lease: Lease, seconds: float, now: datetime) -> Lease:
+        """Return the lease with so much more time, whether or not it ran out; raise if another has it.
+
+        Raises
+        ------
+        LeaseLost
+            Somebody else has taken the work over, or it was released.
+        """
+        ...
+
+    def release(self, lease: Lease) -> None:
+        """Let others do the work; nothing happens if another has it already."""
+        ...
+
+    def leases(self) -> list[Lease]:
+        """Return what is under way, or was when a worker was last heard of, in the order it began."""
+        ...
+
+    def fenced(
+        self, lease: Lease, seconds: float, clock: Callable[[], datetime]
+    ) -> AbstractContextManager[None]:
+        """Let this thread write in the block only as long as it holds a lease; each write renews it.
+
+        A write after another has taken over raises :class:`~memorata.model.errors.LeaseLost`, and nothing
+        of it is written.
+        """
+        ...
+
+
+class LearningStore(Protocol):
+    """What a store promises about recalls that are logged, what people thought of them, and lessons."""
+
+    def log_recalls(
+        self,
+        recalls: Sequence[LoggedRecall],
+        bounds: LogBounds,
+        sightings: Sequence[Sighting] = (),
+        *,
+        patience: float | None = None,
+    ) -> None:
+        """Write recalls down, and who saw which variant, and let go of the oldest.
+
+        Memories that are gone by now are left out, and so is a namespace that has none, and a recall that saw
+        its namespace before something in it was purged: its question may name that. Unlike a memory, a
+        recall need not be on the disk when this returns. Others who write are waited for so many seconds, or
+        as long as usual; then this raises :class:`~memorata.model.errors.StoreUnavailable`.
+        """
+        ...
+
+    def recalls(
+        self,
+        namespace: str,
+        *,
+        since: datetime | None = None,
+        limit: int | None = None,
+        ids: Sequence[str] | None = None,
+    ) -> list[LoggedRecall]:
+        """Return logged recalls, the latest first."""
+        ...
+
+    def ids_of(self, namespace: str, slots: Sequence[int]) -> dict[int, str]:
+        """Return the ids of memories by slot; those that are gone are left out."""
+        ...
+
+    def react(self, namespace: str, given: Feedback) -> None:
+        """Write down what somebody said about a hit of a logged recall, with what was known of it then."""
+        ...
+
+    def reactions(self, namespace: str, *, since: datetime | None = None) -> list[Reaction]:
+        """Return what people said about hits, in the order in which they said it."""
+        ...
+
+    def sightings(self, namespace: str, experiment: str) -> list[Sighting]:
+        """Return who saw which variant of an experiment, in the order in which they did."""
+        ...
+
+    def keep_lesson(
+        self,
+        namespace: str,
+        kind: str,
+        name: str,
+        data: Mapping[str, Any],
+        evidence: Mapping[str, Any],
+        at: datetime,
+    ) -> Lesson:
+        """Write down what was learnt, as the latest version of it."""
+        ...
+
+    def lessons(
+        self, namespace: str, kind: str, name: str | None = None, *, withdrawn: bool = False
+    ) -> list[Lesson]:
+        """Return what was learnt, the latest first; what was withdrawn only if asked."""
+        ...
+
+    def withdraw_lesson(self, namespace: str, number: int, at: datetime) -> bool:
+        """Let a version hold no more; return whether it did until now."""
+        ...
+
+
+class RepeatStore(Protocol):
+    """What a store promises about what was said again, and what may not both be true."""
+
+    def same(self, namespace: str, fingerprints: Sequence[str], now: datetime) -> dict[str, list[Memory]]:
+        """Return the memories that may be seen at `now` with each of the fingerprints, oldest first.
+
+        Turns of a transcript (a speaker, a session, and a position in it) are left out.
+        """
+        ...
+
+    def unheard(self, namespace: str, content: str) -> bool:
+        """Tell whether it is certain that no memory of a namespace is repeated or contradicted by a text.
+
+        False where that is not known, or takes longer to find out than a search.
+        """
+        ...
+
+    def replaced(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
+        """Return the memories that any of the given ones superseded, in the order they were added."""
+        ...
+
+    def repeat(
+        self, namespace: str, given: Sequence[Repeat], terms_of: Callable[[Memory], Terms] | None = None
+    ) -> None:
+        """Supersede memories that repeat others, and note it; all or none.
+
+        Both ends must be current. One that repeats a younger memory held until that began, and is listed in
+        its `supersedes`; one that repeats an older memory is linked by its own `superseded_by` alone. The one
+        that stays gains mentions and confidence as the note says. Where `terms_of` tells the words of a
+        memory, it also takes over what is known only of the other (:mod:`memorata.store.taking_over`).
+        """
+        ...
+
+    def relink(self, namespace: str, links: Sequence[Linked]) -> None:
+        """Say which memories took the place of which, as another store has it; all or none.
+
+        Until when each of them held stays as it is. Nobody may lead back to where they began.
+        """
+        ...
+
+    def repeats(
+        self, namespace: str, *, of: Sequence[str] | None = None, run: int | None = None
+    ) -> list[Repeat]:
+        """Return notes of repeats, in the order in which they were made."""
+        ...
+
+    def start_run(self, namespace: str, strategy: str, now: datetime) -> Run:
+        """Begin a run that supersedes duplicates, or go on with the last one if it was interrupted."""
+        ...
+
+    def finish_run(self, namespace: str, number: int, now: datetime) -> None:
+        """Say that a run is done."""
+        ...
+
+    def runs(self, namespace: str) -> list[Run]:
+        """Return the runs over a namespace, the latest first."""
+        ...
+
+    def undo_run(
+        self,
+        namespace: str,
+        number: int,
+        now: datetime,
+        terms_of: Callable[[Memory], Terms] | None = None,
+    ) -> Undone:
+        """Take back what a run did, in one transaction.
+
+        A confidence that has changed since stays; so does what repeats a memory that was superseded in the
+        meantime. What was taken over is given back where `terms_of` tells the words of a memory.
+        """
+        ...
+
+    def note_contradictions(self, namespace: str, given: Sequence[Contradiction]) -> None:
+        """Note that memories may contradict others; what is noted already stays as it is."""
+        ...
+
+    def contradictions(
+        self, namespace: str, *, id: str | None = None, settled: bool = False
+    ) -> list[Contradiction]:
+        """Return what was noted about one memory or about all, in the order in which it was.
+
+        Without `settled` only what nobody decided, between memories that are neither forgotten nor
+        superseded.
+        """
+        ...
+
+    def settle_contradiction(self, namespace: str, given: Contradiction) -> None:
+        """Write a decision down; with ``"contradicts"`` the newer memory supersedes the older one.
+
+        Both must be current for that, and the newer must have been added after the older.
+        """
+        ...

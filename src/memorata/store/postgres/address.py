@@ -1,0 +1,142 @@
+"""The address of a server: told from the path of a file, checked, and shown without its password."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+from urllib.parse import parse_qs
+
+from memorata.model.errors import InvalidArgument, MissingExtra
+
+SCHEMES: Final = ("postgresql://", "postgres://")
+_EXAMPLE: Final = "postgresql://user@host:5432/database"
+_NO_PORT: Final = re.compile(r":(?!\d*(?:[/,]|$))[^\]/,]*(?=[/,]|$)")
+"""What stands where a port does and is none: a password, if somebody forgot the host."""
+_HIDDEN: Final = "***"
+_SECRET: Final = ("password", "sslpassword", "passfile")
+
+
+def is_address(path: object) -> bool:
+    """Return whether something names a server rather than a file.
+
+    Examples
+    --------
+    >>> is_address("postgresql://localhost/memories"), is_address("memories.db")
+    (True, False)
+    """
+    return isinstance(path, str) and path.lower().startswith(SCHEMES)
+
+
+def shown(url: str) -> str:
+    """Return an address as people may see it: who, where and which database, and no password.
+
+    Examples
+    --------
+    >>> shown("postgresql://anna:secret@db.example.org:6432/memories?sslmode=require")
+    'postgresql://anna@db.example.org:6432/memories'
+    >>> shown("postgresql:///memories?host=/run/postgresql&password=secret")
+    'postgresql:///memories (at /run/postgresql)'
+    """
+    rest, _, options = url.partition("://")[2].partition("?")
+    # What stands before the last @ may be a password with anything in it.
+    before, at, where = rest.rpartition("@")
+    where = _NO_PORT.sub("", where)
+    socket = parse_qs(options).get("host", [""])[0]
+    return f"postgresql://{before.partition(':')[0]}{at}{where}" + (f" (at {socket})" if socket else "")
+
+
+class ServerAddress:
+    """The address of a server where otherwise the path of a file stands; as text it has no password.
+
+    Examples
+    --------
+    >>> str(ServerAddress("postgresql://anna:secret@localhost/memories"))
+    'postgresql://anna@localhost/memories'
+    """
+
+    __slots__ = ("url",)
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def __str__(self) -> str:
+        return shown(self.url)
+
+    def __repr__(self) -> str:
+        return f"ServerAddress({shown(self.url)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ServerAddress) and other.url == self.url
+
+    def __hash__(self) -> int:
+        return hash(self.url)
+
+    def exists(self) -> bool:
+        """Return that there is something to look into; whether there is, the server knows."""
+        return True
+
+    is_file = exists
+
+    def resolve(self) -> ServerAddress:
+        """Return the same address, which is the only way to write it."""
+        return self
+
+
+def address_of(path: str | Path | ServerAddress) -> str | None:
+    """Return the address that a path is, password and all; None for that of a file."""
+    if isinstance(path, ServerAddress):
+        return path.url
+    return str(path) if is_address(path) else None
+
+
+def parsed(url: str) -> dict[str, str]:
+    """Return the parts of an address, or say what one looks like.
+
+    Examples
+    --------
+    >>> parsed("postgresql://anna@localhost/memories")
+    {'user': 'anna', 'dbname': 'memories', 'host': 'localhost'}
+    >>> parsed("postgresql://anna:secret@localhost:port/memories")
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: the address of the database must be such as
+    'postgresql://user@host:5432/database' (its port is a number, and special characters of a password are
+    written as %40 for @), got '(not shown, for it may hold a password)'
+    """
+    try:
+        import psycopg
+        from psycopg.conninfo import conninfo_to_dict
+    except ImportError as error:
+        raise MissingExtra("A store on PostgreSQL", "'memorata[postgres]'") from error
+    try:
+        known = {name: str(value) for name, value in conninfo_to_dict(url).items() if value is not None}
+        port = known.get("port", "")
+        # libpq looks at ports, of which there may be several, only when it connects.
+        sound = all(each.isascii() and each.isdigit() for each in port.split(",")) if port else True
+    except psycopg.ProgrammingError:
+        # What libpq says repeats the address.
+        sound = False
+    if not sound:
+        raise InvalidArgument(
+            "the address of the database",
+            "(not shown, for it may hold a password)",
+            f"such as {_EXAMPLE!r} (its port is a number, and special characters of a password are written "
+            "as %40 for @)",
+        )
+    return known
+
+
+def without_secrets(text: str, url: str) -> str:
+    """Return a message in which no secret of the address stands.
+
+    Examples
+    --------
+    >>> without_secrets("no user tom with hunter2", "postgresql://tom:hunter2@localhost/m")
+    'no user tom with ***'
+    """
+    known = parsed(url)
+    for name in _SECRET:
+        if known.get(name):
+            text = text.replace(known[name], _HIDDEN)
+    return text

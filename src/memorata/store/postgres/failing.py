@@ -1,0 +1,116 @@
+"""What went wrong with a server, in our words: each error says what to do, and none shows a password."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import psycopg
+from psycopg import errors
+
+from memorata.model.errors import ServerUnsuitable, StoreCorrupt, StoreError, StoreUnavailable
+from memorata.store.postgres.address import shown, without_secrets
+
+
+class ConnectionLost(StoreUnavailable):
+    """The connection ended before the work was done; nothing of it was written."""
+
+
+class CommitUnsure(StoreUnavailable):
+    """The connection ended while the work was being committed.
+
+    `transaction` can be asked about, which was `begun` then by the server's clock, in POSIX seconds; it would
+    have been the write number `writes` of the writer `number`.
+    """
+
+    def __init__(self, message: str, transaction: str, number: int, writes: int, begun: float) -> None:
+        self.transaction = transaction
+        self.number = number
+        self.writes = writes
+        self.begun = begun
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[CommitUnsure], tuple[str, str, int, int, float]]:
+        """Pickle by the constructor's arguments."""
+        return type(self), (str(self), self.transaction, self.number, self.writes, self.begun)
+
+
+class Contended(StoreUnavailable):
+    """Two transactions got in each other's way, and this one was undone; it can be done again."""
+
+
+_AGAIN: Final = (errors.SerializationFailure, errors.DeadlockDetected)
+_LOST: Final = (errors.AdminShutdown, errors.CrashShutdown, errors.IdleInTransactionSessionTimeout)
+
+
+def ours(error: psycopg.Error, url: str, *, broken: bool) -> StoreError:
+    """Return an error of the server, or of the way there, as one of ours.
+
+    Parameters
+    ----------
+    error
+        What psycopg raised.
+    url
+        The address, which is shown without its password.
+    broken
+        Whether the connection is gone.
+    """
+    name, said = shown(url), said_by(error, url)
+    match error:
+        case _ if isinstance(error, _AGAIN):
+            return Contended(f"{name}: others kept writing to the same memories ({said}); try again")
+        case _ if broken or isinstance(error, _LOST):
+            return ConnectionLost(
+                f"the connection to {name} was lost ({said}); nothing of this was written. Try again, and "
+                "look at the server if it happens again"
+            )
+        case errors.QueryCanceled():
+            return StoreUnavailable(
+                f"{name} took too long to answer ({said}); it may be overloaded; try again"
+            )
+        case errors.LockNotAvailable():
+            return StoreUnavailable(f"{name}: others kept these memories locked for too long; try again")
+        case errors.DiskFull() | errors.OutOfMemory():
+            return StoreUnavailable(f"{name} is out of space ({said}); nothing was written; free some")
+        case errors.ProgramLimitExceeded():
+            return StoreError(
+                f"{name}: something is longer than the server can hold ({said}); nothing was written; "
+                "give it a shorter name"
+            )
+        case errors.InsufficientPrivilege():
+            return ServerUnsuitable(
+                f"{name}: the user lacks a right ({said}); the owner of the tables can give it with "
+                "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA … TO …"
+            )
+        case errors.ReadOnlySqlTransaction():
+            return StoreUnavailable(
+                f"{name} can only be read ({said}); if it is a replica, name the primary; if not, "
+                "default_transaction_read_only is on for this user or database: ALTER ROLE … SET it off"
+            )
+        case errors.UndefinedTable() | errors.UndefinedColumn():
+            return StoreCorrupt(
+                f"{name} lacks tables that its migrations say it has ({said}); restore a backup, or name "
+                "another database or schema"
+            )
+    return StoreError(f"{name}: {said}")
+
+
+def said_by(error: psycopg.Error, url: str) -> str:
+    """Return what the server, or the way there, says about an error, in one line and without a secret."""
+    return without_secrets(" ".join((error.diag.message_primary or str(error)).split()), url)
+
+
+def unreachable(error: psycopg.Error, url: str) -> StoreError:
+    """Return why a connection could not be made, as one of our errors."""
+    name, said = shown(url), said_by(error, url)
+    # A server that refuses at the door tells why in words only: psycopg knows no code then.
+    if "does not exist" in said and "database" in said:
+        return ServerUnsuitable(
+            f"there is no such database at {name}; make it with createdb, or name another"
+        )
+    if "authentication failed" in said or "no password supplied" in said or "pg_hba" in said:
+        return ServerUnsuitable(
+            f"{name} does not let this user in ({said}); check the user and the password in the address"
+        )
+    return StoreUnavailable(
+        f"{name} cannot be reached ({said}); check the host and the port, and that the server is running"
+    )

@@ -1,0 +1,168 @@
+"""Making a server ready: what it must have, and the migrations it has not seen yet.
+
+Any number of processes may start at once: migrations run in one transaction under an advisory lock, so the
+first does the work and the others wait and find it done. A migration that fails leaves everything as it was.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import psycopg
+from psycopg import Connection, errors
+from psycopg.rows import TupleRow
+
+from memorata.model.errors import ServerUnsuitable, StoreTooNew, StoreUnavailable
+from memorata.store.postgres.address import parsed, shown
+from memorata.store.postgres.failing import ours, said_by, unreachable
+from memorata.store.postgres.schema import MIGRATIONS
+
+OLDEST: Final = 15
+"""The oldest server that is supported: older ones compare lists that are to be left out one by one."""
+OLDEST_PGVECTOR: Final = (0, 8)
+"""Before that, a search with a filter could come back with too little."""
+_EXTENSION: Final = "vector"
+_LOCK: Final = 0x52434C54_0000
+_SECONDS: Final = 10
+_PATIENCE: Final = 60
+"""For how many seconds locks of others are waited for: whoever waits for one holds up all who come after."""
+
+
+def made_ready(
+    url: str, *, must_exist: bool = False, scripts: tuple[str, ...] = MIGRATIONS
+) -> tuple[int, int]:
+    """Check a server, run the migrations it has not seen, and return the schema's number before and after.
+
+    Parameters
+    ----------
+    url
+        The address.
+    must_exist
+        Whether a database without our tables is an error.
+    scripts
+        All migrations, from the first.
+
+    Raises
+    ------
+    ServerUnsuitable
+        It is too old, lacks pgvector or UTF-8, or does not let this user in or make tables.
+    StoreTooNew
+        A newer Memorata has migrated it.
+    StoreUnavailable
+        It cannot be reached, or has no memories though it must.
+    """
+    parsed(url)
+    try:
+        connection = psycopg.connect(url, autocommit=True, connect_timeout=_SECONDS)
+    except psycopg.OperationalError as error:
+        raise unreachable(error, url) from error
+    with connection:
+        try:
+            if must_exist and not schema_number(connection):
+                raise StoreUnavailable(
+                    f"there are no memories at {shown(url)} yet; check the database and the schema"
+                )
+            _check(connection, url)
+            with connection.transaction():
+                # However long it takes, and whatever limit the user has.
+                connection.execute(
+                    f"SET LOCAL lock_timeout = '{_PATIENCE}s'; SET LOCAL statement_timeout = 0", prepare=False
+                )
+                connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+                return _migrate(connection, url, scripts)
+        except errors.LockNotAvailable as error:
+            raise StoreUnavailable(
+                f"{shown(url)}: another process makes the tables, brings them up to date or keeps them "
+                f"locked, and has not ended for {_PATIENCE} s; nothing was changed; try again when it has"
+            ) from error
+        except psycopg.Error as error:
+            raise ours(error, url, broken=connection.broken) from error
+
+
+def schema_number(connection: Connection[TupleRow]) -> int:
+    """Return the number of the last migration that ran; 0 for a database without our tables."""
+    row = connection.execute("SELECT to_regclass('memorata_schema') IS NOT NULL").fetchone()
+    if row is None or not row[0]:
+        return 0
+    row = connection.execute("SELECT coalesce(max(number), 0) FROM memorata_schema").fetchone()
+    return int((row or (0,))[0])
+
+
+def _check(connection: Connection[TupleRow], url: str) -> None:
+    name, version = shown(url), connection.info.server_version
+    if version < OLDEST * 10_000:
+        raise ServerUnsuitable(
+            f"{name} runs PostgreSQL {version // 10_000}, and {OLDEST} or newer is needed; upgrade the server"
+        )
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise ServerUnsuitable(
+            f"{name} holds texts as {encoding}, which cannot hold every text; make a database with "
+            "CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
+        )
+    found = _pgvector(connection)
+    if found is None:
+        _make_extension(connection, url)
+        found = _pgvector(connection)
+    numbers = tuple(int(part) for part in (found or "0").split(".")[:2])
+    if numbers < OLDEST_PGVECTOR:
+        raise ServerUnsuitable(
+            f"{name} has pgvector {found}, and 0.8 or newer is needed; upgrade it, then run "
+            "ALTER EXTENSION vector UPDATE"
+        )
+
+
+def _pgvector(connection: Connection[TupleRow]) -> str | None:
+    row = connection.execute(
+        "SELECT extversion FROM pg_extension WHERE extname = %s", (_EXTENSION,)
+    ).fetchone()
+    return None if row is None else str(row[0])
+
+
+def _make_extension(connection: Connection[TupleRow], url: str) -> None:
+    try:
+        connection.execute(f"CREATE EXTENSION IF NOT EXISTS {_EXTENSION}")
+    except errors.InsufficientPrivilege as error:
+        raise ServerUnsuitable(
+            f"{shown(url)} has pgvector, but it is not switched on in this database and this user may not do "
+            "it; let a superuser run CREATE EXTENSION vector in it"
+        ) from error
+    except (errors.UndefinedFile, errors.FeatureNotSupported) as error:
+        raise ServerUnsuitable(
+            f"{shown(url)} lacks the extension pgvector; install it on the server (postgresql-… -pgvector in "
+            "most distributions, or choose it with your provider), then run CREATE EXTENSION vector"
+        ) from error
+    except errors.UniqueViolation:
+        # Another process was making it at the same moment.
+        return
+
+
+def _migrate(connection: Connection[TupleRow], url: str, scripts: tuple[str, ...]) -> tuple[int, int]:
+    found = schema_number(connection)
+    if found > len(scripts):
+        raise StoreTooNew(
+            f"{shown(url)} was migrated by a newer Memorata (schema {found}, this one knows "
+            f"{len(scripts)}); upgrade with `pip install --upgrade memorata`"
+        )
+    if found == len(scripts):
+        return found, found
+    try:
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS memorata_schema "
+            "(number INTEGER PRIMARY KEY, applied_at TIMESTAMPTZ NOT NULL DEFAULT now())"
+        )
+        for number, script in enumerate(scripts[found:], found + 1):
+            connection.execute(script, prepare=False)
+            connection.execute("INSERT INTO memorata_schema (number) VALUES (%s)", (number,))
+    except errors.InvalidSchemaName as error:
+        raise ServerUnsuitable(
+            f"{shown(url)}: of the schemas in the search path there is none that this user may use "
+            f"({said_by(error, url)}); let the owner run CREATE SCHEMA … or GRANT CREATE, USAGE ON SCHEMA … "
+            "TO …, or name another with ?options=-csearch_path%3D…"
+        ) from error
+    except errors.InsufficientPrivilege as error:
+        raise ServerUnsuitable(
+            f"{shown(url)}: this user may not make tables ({said_by(error, url)}); let the owner run "
+            "GRANT CREATE, USAGE ON SCHEMA … TO …, or open it once as a user who may"
+        ) from error
+    return found, len(scripts)

@@ -1,0 +1,86 @@
+"""Tables in partitions: every table that belongs to a namespace, split by a hash of the namespace's number.
+
+One server does not need it. It bounds the size of each table and index, so that vacuuming, dumping and
+building an index work on parts; and parts can be kept on disks, or moved to servers, of their own. Since the
+number comes first in every key, all rows of a namespace are in the same part of each table, and a recall
+reads only those.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import psycopg
+
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument, ServerUnsuitable
+from memorata.store.postgres.address import parsed, shown
+from memorata.store.postgres.failing import unreachable
+from memorata.store.postgres.migrating import made_ready, schema_number
+from memorata.store.postgres.schema import MIGRATIONS, OWNED
+
+MOST: Final = 1024
+OLDEST: Final = 17
+"""Before, no server gave out the numbers of partitioned tables by itself (identity columns)."""
+
+
+def make_partitioned(url: str, partitions: int) -> None:
+    """Make our tables in a database that has none, in partitions; afterwards it is opened like any other.
+
+    Parameters
+    ----------
+    url
+        The address of the database.
+    partitions
+        How many parts each table has, 1 to 1024. It stays as it is: choose it for the largest you expect,
+        a few for each processor of the server.
+
+    Raises
+    ------
+    InvalidArgument
+        There are tables of ours already: copy the memories to a new database instead (``memorata copy``).
+    ServerUnsuitable
+        It is older than PostgreSQL 17, or as :func:`~memorata.store.postgres.migrating.made_ready` says.
+    """
+    if checks.whole("partitions", partitions, 1) > MOST:
+        raise InvalidArgument("partitions", partitions, f"at most {MOST}")
+    parsed(url)
+    try:
+        connection = psycopg.connect(url, autocommit=True)
+    except psycopg.OperationalError as error:
+        raise unreachable(error, url) from error
+    with connection:
+        version, known = connection.info.server_version, schema_number(connection)
+    if known:
+        raise InvalidArgument(
+            "url", shown(url), "a database without our tables; copy the memories there (memorata copy)"
+        )
+    if version < OLDEST * 10_000:
+        raise ServerUnsuitable(
+            f"{shown(url)} runs PostgreSQL {version // 10_000}, and partitions need {OLDEST} or newer; "
+            "upgrade the server, or open it without partitions"
+        )
+    made_ready(url, scripts=tuple(partitioned(script, partitions) for script in MIGRATIONS))
+
+
+def partitioned(script: str, partitions: int) -> str:
+    """Return a migration that makes the tables of namespaces in partitions.
+
+    Examples
+    --------
+    >>> print(partitioned("CREATE TABLE sessions (namespace BIGINT);", 2))
+    CREATE TABLE sessions (namespace BIGINT) PARTITION BY HASH (namespace);
+    CREATE TABLE sessions_0 PARTITION OF sessions FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+    CREATE TABLE sessions_1 PARTITION OF sessions FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+    """
+
+    def split(found: re.Match[str]) -> str:
+        parts = "".join(
+            f"\nCREATE TABLE {found['name']}_{number} PARTITION OF {found['name']} "
+            f"FOR VALUES WITH (MODULUS {partitions}, REMAINDER {number});"
+            for number in range(partitions)
+        )
+        return f"{found['table']} PARTITION BY HASH (namespace);{parts}"
+
+    return re.sub(rf"(?P<table>CREATE TABLE (?P<name>{'|'.join(OWNED)}) \([^;]*\));", split, script)

@@ -1,0 +1,164 @@
+"""A replica: another server that repeats what the first one writes, to read from.
+
+What is read there may be older than what was written a moment ago. How far a replica has come is known by
+its place in the log of the server (``pg_last_wal_replay_lsn``): whoever asks for all that was written waits,
+for a short time, until the place of the first server is reached, and then asks that one. A replica that is
+away, too far behind or no replica at all is not asked; after it did not answer it is left alone for a while,
+so that not everybody waits for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic, sleep
+from typing import Final, TypeVar
+
+from memorata.model.errors import IndexCorrupt, ServerUnsuitable, StoreCorrupt, StoreUnavailable
+from memorata.store.postgres.address import shown
+from memorata.store.postgres.connection import Server
+from memorata.store.postgres.database import Database
+from memorata.store.postgres.failing import Contended
+
+_Result = TypeVar("_Result")
+
+LAG: Final = 10.0
+"""How many seconds a replica may be behind."""
+PATIENCE: Final = 1.0
+"""For how many seconds a replica, or what it has not repeated yet, is waited for."""
+_ALONE: Final = 10.0
+_PAUSE: Final = 0.005
+_STANDING: Final = """
+    SELECT pg_is_in_recovery(),
+        pg_last_wal_replay_lsn() >= %s::pg_lsn,
+        CASE WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn()
+            AND EXISTS (SELECT 1 FROM pg_stat_wal_receiver) THEN 0
+        ELSE extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) END::float8
+"""
+"""Whether it is a replica, whether it has reached a place, and how many seconds it is behind.
+
+One that has repeated all it was sent is not behind, however long ago the last write was.
+"""
+
+
+class Behind(StoreUnavailable):
+    """A replica cannot be used now."""
+
+
+class Replica:
+    """A replica of a server, for reading.
+
+    Parameters
+    ----------
+    url
+        The address.
+    connections
+        How many connections are kept at most.
+    lag
+        How many seconds it may be behind.
+    patience
+        For how many seconds it, or what it has not repeated yet, is waited for.
+    statement_seconds
+        How long one statement may take.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        connections: int = 10,
+        lag: float = LAG,
+        patience: float = PATIENCE,
+        statement_seconds: float = 30.0,
+    ) -> None:
+        self.name = shown(url)
+        self._lag = lag
+        self._patience = patience
+        self._away_until = 0.0
+        self._database = Database(
+            url, connections=connections, patience=patience, statement_seconds=statement_seconds
+        )
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._database.close()
+
+    def state(self) -> str:
+        """Return whether it is used, in words."""
+        try:
+            with self.reading(None):
+                return f"{self.name} answers"
+        except (StoreUnavailable, ServerUnsuitable) as error:
+            return str(error)
+
+    @contextmanager
+    def reading(self, place: str | None) -> Iterator[Server]:
+        """Run the block on one consistent view of it, at or after a place in the log of the first server.
+
+        Raises
+        ------
+        StoreUnavailable
+            It is away, or too far behind, or no replica.
+        """
+        if monotonic() < self._away_until:
+            raise Behind(f"the replica {self.name} did not answer a moment ago")
+        # Not before somebody reads: who only writes need not know whether it is there.
+        self._database.open()
+        try:
+            with self._database.pool.borrowed() as connection:
+                self._check(connection, place)
+                with self._database.looking(connection):
+                    yield connection
+        except (Behind, Contended):
+            raise
+        except (StoreUnavailable, ServerUnsuitable):
+            self._away_until = monotonic() + _ALONE
+            raise
+
+    def _check(self, connection: Server, place: str | None) -> None:
+        until = monotonic() + self._patience
+        while True:
+            with self._database.pool.translated(connection):
+                row = connection.execute(_STANDING, (place or "0/0",)).fetchone()
+            assert row is not None  # a SELECT without a table gives one
+            is_replica, reached, seconds = row
+            if not is_replica:
+                raise Behind(f"{self.name} is no replica (any more)")
+            if reached and seconds is not None and seconds <= self._lag:
+                return
+            if reached or monotonic() > until:
+                raise Behind(
+                    f"the replica {self.name} is "
+                    + ("an unknown time" if seconds is None else f"{seconds:.1f} s")
+                    + " behind"
+                )
+            sleep(_PAUSE)
+
+
+class ReplicaStore:
+    """What :class:`~memorata.store.port.Store` promises about reading from a replica."""
+
+    _database: Database
+    _durable: bool
+    _replica: Replica | None = None
+
+    def relaxed(self, work: Callable[[], _Result], *, fresh: bool = False) -> tuple[_Result, str]:
+        """Return what `work` reads, perhaps from a replica, and why it was not if it should have been."""
+        replica = self._replica
+        if replica is None or self._database.is_inside:
+            return work(), ""
+        try:
+            place = self._database.read(self._place) if fresh else None
+            with self._database.elsewhere(lambda: replica.reading(place)):
+                return work(), ""
+        except (StoreUnavailable, StoreCorrupt, ServerUnsuitable, IndexCorrupt) as error:
+            why = str(error)
+        return work(), f"read from the primary: {why}"
+
+    def _place(self, connection: Server) -> str:
+        """Return a place in the log of the first server that is after all that was acknowledged."""
+        # What need not survive a crash is acknowledged before it is in the files of the log.
+        function = "pg_current_wal_flush_lsn" if self._durable else "pg_current_wal_insert_lsn"
+        row = connection.execute(f"SELECT {function}()::text").fetchone()
+        assert row is not None  # a SELECT without a table gives one
+        return str(row[0])

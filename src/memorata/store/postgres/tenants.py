@@ -1,0 +1,97 @@
+"""Tenants: users of the database who see some namespaces, and for whom nothing else exists.
+
+Each tenant connects as a user of its own. Row-level security holds for every statement of theirs, whoever
+writes it: the store, another program, or a person with a prompt. What belongs to nobody (settings, embedders)
+they may read; keys they may not. They need no right to make tables: the owner has made them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import psycopg
+from psycopg import sql
+
+from memorata.model.errors import InvalidArgument
+from memorata.model.namespace import namespace as checked_namespace
+from memorata.store.postgres.failing import ours, unreachable
+from memorata.store.postgres.schema import OWNED
+
+_WRITTEN: Final = (*OWNED, "namespaces", "replies", "leases", "writers", "recall_bytes", "purges")
+_READ: Final = ("memorata_schema", "settings", "embedders")
+
+
+def admit(url: str, role: str, namespace: str) -> None:
+    """Let a user of the database be a tenant of a namespace, and of all below it.
+
+    Parameters
+    ----------
+    url
+        The address, as the owner of the tables.
+    role
+        The user, who must exist, and must be neither a superuser nor the owner.
+    namespace
+        Whose memories they may see and write.
+    """
+    realm = checked_namespace("namespace", namespace)
+    try:
+        connection = psycopg.connect(url, autocommit=True)
+    except psycopg.OperationalError as error:
+        raise unreachable(error, url) from error
+    with connection:
+        try:
+            _check(connection, role)
+            with connection.transaction():
+                user = sql.Identifier(role)
+                for rights, tables in (("SELECT, INSERT, UPDATE, DELETE", _WRITTEN), ("SELECT", _READ)):
+                    connection.execute(
+                        sql.SQL("GRANT {} ON {} TO {}").format(
+                            sql.SQL(rights), sql.SQL(", ").join(map(sql.Identifier, tables)), user
+                        )
+                    )
+                connection.execute(
+                    sql.SQL("GRANT USAGE, SELECT ON SEQUENCE change_numbers, lease_numbers TO {}").format(
+                        user
+                    )
+                )
+                schema = connection.execute("SELECT current_schema()").fetchone()
+                assert schema is not None  # the tables are in one
+                connection.execute(
+                    sql.SQL("GRANT USAGE ON SCHEMA {} TO {}").format(sql.Identifier(schema[0]), user)
+                )
+                connection.execute(
+                    "INSERT INTO tenants (role, realm) VALUES (%s, %s) ON CONFLICT DO NOTHING", (role, realm)
+                )
+        except psycopg.Error as error:
+            raise ours(error, url, broken=connection.broken) from error
+
+
+def dismiss(url: str, role: str, namespace: str) -> None:
+    """Let a tenant see a namespace no more; the change holds for connections that are open, too."""
+    realm = checked_namespace("namespace", namespace)
+    try:
+        connection = psycopg.connect(url, autocommit=True)
+    except psycopg.OperationalError as error:
+        raise unreachable(error, url) from error
+    with connection:
+        try:
+            gone = connection.execute("DELETE FROM tenants WHERE role = %s AND realm = %s", (role, realm))
+        except psycopg.Error as error:
+            raise ours(error, url, broken=connection.broken) from error
+    if not gone.rowcount:
+        raise InvalidArgument("role", role, f"a tenant of {namespace!r}")
+
+
+def _check(connection: psycopg.Connection[tuple[object, ...]], role: str) -> None:
+    row = connection.execute(
+        "SELECT rolsuper OR rolbypassrls OR pg_has_role(oid, "
+        "(SELECT relowner FROM pg_class WHERE oid = 'memories'::regclass), 'MEMBER') "
+        "FROM pg_roles WHERE rolname = %s",
+        (role,),
+    ).fetchone()
+    if row is None:
+        raise InvalidArgument("role", role, "a user of the database; make one with CREATE ROLE … LOGIN")
+    if row[0]:
+        raise InvalidArgument(
+            "role", role, "a user whom row-level security holds back: no superuser, and not the owner"
+        )

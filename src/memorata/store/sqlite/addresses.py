@@ -1,0 +1,322 @@
+"""Where memories with a fingerprint are, and vectors of a text: addresses by hash, in sorted runs.
+
+Those of memories that come one by one wait in a small table until a segment is written, or a batch brings
+enough to make a run of; neighbouring runs of a size become one (:mod:`memorata.index.addresses`). All of it
+happens inside the transaction of the write that caused it. An address may be left of a memory that was
+superseded, and of a vector that is gone: who looks one up reads what is there. None is ever missing of a
+current memory that is no turn of a transcript, nor of a vector.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from memorata.index.addresses import Addresses, Keys, Places
+from memorata.model.errors import IndexCorrupt
+from memorata.store.room import NAMESPACES, SLOTS
+from memorata.store.sqlite.hashes import digest_keys, fingerprint_keys
+from memorata.store.sqlite.rows import marks
+
+RUN: Final = 256
+"""From how many on those that are added together become a run."""
+_MOST: Final = 2**20
+"""The most that runs are merged to."""
+_FAN_OUT: Final = 8
+_LEAST: Final = 4_096
+"""A run of fewer is of the first size, one of eight times as many of the next."""
+_AT_ONCE: Final = 500
+_RECENT: Final = 1_000
+"""How many of the last memories of a namespace may have been added just now."""
+_BLOCK: Final = 100_000
+PLAIN: Final = "superseded_by IS NULL AND (speaker = '' OR session = '' OR position IS NULL)"
+"""Current, and no turn of a transcript, which is an event and no duplicate of another."""
+_SAID: Final = "SELECT number, CAST(fingerprint AS BLOB) FROM memories"
+"""As bytes: a damaged text cannot be read, and is for `check` to tell."""
+_NEWEST: Final = "SELECT number FROM address_runs ORDER BY number DESC LIMIT 1"
+_Gone = Callable[[Addresses], npt.NDArray[np.bool_]]
+_LOG: Final = logging.getLogger(__name__)
+
+
+def add_few(connection: sqlite3.Connection, found: Iterable[tuple[int, int]]) -> None:
+    """Add hashes and their places to those that wait to become a run, inside a write transaction."""
+    connection.executemany("INSERT OR IGNORE INTO new_addresses (key, place) VALUES (?, ?)", found)
+
+
+def add(connection: sqlite3.Connection, keys: Keys, places: Places, *, together: bool = False) -> None:
+    """Add addresses; as a run if they are many, or many wait, or all that wait are to become one `together`.
+
+    Inside a write transaction.
+    """
+    if len(keys) < RUN and not together:
+        add_few(connection, zip(keys.tolist(), places.tolist(), strict=True))
+        (there,) = connection.execute("SELECT count(*) FROM new_addresses").fetchone()
+        if there < 2 * RUN:
+            return
+    try:
+        run = Addresses.joined([_waiting(connection), Addresses.of(keys, places)])
+        connection.execute("DELETE FROM new_addresses")
+        if len(run):
+            _write(connection, run)
+        while _merge_newest(connection):
+            pass
+    except IndexCorrupt as error:
+        make_anew(connection, error)
+        # Their rows may be still to come.
+        add_few(connection, zip(keys.tolist(), places.tolist(), strict=True))
+
+
+class Book:
+    """The runs of a file, as far as this process has read them.
+
+    What waits is looked at before the runs, so that nobody who makes a run of it meanwhile hides it from who
+    looks outside a transaction.
+    """
+
+    def __init__(self) -> None:
+        self._runs: dict[tuple[int, int], Addresses] = {}
+
+    def found(self, connection: sqlite3.Connection, wanted: Keys, most: int | None = None) -> Addresses:
+        """Return the addresses with one of some hashes, of each run no more than `most` of one.
+
+        Raises
+        ------
+        IndexCorrupt
+            A run cannot be read.
+        """
+        wanted = np.unique(wanted)
+        values = wanted.tolist()
+        waiting: list[tuple[int, int]] = []
+        for start in range(0, len(values), _AT_ONCE):
+            some = values[start : start + _AT_ONCE]
+            waiting += connection.execute(
+                f"SELECT key, place FROM new_addresses WHERE key IN ({marks(some)}) ORDER BY key, place", some
+            ).fetchall()
+        parts = [_table(waiting), *(run.found(wanted, most) for run in self.runs(connection))]
+        return Addresses.joined([part for part in parts if len(part)] or parts[:1])
+
+    def of_one(self, connection: sqlite3.Connection, key: int) -> list[int]:
+        """Return the places of one hash, in no order; as :meth:`found`, where there is one to look for."""
+        rows = connection.execute("SELECT key, place FROM new_addresses WHERE key = ?", (key,)).fetchall()
+        places: list[int] = _table(rows).places.tolist()
+        for run in self.runs(connection):
+            places += run.of_one(key)
+        return places
+
+    def runs(self, connection: sqlite3.Connection) -> Iterable[Addresses]:
+        """Return all runs as they are in the connection's view."""
+        while True:
+            # A number is given out again where the transaction that had it was undone; its checksum tells.
+            there = connection.execute("SELECT number, checksum FROM address_runs").fetchall()
+            if self._runs.keys() == set(there):
+                return self._runs.values()
+            known = self._runs | _read(connection, [key[0] for key in there if key not in self._runs])
+            # Outside a transaction one may have been merged meanwhile; then there is another to be read.
+            self._runs = {key: known[key] for key in there if key in known}
+
+
+def remove(connection: sqlite3.Connection, places: Places) -> None:
+    """Remove all addresses of some places: a hash can tell what was said to who guesses it."""
+    _rewrite(connection, lambda run: np.isin(run.places, places))
+
+
+def remove_namespace(connection: sqlite3.Connection, number: int) -> None:
+    """Remove all addresses of a namespace."""
+    _rewrite(connection, lambda run: run.places // SLOTS % NAMESPACES == number)
+
+
+def keep_vectors_of(connection: sqlite3.Connection, embedder: int) -> None:
+    """Remove the addresses of the vectors of all other embedders."""
+
+    def others(run: Addresses) -> npt.NDArray[np.bool_]:
+        whose = run.places // (SLOTS * NAMESPACES)
+        gone: npt.NDArray[np.bool_] = (whose > 0) & (whose != embedder)
+        return gone
+
+    _rewrite(connection, others)
+
+
+def add_current(connection: sqlite3.Connection, numbers: Sequence[int]) -> None:
+    """Add the addresses of memories that are current again, which may have been left out before."""
+    keys, places = _said(connection, numbers)
+    add(connection, keys, places)
+
+
+def leave_out(connection: sqlite3.Connection, numbers: Sequence[int]) -> None:
+    """Remove addresses of memories of one namespace that were superseded as soon as they were written.
+
+    Otherwise what is said thousands of times would have thousands of addresses, of which one is wanted.
+    """
+    if not numbers:
+        return
+    (slots,) = connection.execute(
+        "SELECT slots FROM namespaces WHERE number = ?", (numbers[0] // SLOTS,)
+    ).fetchone()
+    recent = [number for number in numbers if number % SLOTS >= slots - _RECENT]
+    if not recent:
+        return
+    repeated = Addresses(*_said(connection, recent))
+    if _remove_waiting(connection, repeated) < len(repeated):
+        _rewrite_runs(connection, lambda run: np.isin(run.places, repeated.places), _NEWEST)
+
+
+def rebuild(connection: sqlite3.Connection) -> None:
+    """Make all addresses anew from the memories and the vectors."""
+    connection.execute("DELETE FROM address_runs")
+    connection.execute("DELETE FROM new_addresses")
+    for block in everything(connection):
+        _write(connection, block)
+    while _merge_newest(connection):
+        pass
+
+
+def make_anew(connection: sqlite3.Connection, error: IndexCorrupt) -> None:
+    """Make all addresses anew because some cannot be read, inside a write transaction."""
+    _LOG.warning("making the addresses of memories and vectors anew: %s", error)
+    rebuild(connection)
+
+
+def everything(connection: sqlite3.Connection) -> Iterator[Addresses]:
+    """Yield the addresses that there have to be, a block at a time."""
+    said = connection.execute(f"{_SAID} WHERE {PLAIN} ORDER BY number")
+    while rows := said.fetchmany(_BLOCK):
+        yield Addresses.of(*_of_memories(rows))
+    embedded = connection.execute("SELECT number, CAST(digest AS BLOB) FROM vectors ORDER BY number")
+    while rows := embedded.fetchmany(_BLOCK):
+        places = np.array([number for number, _ in rows], np.int64)
+        yield Addresses.of(
+            digest_keys(places // (SLOTS * NAMESPACES), [digest for _, digest in rows]), places
+        )
+
+
+def problems(connection: sqlite3.Connection) -> Iterator[str]:
+    """Yield what is wrong with the addresses."""
+    try:
+        runs = [*Book().runs(connection), _waiting(connection)]
+    except IndexCorrupt as error:
+        yield str(error)
+        return
+    there = Addresses.joined(runs)
+    missing = 0
+    for block in everything(connection):
+        known = there.found(np.unique(block.keys))
+        missing += len(Addresses.joined([known, block])) - len(known)
+    if missing:
+        yield f"{missing} memories or vectors are not found by the hashes of their words"
+
+
+def _said(connection: sqlite3.Connection, numbers: Sequence[int]) -> tuple[Keys, Places]:
+    rows: list[tuple[int, bytes]] = []
+    for start in range(0, len(numbers), _AT_ONCE):
+        some = numbers[start : start + _AT_ONCE]
+        rows += connection.execute(f"{_SAID} WHERE number IN ({marks(some)})", some).fetchall()
+    return _of_memories(rows)
+
+
+def _of_memories(rows: Sequence[tuple[int, bytes]]) -> tuple[Keys, Places]:
+    places = np.array([number for number, _ in rows], np.int64)
+    fingerprints = [str(fingerprint, "utf-8", "surrogateescape") for _, fingerprint in rows]
+    return fingerprint_keys(places // SLOTS, fingerprints), places
+
+
+def _table(rows: Sequence[tuple[int, int]]) -> Addresses:
+    if not all(type(key) is int and type(place) is int for key, place in rows):
+        raise IndexCorrupt("an address that waits is no number")
+    keys, places = np.array(rows, np.int64).reshape(-1, 2).T
+    return Addresses(keys, places)
+
+
+def _write(connection: sqlite3.Connection, run: Addresses) -> None:
+    blob = run.encoded()
+    connection.execute(
+        "INSERT INTO address_runs (entries, checksum, run) VALUES (?, ?, ?)",
+        (len(run), _checksum(blob), blob),
+    )
+
+
+def _read(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[tuple[int, int], Addresses]:
+    """Return the runs with some numbers, and with their checksums, as far as they are there."""
+    runs = {}
+    for start in range(0, len(numbers), _AT_ONCE):
+        some = numbers[start : start + _AT_ONCE]
+        for number, checksum, blob in connection.execute(
+            f"SELECT number, checksum, run FROM address_runs WHERE number IN ({marks(some)})", some
+        ):
+            if type(blob) is not bytes or checksum != _checksum(blob):
+                raise IndexCorrupt("addresses are not those that were written")
+            runs[number, checksum] = Addresses.decoded(blob)
+    return runs
+
+
+def _checksum(blob: bytes) -> int:
+    """Return the number that the head of a run says of it."""
+    return int.from_bytes(blob[4:8], "little")
+
+
+def _rewrite(connection: sqlite3.Connection, gone: _Gone) -> None:
+    """Write all anew without those that `gone` marks."""
+    try:
+        waiting = _waiting(connection)
+    except IndexCorrupt as error:
+        make_anew(connection, error)
+        waiting = _waiting(connection)
+    _remove_waiting(connection, waiting.without(~gone(waiting)))
+    _rewrite_runs(connection, gone, "SELECT number FROM address_runs")
+
+
+def _rewrite_runs(connection: sqlite3.Connection, gone: _Gone, which: str) -> None:
+    try:
+        for (number,) in connection.execute(which).fetchall():
+            (run,) = _read(connection, [number]).values()
+            left = run.without(gone(run))
+            if not len(left):
+                connection.execute("DELETE FROM address_runs WHERE number = ?", (number,))
+            elif len(left) < len(run):
+                blob = left.encoded()
+                connection.execute(
+                    "UPDATE address_runs SET entries = ?, checksum = ?, run = ? WHERE number = ?",
+                    (len(left), _checksum(blob), blob, number),
+                )
+    except IndexCorrupt as error:
+        make_anew(connection, error)
+
+
+def _waiting(connection: sqlite3.Connection) -> Addresses:
+    return _table(connection.execute("SELECT key, place FROM new_addresses ORDER BY key, place").fetchall())
+
+
+def _remove_waiting(connection: sqlite3.Connection, leaving: Addresses) -> int:
+    """Remove some of those that wait, and return how many there were."""
+    return connection.executemany(
+        "DELETE FROM new_addresses WHERE key = ? AND place = ?",
+        zip(leaving.keys.tolist(), leaving.places.tolist(), strict=True),
+    ).rowcount
+
+
+def _merge_newest(connection: sqlite3.Connection) -> bool:
+    """Merge the newest runs if there are enough of one size; return whether there were."""
+    newest = connection.execute(
+        "SELECT number, entries FROM address_runs ORDER BY number DESC LIMIT ?", (_FAN_OUT,)
+    ).fetchall()
+    sizes = [entries for _, entries in newest]
+    if not all(type(entries) is int for entries in sizes):
+        raise IndexCorrupt("the length of a run of addresses is no number")
+    if len(newest) < _FAN_OUT or sum(sizes) > _MOST or len(set(map(_level, sizes))) > 1:
+        return False
+    merged = Addresses.joined(list(_read(connection, [number for number, _ in newest]).values()))
+    connection.execute("DELETE FROM address_runs WHERE number >= ?", (newest[-1][0],))
+    _write(connection, merged)
+    return True
+
+
+def _level(entries: int) -> int:
+    level = 0
+    while entries >= _LEAST:
+        entries //= _FAN_OUT
+        level += 1
+    return level

@@ -1,0 +1,287 @@
+"""Is the file sound? What was said, what was derived from it, and whether the two agree.
+
+Derived data (records, waiting words, segments, vector codes) can always be rebuilt from the memories and
+their vectors (rebuilding.py). What was said is never touched.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.duplicates.fingerprint import fingerprint
+from memorata.index import tail
+from memorata.index.approximate import LARGE
+from memorata.index.codes import Codes
+from memorata.index.postings import MOST, PLACES, opened, parts_of, places_of
+from memorata.index.record import GONE, packed, unpacked
+from memorata.model.errors import IndexCorrupt, StoreCorrupt
+from memorata.model.memory import Memory
+from memorata.store.port import Terms
+from memorata.store.sqlite import approximation, emptying, entities, erasing, segments
+from memorata.store.sqlite.chains import broken_links
+from memorata.store.sqlite.kinds import undecoded, wrong_kinds
+from memorata.store.sqlite.rebuilding import is_direction, rows_of, session_numbers, stated, unlisted
+from memorata.store.sqlite.rows import sound
+
+Words = Callable[[Memory], Terms]
+
+_VECTORS_BY_EMBEDDER: Final = (
+    "SELECT e.name, count(v.number) FROM embedders e LEFT JOIN vectors v ON v.embedder = e.number "
+    "GROUP BY e.number ORDER BY e.number"
+)
+
+
+@frozen
+class Problem:
+    """Something wrong with the derived data of a namespace; an empty namespace means the whole file.
+
+    One that is not mendable is wrong with what was said, from which nothing can be derived then.
+    """
+
+    namespace: str
+    text: str
+    mendable: bool = True
+
+
+def problems(connection: sqlite3.Connection, terms_of: Words) -> list[Problem]:
+    """Return everything that is wrong."""
+    found = file_problems(connection)
+    if found:
+        return found
+    missing, lost = unlisted(connection), _lost(connection)
+    for number, path, slots, flushed in connection.execute(
+        f"SELECT number, path, slots, flushed FROM namespaces WHERE {emptying.NAMED} ORDER BY path"
+    ).fetchall():
+        # Nothing can be derived from what cannot be read.
+        texts = list(_unreadable(connection, number))
+        mendable = not texts
+        if mendable:
+            texts = [
+                *_namespace_problems(connection, number, slots, flushed, terms_of),
+                *entities.problems(connection, number),
+            ]
+            if number in missing:
+                texts.append(f"{len(missing[number])} memories are not listed once among the changes")
+        found += [Problem(path, f"{path}: {text}", mendable) for text in texts]
+        if mendable:
+            texts = [*lost.get(number, ()), *broken_links(connection, number)]
+            found += [Problem(path, f"{path}: {text}", mendable=False) for text in texts]
+    return found
+
+
+def file_problems(connection: sqlite3.Connection) -> list[Problem]:
+    """Return what is wrong with the file itself, whatever its tables mean."""
+    found = [
+        Problem("", f"the file: {text}")
+        for (text,) in connection.execute("PRAGMA integrity_check(20)")
+        if text != "ok"
+    ]
+    if found:
+        # What cannot be found cannot be looked at either.
+        return found
+    found += [
+        Problem("", f"the file: row {row} of {table} refers to nothing in {parent}")
+        for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check")
+    ]
+    found += [Problem("", f"the file: {text}") for text in wrong_kinds(connection)]
+    return found
+
+
+def statistics(connection: sqlite3.Connection, path: str, least: int = LARGE) -> Mapping[str, Any]:
+    """Return sizes and counts, for people."""
+
+    def count(query: str) -> int:
+        return int(connection.execute(query).fetchone()[0])
+
+    files = [Path(path + suffix) for suffix in ("", "-wal")]
+    ways, advice = approximation.methods(connection, least)
+    return {
+        "memories": count("SELECT count(*) FROM memories"),
+        "forgotten": count("SELECT count(*) FROM memories WHERE forgotten_at IS NOT NULL"),
+        "superseded": count("SELECT count(*) FROM memories WHERE superseded_by IS NOT NULL"),
+        "namespaces": count(f"SELECT count(*) FROM namespaces WHERE {emptying.NAMED}"),
+        "sessions": count("SELECT count(*) FROM sessions"),
+        "entities": count("SELECT count(*) FROM entities"),
+        "relations": count("SELECT count(*) FROM relations"),
+        "segments": count("SELECT count(*) FROM segments"),
+        "waiting": count("SELECT coalesce(sum(slots - flushed), 0) FROM namespaces"),
+        "vectors": dict(connection.execute(_VECTORS_BY_EMBEDDER).fetchall()),
+        "changes": count("SELECT coalesce(max(change), 0) FROM changes"),
+        "unfinished_purge": erasing.is_owed(connection),
+        "bytes": sum(file.stat().st_size for file in files if file.exists()),
+        "vector_search": ways,
+        "vector_search_advice": advice,
+    }
+
+
+def _lost(connection: sqlite3.Connection) -> dict[int, list[str]]:
+    """Return by namespace how many memories were added and are not there, though nobody purged them."""
+    rows = connection.execute(
+        "SELECT namespace, count(*) FROM (SELECT namespace, slot FROM changes WHERE kind = 'add' "
+        "EXCEPT SELECT namespace, slot FROM changes WHERE kind = 'purge' "
+        "EXCEPT SELECT namespace, slot FROM memories) GROUP BY namespace"
+    )
+    return {
+        number: [f"{count} memories are not there, though nobody removed them; restore a backup"]
+        for number, count in rows
+    }
+
+
+def _unreadable(connection: sqlite3.Connection, number: int) -> Iterator[str]:
+    """Yield why memories of a namespace cannot be read."""
+    with undecoded(connection):
+        for row in rows_of(connection, number):
+            try:
+                sound(row[3:])
+            except StoreCorrupt as error:
+                yield str(error)
+
+
+def _namespace_problems(
+    connection: sqlite3.Connection, number: int, slots: int, flushed: int, terms_of: Words
+) -> Iterator[str]:
+    rows = connection.execute(
+        "SELECT slot, record FROM records WHERE namespace = ? ORDER BY slot", (number,)
+    ).fetchall()
+    if len(rows) != slots or [slot for slot, _ in rows] != list(range(slots)):
+        yield f"there are not {slots} records, one for each slot"
+        return
+    try:
+        records = unpacked([record for _, record in rows])
+    except IndexCorrupt as error:
+        yield str(error)
+        return
+    sessions, told_apart = session_numbers(connection, number)
+    if not told_apart:
+        yield "sessions have no number, or that of another"
+        return
+    wanted: dict[tuple[str, str], dict[int, int]] = {}
+    living = np.zeros(slots, np.bool_)
+    for slot, said, state, ended in stated(connection, number):
+        living[slot] = True
+        terms = terms_of(said)
+        expected = packed(
+            said,
+            state=state,
+            session=sessions.get(said.source.session, -1),
+            # How many passages there were says nothing about the memory: another embedder makes others.
+            vectors=int(records["vectors"][slot]),
+            superseded_at=ended,
+            lengths={field: sum(words.values()) for field, words in terms.items()},
+        )
+        if said.fingerprint and said.fingerprint != fingerprint(said.content):
+            yield f"the content of memory {said.id} does not match its fingerprint; restore it from a backup"
+        if records[slot].tobytes() != expected:
+            yield f"the record of memory {said.id} does not say what the memory says"
+        for field, words in terms.items():
+            for term, times in words.items():
+                wanted.setdefault((field, term), {})[slot] = min(times, MOST)
+    if not np.array_equal(living, records["state"] != GONE):
+        yield "records and memories do not belong together"
+    yield from _word_problems(connection, number, slots, flushed, wanted)
+    damaged = [
+        slot
+        for slot, dimension, blob in connection.execute(
+            "SELECT v.slot, e.dimension, v.vectors FROM vectors v JOIN embedders e ON e.number = v.embedder "
+            "WHERE v.namespace = ?",
+            (number,),
+        )
+        if not is_direction(blob, dimension)
+    ]
+    if damaged:
+        yield f"the vectors of {len(damaged)} memories are damaged; without them they are found by words only"
+        return
+    yield from _code_problems(connection, number, flushed, living)
+    yield from approximation.problems(connection, number, living)
+
+
+def _word_problems(
+    connection: sqlite3.Connection,
+    number: int,
+    slots: int,
+    flushed: int,
+    wanted: dict[tuple[str, str], dict[int, int]],
+) -> Iterator[str]:
+    spans = connection.execute(
+        "SELECT first, slots FROM segments WHERE namespace = ? ORDER BY first", (number,)
+    ).fetchall()
+    position = 0
+    for first, size in spans:
+        if first != position:
+            yield f"slots {position} to {first} are in no segment, or in two"
+        position = first + size
+    if position != flushed or flushed > slots:
+        yield f"segments end at slot {position}, not at {flushed}"
+    stored: dict[tuple[str, str], dict[int, int]] = {}
+    for segment, first, buckets, place, blob in connection.execute(
+        f"SELECT s.number, s.first, s.buckets, p.number % {PLACES}, p.block FROM segments s "
+        f"JOIN postings p ON p.number >= s.number * {PLACES} AND p.number < (s.number + 1) * {PLACES} "
+        "WHERE s.namespace = ?",
+        (number,),
+    ):
+        try:
+            keys, lengths, slots_of, times_of = opened(blob)
+        except IndexCorrupt as error:
+            yield f"segment {segment}: {error}"
+            continue
+        ends = np.cumsum(lengths)[:-1]
+        lists = zip(keys, np.split(slots_of, ends), np.split(times_of, ends), strict=True)
+        for key, at, times in lists:
+            low, long = places_of(key)
+            # A list where nobody looks for it is as good as none.
+            if place in (low % buckets, long):
+                stored.setdefault(parts_of(key), {}).update(
+                    zip((at.astype(np.int64) + first).tolist(), times.tolist(), strict=True)
+                )
+    for slot, blob in connection.execute(
+        "SELECT slot, terms FROM records WHERE namespace = ? AND terms IS NOT NULL", (number,)
+    ):
+        try:
+            terms = tail.decoded(blob)
+        except IndexCorrupt as error:
+            yield f"slot {slot}: {error}"
+            continue
+        for field, words in terms.items():
+            for term, frequency in words.items():
+                stored.setdefault((field, term), {})[slot] = min(frequency, MOST)
+    different = sum(stored.get(key) != wanted.get(key) for key in stored.keys() | wanted.keys())
+    if different:
+        yield f"{different} words are not listed where they are said"
+
+
+def _code_problems(
+    connection: sqlite3.Connection,
+    number: int,
+    flushed: int,
+    living: np.ndarray[tuple[int], np.dtype[np.bool_]],
+) -> Iterator[str]:
+    runs = connection.execute(
+        "SELECT first, slots, embedder, codes FROM vector_codes WHERE namespace = ? ORDER BY first", (number,)
+    ).fetchall()
+    ends = [0, *(first + slots for first, slots, _, _ in runs)]
+    if ends != [*(first for first, _, _, _ in runs), flushed]:
+        yield f"vector codes do not lie end to end from slot 0 to {flushed}"
+        return
+    embedders = {known for (known,) in connection.execute("SELECT number FROM embedders")}
+    for first, slots, embedder, blob in runs:
+        if blob is None:
+            continue
+        try:
+            stored = Codes.decoded(blob)
+        except IndexCorrupt as error:
+            yield f"slots from {first} on: {error}"
+            continue
+        if embedder not in embedders:
+            yield f"slots from {first} on: vector codes of no embedder"
+            continue
+        owners, vectors = segments.stored_vectors(connection, number, embedder, first, first + slots)
+        fresh = Codes.of(owners, vectors)
+        same = stored.encoded() == fresh.encoded()
+        if not same or not living[stored.owners].all():
+            yield f"slots from {first} on: vector codes are not those of the vectors"

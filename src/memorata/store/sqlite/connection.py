@@ -1,0 +1,428 @@
+"""Opening the file: settings, migrations, transactions, and SQLite's errors in our words."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
+from json import JSONDecodeError
+from pathlib import Path
+from threading import get_ident, main_thread
+from time import monotonic, sleep
+from typing import Any, Final, TypeVar
+
+from memorata.model.errors import (
+    InvalidArgument,
+    StoreCorrupt,
+    StoreError,
+    StoreTooNew,
+    StoreUnavailable,
+)
+from memorata.store.sqlite import addresses
+from memorata.store.sqlite.migrating import Migration, migrate
+from memorata.store.sqlite.reading_only import ASKED_FOR, opened_to_read, refuse_to_write, unwritable
+from memorata.store.sqlite.schema import ADDRESSED, APPLICATION_ID, MIGRATIONS
+
+_Read = TypeVar("_Read")
+
+IN_MEMORY: Final = ":memory:"
+
+_WHOLE: Final = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
+_PART: Final = ("SAVEPOINT part", "RELEASE part", "ROLLBACK TO part")
+_BUSY_SECONDS: Final = 30.0
+_RETRY_SECONDS: Final = 0.01
+_TURN_MILLISECONDS: Final = 500
+_LOG_PAGES: Final = 4_000
+"""After how many pages in the log they are brought to their places in the file: four times SQLite's own
+number, so that pages which many writes touch get there less often."""
+_LOG_PAGES_OF_BATCHES: Final = 16_000
+"""A batch touches most pages of an index by hashes, wherever they lie: several wait for each other."""
+_OLDEST: Final = 3, 35
+"""The first SQLite that returns what it has written, and can drop a column."""
+
+
+def connect(
+    path: str | Path,
+    *,
+    durable: bool = True,
+    must_exist: bool = False,
+    backup: bool = True,
+    migrated: Callable[[Migration], None] = lambda migration: None,
+    read_only: bool = False,
+) -> sqlite3.Connection:
+    """Open a database, creating and migrating it as needed; one that cannot be written, to be read.
+
+    Parameters
+    ----------
+    path
+        The file; ``":memory:"`` for a database that dies with the connection.
+    durable
+        Whether a write is on the disk when it is acknowledged (``synchronous=FULL``). Without it a power cut,
+        though not a crash of the process, can lose the last writes; the file stays whole either way.
+    must_exist
+        Whether a missing file is an error rather than a new database.
+    backup
+        Whether a file of an older schema is copied before it is migrated.
+    migrated
+        Told what was done, if the file was of an older schema.
+    read_only
+        Whether nothing is to be written to it, even though it could be; it has to be there then.
+    """
+    name = str(path)
+    if sqlite3.sqlite_version_info < _OLDEST:
+        # Before there is a file: it would fail at the first statement that an older one cannot read.
+        needed = ".".join(map(str, _OLDEST))
+        raise StoreUnavailable(
+            f"this Python brings SQLite {sqlite3.sqlite_version}, and {needed} is needed; use another Python"
+        )
+    if name != IN_MEMORY:
+        file = Path(name)
+        if (must_exist or read_only) and not file.exists():
+            raise StoreUnavailable(f"there is no database at {name}; check the path")
+        if file.is_dir():
+            raise StoreUnavailable(f"{name} is a folder; name a file in it, such as {file / 'memories.db'}")
+        if not file.parent.is_dir():
+            if file.parent.exists():
+                raise StoreUnavailable(f"{file.parent} is a file, not a folder; name another path")
+            raise StoreUnavailable(f"the folder {file.parent} does not exist; create it or name another path")
+    elif read_only:
+        raise InvalidArgument("read_only", read_only, "false for a memory that no file holds")
+    reason = "" if name == IN_MEMORY else ASKED_FOR if read_only else unwritable(Path(name))
+    with translated(name):
+        connection = _opened_to_read(Path(name), reason) if reason else _opened(name)
+        try:
+            migration = _prepare(connection, name, durable=durable, backup=backup)
+        except BaseException:
+            connection.close()
+            raise
+    if migration is not None:
+        migrated(migration)
+    return connection
+
+
+@contextmanager
+def writing(connection: sqlite3.Connection, name: str) -> Iterator[None]:
+    """Run the block as one transaction that either happens or does not; in `together`, a part of it."""
+    refuse_to_write(name, why_read_only(connection))
+    whole = connection if isinstance(connection, _Connection) and connection.joined else None
+    inside = whole is not None
+    if whole is not None and not whole.in_transaction:
+        raise StoreUnavailable(f"what was being written together to {name} was undone; write it again")
+    if whole is not None and whole.total_changes == whole.untouched:
+        # Nothing is written yet. A savepoint would have SQLite copy every page that is about to change.
+        with translated(name):
+            try:
+                yield
+            except BaseException:
+                _begin_anew(whole)
+                raise
+        return
+    begin, end, undo = _PART if inside else _WHOLE
+    try:
+        others = connection.in_transaction
+        try:
+            # Who waits here for a lock may be interrupted by the time that it is got.
+            if inside:
+                connection.execute(begin)
+            else:
+                _begin(connection)
+            others = False
+            if not inside:
+                _begun(connection)
+            yield
+            connection.execute(end)
+        except BaseException:
+            # A full disk or a lost lock may have ended the transaction already.
+            if connection.in_transaction and not others:
+                connection.execute(undo)
+                if whole is not None:
+                    whole.read_at = -1
+                    connection.execute(end)
+            raise
+    except (sqlite3.DatabaseError, JSONDecodeError) as error:
+        raise _ours(error, name) from error
+
+
+def _begin(connection: sqlite3.Connection) -> None:
+    """Begin a transaction that writes, waiting for others as long as the connection does.
+
+    In the main thread that is done in short turns, for there Ctrl-C is heard between two statements only.
+    """
+    if get_ident() != main_thread().ident:
+        connection.execute("BEGIN IMMEDIATE")
+        return
+    (milliseconds,) = connection.execute("PRAGMA busy_timeout").fetchone()
+    until = monotonic() + milliseconds / 1_000
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {min(milliseconds, _TURN_MILLISECONDS)}")
+        while True:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() >= until:
+                    raise
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
+
+
+def _begin_anew(connection: _Connection) -> None:
+    """Undo all that was written in a transaction, and go on with it, unless others have written in between.
+
+    If they have, it is over: what was read in it is no longer so.
+    """
+    if connection.in_transaction and connection.total_changes != connection.untouched:
+        connection.read_at = -1
+        before = connection.execute("PRAGMA data_version").fetchone()
+        connection.execute("ROLLBACK")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.untouched = connection.total_changes
+        if connection.execute("PRAGMA data_version").fetchone() != before:
+            connection.execute("ROLLBACK")
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that knows whether what is written belongs together, and what each thread promised."""
+
+    joined = False
+    untouched = -1
+    """How many rows had been changed in all when the transaction began that is being written."""
+    read_at = -1
+    """How many rows had been changed in all when `read_once` was read."""
+    log_pages = 0
+    read_only = ""
+    """Why nothing can be written; empty if it can be."""
+    watch: Callable[[], None] | None = None
+    """Raises if what is read may have been changed unseen; None where that cannot be."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as sqlite3 has them
+        super().__init__(*args, **kwargs)
+        self.guards: dict[int, list[Callable[[], object]]] = {}
+        self.read_once: dict[str, Any] = {}
+
+
+def why_read_only(connection: sqlite3.Connection) -> str:
+    """Return why nothing can be written; empty if it can be."""
+    return connection.read_only if isinstance(connection, _Connection) else ""
+
+
+def expect(connection: sqlite3.Connection, *, batch: bool) -> None:
+    """Say whether a batch is written next, or something small, and so how long the log may grow."""
+    assert isinstance(connection, _Connection)  # as `connect` makes them
+    pages = _LOG_PAGES_OF_BATCHES if batch else _LOG_PAGES
+    if connection.log_pages != pages:
+        connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
+        connection.log_pages = pages
+
+
+@contextmanager
+def guarded(connection: sqlite3.Connection, guard: Callable[[], object]) -> Iterator[None]:
+    """Run `guard` first in every transaction in which this thread writes in the block; it may refuse."""
+    assert isinstance(connection, _Connection)  # as `connect` makes them
+    mine = connection.guards.setdefault(get_ident(), [])
+    mine.append(guard)
+    try:
+        yield
+    finally:
+        mine.remove(guard)
+        if not mine:
+            # Another thread may get the same number one day.
+            del connection.guards[get_ident()]
+
+
+def _begun(connection: sqlite3.Connection) -> None:
+    if isinstance(connection, _Connection):
+        connection.untouched = connection.total_changes
+        connection.read_at = -1
+        for guard in connection.guards.get(get_ident(), ()):
+            guard()
+
+
+@contextmanager
+def together(connection: sqlite3.Connection, name: str) -> Iterator[None]:
+    """Run the block as one transaction of which every other transaction in it is a part."""
+    assert isinstance(connection, _Connection)  # as `connect` makes them
+    with writing(connection, name):
+        before, connection.joined = connection.joined, True
+        try:
+            yield
+        finally:
+            connection.joined = before
+
+
+def once(connection: sqlite3.Connection, key: str, read: Callable[[], _Read]) -> _Read:
+    """Return what `read` reads; inside `together`, where nobody else writes, once until this one does."""
+    if not isinstance(connection, _Connection) or not connection.joined:
+        return read()
+    if connection.read_at != connection.total_changes:
+        connection.read_at = connection.total_changes
+        connection.read_once.clear()
+    if key not in connection.read_once:
+        connection.read_once[key] = read()
+    found: _Read = connection.read_once[key]
+    return found
+
+
+def reading(connection: sqlite3.Connection, name: str) -> AbstractContextManager[None]:
+    """Run the block on one consistent view of the database; inside a transaction it is that one's view."""
+    return _Reading(connection, name)
+
+
+def translated(name: str) -> AbstractContextManager[None]:
+    """Turn SQLite's errors into ours."""
+    return _Translated(name)
+
+
+class _Translated:
+    """What `translated` returns; a class, since every look goes through it and a generator takes longer."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, sqlite3.DatabaseError | JSONDecodeError):
+            raise _ours(error, self._name) from error
+
+
+class _Reading(_Translated):
+    """What `reading` returns."""
+
+    __slots__ = ("_begun", "_connection", "_watch")
+
+    def __init__(self, connection: sqlite3.Connection, name: str) -> None:
+        super().__init__(name)
+        self._connection = connection
+        self._begun = False
+        self._watch: Callable[[], None] | None = getattr(connection, "watch", None)
+
+    def __enter__(self) -> None:
+        with _Translated(self._name):
+            if self._connection.in_transaction:
+                return
+            if self._watch is not None:
+                self._watch()
+            try:
+                self._connection.execute("BEGIN")
+                self._begun = True
+            except BaseException:
+                # Interrupted: nobody would ever end it, and all that is read later would be as of now.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if self._begun and self._connection.in_transaction:
+            with _Translated(self._name):
+                self._connection.execute("COMMIT")
+        self._begun = False
+        if self._watch is not None:
+            # Where it raises, neither what was read nor what went wrong in between is to be relied on.
+            self._watch()
+        super().__exit__(kind, error, trace)
+
+    def __del__(self) -> None:
+        # An interruption may also come before the end has begun; until this, nobody could write.
+        if getattr(self, "_begun", False):
+            with suppress(sqlite3.Error):
+                self._connection.execute("ROLLBACK")
+
+
+def _ours(error: sqlite3.DatabaseError | JSONDecodeError, name: str) -> StoreError:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if isinstance(error, JSONDecodeError):
+        return StoreCorrupt(f"{name} is damaged: a list in it cannot be read; run `memorata check`")
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        # A file that is no database cannot be checked either; it is most often another one than was meant.
+        advice = "run `memorata check`" if code == sqlite3.SQLITE_CORRUPT else "name another file"
+        return StoreCorrupt(f"{name} is damaged or not a database ({error}); {advice}, or restore a backup")
+    if "Could not decode to UTF-8" in str(error):
+        return StoreCorrupt(f"{name} is damaged: a text in it is no UTF-8; run `memorata check`")
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StoreUnavailable(f"{name} stayed locked by another process for {_BUSY_SECONDS:g} s; try again")
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
+        return StoreUnavailable(
+            f"{name} cannot be written ({error}); check the permissions of the file and of its folder"
+        )
+    if code == sqlite3.SQLITE_FULL:
+        return StoreUnavailable(f"the disk of {name} is full; nothing was written; free some space")
+    if code == sqlite3.SQLITE_CANTOPEN:
+        return StoreUnavailable(
+            f"{name} cannot be opened or made ({error}); check the path and the permissions of its folder"
+        )
+    if code == sqlite3.SQLITE_IOERR:
+        return StoreUnavailable(f"{name} cannot be read or written ({error}); check the path and the disk")
+    if isinstance(error, sqlite3.ProgrammingError) and "closed database" in str(error):
+        return StoreError(f"{name} was closed; open it again to go on")
+    return StoreError(f"{name}: {error}")
+
+
+def _opened(name: str, *, uri: bool = False) -> _Connection:
+    return sqlite3.connect(
+        name, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256,
+        factory=_Connection, uri=uri,
+    )  # fmt: skip
+
+
+def _opened_to_read(file: Path, reason: str) -> _Connection:
+    connection, watch = opened_to_read(file, partial(_opened, uri=True))
+    assert isinstance(connection, _Connection)  # as `_opened` makes them
+    connection.read_only, connection.watch = reason, watch
+    return connection
+
+
+def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool, backup: bool) -> Migration | None:
+    with reading(connection, name):
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        empty = not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    if application != APPLICATION_ID and not empty:
+        raise StoreCorrupt(f"{name} is an SQLite database, but not one of Memorata's; name another file")
+    if version > len(MIGRATIONS):
+        raise StoreTooNew(
+            f"{name} was written by a newer Memorata (schema {version}, this one knows {len(MIGRATIONS)}); "
+            "upgrade with `pip install --upgrade memorata`"
+        )
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+    connection.execute("PRAGMA secure_delete = FAST")
+    connection.execute("PRAGMA cache_size = -65536")
+    expect(connection, batch=False)
+    connection.execute("PRAGMA mmap_size = 268435456")
+    if version == len(MIGRATIONS):
+        return None
+    if reason := why_read_only(connection):
+        wrong = (
+            "is empty" if empty else f"is of an older Memorata (schema {version}), to be brought up to date"
+        )
+        refuse_to_write(name, f"it {wrong}, and {reason}")
+    _use_log(connection)
+    done = None
+    try:
+        with writing(connection, name):
+            copied = Path(name) if backup and name != IN_MEMORY else None
+            done = migrate(connection, MIGRATIONS, APPLICATION_ID, copied, {ADDRESSED: addresses.rebuild})
+    except StoreError:
+        # The disk may have had room for the copy and for nothing else.
+        if done is not None and done.backup is not None:
+            done.backup.unlink()
+        raise
+    return done
+
+
+def _use_log(connection: sqlite3.Connection) -> None:
+    """Turn on the write-ahead log, which SQLite refuses at once, without waiting, while others look."""
+    until = monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > until:
+                raise
+        sleep(_RETRY_SECONDS)

@@ -1,0 +1,75 @@
+"""Leaving no trace: what was purged must not be found in the file by anyone who reads its bytes.
+
+SQLite forgets where deleted data was, not the data. ``secure_delete`` overwrites a row where it stands, but
+not the copies that were left behind when a page was split and its rows were moved; and rows are moved all the
+time, for they are inserted in the middle of their tables (places.py). Only a file that is written anew from
+what is left holds nothing else. So a purge ends with ``VACUUM``, which writes the whole file into the
+write-ahead log, and with emptying that log into its place.
+
+That takes time in proportion to the file, and for a moment twice its space; other processes go on reading
+meanwhile, and wait to write. Until it is done the database says that it is owed, in the transaction of the
+purge itself: whatever happens in between, the next purge or `memorata vacuum` does it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from memorata.model.errors import PurgeUnfinished, StoreUnavailable
+from memorata.store.sqlite.connection import translated
+
+_OWED: Final = "unfinished_purge"
+
+
+def owe(connection: sqlite3.Connection) -> None:
+    """Note that something was removed whose traces are still to be erased, inside its transaction.
+
+    The note is the number of the last change, so that whoever erases takes back no later note than it saw.
+    """
+    connection.execute(
+        "INSERT INTO settings (name, value) SELECT ?, max(change) FROM changes WHERE true "
+        "ON CONFLICT DO UPDATE SET value = excluded.value",
+        (_OWED,),
+    )
+
+
+def is_owed(connection: sqlite3.Connection) -> bool:
+    """Return whether traces of something purged may still be in the file."""
+    return _note(connection) is not None
+
+
+def erase(connection: sqlite3.Connection, name: str) -> None:
+    """Write the file anew from what is left in it, and empty the write-ahead log.
+
+    Raises
+    ------
+    PurgeUnfinished
+        If that could not be done and something was purged whose traces are therefore left.
+    StoreUnavailable
+        If it could not be done and nothing is owed.
+    """
+    note = _note(connection)
+    try:
+        with translated(name):
+            connection.execute("VACUUM")
+            _empty_log(connection, name)
+    except StoreUnavailable as error:
+        if note is None:
+            raise
+        raise PurgeUnfinished(name, str(error)) from error
+    if note is not None:
+        connection.execute("DELETE FROM settings WHERE name = ? AND value = ?", (_OWED, note))
+
+
+def _note(connection: sqlite3.Connection) -> str | None:
+    found = connection.execute("SELECT value FROM settings WHERE name = ?", (_OWED,)).fetchone()
+    return None if found is None else str(found[0])
+
+
+def _empty_log(connection: sqlite3.Connection, name: str) -> None:
+    """Write everything in the write-ahead log to its place in the file, and leave the log empty."""
+    if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+        raise StoreUnavailable(
+            f"another process has been reading {name} for so long that its log could not be emptied"
+        )

@@ -1,0 +1,109 @@
+"""Reading posting lists from the blocks of all segments, those of a whole question at once.
+
+The words of a question stand in some ten lists, those of a word in one block of every segment, and asking for
+a block takes as long as reading it. The blocks of a small namespace that is asked again and again are few
+enough to keep: then nothing is asked for.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import accumulate
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from memorata.index.lexical import TermList
+from memorata.index.partition import Segment
+from memorata.index.postings import PLACES, Checked, Frequencies, Slots, checked, found_in, key_of, places_of
+from memorata.store.sqlite.segments import OF_SEGMENT
+
+Blocks: TypeAlias = Mapping[int, Checked]
+
+_SEGMENTS: Final = "SELECT number, first, buckets FROM segments WHERE namespace = ? ORDER BY first"
+_BLOCKS: Final = (
+    "SELECT p.number, p.block FROM json_each(?) AS wanted CROSS JOIN postings p ON p.number = wanted.value"
+)
+_ALL: Final = f"SELECT number, block FROM postings WHERE {OF_SEGMENT}"
+_NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
+
+
+def segments_of(connection: sqlite3.Connection, namespace: int) -> list[Segment]:
+    """Return the segments of a namespace in the order of their slots; they stay so for a generation."""
+    return connection.execute(_SEGMENTS, (namespace,)).fetchall()
+
+
+def some_blocks(connection: sqlite3.Connection, numbers: Collection[int]) -> Blocks:
+    """Return those of some blocks that there are, by their numbers."""
+    # A list of whole numbers is written in JSON as in Python.
+    rows = connection.execute(_BLOCKS, (str(list(numbers)),)).fetchall()
+    return {number: checked(block) for number, block in rows}
+
+
+def all_blocks(connection: sqlite3.Connection, segments: Sequence[Segment]) -> Blocks:
+    """Return the blocks of all segments, by their numbers."""
+    return {
+        number: checked(block)
+        for segment, _, _ in segments
+        for number, block in connection.execute(_ALL, (segment,)).fetchall()
+    }
+
+
+def read_lists(
+    blocks_of: Callable[[Collection[int]], Blocks],
+    segments: Sequence[Segment],
+    keys: Sequence[tuple[str, str]],
+) -> dict[tuple[str, str], TermList]:
+    """Return the list that each term has in a field, over all segments of a namespace.
+
+    Parameters
+    ----------
+    blocks_of
+        Returns blocks by their numbers, those that were asked for among them as far as there are any.
+    segments
+        Those of the namespace.
+    keys
+        Fields and terms; one that no memory has gets an empty list.
+    """
+    places = {}
+    for term in dict.fromkeys([term for _, term in keys]):
+        low, long = places_of(key_of("", term))
+        places[term] = [
+            (first, number * PLACES + place)
+            for number, first, buckets in segments
+            for place in (low & (buckets - 1), long)
+        ]
+    numbers = {number for each in places.values() for _, number in each}
+    blocks = blocks_of(numbers)
+    lists: dict[tuple[str, str], list[tuple[int, Slots, Frequencies]]] = {key: [] for key in keys}
+    for term, each in places.items():
+        for first, number in each:
+            if number in blocks:
+                for field, listed in found_in(blocks[number], term).items():
+                    if (field, term) in lists:
+                        lists[field, term].append((first, *listed))
+    return _joined(lists)
+
+
+def _joined(
+    lists: Mapping[tuple[str, str], Sequence[tuple[int, Slots, Frequencies]]],
+) -> dict[tuple[str, str], TermList]:
+    """Return the lists that each key has in neighbouring segments as one, given the first slot of each."""
+    every = [part for parts in lists.values() for part in parts]
+    if not every:
+        return dict.fromkeys(lists, _NO_SLOTS)
+    # All keys at once: numpy takes longer to begin with a list than to join it.
+    firsts, relative, frequencies = zip(*every, strict=True)
+    sizes = [each.size for each in relative]
+    start = np.repeat(np.array(firsts, np.int32), sizes)
+    slots, times = np.add(np.concatenate(relative), start, dtype=np.int32), np.concatenate(frequencies)
+    ends = [0, *accumulate(sizes)]
+    result, before = {}, 0
+    for key, parts in lists.items():
+        after = before + len(parts)
+        own = slice(ends[before], ends[after])
+        # Copies, so that one list that is kept does not keep the others.
+        result[key] = TermList(slots[own].copy(), times[own].copy()) if parts else _NO_SLOTS
+        before = after
+    return result

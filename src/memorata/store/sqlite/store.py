@@ -1,0 +1,394 @@
+"""The store on one SQLite file."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from memorata.index.approximate import LARGE
+from memorata.index.partition import Partition
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument, MemorataError
+from memorata.model.memory import Memory
+from memorata.store.port import Entry, Hidden, Terms
+from memorata.store.room import EMBEDDERS, checked_room
+from memorata.store.sqlite import (
+    addresses,
+    approximation,
+    check,
+    condition_functions,
+    emptying,
+    entities,
+    finding,
+    lessons,
+    methods,
+    purging,
+    rebuilding,
+    recall_log,
+    writing,
+)
+from memorata.store.sqlite.access import AccessStore, erase_replies
+from memorata.store.sqlite.backup import back_up
+from memorata.store.sqlite.connection import connect, expect, reading, translated, why_read_only
+from memorata.store.sqlite.connection import writing as transaction
+from memorata.store.sqlite.embedding import EmbeddingStore
+from memorata.store.sqlite.erasing import erase, owe
+from memorata.store.sqlite.keeping_up import Added, keep_up
+from memorata.store.sqlite.learning import LearningStore
+from memorata.store.sqlite.leases import LeaseStore
+from memorata.store.sqlite.listing import ListingStore
+from memorata.store.sqlite.loading import caught_up
+from memorata.store.sqlite.looking_up import AddressStore
+from memorata.store.sqlite.migrating import Migration
+from memorata.store.sqlite.naming import NamingStore
+from memorata.store.sqlite.openings import OpeningStore
+from memorata.store.sqlite.reading_only import refuse_to_write
+from memorata.store.sqlite.repeats import RepeatStore
+from memorata.store.sqlite.segments import TAIL, Namespace
+from memorata.store.sqlite.view import SqliteView
+from memorata.text.folding import folded
+
+if TYPE_CHECKING:
+    from memorata.store.filters import Filter
+
+_MEMORY_BUDGET: Final = 1024**3
+_EMPTY: Final = Namespace(0, "", 0, 0, 0, 0)
+
+
+class SqliteStore(
+    LearningStore,
+    NamingStore,
+    AccessStore,
+    EmbeddingStore,
+    AddressStore,
+    RepeatStore,
+    OpeningStore,
+    LeaseStore,
+    ListingStore,
+):
+    """A :class:`~memorata.store.port.Store` on one file; any number of processes may open it.
+
+    Parameters
+    ----------
+    path
+        The file, or ``":memory:"``.
+    durable
+        Whether an acknowledged write survives a power cut; see :func:`.connection.connect`.
+    memory_budget
+        About how many bytes of namespaces to keep in memory; the least recently used go first.
+    must_exist
+        Whether a missing file is an error.
+    migration_backup
+        Whether a file of an older schema is copied before it is migrated.
+    approximate_from
+        From how many memories with vectors on a namespace gets an approximate index, if faiss is installed.
+    read_only
+        Whether nothing is to be written, even though it could be. A file that cannot be is opened so anyway.
+
+    Attributes
+    ----------
+    read_only
+        Whether nothing can be written; `read_only_because` says why.
+    migration
+        What was done to the file when it was opened, if it was of an older schema.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        durable: bool = True,
+        memory_budget: int = _MEMORY_BUDGET,
+        must_exist: bool = False,
+        migration_backup: bool = True,
+        approximate_from: int = LARGE,
+        read_only: bool = False,
+    ) -> None:
+        self.path = str(path)
+        self._approximate_from = checks.whole("approximate_from", approximate_from, 1)
+        self.migration: Migration | None = None
+        self._connection = connect(
+            path,
+            durable=durable,
+            must_exist=must_exist,
+            backup=migration_backup,
+            migrated=self._note,
+            read_only=checks.flag("read_only", read_only),
+        )
+        self.read_only_because = why_read_only(self._connection)
+        self.read_only = bool(self.read_only_because)
+        condition_functions.register(self._connection)
+        self._lock = threading.RLock()
+        self._partitions: OrderedDict[str, tuple[Partition, int]] = OrderedDict()
+        self._used = 0
+        self._added: dict[str, list[Added]] = {}
+        self._openings = OrderedDict()
+        self._memory_budget = memory_budget
+        self._embedder: tuple[int, int] | None = None
+        self._book = addresses.Book()
+
+    def use_embedder(self, name: str, dimension: int) -> None:
+        """Say which embedder the vectors of queries come from; remembered in the database."""
+        with self._lock:
+            find = "SELECT number, dimension FROM embedders WHERE name = ?"
+            with reading(self._connection, self.path):
+                found = self._connection.execute(find, (name,)).fetchone()
+            if found is None:
+                with transaction(self._connection, self.path):
+                    self._connection.execute(
+                        "INSERT INTO embedders (name, dimension) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                        (name, dimension),
+                    )
+                    found = self._connection.execute(find, (name,)).fetchone()
+                    checked_room("embedders", found[0], EMBEDDERS)
+            if found[1] != dimension:
+                raise InvalidArgument("dimension", dimension, f"{found[1]}, as recorded for {name!r}")
+            if self._embedder != tuple(found):
+                self._embedder = (found[0], found[1])
+                self._forget_partitions()
+
+    def setting(self, name: str) -> str | None:
+        """Return a setting that was remembered in the database."""
+        with self._lock, reading(self._connection, self.path):
+            found = self._connection.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
+        return None if found is None else str(found[0])
+
+    def remember_setting(self, name: str, value: str) -> None:
+        """Remember a setting in the database."""
+        with self._lock, transaction(self._connection, self.path):
+            self._connection.execute(
+                "INSERT INTO settings (name, value) VALUES (?, ?) "
+                "ON CONFLICT DO UPDATE SET value = excluded.value",
+                (name, value),
+            )
+
+    def add(self, entries: Sequence[Entry]) -> int:
+        """Add memories, all or none, and return the number of the last change."""
+        added: list[Added] = []
+        with self._lock:
+            with transaction(self._connection, self.path):
+                expect(self._connection, batch=len(entries) >= TAIL)
+                change = writing.add(self._connection, entries, self._embedder, added)
+                change = self._link_repeats(entries) or change
+            # Not before it is written; if it is part of more that fails, partitions are forgotten anyway.
+            self._note_added(entries, added)
+        return change
+
+    def update(
+        self, memory: Memory, expected_version: int, terms_of: Callable[[Memory], Terms] | None = None
+    ) -> Memory:
+        """Replace what is known about a memory, if it is at that version; return it at the next one."""
+        with self._lock, transaction(self._connection, self.path):
+            return writing.update(self._connection, memory, expected_version, terms_of)
+
+    def use(self, namespace: str, ids: Sequence[str], now: datetime) -> None:
+        """Count that memories were of use at `now`, all or none; each is at its next version then."""
+        with self._lock, transaction(self._connection, self.path):
+            writing.use(self._connection, namespace, ids, now)
+
+    def forget(self, namespace: str, ids: Sequence[str], now: datetime) -> None:
+        """Hide memories; `restore` brings them back."""
+        with self._lock, transaction(self._connection, self.path):
+            writing.set_forgotten(self._connection, namespace, ids, now)
+
+    def restore(self, namespace: str, ids: Sequence[str]) -> None:
+        """Show forgotten memories again."""
+        with self._lock, transaction(self._connection, self.path):
+            writing.set_forgotten(self._connection, namespace, ids, None)
+
+    def hide(self, namespace: str, hidden: Sequence[Hidden]) -> None:
+        """Hide memories as :meth:`hidden` told it elsewhere; None leaves a part as it is."""
+        with self._lock, transaction(self._connection, self.path):
+            for each in hidden:
+                writing.hide(self._connection, namespace, each)
+
+    def purge(
+        self,
+        namespace: str,
+        ids: Sequence[str],
+        names: Sequence[str] = (),
+        terms_of: Callable[[Memory], Terms] | None = None,
+    ) -> None:
+        """Remove memories and everything derived from them, for good, and the entities with these names.
+
+        The relations they assert go with them, and the declared entities that only they referred to.
+        Afterwards the whole file is written anew, so that its bytes hold no trace: this takes time in
+        proportion to the size of the file (:mod:`.erasing`), once for all of the given memories.
+
+        Raises
+        ------
+        PurgeUnfinished
+            If the memories are gone, but others kept the file from being written anew; `vacuum` does it.
+        """
+        if not ids and not names:
+            return
+        with self._lock, translated(self.path):
+            with transaction(self._connection, self.path):
+                whose = (finding.find_namespace(self._connection, namespace) or _EMPTY).number
+                entities_of_these = entities.referred_to(self._connection, whose, ids)
+                slots = list(recall_log.slots_of(self._connection, whose, ids).values())
+                purging.purge(self._connection, namespace, ids, terms_of)
+                approximation.remove(self._connection, whose, slots)
+                recall_log.purge(self._connection, whose, slots)
+                lessons.purge(self._connection, whose, slots)
+                entities.remove_unreferred(self._connection, whose, entities_of_these)
+                entities.remove_named(self._connection, whose, [folded(name) for name in names])
+                if names and whose:
+                    emptying.forget_questions(self._connection, whose, names)
+                    lessons.forget_users(self._connection, whose, names)
+                    # Of those who wait to log a question, nobody is to bring a name back.
+                    entities.log(self._connection, whose, "purge", naming=False)
+                erase_replies(self._connection, namespace)
+                owe(self._connection)
+            erase(self._connection, self.path)
+
+    def purge_namespace(self, namespace: str) -> int:
+        """Remove a namespace for good, with its name and all that belongs to it; see :meth:`purge`.
+
+        Returns how many memories it had.
+        """
+        with self._lock, translated(self.path):
+            with transaction(self._connection, self.path):
+                found = finding.find_namespace(self._connection, namespace)
+                if found is None:
+                    raise InvalidArgument("namespace", namespace, "one that there is")
+                count = emptying.empty(self._connection, found)
+                owe(self._connection)
+            self._drop_partition(namespace)
+            erase(self._connection, self.path)
+        return count
+
+    @contextmanager
+    def view(
+        self,
+        namespace: str,
+        now: datetime,
+        *,
+        as_of: datetime | None = None,
+        filter: Filter | None = None,
+        true_at: datetime | None = None,
+    ) -> Iterator[SqliteView]:
+        """Open a consistent look at a namespace: see :meth:`memorata.store.port.Store.view`."""
+        with self._lock, reading(self._connection, self.path):
+            row = finding.find_namespace(self._connection, namespace) or _EMPTY
+            partition = self._partition(row) if row is not _EMPTY else self._nothing()
+            try:
+                yield SqliteView(
+                    self._connection, row, partition, self._embedder, now, as_of, filter, true_at
+                )
+            except MemorataError:
+                raise
+            except BaseException:
+                # Interrupted, or out of memory: what is kept beside the partition may be half computed.
+                self._drop_partition(namespace)
+                raise
+
+    def statistics(self) -> Mapping[str, Any]:
+        """Return sizes and counts, for people."""
+        with self._lock, reading(self._connection, self.path):
+            return {
+                **check.statistics(self._connection, self.path, self._approximate_from),
+                "methods": self.methods(),
+            }
+
+    def methods(self) -> Mapping[str, str]:
+        """Return how searches are done, by leg, for people."""
+        return methods.methods()
+
+    def check(self, terms_of: Callable[[Memory], Terms], *, repair: bool = False) -> list[str]:
+        """Return what is wrong with the file, in words; nothing for a sound one.
+
+        Parameters
+        ----------
+        terms_of
+            Gives the words of a memory, as they were when it was added.
+        repair
+            Whether to rebuild derived data that is wrong. What was said is never touched.
+        """
+        look = transaction if repair else reading
+        with self._lock, look(self._connection, self.path):
+            found = check.problems(self._connection, terms_of)
+            sound = all(problem.namespace for problem in found)
+            if repair and not sound:
+                # An index of SQLite's own can be made anew; what else is wrong with the file stays so.
+                rebuilding.mend_file(self._connection)
+                if sound := not check.file_problems(self._connection):
+                    found += check.problems(self._connection, terms_of)
+            mendable = {problem.namespace for problem in found if problem.mendable}
+            for namespace in sorted(mendable - {""}) if repair else ():
+                rebuilding.rebuild(self._connection, namespace, terms_of, self._embedder)
+            lost = list(addresses.problems(self._connection)) if sound else []
+            if lost and repair:
+                addresses.rebuild(self._connection)
+            self._forget_partitions()
+        return [*(problem.text for problem in found), *lost]
+
+    def rebuild(self, namespace: str, terms_of: Callable[[Memory], Terms]) -> None:
+        """Write everything derived from the memories of a namespace anew."""
+        with self._lock, transaction(self._connection, self.path):
+            rebuilding.rebuild(self._connection, namespace, terms_of, self._embedder)
+            self._forget_partitions()
+
+    def backup(self, target: str | Path) -> None:
+        """Copy the database to `target` while others go on reading and writing."""
+        with self._lock:
+            back_up(self._connection, self.path, Path(target))
+
+    def vacuum(self) -> None:
+        """Write the file anew: give back the space of what was removed, and erase every trace of it."""
+        refuse_to_write(self.path, self.read_only_because)
+        with self._lock, translated(self.path):
+            erase(self._connection, self.path)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        with self._lock:
+            self._forget_partitions()
+            self._connection.close()
+
+    def _note(self, migration: Migration) -> None:
+        self.migration = migration
+
+    def _partition(self, namespace: Namespace) -> Partition:
+        known, size = self._partitions.pop(namespace.path, (None, 0))
+        self._used -= size
+        if known is not None and known.change < namespace.begun:
+            known = None
+        added = self._added.pop(namespace.path, ())
+        if known is not None and added:
+            keep_up(known, added, self._embedder[1] if self._embedder else 0)
+        fresh = caught_up(self._connection, namespace, self._embedder, known)
+        size = fresh.nbytes
+        self._partitions[namespace.path] = fresh, size
+        self._used += size
+        while self._used > self._memory_budget and len(self._partitions) > 1:
+            _, (_, dropped) = self._partitions.popitem(last=False)
+            self._used -= dropped
+        return fresh
+
+    def _note_added(self, entries: Sequence[Entry], added: Sequence[Added]) -> None:
+        """Keep what was added for the next look, where there has been one and no segment was written."""
+        for path in {entry.memory.namespace for entry in entries} - {each.namespace.path for each in added}:
+            self._added.pop(path, None)
+        self._note_openings(added)
+        for each in added:
+            if each.namespace.path in self._partitions:
+                self._added.setdefault(each.namespace.path, []).append(each)
+
+    def _drop_partition(self, path: str) -> None:
+        _, size = self._partitions.pop(path, (None, 0))
+        self._used -= size
+
+    def _forget_partitions(self) -> None:
+        self._partitions.clear()
+        self._added.clear()
+        self._openings.clear()
+        self._used = 0
+
+    def _nothing(self) -> Partition:
+        return Partition(self._embedder[1] if self._embedder else 0, exact=True)

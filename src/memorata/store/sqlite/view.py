@@ -1,0 +1,376 @@
+"""One consistent look at one namespace of an SQLite file, served from what the process has in memory."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from memorata.index.codes import Floats, Owners
+from memorata.index.context import in_context
+from memorata.index.directions import are_directions
+from memorata.index.lexical import (
+    LexicalQuery,
+    Mask,
+    Part,
+    Saturated,
+    Sums,
+    TermList,
+    ceiling,
+    contributions,
+    impacts,
+    saturated,
+)
+from memorata.index.neighbours import distinct
+from memorata.index.partition import Partition, Sight
+from memorata.index.record import Records
+from memorata.model.checks import FloatArray, IntArray
+from memorata.model.errors import IndexCorrupt
+from memorata.model.memory import Memory
+from memorata.model.period import Period
+from memorata.model.place import Place
+from memorata.rank.bm25 import BM25
+from memorata.rank.context import Reading
+from memorata.store.port import NOTHING, Found
+from memorata.store.situated import nearby, timely
+from memorata.store.sqlite.lists import Blocks, all_blocks, read_lists, segments_of, some_blocks
+from memorata.store.sqlite.methods import POSTINGS, vectors_method
+from memorata.store.sqlite.places import place, vectors_place
+from memorata.store.sqlite.relinking import ends_at
+from memorata.store.sqlite.rows import OWN, marks, memory
+from memorata.store.sqlite.segments import Namespace
+
+if TYPE_CHECKING:
+    from memorata.store.filters import Filter
+
+
+class SqliteView:
+    """A :class:`~memorata.store.port.View` on a partition and the file behind it."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        namespace: Namespace,
+        partition: Partition,
+        embedder: tuple[int, int] | None,
+        now: datetime,
+        as_of: datetime | None,
+        filter: Filter | None,
+        true_at: datetime | None = None,
+    ) -> None:
+        self._connection = connection
+        self._namespace = namespace
+        self._partition = partition
+        self._embedder = embedder
+        self._asked: tuple[LexicalQuery, list[Part], float] | None = None
+        self._added: tuple[LexicalQuery, Sums] | None = None
+        self._memories: dict[int, Memory] = {}
+        self._methods: dict[str, str] = {}
+        believed, held = (None if moment is None else moment.timestamp() for moment in (as_of, true_at))
+        ends = None if as_of is None or true_at is None else ends_at(connection, namespace.number, as_of)
+        self._sight = partition.sight(now.timestamp(), believed, held, ends)
+        self._allowed = self._sight.mask
+        if filter is not None:
+            passing = self._passing(filter)
+            self._allowed = passing if self._allowed is None else passing & self._allowed
+
+    @property
+    def methods(self) -> Mapping[str, str]:
+        """How it was searched so far, by leg."""
+        return self._methods
+
+    @property
+    def change(self) -> int:
+        """The last change of the namespace that can be seen; 0 for one that there is not."""
+        return self._namespace.change
+
+    @property
+    def count(self) -> int:
+        """How many memories may be returned."""
+        if self._allowed is None or self._allowed is self._sight.mask:
+            return self._sight.count
+        return int(np.count_nonzero(self._allowed))
+
+    @property
+    def pending(self) -> int:
+        """How many memories have no vector of the store's embedder yet."""
+        return self._partition.pending()
+
+    def nearest(
+        self, query: Floats, limit: int, excluded: Sequence[str] = (), *, rough: bool = False
+    ) -> Found:
+        """Return the memories whose best passage is closest to a unit vector, with their cosines."""
+        self._methods["vectors"] = vectors_method(self._partition.vectors)
+        fetch = None if rough else self._float_rows
+        slots, cosines = self._partition.vectors.search(query, limit, self._without(excluded), fetch)
+        return Found(slots, cosines, exact=self._partition.vectors.exact)
+
+    def lexical(self, query: LexicalQuery, limit: int) -> Found:
+        """Return the memories with the highest BM25 scores; only those that share a term."""
+        self._methods["words"] = POSTINGS
+        parts = self._parts(query)
+        if not parts or limit == 0:
+            return NOTHING
+        return self._found(query, parts, *self._sums(query).best(limit, self._without(query.excluded)))
+
+    def in_context(self, query: LexicalQuery, slots: IntArray, reading: Reading) -> Found:
+        """Return the BM25 scores of the given memories, each read with its neighbours in the session."""
+        parts = self._parts(query)
+        if not parts or not slots.size:
+            return Found(slots, np.zeros(slots.size))
+        partition, count = self._partition, self._sight.count
+        if not partition.neighbours:
+            # Without sessions nobody has a neighbour, and what each says alone was added up for all.
+            return self._found(query, parts, slots, self._sums(query).at(slots))
+        scored = in_context(
+            parts,
+            slots,
+            partition.neighbours,
+            self._sight.mask,
+            count,
+            query.scorer,
+            reading,
+            partition.columns,
+        )
+        return Found(slots, scored.scores, scored.detail, self._answered(query)[2])
+
+    def _found(
+        self, query: LexicalQuery, parts: Sequence[Part], slots: IntArray, scores: FloatArray
+    ) -> Found:
+        count = self._sight.count
+        return Found(slots, scores, lambda some: contributions(parts, count, some), self._answered(query)[2])
+
+    def neighbours(self, slots: IntArray, reach: int) -> IntArray:
+        """Return the memories said around the given ones that may be returned, each once, ascending."""
+        if not (links := self._partition.neighbours):
+            return slots[:0]
+        around = links.around(slots, reach)
+        found = distinct(around[around >= 0])
+        return found if self._allowed is None else found[self._allowed[found]]
+
+    def timely(self, period: Period, limit: int) -> Found:
+        """Return the memories from about a period, the closest first, with how close each is."""
+        return timely(self._partition.records, self._allowed, period, limit)
+
+    def nearby(self, here: Place, limit: int, scale: float) -> Found:
+        """Return the memories closest to a point, with how near each is."""
+        return nearby(self._partition.records, self._allowed, here, limit, scale)
+
+    def without(self, slots: IntArray, terms: Sequence[str]) -> IntArray:
+        """Return those of the given memories that have none of the terms in their content."""
+        allowed = self._without(terms)
+        return slots if allowed is None else slots[allowed[slots]]
+
+    def cosines(self, query: Floats, slots: IntArray) -> FloatArray:
+        """Return the cosine of each memory's best passage with the query; 0 for one without vectors."""
+        return self._partition.vectors.cosines(query, slots)
+
+    def document_frequencies(
+        self, terms: Sequence[str], field: str = "content"
+    ) -> tuple[int, dict[str, int]]:
+        """Return how many memories may be seen and how many of those have each term in a field."""
+        sight = self._sight
+        if not sight.average_lengths[field]:
+            return sight.count, dict.fromkeys(terms, 0)
+        self._read_lists([(field, term) for term in terms])
+        return sight.count, {term: _seen(self._list(field, term), sight).slots.size for term in terms}
+
+    def records(self, slots: IntArray) -> Records:
+        """Return the records of the given memories."""
+        return self._partition.records.take(slots)
+
+    def vectors(self, slots: IntArray) -> Floats:
+        """Return the first passage's vector of each memory; zeros for one without."""
+        result = np.zeros((slots.size, self._partition.vectors.dimension), np.float32)
+        for position, rows in self._rows_of(slots):
+            result[position] = rows[0]
+        return result
+
+    def memories(self, slots: IntArray) -> list[Memory]:
+        """Return the given memories, in the same order."""
+        wanted, known = slots.tolist(), self._memories
+        unread = [slot for slot in wanted if slot not in known]
+        if unread:
+            start, path = place(self._namespace.number, 0), self._namespace.path
+            # All rows before the first is read: in turns, either side finds the other's code in the caches.
+            rows = self._connection.execute(
+                f"SELECT {OWN}, m.slot FROM memories m WHERE m.number IN ({marks(unread)})",
+                [start + slot for slot in unread],
+            ).fetchall()
+            for row in rows:
+                known[row[-1]] = memory(row, path)
+        return [known[slot] for slot in wanted]
+
+    def _without(self, terms: Sequence[str]) -> Mask | None:
+        """Return which memories may be returned and have none of the terms in their content."""
+        allowed = self._allowed
+        if terms:
+            allowed = np.ones(len(self._partition), np.bool_) if allowed is None else allowed.copy()
+            for term in terms:
+                allowed[self._list("content", term).slots] = False
+        return allowed
+
+    def _passing(self, filter: Filter) -> Mask:
+        from memorata.store.sqlite.conditions import compiled
+
+        condition, values = compiled(filter)
+        number = self._namespace.number
+
+        def read(start: int) -> list[int]:
+            rows = self._connection.execute(
+                f"SELECT m.slot FROM memories m WHERE m.number >= ? AND m.number < ? AND {condition}",
+                (place(number, start), place(number + 1, 0), *values),
+            ).fetchall()
+            return [slot for (slot,) in rows]
+
+        # Values of two types may be equal in Python and not in SQL: 1 and True.
+        key = condition, tuple((type(value), value) for value in values)
+        return self._partition.passing(key, read)
+
+    def _parts(self, query: LexicalQuery) -> list[Part]:
+        """Return the lists of a question's terms; those of the last question are kept for the next to ask."""
+        return self._answered(query)[1]
+
+    def _answered(self, query: LexicalQuery) -> tuple[LexicalQuery, list[Part], float]:
+        """Return a question's lists, and what a text that says all of it would score; kept as they are."""
+        if self._asked is None or self._asked[0] is not query:
+            parts = self._looked_up(query)
+            self._asked = query, parts, ceiling(query, parts, self._sight.count)
+        return self._asked
+
+    def _sums(self, query: LexicalQuery) -> Sums:
+        """Return what a question's words add up to; kept like its lists."""
+        if self._added is None or self._added[0] is not query:
+            slots, values = impacts(self._parts(query), self._sight.count)
+            self._added = query, Sums.of(slots, values, len(self._partition))
+        return self._added[1]
+
+    def _looked_up(self, query: LexicalQuery) -> list[Part]:
+        partition, sight, scorer = self._partition, self._sight, query.scorer
+        wanted = [each for each in query.wanted() if sight.average_lengths[each[0]]]
+        worth = {
+            (field, term): partition.cached_saturated(sight, field, term, scorer) for field, term, _ in wanted
+        }
+        unknown = [key for key, found in worth.items() if found is None]
+        if unknown:
+            self._read_lists(unknown)
+            worth |= self._saturated(unknown, scorer)
+        parts: list[tuple[str, str, float, Saturated]] = []
+        most: dict[str, int] = {}
+        for field, term, weight in wanted:
+            found = worth[field, term]
+            if found is not None and found.slots.size:
+                parts.append((field, term, weight, found))
+                most[term] = max(most.get(term, 0), found.slots.size)
+        fields = {field: (partition.lengths(field), sight.average_lengths[field]) for field, *_ in parts}
+        return [
+            Part(field, term, found, weight, *fields[field], most[term])
+            for field, term, weight, found in parts
+        ]
+
+    def _saturated(self, keys: Sequence[tuple[str, str]], scorer: BM25) -> dict[tuple[str, str], Saturated]:
+        """Compute, and keep, what terms say in the memories that may be seen."""
+        partition, sight = self._partition, self._sight
+        seen = [_seen(self._list(*key), sight) for key in keys]
+        worth = saturated(
+            seen,
+            [partition.lengths(field) for field, _ in keys],
+            [sight.average_lengths[field] for field, _ in keys],
+            scorer,
+        )
+        for (field, term), found in zip(keys, worth, strict=True):
+            partition.cache_saturated(sight, field, term, scorer, found)
+        return dict(zip(keys, worth, strict=True))
+
+    def _list(self, field: str, term: str) -> TermList:
+        """Return the whole list of a term: what the segments hold, and the tail."""
+        old = self._partition.cached_list(field, term)
+        if old is None:
+            old = self._read_lists([(field, term)])[field, term]
+        new = self._partition.tail_list(field, term)
+        if not new.slots.size:
+            return old
+        return TermList(
+            np.concatenate([old.slots, new.slots]), np.concatenate([old.frequencies, new.frequencies])
+        )
+
+    def _read_lists(self, keys: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], TermList]:
+        """Read those of the lists that are not in memory yet, all at once."""
+        unread = [key for key in keys if self._partition.cached_list(*key) is None]
+        if not unread:
+            return {}
+        segments = self._partition.segments(lambda: segments_of(self._connection, self._namespace.number))
+
+        def blocks(numbers: Collection[int]) -> Blocks:
+            kept = self._partition.blocks(lambda: all_blocks(self._connection, segments))
+            return some_blocks(self._connection, numbers) if kept is None else kept
+
+        read = read_lists(blocks, segments, unread)
+        for (field, term), found in read.items():
+            self._partition.cache_list(field, term, found)
+        return read
+
+    def _float_rows(self, places: npt.NDArray[np.intp]) -> Floats:
+        """Read float32 rows by their position among the namespace's vectors."""
+        owners = self._partition.vectors.owners.view
+        wanted = owners[places]
+        rows = self._lone_rows(wanted)
+        if rows is None:
+            rows = self._passage_rows(places, wanted)
+        if not are_directions(rows):
+            raise IndexCorrupt("a vector is not of length 1")
+        return rows
+
+    def _passage_rows(self, places: npt.NDArray[np.intp], wanted: Owners) -> Floats:
+        """Read float32 rows of slots of which some have several."""
+        owners = self._partition.vectors.owners.view
+        passage = places - np.searchsorted(owners, wanted)
+        rows = np.zeros((places.size, self._partition.vectors.dimension), np.float32)
+        slots, where = np.unique(wanted, return_inverse=True)
+        for position, block in self._rows_of(slots.astype(np.intp)):
+            for row in np.flatnonzero(where == position):
+                rows[row] = block[passage[row]]
+        return rows
+
+    def _lone_rows(self, slots: Owners) -> Floats | None:
+        """Return the vectors of ascending slots that have one each; None if any has more, or none."""
+        if self._embedder is None:
+            return None
+        found = self._connection.execute(
+            f"SELECT vectors FROM vectors WHERE number IN ({marks(slots)}) ORDER BY number",
+            self._vector_places(slots),
+        ).fetchall()
+        joined = b"".join([blob for (blob,) in found])
+        if len(found) != slots.size or len(joined) != 4 * self._embedder[1] * slots.size:
+            return None
+        return np.frombuffer(joined, np.float32).reshape(slots.size, self._embedder[1])
+
+    def _vector_places(self, slots: npt.NDArray[np.signedinteger[Any]]) -> list[int]:
+        assert self._embedder is not None  # callers looked
+        first = vectors_place(self._embedder[0], self._namespace.number, 0)
+        return [first + slot for slot in slots.tolist()]
+
+    def _rows_of(self, slots: IntArray) -> list[tuple[int, Floats]]:
+        """Return, for each slot that has vectors, its position in `slots` and its rows."""
+        if self._embedder is None or not slots.size:
+            return []
+        positions = {slot: position for position, slot in enumerate(slots.tolist())}
+        found = self._connection.execute(
+            f"SELECT slot, vectors FROM vectors WHERE number IN ({marks(slots)})",
+            self._vector_places(slots),
+        ).fetchall()
+        dimension = self._embedder[1]
+        return [
+            (positions[slot], np.frombuffer(blob, np.float32).reshape(-1, dimension)) for slot, blob in found
+        ]
+
+
+def _seen(found: TermList, sight: Sight) -> TermList:
+    if sight.mask is None or not found.slots.size:
+        return found
+    kept = sight.mask[found.slots]
+    return TermList(found.slots[kept], found.frequencies[kept])

@@ -1,0 +1,111 @@
+"""How are words read? From a text to its terms, its language, and the kind of answer it asks for.
+
+A text, whether a memory or a question, becomes terms here: cut into words (:mod:`~memorata.text.tokens`),
+its language recognised (:mod:`~memorata.text.language`), function words left out
+(:mod:`~memorata.text.stopwords`), endings removed (:mod:`~memorata.text.stems`), all put together by an
+analyser (:mod:`~memorata.text.analysers`). What kind of answer a question wants is read here too
+(:mod:`~memorata.text.query_type`), and so are the times that a text names (:mod:`~memorata.text.dates`),
+the people and things it names (:mod:`~memorata.text.entities`), and whom those names mean
+(:mod:`~memorata.text.resolution`). Everything is pure: the same text gives the same answer, anywhere.
+"""
+
+from typing import TYPE_CHECKING
+
+from memorata._on_demand import on_demand
+
+if TYPE_CHECKING:
+    from memorata.text.analysers import ANALYSERS, Analyser, analyser
+    from memorata.text.date_terms import date_terms
+    from memorata.text.dates import (
+        DATE_LANGUAGES,
+        AnchorExtractor,
+        AnchorReading,
+        FallibleAnchors,
+        RuleAnchors,
+        TimeExpression,
+        anchor,
+        time_expressions,
+    )
+    from memorata.text.entities import RuleExtractor
+    from memorata.text.folding import folded
+    from memorata.text.known_names import KnownNames
+    from memorata.text.language import DETECTED_LANGUAGES, detect
+    from memorata.text.mentions import MENTION_KINDS, EntityExtractor, Extraction, Mention
+    from memorata.text.query_type import (
+        QUERY_TYPES,
+        Classification,
+        QueryClassifier,
+        QueryType,
+        RuleClassifier,
+    )
+    from memorata.text.resolution import Redirects, resolve, united
+    from memorata.text.stems import STEMMED_LANGUAGES, stem, stems
+    from memorata.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
+    from memorata.text.tokens import words
+
+__getattr__, __dir__ = on_demand(
+    __name__,
+    {
+        ".analysers": ("ANALYSERS", "Analyser", "analyser"),
+        ".date_terms": ("date_terms",),
+        ".dates": (
+            "DATE_LANGUAGES",
+            "AnchorExtractor",
+            "AnchorReading",
+            "FallibleAnchors",
+            "RuleAnchors",
+            "TimeExpression",
+            "anchor",
+            "time_expressions",
+        ),
+        ".entities": ("RuleExtractor",),
+        ".folding": ("folded",),
+        ".known_names": ("KnownNames",),
+        ".language": ("DETECTED_LANGUAGES", "detect"),
+        ".mentions": ("MENTION_KINDS", "EntityExtractor", "Extraction", "Mention"),
+        ".query_type": ("QUERY_TYPES", "Classification", "QueryClassifier", "QueryType", "RuleClassifier"),
+        ".resolution": ("Redirects", "resolve", "united"),
+        ".stems": ("STEMMED_LANGUAGES", "stem", "stems"),
+        ".stopwords": ("STOP_WORD_LANGUAGES", "negations", "stop_words"),
+        ".tokens": ("words",),
+    },
+)
+
+__all__ = [
+    "ANALYSERS",
+    "DATE_LANGUAGES",
+    "DETECTED_LANGUAGES",
+    "MENTION_KINDS",
+    "QUERY_TYPES",
+    "STEMMED_LANGUAGES",
+    "STOP_WORD_LANGUAGES",
+    "Analyser",
+    "AnchorExtractor",
+    "AnchorReading",
+    "Classification",
+    "EntityExtractor",
+    "Extraction",
+    "FallibleAnchors",
+    "KnownNames",
+    "Mention",
+    "QueryClassifier",
+    "QueryType",
+    "Redirects",
+    "RuleAnchors",
+    "RuleClassifier",
+    "RuleExtractor",
+    "TimeExpression",
+    "analyser",
+    "anchor",
+    "date_terms",
+    "detect",
+    "folded",
+    "negations",
+    "resolve",
+    "stem",
+    "stems",
+    "stop_words",
+    "time_expressions",
+    "united",
+    "words",
+]

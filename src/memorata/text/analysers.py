@@ -1,0 +1,219 @@
+"""Analysers: from a text to the terms an index keeps.
+
+An analyser is a handful of settings, so that a recipe can name one and change one. Documents and questions
+must pass the same one. Two are shipped: ``plain`` cuts and no more; ``snowball`` drops stop words and stems,
+the form most lexical search engines have used since SMART (Salton 1971).
+
+What a word becomes depends only on the word, the settings and the languages of its text; it is computed once
+and remembered in a bounded table, which makes reading a sentence a matter of dictionary look-ups.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from functools import cache, lru_cache
+from types import MappingProxyType
+from typing import Annotated, Any, Final, TypeAlias
+
+from memorata._frozen import frozen
+from memorata.model import checks
+from memorata.model.parameter import Declared
+from memorata.text.language import languages_by_script, latin_language, script_of
+from memorata.text.stems import STEMMED_LANGUAGES, fresh_stem
+from memorata.text.stopwords import STOP_WORD_LANGUAGES, stop_words
+from memorata.text.tokens import is_unspaced, words
+
+LANGUAGES: Final = ("detect", "none", *STEMMED_LANGUAGES)
+"""What an analyser's language may be: found in each text, none at all, or one for every text."""
+
+Tongues: TypeAlias = tuple[str, str]
+"""The languages of a text: that of its Latin words, and that of its Cyrillic words."""
+
+_REMEMBERED_WORDS = 50_000
+_LONGEST_REMEMBERED = 64
+_DIGIT = re.compile(r"\d")
+_NO_WORDS: Final[frozenset[str]] = frozenset()
+
+
+@frozen
+class Analyser:
+    """How a text becomes terms.
+
+    Parameters
+    ----------
+    name
+        What a recipe calls it.
+    min_length
+        The fewest characters of a word, counted before and again after stemming («боюсь» must not survive as
+        «бо»). Pairs of characters from scripts without spaces are exempt.
+    keep_digits
+        Keep words that hold a digit whatever their length, and never stem them: 2, 7th, q3, 5g.
+    stop
+        Leave out the stop words of the language.
+    stemming
+        Reduce words to their Snowball stems.
+    language
+        ``"detect"`` finds it in each text; ``"none"`` neither stops nor stems; or one of the stemmers'
+        names. A detected text may mix scripts: its Cyrillic words are read as Russian, its Latin words as
+        the detected language, or as English when another script dominates.
+    underscores
+        Whether ``_`` is part of a word.
+
+    Examples
+    --------
+    >>> Analyser("short", min_length=1).tokens("15.2%")
+    ['15', '2']
+    """
+
+    name: str
+    min_length: Annotated[int, Declared("Fewest characters of a word.", 1, 6)] = 2
+    keep_digits: Annotated[bool, Declared("Keep words with digits whatever their length.")] = False
+    stop: Annotated[bool, Declared("Leave out stop words.")] = False
+    stemming: Annotated[bool, Declared("Reduce words to their stems.")] = False
+    language: Annotated[str, Declared("Language of the texts.", choices=LANGUAGES)] = "detect"
+    underscores: Annotated[bool, Declared("Keep _ inside words.")] = True
+
+    def __post_init__(self) -> None:
+        checks.text("name", self.name)
+        checks.whole("min_length", self.min_length)
+        for setting in ("keep_digits", "stop", "stemming", "underscores"):
+            checks.flag(setting, getattr(self, setting))
+        checks.one_of("language", self.language, LANGUAGES)
+
+    def __hash__(self) -> int:
+        # Every text looks up its table; hashing all settings would take longer than cutting a short one.
+        return hash(self.name)
+
+    def tokens(self, text: str) -> list[str]:
+        """Return the terms of `text` in order, repeated terms included.
+
+        A text made of nothing but stop words and short words has no terms: the answer is empty, and it is for
+        the caller to say what a question without terms means.
+
+        Examples
+        --------
+        >>> ANALYSERS["plain"].tokens("UAV-001 battery degraded to 15.2%!")
+        ['uav', '001', 'battery', 'degraded', 'to', '15']
+        >>> ANALYSERS["snowball"].tokens("Which batteries were replaced on the 7th?")
+        ['batteri', 'replac', '7th']
+        >>> ANALYSERS["snowball"].tokens("Я боюсь собак, dogs")
+        ['собак', 'dog']
+        >>> ANALYSERS["snowball"].tokens("What is it?")
+        []
+        """
+        return self.read(text)[0]
+
+    def read(self, text: str) -> tuple[list[str], Tongues]:
+        """Return the terms of `text`, as `tokens` does, and the languages that it was read in.
+
+        Examples
+        --------
+        >>> ANALYSERS["snowball"].read("Minka schläft gern.")
+        (['minka', 'schlaft', 'gern'], ('german', 'russian'))
+        """
+        found = words(text, underscores=self.underscores)
+        if self.language != "detect":
+            latin = cyrillic = self.language
+        elif self.stop or self.stemming:
+            if text.isascii():
+                latin, cyrillic = latin_language(found), "russian"
+            else:
+                latin, cyrillic, _ = languages_by_script(found)
+        else:
+            latin = cyrillic = "none"
+        table = _table(self, latin, cyrillic)
+        return list(filter(None, map(table.__getitem__, found))), (latin, cyrillic)
+
+    def tokens_in(self, text: str, tongues: Tongues) -> list[str]:
+        """Return the terms of `text`, read in the languages that another text was read in.
+
+        A few words seldom show their language; the text they belong to may.
+
+        Examples
+        --------
+        >>> snowball = ANALYSERS["snowball"]
+        >>> snowball.tokens("Katzen"), snowball.tokens_in("Katzen", ("german", "russian"))
+        (['katzen'], ['katz'])
+        """
+        for position, tongue in enumerate(tongues):
+            checks.one_of(f"tongues[{position}]", tongue, LANGUAGES[1:])
+        table = _table(self, *tongues)
+        return list(filter(None, map(table.__getitem__, words(text, underscores=self.underscores))))
+
+
+def analyser(name: str, **overrides: Any) -> Analyser:  # noqa: ANN401 - the fields check their own types
+    """Return the shipped analyser called `name`, with some of its settings changed.
+
+    Examples
+    --------
+    >>> analyser("snowball", language="german").tokens("Die Häuser")
+    ['haus']
+    >>> analyser("plain", length=3)
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: setting must be one of 'min_length', ..., got 'length'
+    """
+    checks.one_of("name", name, tuple(ANALYSERS))
+    for setting in overrides:
+        checks.one_of("setting", setting, [field.name for field in fields(Analyser)[1:]])
+    return replace(ANALYSERS[name], **overrides)
+
+
+ANALYSERS: Final[Mapping[str, Analyser]] = MappingProxyType(
+    {
+        "plain": Analyser("plain", min_length=2, underscores=False),
+        "snowball": Analyser("snowball", min_length=3, keep_digits=True, stop=True, stemming=True),
+    }
+)
+"""The shipped analysers by name."""
+
+
+class _Table(dict[str, str]):
+    """What each word becomes under one analyser and its languages; empty for a word that is left out."""
+
+    def __init__(self, settings: Analyser, latin: str, cyrillic: str) -> None:
+        super().__init__()
+        self._settings, self._latin, self._cyrillic = settings, latin, cyrillic
+        self._latin_stops = _stops(latin) if settings.stop else _NO_WORDS
+
+    def __missing__(self, token: str) -> str:
+        term = self._term(token)
+        if len(token) <= _LONGEST_REMEMBERED:
+            # Starting afresh costs one stemming per word, and needs no book-keeping on every look-up.
+            if len(self) >= _REMEMBERED_WORDS:
+                self.clear()
+            self[token] = term
+        return term
+
+    def _term(self, token: str) -> str:
+        settings = self._settings
+        if token.isascii() and token.isalpha():
+            # A word of plain letters, as most are, need not be searched for what it cannot hold.
+            language, stops = self._latin, self._latin_stops
+        else:
+            if is_unspaced(token) or (settings.keep_digits and _DIGIT.search(token)):
+                return token
+            language = self._language(token)
+            stops = _stops(language) if settings.stop else _NO_WORDS
+        if len(token) < settings.min_length or token in stops:
+            return ""
+        term = fresh_stem(token, language) if settings.stemming else token
+        return term if len(term) >= settings.min_length else ""
+
+    def _language(self, token: str) -> str:
+        if self._latin == self._cyrillic or (token.isascii() and token[:1].isalpha()):
+            return self._latin
+        return {"latin": self._latin, "cyrillic": self._cyrillic}.get(script_of(token), "none")
+
+
+@cache
+def _stops(language: str) -> frozenset[str]:
+    """Return the stop words of a language; there are languages that have a stemmer, and no list."""
+    return stop_words(language) if language in STOP_WORD_LANGUAGES else frozenset()
+
+
+@lru_cache(maxsize=64)
+def _table(settings: Analyser, latin: str, cyrillic: str) -> _Table:
+    return _Table(settings, latin, cyrillic)

@@ -1,0 +1,309 @@
+"""What the parts of a matched time phrase mean together: month and year to a month, number and unit to a day.
+
+Each reader takes a match of one rule and returns a :class:`Reading`, or None where the words turn out not to
+name a time. Readers know groups ("month", "which", "number"), never words: the vocabulary of a language turns
+what was matched into numbers. Dates that the calendar does not hold raise ValueError or OverflowError, and
+are left out by whoever called.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date
+from typing import Final, NamedTuple
+
+from memorata._frozen import frozen
+from memorata.text import calendar_periods as calendar
+from memorata.text.calendar_periods import Days
+from memorata.text.date_vocabulary import Vocabulary
+
+_CLAUSE: Final = 80
+"""How many characters before a phrase may say that it is still to come."""
+
+
+class Reading(NamedTuple):
+    """What a phrase means: its kind, its days, and whether it needs a preposition to be believed."""
+
+    kind: str
+    days: Days
+    strong: bool = True
+    every_year: Callable[[int], Days] | None = None
+    """Its days in another year, where the phrase names none: "June" of "between June and August 2024"."""
+
+
+@frozen
+class Phrase:
+    """A match, and what it is read with."""
+
+    match: re.Match[str]
+    original: str
+    vocabulary: Vocabulary
+    today: date
+    nearest: bool
+
+    def value(self, group: str) -> int:
+        """Return the number that the words of `group` stand for."""
+        return self.vocabulary.value(group, self.match[group])
+
+    def has(self, group: str) -> bool:
+        """Return whether `group` is part of the rule and was matched."""
+        return self.match.groupdict().get(group) is not None
+
+    def year(self) -> int | None:
+        """Return the year in digits, or by "last year"; None where none is named."""
+        if self.has("year"):
+            return int(self.match["year"])
+        return self.today.year + self.value("of_year") if self.has("of_year") else None
+
+    def written(self, group: str) -> str:
+        """Return `group` in the case in which it was written."""
+        return self.original[self.match.start(group) : self.match.end(group)]
+
+    def doubtful(self, group: str) -> bool:
+        """Return whether a word such as "may" stands in the case of its other meaning."""
+        word = self.match[group]
+        if word in self.vocabulary.only_title:
+            return not self.written(group).istitle()
+        return word in self.vocabulary.never_title and self.written(group).istitle()
+
+    def lies_ahead(self, days: Days) -> bool:
+        """Return whether days are over that the words before them put in the future: "will be on Monday"."""
+        if not self.nearest or days.after > self.today:
+            return False
+        start = self.match.start()
+        before = self.original[max(0, start - _CLAUSE) : start]
+        return re.search(rf"(?:{self.vocabulary.ahead})$", before) is not None
+
+
+Reader = Callable[[Phrase], Reading | None]
+
+
+def fixed(phrase: Phrase) -> Reading | None:
+    """Read "yesterday", "the day after tomorrow", „vorgestern"."""
+    if phrase.doubtful("fixed") and not _begins_a_sentence(phrase):
+        return None
+    offset = phrase.value("fixed")
+    return Reading("day", calendar.shifted(phrase.today, "day", offset)._replace(tolerance=int(offset != 0)))
+
+
+def recently(phrase: Phrase) -> Reading:
+    """Read "recently": two weeks ago, and two weeks around."""
+    return Reading("recently", calendar.shifted(phrase.today, "day", -14)._replace(tolerance=14))
+
+
+def ago(phrase: Phrase) -> Reading:
+    """Read "two weeks ago"; a unit alone, as in «неделю назад», is one of them."""
+    count = phrase.value("number") if phrase.has("number") else 1
+    unit = phrase.vocabulary.units[phrase.match["unit"]]
+    return Reading("shift", calendar.shifted(phrase.today, unit, -count))
+
+
+def half_year_ago(phrase: Phrase) -> Reading:
+    """Read "half a year ago": 182 days, and 30 around."""
+    return Reading("shift", calendar.shifted(phrase.today, "day", -182)._replace(tolerance=30))
+
+
+def ahead(phrase: Phrase) -> Reading | None:
+    """Read "in two weeks", unless something is denied for so long."""
+    sentence = re.split(
+        r"[.!?]", phrase.match.string[max(0, phrase.match.start() - 80) : phrase.match.start()]
+    )[-1]
+    if re.search(rf"(?<!\w)(?:{phrase.vocabulary.denial})(?!\w)", sentence):
+        return None
+    count = phrase.value("number") if phrase.has("number") else 1
+    unit = phrase.vocabulary.units[phrase.match["unit"]]
+    return Reading("shift", calendar.shifted(phrase.today, unit, count))
+
+
+def stretch(phrase: Phrase) -> Reading:
+    """Read "the last two weeks": from then until today."""
+    count = phrase.value("number") if phrase.has("number") else 1
+    unit = phrase.vocabulary.units[phrase.match["unit"]]
+    return Reading("stretch", calendar.stretch(phrase.today, unit, count))
+
+
+def which_unit(phrase: Phrase) -> Reading | None:
+    """Read "last week", "this month", "next year"; there is no calendar's "last day"."""
+    unit = phrase.vocabulary.units[phrase.match["unit"]]
+    if unit in ("day", "fortnight"):
+        return None
+    return Reading("unit", calendar.calendar_unit(phrase.today, unit, phrase.value("which")))
+
+
+def bare_weekend(phrase: Phrase) -> Reading:
+    """Read "the weekend", which needs a preposition: the latest that has begun."""
+    this = calendar.calendar_unit(phrase.today, "weekend", 0)
+    begun = this.first <= phrase.today or phrase.nearest
+    days = this if begun else calendar.calendar_unit(phrase.today, "weekend", -1)
+    return Reading("weekday", days._replace(tolerance=1), strong=False)
+
+
+def weekday(phrase: Phrase) -> Reading:
+    """Read "last Tuesday"; "Tuesday" alone needs a preposition."""
+    which = phrase.value("which") if phrase.has("which") else None
+    days = calendar.weekday(phrase.today, phrase.value("weekday"), which, phrase.nearest)
+    if which is None and phrase.lies_ahead(days):
+        days = calendar.weekday(phrase.today, phrase.value("weekday"), 1)
+    return Reading("weekday", days, strong=which is not None)
+
+
+def weekday_of_week(phrase: Phrase) -> Reading:
+    """Read "Tuesday of last week"."""
+    week = calendar.calendar_unit(phrase.today, "week", phrase.value("which"))
+    day = week.first.fromordinal(week.first.toordinal() + phrase.value("weekday"))
+    return Reading("day", calendar.one_day(day, calendar.WEEKDAY_TOLERANCE))
+
+
+def day(phrase: Phrase) -> Reading:
+    """Read "7 May 2023" and "May 7th"; lower-case "may 7" needs a preposition."""
+    number, month = int(phrase.match["day"]), phrase.value("month")
+    doubt = phrase.doubtful("month") and not phrase.has("year")
+    return _recurring(phrase, "day", lambda year: calendar.one_day(date(year, month, number)), not doubt)
+
+
+def day_range(phrase: Phrase) -> Reading:
+    """Read "3 to 5 March"."""
+    first, last, month = int(phrase.match["day"]), int(phrase.match["last"]), phrase.value("month")
+    if last < first:
+        raise ValueError(f"{last} before {first}")
+    doubt = phrase.doubtful("month") and not phrase.has("year")
+    return _recurring(
+        phrase,
+        "day",
+        lambda year: Days(date(year, month, first), calendar.one_day(date(year, month, last)).after),
+        not doubt,
+    )
+
+
+def month(phrase: Phrase) -> Reading | None:
+    """Read "May 2023", "last May"; "May" alone needs a preposition."""
+    number = phrase.value("month")
+    if phrase.has("which"):
+        if phrase.doubtful("month"):
+            return None
+        return _recurring(phrase, "month", lambda year: calendar.month(year, number), True)
+    named = phrase.year() is not None
+    if not named and phrase.match["month"] in phrase.vocabulary.never_title and phrase.doubtful("month"):
+        return None
+    return _recurring(phrase, "month", lambda year: calendar.month(year, number), named)
+
+
+def week_of_month(phrase: Phrase) -> Reading:
+    """Read "the first week of June"."""
+    ordinal, number = phrase.value("ordinal"), phrase.value("month")
+    return _recurring(
+        phrase, "week", lambda year: calendar.week_of_month(calendar.month(year, number), ordinal), True
+    )
+
+
+def weekend_of_month(phrase: Phrase) -> Reading:
+    """Read "the first weekend of June"."""
+    ordinal, number = phrase.value("ordinal"), phrase.value("month")
+    return _recurring(
+        phrase, "week", lambda year: calendar.weekend_of_month(calendar.month(year, number), ordinal), True
+    )
+
+
+def season(phrase: Phrase) -> Reading:
+    """Read "last summer", "summer of 2021"; "summer" alone needs a preposition."""
+    number = phrase.value("season")
+    strong = phrase.has("which") or phrase.year() is not None
+    return _recurring(phrase, "season", lambda year: calendar.season(year, number), strong)
+
+
+def holiday(phrase: Phrase) -> Reading:
+    """Read "last Christmas"; "Christmas" alone needs a preposition. The days next to it still count."""
+    number, of_month = phrase.value("holiday") % 100, phrase.value("holiday") // 100
+    strong = phrase.has("which") or phrase.year() is not None
+    return _recurring(
+        phrase, "holiday", lambda year: calendar.one_day(date(year, of_month, number), 1), strong
+    )
+
+
+def quarter(phrase: Phrase) -> Reading | None:
+    """Read "Q3 2024", "the third quarter of 2024"; a quarter without a year needs a preposition."""
+    number = phrase.value("ordinal")
+    if not 1 <= number <= 4:
+        return None
+    return _recurring(
+        phrase, "quarter", lambda year: calendar.quarter(year, number), phrase.year() is not None
+    )
+
+
+def year(phrase: Phrase) -> Reading:
+    """Read "the year 2022"."""
+    return Reading("year", calendar.years(int(phrase.match["year"])))
+
+
+def bare_year(phrase: Phrase) -> Reading:
+    """Read "2022", which needs a preposition."""
+    return Reading("year", calendar.years(int(phrase.match["year"])), strong=False)
+
+
+def year_range(phrase: Phrase) -> Reading:
+    """Read "2020–2022", which needs a preposition."""
+    first, last = int(phrase.match["year"]), int(phrase.match["last_year"])
+    if last < first:
+        raise ValueError(f"{last} before {first}")
+    return Reading("year", calendar.years(first, last - first + 1), strong=False)
+
+
+def decade(phrase: Phrase) -> Reading:
+    """Read "the 1990s"; "the 90s" and "the nineties" need a preposition, and mean the latest begun."""
+    written = phrase.match["decade"]
+    number = int(written) if written.isdigit() else phrase.value("decade")
+    if number < 100:
+        century = phrase.today.year // 100 * 100
+        first = century + number if century + number <= phrase.today.year else century - 100 + number
+        return Reading("decade", calendar.years(first, 10), strong=False)
+    # Before 2000 a round hundred is the century: "in the 1800s".
+    return Reading("decade", calendar.years(number, 100 if number % 100 == 0 and number < 2000 else 10))
+
+
+def iso_day(phrase: Phrase) -> Reading:
+    """Read "2023-05-07", "7.5.2023"."""
+    day_number, month_number = int(phrase.match["day"]), int(phrase.match["month_number"])
+    return _recurring(
+        phrase, "day", lambda year: calendar.one_day(date(year, month_number, day_number)), True
+    )
+
+
+def iso_month(phrase: Phrase) -> Reading:
+    """Read "2023-05"."""
+    return Reading("month", calendar.month(int(phrase.match["year"]), int(phrase.match["month_number"])))
+
+
+def slashed_day(phrase: Phrase) -> Reading | None:
+    """Read "13/5/2023" and "5/13/2023", where only one order is possible; "7/5/2023" is nobody's guess."""
+    first, second = int(phrase.match["first"]), int(phrase.match["second"])
+    if first <= 12 and second <= 12 and first != second:
+        return None
+    day_number, month_number = (first, second) if first > 12 or first == second else (second, first)
+    return Reading("day", calendar.one_day(date(int(phrase.match["year"]), month_number, day_number)))
+
+
+def slashed_day_first(phrase: Phrase) -> Reading:
+    """Read "7/5/2023" in a language that puts the day first."""
+    day_number, month_number = int(phrase.match["first"]), int(phrase.match["second"])
+    return Reading("day", calendar.one_day(date(int(phrase.match["year"]), month_number, day_number)))
+
+
+def _recurring(phrase: Phrase, kind: str, make: Callable[[int], Days], strong: bool) -> Reading:
+    """Return the reading of what comes every year, in the year that is named or the one that is meant."""
+    named = phrase.year()
+    if named is not None:
+        return Reading(kind, make(named), strong)
+    which = phrase.value("which") if phrase.has("which") else None
+    days = calendar.recurring(make, phrase.today, which, phrase.nearest)
+    if which is None and phrase.lies_ahead(days):
+        days = calendar.recurring(make, phrase.today, 1)
+    return Reading(kind, days, strong, make if which is None else None)
+
+
+def _begins_a_sentence(phrase: Phrase) -> bool:
+    """Return whether the word begins a sentence that goes on, so that its capital says nothing."""
+    start, end = phrase.match.span()
+    before = phrase.original[max(0, start - 4) : start].rstrip()
+    after = phrase.original[end : end + 2]
+    return (not before or before[-1] in ".!?") and after[:1].isspace() and after[1:].islower()

@@ -1,0 +1,254 @@
+"""The language of a text: by script first, then by the votes of its function words.
+
+Function words are the shortest reliable sign of a language (Grefenstette 1995, "Comparing two language
+identification schemes"). Each one votes with 1 / (number of languages that have it), so that *ich* says more
+than *de*; letters that only some languages use vote as well. Nothing is learnt and nothing is random: equal
+texts get equal answers.
+
+The answer decides which stop words and which stemmer apply, so the aim is not to name every language of the
+world: a text in none of the nine is ``"none"``, and is neither stemmed nor stopped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Final
+
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument
+from memorata.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
+from memorata.text.tokens import words
+
+DETECTED_LANGUAGES: Final = (*STOP_WORD_LANGUAGES, "none")
+"""Every answer :func:`detect` can give."""
+
+_LATIN = tuple(language for language in STOP_WORD_LANGUAGES if language != "russian")
+
+_DETECTED = frozenset(DETECTED_LANGUAGES)
+_READ = 256
+"""Words that are read; a language shows itself long before, and a book costs no more than a page."""
+
+_LETTER_VOTE = 1 / 3
+"""What a word with a letter of few languages adds, shared between them."""
+_DEFAULT_VOTE = 1 / 3
+"""What the default starts with: "Zürich hotels" has one umlaut and no verb, and is no German for it."""
+
+# Function words of one language that an English text also uses, as a word or inside a name: Los Angeles,
+# Vincent van Gogh, AI, sea, war, vitamin C. There they vote for English as much as for the others.
+_ALSO_ENGLISH: Final = """
+    ad ai al am as ben bent bin bland c car chi come con d da dan de deed del den der des di die doe
+    don dont door dos du due e ed el en era eras et fare fast favor font gut hans hat hay heel hen her
+    i im j l la las le les lo los m ma mag man mas me men mia mine mot n o or ora os par per plus poi
+    pour quest reeds s sea ser si sin son state su sue sur t te ten ter the ton tot tu u um un vai van via
+    von want war wart was wilt word y ya yo
+"""
+
+# Short sentences about oneself often hold no function word that only one language has; these do the telling.
+_FAMILIAR: Final = {
+    "english": "like likes liked want wants wanted went said get got know knows think new thanks hello",
+    "german": "gern gerne mögen heute gestern morgen danke hallo gibt geht gut bedeutet hasst heißt",
+    "french": "aime aimes aimer aimait préfère veux veut voudrais merci bonjour oui aujourd hui hier quelqu",
+    "spanish": "gusta gustan gustaba gustaría quiero quiere prefiero prefiere gracias hola hoy ayer favor",
+    "italian": "piace piacciono piaceva vorrei voglio vuole grazie ciao oggi ieri favore funziona",
+    "portuguese": "gosto gosta gostam gostava quero quer prefiro prefere obrigado olá hoje ontem favor",
+    "dutch": "graag hou houdt houden vind vindt vandaag gisteren dank bedankt hallo goed heet heette",
+    "swedish": "gillar gillade tycker tyckte vill idag igår tack hej bra heter hette",
+}
+
+_LETTERS: Final = {
+    "ß": "german",
+    "ä": "german swedish",
+    "ö": "german swedish",
+    "ü": "german",
+    "å": "swedish",
+    "ñ": "spanish",
+    "ã": "portuguese",
+    "õ": "portuguese",
+    "ç": "french portuguese",
+    "œ": "french",
+    "ê": "french portuguese",
+    "è": "french italian",
+    "à": "french italian portuguese",
+    "ù": "french italian",
+    "ò": "italian",
+    "ì": "italian",
+    "â": "french portuguese",
+    "ô": "french portuguese",
+    "î": "french",
+    "û": "french",
+    "ë": "french dutch",
+    "ï": "french dutch",
+    "é": "french spanish portuguese",
+    "á": "spanish portuguese",
+    "í": "spanish portuguese",
+    "ó": "spanish portuguese",
+    "ú": "spanish portuguese",
+} | dict.fromkeys("ąćčďđęěğıłńňőřśşšťůűźżžășțơưæøþð", "none")
+
+_NOT_LETTERS = re.compile(r"[\W\d_]+")
+_LATIN_LETTERS = re.compile(r"[a-zA-ZªºÀ-ÖØ-öø-ɏḀ-ỿ]+")
+_CYRILLIC_LETTERS = re.compile(r"[Ѐ-ԯᲀ-\u1c8fꙀ-ꚟ]+")
+_ONLY_RUSSIAN = re.compile(r"[ыэёъЫЭЁЪ]")
+_NEVER_RUSSIAN = re.compile(r"[^А-Яа-яЁё\W\d_]")
+
+
+def detect(text: str | Sequence[str], default: str = "english") -> str:
+    """Return the language of `text`: one of nine, or ``"none"`` for any other.
+
+    The script with the most letters decides first (Latin before Cyrillic before others when equal). Cyrillic
+    is Russian unless letters that Russian does not have (і, ї, є, ґ, ў, ј, …) outnumber those that only it
+    and few others have (ы, э, ё, ъ). Latin is put to the vote, where the default starts with a third of a
+    vote and wins its ties; other ties go to the first of :data:`DETECTED_LANGUAGES`. Any other script is
+    ``"none"``.
+
+    Parameters
+    ----------
+    text
+        A text, or its words in lower case. The first 256 words are read.
+    default
+        The answer where there is no evidence: no letters at all, or Latin words known to no list.
+
+    Examples
+    --------
+    >>> detect("Where did I leave my keys?"), detect("Wo habe ich meine Schlüssel gelassen?")
+    ('english', 'german')
+    >>> detect("Где мои ключи?"), detect("Де мої ключі?"), detect("我的钥匙在哪里")
+    ('russian', 'none', 'none')
+    >>> detect("Los Angeles"), detect("15.2%", default="dutch")
+    ('english', 'dutch')
+    """
+    if type(text) is str and text.isascii() and type(default) is str and default in _DETECTED:
+        # Words without a letter have no vote, so they need not be told from a text without words.
+        return _vote(words(text)[:_READ], default, ascii_only=True)
+    latin, cyrillic, script = languages_by_script(text, default)
+    return {"latin": latin, "cyrillic": cyrillic, "other": "none", "": default}[script]
+
+
+def languages_by_script(text: str | Sequence[str], default: str = "english") -> tuple[str, str, str]:
+    """Return the language of the Latin words, that of the Cyrillic words, and the dominant script.
+
+    The script is ``"latin"``, ``"cyrillic"``, ``"other"``, or empty when there are no letters. Latin words
+    inside a text of another script are taken as English: they are names and terms, too few to vote.
+    Parameters are those of :func:`detect`.
+
+    Examples
+    --------
+    >>> languages_by_script("Купил новый ноутбук ThinkPad")
+    ('english', 'russian', 'cyrillic')
+    """
+    if type(default) is not str or default not in _DETECTED:
+        checks.one_of("default", default, DETECTED_LANGUAGES)
+    read = _read(text)
+    try:
+        joined = "".join(read)
+    except TypeError:
+        for position, token in enumerate(read):
+            checks.text(f"text[{position}]", token)
+        raise
+    if joined.isascii():
+        return (
+            _vote(read, default, ascii_only=True),
+            "russian",
+            "latin" if _LATIN_LETTERS.search(joined) else "",
+        )
+    latin = len("".join(_LATIN_LETTERS.findall(joined)))
+    cyrillic_letters = "".join(_CYRILLIC_LETTERS.findall(joined))
+    other = len(_NOT_LETTERS.sub("", joined)) - latin - len(cyrillic_letters)
+    never, only = len(_NEVER_RUSSIAN.findall(cyrillic_letters)), len(_ONLY_RUSSIAN.findall(cyrillic_letters))
+    cyrillic = "none" if never > only else "russian"
+    most = max(latin, len(cyrillic_letters), other)
+    if most == 0:
+        return default, cyrillic, ""
+    if latin == most:
+        return _vote(read, default, ascii_only=False), cyrillic, "latin"
+    return "english", cyrillic, "cyrillic" if len(cyrillic_letters) == most else "other"
+
+
+def latin_language(tokens: list[str]) -> str:
+    """Return the language of the Latin words of an ASCII text, given its words in lower case.
+
+    That is what :func:`languages_by_script` returns first, in half the time: there are no scripts to weigh.
+
+    Examples
+    --------
+    >>> latin_language(["wo", "habe", "ich", "das"]), latin_language(["tea"])
+    ('german', 'english')
+    """
+    return _vote(tokens if len(tokens) <= _READ else tokens[:_READ], "english", ascii_only=True)
+
+
+def tells_language(tokens: Sequence[str]) -> bool:
+    """Return whether any of some words, in lower case, is a function word of a language with Latin letters.
+
+    Without one a text is taken for English as long as nothing speaks against it, which is a guess.
+
+    Examples
+    --------
+    >>> tells_language(["wo", "sind", "katzen"]), tells_language(["katzen"]), tells_language(["the", "cats"])
+    (True, False, True)
+    """
+    return any(checks.text(f"tokens[{place}]", token) in _ballots() for place, token in enumerate(tokens))
+
+
+def script_of(token: str) -> str:
+    """Return the script a word starts in: ``"latin"``, ``"cyrillic"`` or ``"other"``.
+
+    Examples
+    --------
+    >>> script_of("dog"), script_of("пёс"), script_of("狗")
+    ('latin', 'cyrillic', 'other')
+    """
+    if _LATIN_LETTERS.match(checks.text("token", token)):
+        return "latin"
+    return "cyrillic" if _CYRILLIC_LETTERS.match(token) else "other"
+
+
+def _read(text: str | Sequence[str]) -> Sequence[str]:
+    """Return the first words of `text`; what is no sequence of words is refused."""
+    if isinstance(text, str):
+        return words(text)[:_READ]
+    if type(text) is not list and (not isinstance(text, Sequence) or isinstance(text, bytes | bytearray)):
+        raise InvalidArgument("text", text, "a string or a list of words")
+    return text[:_READ]
+
+
+def _vote(tokens: Sequence[str], default: str, *, ascii_only: bool) -> str:
+    """Return the language most words of a Latin text vote for."""
+    if ascii_only and (not tokens or _votes_against(default).isdisjoint(tokens)):
+        # Nobody can overtake the default, which gets a vote wherever others get one, and as large a one.
+        return default
+    totals = {default: _DEFAULT_VOTE}
+    for ballot in filter(None, map(_ballots().get, tokens)):
+        for language, weight in ballot:
+            totals[language] = totals.get(language, 0.0) + weight
+    for token in () if ascii_only else tokens:
+        if not token.isascii():
+            # One vote per word, however many accents: a single foreign name must not outvote a sentence.
+            named = next((_LETTERS[letter] for letter in token if letter in _LETTERS), "").split()
+            for language in named:
+                totals[language] = totals.get(language, 0.0) + _LETTER_VOTE / len(named)
+    most = max(totals.values())
+    # Thirds and quarters do not add up exactly; what differs by less than a vote can is a tie.
+    tied = [language for language, total in totals.items() if total > most - 1e-9]
+    return default if default in tied else min(tied, key=DETECTED_LANGUAGES.index)
+
+
+@cache
+def _votes_against(default: str) -> frozenset[str]:
+    """Return the words that vote for other languages, but not for `default`."""
+    return frozenset(word for word, ballot in _ballots().items() if default not in dict(ballot))
+
+
+@cache
+def _ballots() -> dict[str, tuple[tuple[str, float], ...]]:
+    """Return, for each word that votes, the languages it votes for and the weight of each vote."""
+    speakers: dict[str, list[str]] = {}
+    for language in _LATIN:
+        for word in stop_words(language) | negations(language) | set(_FAMILIAR[language].split()):
+            speakers.setdefault(word, []).append(language)
+    for word in speakers.keys() & set(_ALSO_ENGLISH.split()):
+        if "english" not in speakers[word]:
+            speakers[word].append("english")
+    return {word: tuple((one, 1 / len(several)) for one in several) for word, several in speakers.items()}

@@ -1,0 +1,177 @@
+"""Whether one capitalised word is a name, by the company it keeps.
+
+Mikheev (1999, "A knowledge-free method for capitalized word disambiguation") decides such words by how they
+stand elsewhere in the same text; where the text is a single sentence, what stands next to them must do.
+German writes every noun with a capital, so there a word must also stand where a noun would need an article.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from itertools import pairwise
+from typing import Final
+
+from memorata.text.ordinary_words import NOT_NAMES, TITLES, has_list, is_ordinary, listed
+from memorata.text.stopwords import stop_words
+from memorata.text.word_spans import Word, WordSpans
+
+_SUBJECT_VERBS: Final = {
+    "english": listed(
+        """
+        is was has had will can could would should does did says said told went came got gave made took saw
+        left lost won met knew thinks thought felt became began wrote read bought sold built found taught
+        won't can't isn't wasn't hasn't doesn't didn't might may must also just never always often usually
+        recently still really finally and or who which
+        """
+    ),
+    "german": listed(
+        """
+        ist war hat hatte wird wurde kann konnte muss musste soll sollte will wollte mag mochte ging kam sah
+        gab lag saß las schrieb sprach fuhr flog trank aß und
+        """
+    ),
+    "russian": listed("и не был была есть"),
+    "french": listed("est était a avait va sera et habite travaille aime adore préfère vit veut"),
+    "spanish": listed("es era está tiene fue va vive trabaja y come quiere prefiere dijo le"),
+    "italian": listed("è era ha aveva va vive lavora ama e vuole preferisce"),
+    "portuguese": listed("é era está tem foi vai mora trabalha gosta e quer prefere disse"),
+}
+_VERB_ENDINGS: Final = {
+    "english": ("s", "ed"),
+    "german": ("t", "te"),
+    "russian": ("ет", "ит", "ёт", "ал", "ил", "ел", "ала", "ила", "ела", "лся", "лась", "тся"),
+}
+_NOT_VERBS: Final = listed("this its his us as plus always perhaps needs nicht jetzt mit seit dort gut erst")
+_AND: Final = listed("and or und и et y e")
+_BEFORE_GERMAN_PLACES: Final = listed("in nach aus")
+_BEFORE_GERMAN_NAMES: Final = listed("bei von mit für und an ohne gegen heißt")
+_GERMAN_PLURALS: Final = ("e", "en", "er", "ern", "el", "eln")
+_LONGEST_MIXED: Final = 24
+_TELLING: Final = 3
+"""A verb of more letters than this is hardly a word of another language."""
+
+
+class Evidence:
+    """What a whole text says about its capitalised words.
+
+    Parameters
+    ----------
+    spans
+        The words of the text.
+    language
+        Its language.
+    """
+
+    def __init__(self, spans: WordSpans, language: str) -> None:
+        self._spans = spans
+        self._language = language
+        # Kept by hand: a cached property takes a lock, and as long as finding the words.
+        self._found_elsewhere: set[str] | None = None
+        self._found_plain: set[str] | None = None
+
+    @property
+    def _elsewhere(self) -> set[str]:
+        """Words that have a capital in the middle of a sentence.
+
+        In German, those that do so repeatedly and never behind an article.
+        """
+        if self._found_elsewhere is None:
+            self._found_elsewhere = self._find_elsewhere()
+        return self._found_elsewhere
+
+    @property
+    def _plain(self) -> set[str]:
+        """Words that also stand without a capital."""
+        if self._found_plain is None:
+            self._found_plain = {word.lower for word in self._spans.words if not word.capital}
+        return self._found_plain
+
+    def _find_elsewhere(self) -> set[str]:
+        words, starts = self._spans.words, self._spans.starts
+        found = {word.lower for at, word in enumerate(words) if word.capital and not starts(at)}
+        if self._language == "german":
+            counts = Counter(word.lower for word in words)
+            nouns = {after.lower for word, after in pairwise(words) if _is_article(word)}
+            found = {word for word in found if counts[word] > 1} - nouns
+        return found
+
+    def is_name(self, at: int) -> bool:
+        """Return whether the word at this place, which no other word of its name stands beside, is a name."""
+        word, gap = self._spans.words[at], self._spans.gaps[at]
+        if len(word.text) < 2 or word.lower in NOT_NAMES or word.lower in TITLES:
+            return False
+        if word.text[1:] != word.text[1:].lower():
+            # NASA, GitHub, iPhone, McDonald; a key or a hash is longer, or mixes digits in.
+            return len(word.text) <= _LONGEST_MIXED and (word.text.isalpha() or word.text.isupper())
+        if at and self._spans.words[at - 1].lower in TITLES and gap in (" ", ". "):
+            return True
+        if self._language == "german":
+            return self._is_german_name(at)
+        if not self._spans.starts(at):
+            return word.lower not in stop_words(self._language)
+        if word.lower in self._elsewhere:
+            return True
+        if (
+            word.lower in self._plain
+            or is_ordinary(word.lower, self._language)
+            or not has_list(self._language)
+        ):
+            return False
+        return self._is_subject(at)
+
+    def _is_subject(self, at: int) -> bool:
+        """Return whether what follows treats the word as somebody: a verb, 's, or another name."""
+        words = self._spans.words
+        if at + 1 >= len(words):
+            return False
+        after, gap = words[at + 1], self._spans.gaps[at + 1]
+        if gap in ("'", "’"):
+            return after.lower in ("s", "ll", "d")
+        listing = gap in (", ", " & ")
+        if listing or (gap == " " and after.lower in _AND):
+            other = words[at + 1 + (not listing) : at + 2 + (not listing)]
+            return bool(other) and other[0].capital and len(other[0].text) > 1
+        return gap == " " and _is_verb(after.lower, self._language)
+
+    def _is_german_name(self, at: int) -> bool:
+        word = self._spans.words[at]
+        if is_ordinary(word.lower, "german"):
+            return False
+        if word.lower in self._elsewhere:
+            return True
+        if self._spans.starts(at):
+            return self._is_subject(at)
+        before = self._spans.words[at - 1]
+        if self._spans.gaps[at] != " " or before.capital:
+            return False
+        # Cities end like plurals (Bremen, Hannover); only behind a word of place are they likelier.
+        plural = word.lower.endswith(_GERMAN_PLURALS)
+        return before.lower in _BEFORE_GERMAN_PLACES or (before.lower in _BEFORE_GERMAN_NAMES and not plural)
+
+
+def _is_verb(word: str, language: str) -> bool:
+    """Return whether a word looks like a verb that says what one person or thing does."""
+    # A short sentence of another language often passes for English, which has few words of its own in it.
+    verbs = _all_subject_verbs() if language == "english" else _SUBJECT_VERBS.get(language, frozenset())
+    if word in verbs:
+        return True
+    built = len(word) > 2 and word.endswith(_VERB_ENDINGS.get(language, ()))
+    return built and not word.endswith("ss") and word not in _NOT_VERBS
+
+
+def _is_article(word: Word) -> bool:
+    return word.lower in _german_articles()
+
+
+@cache
+def _all_subject_verbs() -> frozenset[str]:
+    others = [verbs for language, verbs in _SUBJECT_VERBS.items() if language != "english"]
+    return _SUBJECT_VERBS["english"] | {verb for verbs in others for verb in verbs if len(verb) > _TELLING}
+
+
+@cache
+def _german_articles() -> frozenset[str]:
+    stems = ("ein", "kein", "mein", "dein", "sein", "ihr", "unser", "euer", "dies", "jed", "welch")
+    ends = ("", "e", "en", "em", "er", "es")
+    return listed("der die das den dem des im am zum zur vom beim ins") | {s + e for s in stems for e in ends}

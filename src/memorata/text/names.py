@@ -1,0 +1,155 @@
+"""Names of people, places and things in running text, by their capitals.
+
+Capitals are the oldest sign of a name that a program can read (Rau 1991, "Extracting company names from
+text"). A name is a run of capitalised words with what may join them ("Bank of England", "Ludwig van
+Beethoven"), less what only stands in front of it. A run of one word needs further evidence
+(:mod:`memorata.text.name_evidence`); scripts without capitals have names in quotation marks
+(:mod:`memorata.text.quoted_titles`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from memorata.text.name_evidence import Evidence
+from memorata.text.ordinary_words import KEPT_BEFORE_A_NAME, TITLES, is_ordinary, listed
+from memorata.text.quoted_titles import quoted_titles
+from memorata.text.stopwords import stop_words
+from memorata.text.word_spans import ABBREVIATIONS, WordSpans
+
+_JOINERS: Final = listed("of de da di do dos das del della van von der den du la le las los y e zu zur")
+_ARTICLES: Final = listed("the la los las der den")
+_DETERMINERS: Final = listed("the my your his her our their this that")
+
+
+def capitalised_names(text: str, language: str) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each name in `text`, which is in `language`.
+
+    Examples
+    --------
+    >>> text = "Yesterday Anna Keller showed me the Bank of England."
+    >>> [text[start:end] for start, end in capitalised_names(text, "english")]
+    ['Anna Keller', 'Bank of England']
+    """
+    yield from quoted_titles(text)
+    spans = WordSpans(text)
+    # Most words have no capital; only these few are looked at.
+    marked = [at for at, word in enumerate(spans.words) if word.of_name]
+    if not marked:
+        return
+    stops = stop_words(language)
+    if _says_nothing(spans, marked, stop_words("english") if language == "none" else stops):
+        return
+    evidence = Evidence(spans, language)
+    for run in _chains(spans, marked, stops):
+        kept = _kept(spans, *run, language, stops)
+        if kept is not None and (kept[0] < kept[1] or evidence.is_name(kept[0])):
+            yield spans.place(*kept)
+
+
+def _says_nothing(spans: WordSpans, marked: list[int], stops: frozenset[str]) -> bool:
+    """Return whether capitals carry no meaning: all shouted, or a headline with capitals on every word."""
+    words = spans.words
+    loud = 0
+    for word in words:
+        if len(word.text) > 1:
+            if not word.text.isupper():
+                break
+            loud += 1
+    else:
+        if loud > 2:
+            return True
+    small = 0
+    for at in marked:
+        word = words[at]
+        if word.capital and word.lower in stops and word.lower != "i" and len(word.text) > 1:
+            small += not spans.starts(at)
+    return small > 1
+
+
+def _chains(spans: WordSpans, marked: list[int], stops: frozenset[str]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last word of each run of capitalised words, with what joins them."""
+    words = spans.words
+    last = -1
+    for at in marked:
+        if at <= last:
+            continue
+        word = words[at]
+        particle = (
+            not word.capital
+            and word.lower not in stops
+            and not (at and words[at - 1].lower in _DETERMINERS)
+            and _follows(spans, at + 1)
+        )
+        if not word.capital and not particle:
+            continue
+        last = at
+        while (following := _joined(spans, last)) is not None:
+            last = following
+        if words[last].capital:
+            yield at, last
+
+
+def _joined(spans: WordSpans, at: int) -> int | None:
+    """Return the word that goes on with the name that `at` belongs to."""
+    words = spans.words
+    if not _touches(spans, at + 1):
+        return None
+    if words[at + 1].capital:
+        return at + 1
+    if words[at + 1].lower not in _JOINERS or spans.gaps[at + 1] != " ":
+        return None
+    if _follows(spans, at + 2):
+        return at + 2
+    article = at + 2 < len(words) and words[at + 2].lower in _ARTICLES
+    return at + 3 if article and _follows(spans, at + 3) else None
+
+
+def _follows(spans: WordSpans, at: int) -> bool:
+    return at < len(spans.words) and spans.words[at].capital and spans.gaps[at] == " "
+
+
+def _touches(spans: WordSpans, at: int) -> bool:
+    """Return whether a word belongs to the one before: a blank, hyphen, apostrophe, & or initial between."""
+    if at >= len(spans.words):
+        return False
+    gap, before, here = spans.gaps[at], spans.words[at - 1], spans.words[at]
+    if gap == " ":
+        return True
+    if gap in ("-", "‑", "'", "’", " & ", "&"):
+        return here.capital and before.capital
+    abbreviated = len(before.text) == 1 or before.lower in ABBREVIATIONS or before.lower in TITLES
+    return gap in (". ", ".") and abbreviated and before.capital and here.capital
+
+
+def _kept(
+    spans: WordSpans, first: int, last: int, language: str, stops: frozenset[str]
+) -> tuple[int, int] | None:
+    """Return the run without what is no part of the name: ordinary words and titles in front of it."""
+    words = spans.words
+    while first <= last and _only_leads(spans, first, last, language, stops):
+        first += 1
+        if first <= last and not words[first].of_name:
+            return None
+    while last >= first and words[last].lower in stops and not words[last].text.isupper():
+        last -= 1
+    return (first, last) if first <= last and words[last].capital else None
+
+
+def _only_leads(spans: WordSpans, at: int, last: int, language: str, stops: frozenset[str]) -> bool:
+    """Return whether a word stands in front of the name without being part of it."""
+    word = spans.words[at]
+    # The US Navy is not ours.
+    if word.capital and word.lower in stops and not (len(word.text) > 1 and word.text.isupper()):
+        return True
+    # Of the two, Lord Byron is Byron, and the Lord of the Rings is not of anything.
+    if word.lower in TITLES and (at == last or spans.words[at + 1].capital):
+        return True
+    if len(word.text) == 1 and at < last and spans.gaps[at + 1] == " ":
+        return True
+    if not is_ordinary(word.lower, language):
+        return False
+    # German nouns stand in front of others as measures of them: Tasse Kaffee, Glas Wasser.
+    measures = language == "german" and at < last
+    return measures or ((at == last or word.lower not in KEPT_BEFORE_A_NAME) and spans.starts(at))

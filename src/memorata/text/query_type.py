@@ -1,0 +1,182 @@
+"""What kind of answer a question wants: a fact, a preference, or an explanation.
+
+Facts are found by their exact words, explanations by their meaning, preferences in between, so the type of a
+question can choose the weights of a search. Rules by default: the cues of :mod:`memorata.text.query_cues`
+add up for each type, in the tradition of rule-based question typing (Li and Roth 2002, "Learning question
+classifiers", describe the task). Anything with a ``classify`` method may take their place.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final, Literal, Protocol, TypeAlias, get_args, runtime_checkable
+
+from memorata._frozen import frozen
+from memorata.model import checks
+from memorata.text.language import detect
+from memorata.text.query_cues import CUES
+from memorata.text.tokens import words
+
+QueryType: TypeAlias = Literal["factual", "preference", "conceptual"]
+QUERY_TYPES: Final[tuple[QueryType, ...]] = get_args(QueryType)
+"""The types, in the order in which ties are broken."""
+
+_STRENGTHS: Final = (3.0, 1.0, 0.5)
+"""What a strong, a clear and a faint cue add."""
+_HINT: Final = 0.5
+"""What a number, or a name, adds to a question being factual."""
+_DOUBT: Final = 0.5
+"""Evidence for none of the types, which every question starts with."""
+_GAPS: Final = (1, 2, 3)
+"""How many words a star on its own may stand for: "what does … mean"."""
+_KEY: Final = 2
+"""By how many letters cues are looked up, so that a word is compared with a handful and not with all."""
+
+
+@frozen
+class Classification:
+    """The type of a question, and how sure that is, from 0 to 1.
+
+    Below 0.6 the type is a guess, and a caller should treat the question as being of no type.
+    """
+
+    type: QueryType
+    confidence: float
+
+    def __post_init__(self) -> None:
+        checks.one_of("type", self.type, QUERY_TYPES)
+        checks.probability("confidence", self.confidence)
+
+
+@runtime_checkable
+class QueryClassifier(Protocol):
+    """Anything that can tell the type of a question: rules, a trained model, a language model."""
+
+    def classify(self, question: str) -> Classification:
+        """Return the type of `question` and how sure that is."""
+        ...
+
+
+@frozen
+class RuleClassifier:
+    """Tells the type by the cues in the question: question words, verbs of liking, numbers, names.
+
+    Every cue adds to its type: 3 when strong, 1 when clear, 0.5 when faint; a number and a name add 0.5 each
+    to factual. The type with the most wins (ties: factual, preference, conceptual), and
+
+        confidence = most / (sum over the types + 0.5)
+
+    so one strong cue alone gives 0.86, one clear cue 0.67, one faint cue 0.5, and two types with equal
+    evidence never reach 0.5. No cue at all is factual with confidence 0.
+
+    Parameters
+    ----------
+    default
+        The language of a question that does not show its own.
+
+    Examples
+    --------
+    >>> RuleClassifier().classify("Why did we choose PostgreSQL?").type
+    'conceptual'
+    >>> RuleClassifier().classify("Welchen Tee trinkt sie am liebsten?").type
+    'preference'
+    >>> RuleClassifier().classify("tell me")
+    Classification(type='factual', confidence=0.0)
+    """
+
+    default: str = "english"
+
+    def __post_init__(self) -> None:
+        checks.one_of("default", self.default, tuple(CUES))
+
+    def classify(self, question: str) -> Classification:
+        """Return the type of `question` and how sure that is."""
+        scores = self.evidence(question)
+        most = max(scores.values())
+        best = next(type_ for type_ in QUERY_TYPES if scores[type_] == most)
+        return Classification(best, most / (sum(scores.values()) + _DOUBT))
+
+    def evidence(self, question: str) -> dict[QueryType, float]:
+        """Return what the cues of `question` add up to for each type, which explains the classification.
+
+        Examples
+        --------
+        >>> RuleClassifier().evidence("How many books does Ana like?")
+        {'factual': 3.5, 'preference': 3.0, 'conceptual': 0.0}
+        """
+        tokens = words(checks.text("question", question))
+        scores: dict[QueryType, float] = dict.fromkeys(QUERY_TYPES, 0.0)
+        language = detect(tokens, self.default)
+        if language not in CUES:
+            return scores
+        cues, at = _cues(language), 0
+        while at < len(tokens):
+            end, type_, strength = _longest_match(cues.get(tokens[at][:_KEY], []), tokens, at)
+            if type_ is not None:
+                scores[type_] += strength
+            at = max(end, at + 1)
+        scores["factual"] += _HINT * any(map(str.isdecimal, question))
+        # German writes every noun with a capital; there it says nothing.
+        scores["factual"] += _HINT * (language != "german" and _names_someone(question))
+        return scores
+
+
+@frozen
+class _Cue:
+    """One cue: the words to match, what it adds, and whether it must open a question that goes on."""
+
+    parts: tuple[str, ...]
+    type: QueryType | None
+    strength: float
+    opens: bool
+
+    @classmethod
+    def read(cls, cue: str, type_: QueryType | None, strength: float) -> _Cue:
+        plain = cue.strip().removeprefix("^")
+        return cls(tuple(plain.split()), type_, strength, plain != cue.strip())
+
+
+def _names_someone(question: str) -> bool:
+    """Return whether a word after the first looks like a name: a capital, then a small letter."""
+    return any(word[0].isupper() and word[1:2].islower() for word in question.split()[1:])
+
+
+@cache
+def _cues(language: str) -> dict[str, list[_Cue]]:
+    """Return the cues of a language by the first letters of their first word, longest first."""
+    cues = CUES[language]
+    listed = [_Cue.read(cue, None, 0.0) for cue in _split(cues.neutral)]
+    for type_ in QUERY_TYPES:
+        for strength, several in zip(_STRENGTHS, getattr(cues, type_), strict=True):
+            listed += [_Cue.read(cue, type_, strength) for cue in _split(several)]
+    by_letters: dict[str, list[_Cue]] = {}
+    for cue in sorted(listed, key=lambda cue: -len(" ".join(cue.parts))):
+        by_letters.setdefault(cue.parts[0].removesuffix("*")[:_KEY], []).append(cue)
+    return by_letters
+
+
+def _split(cues: str) -> list[str]:
+    return [cue for cue in cues.split(",") if cue.strip()]
+
+
+def _longest_match(cues: list[_Cue], tokens: list[str], at: int) -> tuple[int, QueryType | None, float]:
+    """Return where the longest cue that starts at a word ends, and what it adds; none ends where it began."""
+    for cue in cues:
+        end = _end(cue.parts, tokens, at)
+        if end and (not cue.opens or (at == 0 and end < len(tokens))):
+            return end, cue.type, cue.strength
+    return at, None, 0.0
+
+
+def _end(parts: tuple[str, ...], tokens: list[str], at: int) -> int:
+    """Return the position after the words that `parts` match from `at` on, or 0 where they do not."""
+    for index, part in enumerate(parts):
+        if part == "*":
+            ends = (_end(parts[index + 1 :], tokens, at + gap) for gap in _GAPS)
+            return next(filter(None, ends), 0)
+        if at >= len(tokens):
+            return 0
+        if not (tokens[at].startswith(part[:-1]) if part[-1] == "*" else tokens[at] == part):
+            return 0
+        at += 1
+    return at

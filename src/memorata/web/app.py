@@ -1,0 +1,308 @@
+"""The application: every page at its address, and what happens around each of them.
+
+A page is a function of a :class:`~memorata.web.visit.Visit`; it runs on a thread, since the engine is
+synchronous. Around it: who comes is looked at, a form is read within limits and must be from our own page,
+the namespace is one that the visitor may touch, and an error becomes a page that says what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+from datetime import UTC, datetime
+from importlib.resources import files
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from memorata._frozen import frozen
+from memorata.engine import Engine
+from memorata.engine.access import Access, Gatekeeper
+from memorata.model.errors import InvalidArgument, MemorataError, NotAdmitted
+from memorata.model.namespace import namespace as checked_namespace
+from memorata.web import (
+    browsing,
+    experimenting,
+    graphing,
+    grouping,
+    keeping,
+    mapping,
+    memory_page,
+    reviewing,
+    searching,
+    timeline,
+    tuning,
+)
+from memorata.web.door import TOKEN_FIELD, TOKEN_HEADER, Door, Guest
+from memorata.web.errands import Errands
+from memorata.web.failures import BROKEN, failure
+from memorata.web.headers import HEADERS, SafeHeaders
+from memorata.web.values import Values
+from memorata.web.visit import Room, Visit
+
+MOST_BYTES: Final = 4_000_000
+"""The largest form that is read."""
+
+_ROOMS: Final[tuple[Room, ...]] = (
+    *searching.ROOMS,
+    *browsing.ROOMS,
+    *memory_page.ROOMS,
+    *graphing.ROOMS,
+    *grouping.ROOMS,
+    *timeline.ROOMS,
+    *mapping.ROOMS,
+    *reviewing.ROOMS,
+    *tuning.ROOMS,
+    *experimenting.ROOMS,
+    *keeping.ROOMS,
+)
+
+
+def create_pages(
+    engine: Engine,
+    *,
+    access: Gatekeeper | None = None,
+    hosts: Collection[str] = (),
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Starlette:
+    """Return the pages over an engine, to be mounted at ``/``.
+
+    Parameters
+    ----------
+    engine
+        What the pages show; closing it is left to whoever opened it.
+    access
+        Knows the keys. None, or one that requires no key, means that the server listens on loopback alone:
+        the pages are then served under loopback names only.
+    hosts
+        Other names to be served under without a key.
+    clock
+        Tells the time.
+    """
+    house = _House(engine, Door(access, clock, hosts), Errands(clock))
+    rooms = [Route(room.path, _endpoint(house, room), methods=[room.method]) for room in _ROOMS]
+    static = StaticFiles(directory=str(files("memorata.web") / "static"))
+    return Starlette(
+        routes=[
+            Mount("/static", static),
+            Route("/login", _login_page(house), methods=["GET"]),
+            Route("/login", _log_in(house), methods=["POST"]),
+            Route("/logout", _log_out(house), methods=["POST"]),
+            *rooms,
+        ],
+        middleware=[Middleware(SafeHeaders)],
+        exception_handlers={HTTPException: _nowhere(house), Exception: _broken(house)},
+    )
+
+
+@frozen(eq=False)
+class _House:
+    """What all pages share."""
+
+    engine: Engine
+    door: Door
+    errands: Errands
+
+
+_Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def _endpoint(house: _House, room: Room) -> _Endpoint:
+    async def answer(request: Request) -> Response:
+        visit = _bare(house, request)
+        try:
+            guest = await run_in_threadpool(house.door.guest, request)
+        except MemorataError as error:
+            return _failed(visit, request, error)
+        if guest.access is None:
+            return _to_login(visit)
+        try:
+            values = await _values(request)
+            if room.method == "POST":
+                token = request.headers.get(TOKEN_HEADER) or values.text(TOKEN_FIELD)
+                house.door.check_form(request, guest, token)
+            visit = await run_in_threadpool(_visit, house, request, guest, values)
+            if room.everywhere:
+                guest.access.require_everywhere("admin")
+            else:
+                guest.access.require(room.scope, visit.namespace)
+            response = await run_in_threadpool(room.answer, visit)
+        except MemorataError as error:
+            response = _failed(visit, request, error)
+        if guest.new:
+            house.door.greet(response, request, guest.visitor)
+        return response
+
+    return answer
+
+
+def _login_page(house: _House) -> _Endpoint:
+    async def show(request: Request) -> Response:
+        visit = _bare(house, request)
+        try:
+            guest = await run_in_threadpool(house.door.guest, request)
+        except MemorataError as error:
+            return _failed(visit, request, error)
+        if guest.access is not None:
+            return visit.go(visit.prefix + "/")
+        visit = _bare(house, request, house.door.token(guest.visitor))
+        response = visit.page("login.html", problem="")
+        if guest.new:
+            house.door.greet(response, request, guest.visitor)
+        return response
+
+    return show
+
+
+def _log_in(house: _House) -> _Endpoint:
+    async def enter(request: Request) -> Response:
+        visit = _bare(house, request)
+        try:
+            guest = await run_in_threadpool(house.door.guest, request)
+            values = await _values(request)
+            house.door.check_form(request, guest, values.text(TOKEN_FIELD))
+            visit = _bare(house, request, house.door.token(guest.visitor))
+            visitor = await run_in_threadpool(house.door.log_in, values.text("key"))
+        except NotAdmitted as error:
+            return visit.page("login.html", problem=str(error), status=403)
+        except MemorataError as error:
+            return _failed(visit, request, error)
+        response = visit.go(visit.prefix + "/")
+        house.door.greet(response, request, visitor)
+        return response
+
+    return enter
+
+
+def _log_out(house: _House) -> _Endpoint:
+    async def leave(request: Request) -> Response:
+        visit = _bare(house, request)
+        try:
+            guest = await run_in_threadpool(house.door.guest, request)
+            values = await _values(request)
+            house.door.check_form(request, guest, values.text(TOKEN_FIELD))
+        except MemorataError as error:
+            return _failed(visit, request, error)
+        house.door.log_out(guest.visitor)
+        return _to_login(visit)
+
+    return leave
+
+
+def _nowhere(house: _House) -> Callable[[Request, Exception], Awaitable[Response]]:
+    async def say(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        text = "There is no page at this address." if status == 404 else getattr(error, "detail", "")
+        title = "Not here" if status == 404 else BROKEN
+        return _bare(house, request).page("error.html", status=status, title=title, text=text)
+
+    return say
+
+
+def _broken(house: _House) -> Callable[[Request, Exception], Awaitable[Response]]:
+    async def say(request: Request, error: Exception) -> Response:
+        visit = _bare(house, request)
+        template = "error_notice.html" if visit.fragment else "error.html"
+        name = request.scope.get("state", {}).get("request_id", "")
+        text = "Something went wrong in the server; its log says more" + (f", under {name}." if name else ".")
+        response = visit.page(template, status=500, title=BROKEN, text=text)
+        # What nobody foresaw is answered outside of everything that adds these.
+        response.headers.update({**HEADERS, "Cache-Control": "no-store"})
+        return response
+
+    return say
+
+
+def _failed(visit: Visit, request: Request, error: MemorataError) -> Response:
+    """Return the page of an error, and leave the error for the log of the server around the pages."""
+    request.scope.setdefault("state", {})["error"] = error
+    return failure(visit, error)
+
+
+def _bare(house: _House, request: Request, token: str = "") -> Visit:
+    """Return a visit of somebody who may see nothing yet."""
+    return Visit(
+        engine=house.engine,
+        namespace=house.engine.namespace,
+        namespaces=(),
+        values=Values({}),
+        path=request.url.path,
+        parts={},
+        prefix=request.scope.get("root_path", ""),
+        token=token,
+        now=house.door.now(),
+        errands=house.errands,
+        fragment=_is_fragment(request),
+        target=request.headers.get("hx-target", ""),
+        may_write=False,
+        may_administer=False,
+        login=house.door.locked,
+    )
+
+
+def _visit(house: _House, request: Request, guest: Guest, values: Values) -> Visit:
+    access = guest.access
+    if access is None:
+        raise NotAdmitted("a key is needed")
+    namespace, all_ = _namespaces(house.engine, access, values.text("ns"))
+    return Visit(
+        engine=house.engine,
+        namespace=namespace,
+        namespaces=all_,
+        values=values,
+        path=request.url.path,
+        parts=request.path_params,
+        prefix=request.scope.get("root_path", ""),
+        token=house.door.token(guest.visitor),
+        now=house.door.now(),
+        errands=house.errands,
+        fragment=_is_fragment(request),
+        target=request.headers.get("hx-target", ""),
+        may_write=access.allows("write", namespace),
+        may_administer=access.everywhere and access.may("admin"),
+        login=house.door.locked,
+    )
+
+
+def _namespaces(engine: Engine, access: Access, wanted: str) -> tuple[str, tuple[str, ...]]:
+    """Return the namespace that is meant, and all that the visitor may read."""
+    known = sorted({engine.namespace, *engine.store.namespaces()})
+    readable = tuple(path for path in known if access.allows("read", path))
+    if wanted:
+        return checked_namespace("ns", wanted), readable
+    if engine.namespace in readable or not readable:
+        return engine.namespace, readable
+    return readable[0], readable
+
+
+async def _values(request: Request) -> Values:
+    if request.method != "POST":
+        return Values.of(request.url.query)
+    body = bytearray()
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MOST_BYTES:
+                raise InvalidArgument("form", f"more than {MOST_BYTES} bytes", "smaller")
+    except ClientDisconnect as error:
+        # Nobody reads the answer, but the log and the metrics tell it from a failure of ours.
+        raise HTTPException(400, "the form is not all there") from error
+    return Values.of(bytes(body))
+
+
+def _is_fragment(request: Request) -> bool:
+    headers = request.headers
+    return headers.get("hx-request") == "true" and headers.get("hx-history-restore-request") != "true"
+
+
+def _to_login(visit: Visit) -> Response:
+    address = visit.prefix + "/login"
+    if visit.fragment:
+        return Response(status_code=204, headers={"HX-Redirect": address})
+    return RedirectResponse(address, 303)

@@ -1,0 +1,206 @@
+"""The controls of the search page, made from the parameters that recipes declare.
+
+A parameter that is added to a recipe appears here without a change: what is not named in a group below is in
+the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from memorata._frozen import frozen
+from memorata.engine.recipe import PARAMETERS, Recipe
+from memorata.model.errors import InvalidArgument
+from memorata.model.parameter import Parameter
+
+_STEPS: Final = 100
+_CLOSE: Final = 1e-6
+_FIRST: Final = (
+    "vector_weight",
+    "context_before",
+    "session_weight",
+    "graph_weight",
+    "quality_weight",
+    "temporal_boost",
+    "fading",
+    "fading_weight",
+    "least_match",
+    "least_similarity",
+    "diversity",
+    "trade",
+)
+_GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Words": (
+        "content_weight", "tags_weight", "entities_weight", "speaker_weight", "speakers_apart",
+        "speaker_share", "dates_weight", "roots_weight", "k1", "b", "entity_weight", "phrase_weight",
+        "context_after", "context_words",
+    ),
+    "Candidates": ("vector_pool", "lexical_pool", "pool_per_hit", "complete", "graph", "graph_seeds"),
+    "Time and place": ("time_weight", "place_weight", "place_scale", "temporal", "fading_days"),
+    "Fusion": (
+        "fusion", "legs_by_query", "anchored", "rrf_k", "rrf_base", "normaliser", "coverage", "blend_budget",
+        "blend_threshold", "forgetting",
+    ),
+    "Confidence, quality, re-ranking": (
+        "confidence", "weighting", "machine_weight", "quality", "rerank_depth", "rerank_weight",
+    ),
+    "Thresholds and variety": ("least_confidence", "only_vectors_pass", "deduplicate", "per_session"),
+}  # fmt: skip
+_REST: Final = "More"
+# The analyser belongs to the store; turning it in a recipe would change nothing here.
+_NOT_SHOWN: Final = ("analyser",)
+
+
+@frozen
+class Control:
+    """One parameter as something to turn.
+
+    Attributes
+    ----------
+    name, label, doc
+        What it is called by the machine and for people, and what it does.
+    kind
+        ``"range"``, ``"switch"`` or ``"choice"``.
+    value, default
+        What it is set to, and what the recipe says; as the texts a form sends.
+    low, high, step
+        Of a range.
+    choices
+        Of a choice.
+    """
+
+    name: str
+    label: str
+    doc: str
+    kind: str
+    value: str
+    default: str
+    low: str = ""
+    high: str = ""
+    step: str = ""
+    choices: tuple[str, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        """Whether it is set to something else than the recipe says."""
+        return self.value != self.default
+
+
+@frozen
+class Group:
+    """Controls that belong together."""
+
+    title: str
+    controls: tuple[Control, ...]
+
+    @property
+    def changed(self) -> int:
+        """How many of them are set to something else than the recipe says."""
+        return sum(control.changed for control in self.controls)
+
+
+def controls(recipe: Recipe, changes: Mapping[str, Any]) -> tuple[Group, ...]:
+    """Return every control for a recipe of which some parameters are changed, in groups.
+
+    Examples
+    --------
+    >>> first = controls(Recipe(name="mine"), {"vector_weight": 0.7})[0].controls[0]
+    >>> first.label, first.kind, first.value, first.default, first.changed
+    ('Vector weight', 'range', '0.7', '0.5', True)
+    """
+    known = {each.name: each for each in PARAMETERS if each.name not in _NOT_SHOWN}
+    named = {"": _FIRST, **_GROUPS}
+    placed = {name for names in named.values() for name in names}
+    groups = {**named, _REST: tuple(name for name in known if name not in placed)}
+    shown = [
+        Group(title, tuple(_control(known[name], recipe, changes) for name in names if name in known))
+        for title, names in groups.items()
+    ]
+    return tuple(group for group in shown if group.controls)
+
+
+def read_changes(recipe: Recipe, given: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Return the parameters that a form sets to something else than the recipe says.
+
+    A switch that is off is not sent by a browser, so a form says with a hidden field of the same name and
+    the text ``false`` that it has one; the last of two values counts.
+
+    Raises
+    ------
+    InvalidArgument
+        A value that the parameter cannot have.
+
+    Examples
+    --------
+    >>> read_changes(Recipe(name="mine"), {"vector_weight": ["0.7"], "trade": ["0.7"], "q": ["tea"]})
+    {'vector_weight': 0.7}
+    """
+    changes: dict[str, Any] = {}
+    for parameter in PARAMETERS:
+        texts = given.get(parameter.name)
+        if texts:
+            value = _value(parameter, texts[-1])
+            # As a form writes it: 3/7 does not become a change by having been on a page.
+            if written(value) != written(getattr(recipe, parameter.name)):
+                changes[parameter.name] = value
+    # The recipe refuses what cannot be, in its own words.
+    recipe.changed(changes)
+    return changes
+
+
+def written(value: object) -> str:
+    """Return a parameter's value as a form sends it.
+
+    Examples
+    --------
+    >>> written(0.25), written(True), written(3), written("rrf")
+    ('0.25', 'true', '3', 'rrf')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _control(parameter: Parameter, recipe: Recipe, changes: Mapping[str, Any]) -> Control:
+    default = getattr(recipe, parameter.name)
+    value = changes.get(parameter.name, default)
+    label = parameter.name.replace("_", " ").capitalize()
+    texts = (parameter.name, label, parameter.doc)
+    if parameter.choices:
+        return Control(*texts, "choice", written(value), written(default), choices=parameter.choices)
+    if parameter.type is bool:
+        return Control(*texts, "switch", written(value), written(default))
+    low, high = parameter.low or 0, parameter.high or 0
+    return Control(
+        *texts,
+        "range",
+        written(value),
+        written(default),
+        written(float(low)),
+        written(float(high)),
+        _step(parameter, float(low), float(high), float(value)),
+    )
+
+
+def _step(parameter: Parameter, low: float, high: float, value: float) -> str:
+    if parameter.type is int:
+        return "1"
+    step = (high - low) / _STEPS
+    along = (value - low) / step
+    # A slider snaps to its steps, which would change a recipe's 3/7 before anybody touched it.
+    return written(step) if abs(along - round(along)) < _CLOSE else "any"
+
+
+def _value(parameter: Parameter, text: str) -> object:
+    if parameter.choices:
+        return text
+    if parameter.type is bool:
+        if text not in ("true", "false"):
+            raise InvalidArgument(parameter.name, text, "true or false")
+        return text == "true"
+    try:
+        return int(text) if parameter.type is int else float(text)
+    except ValueError as error:
+        kind = "a whole number" if parameter.type is int else "a number"
+        raise InvalidArgument(parameter.name, text, kind) from error

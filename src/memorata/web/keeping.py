@@ -1,0 +1,101 @@
+"""Settings: what this memory is kept with, the vectors that are missing, and the recipes in use.
+
+A change of the embedder takes effect when the server is started with it. Until everything has been embedded
+anew, memories that have no vector of it are found by words alone; this page says how many those are, how long
+it would take, and does it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from memorata.engine.recipe_verbs import IN_USE
+from memorata.engine.recipes import RECIPES
+from memorata.engine.reembedding_verbs import Reembedding, duration
+from memorata.model.errors import EmbedderError
+from memorata.web.errands import Errand, Progress
+from memorata.web.visit import Room, Visit
+
+_KIND: Final = "re-embedding"
+# There is one such errand for the whole store.
+_STORE: Final = ""
+
+
+def settings(visit: Visit) -> Response:
+    """Show the settings."""
+    engine = visit.engine
+    store: dict[str, Any] = {}
+    if visit.may_administer:
+        store = {
+            "path": engine.store.path,
+            "statistics": engine.store.statistics(),
+        }
+    return visit.page(
+        "settings.html",
+        recipe=engine.recipe_named(namespace=visit.namespace),
+        opened=engine.recipe,
+        saved=engine.saved_recipes(namespace=visit.namespace),
+        shipped=tuple(RECIPES),
+        was_changed=bool(engine.store.lessons(visit.namespace, IN_USE)),
+        remembered=engine.store.namespaces().get(visit.namespace, 0),
+        store=store,
+        duplicates=str(engine.duplicates),
+        life=engine.life,
+        log=engine.recall_log.how,
+        **_waiting(visit),
+    )
+
+
+def progress(visit: Visit) -> Response:
+    """Show how far the re-embedding is."""
+    return visit.page("settings_vectors.html", **_waiting(visit))
+
+
+def reembed(visit: Visit) -> Response:
+    """Start to embed what has no vector of the embedder, in every namespace."""
+
+    def work(advance: Progress) -> Reembedding:
+        return visit.engine.reembed(progress=advance)
+
+    visit.errands.start(_KIND, _STORE, work)
+    if visit.fragment:
+        return progress(visit)
+    return visit.go(visit.url("/settings"))
+
+
+def use(visit: Visit) -> Response:
+    """Let the namespace use a recipe, or the one that the memory was opened with."""
+    visit.engine.use_recipe(visit.values.text("name") or None, namespace=visit.namespace)
+    return visit.go(visit.url("/settings") + "#recipes")
+
+
+def roll_back(visit: Visit) -> Response:
+    """Take back the last version of a recipe, or the last change of which is in use."""
+    visit.engine.rollback_recipe(visit.values.text("name") or None, namespace=visit.namespace)
+    return visit.go(visit.url("/settings") + "#recipes")
+
+
+def _waiting(visit: Visit) -> dict[str, Any]:
+    """Return what the part of the page about vectors needs."""
+    errand: Errand | None = None
+    waiting, time, problem = 0, "", ""
+    if visit.may_administer and visit.engine.embedder is not None:
+        errand = visit.errands.last(_KIND, _STORE)
+        waiting = visit.engine.store.count_waiting()
+        if waiting and (errand is None or not errand.running):
+            try:
+                time = duration(visit.engine.reembed(dry_run=True).seconds)
+            except EmbedderError as error:
+                problem = str(error)
+    return {"errand": errand, "waiting": waiting, "time": time, "problem": problem}
+
+
+ROOMS: Final = (
+    Room("/settings", settings),
+    Room("/settings/vectors", progress),
+    Room("/settings/reembed", reembed, "POST", everywhere=True),
+    Room("/settings/use", use, "POST"),
+    Room("/settings/rollback", roll_back, "POST"),
+)

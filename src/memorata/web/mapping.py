@@ -1,0 +1,148 @@
+"""The map: where memories happened, on a drawn coastline, and what is near a point.
+
+The plate carrée needs no arithmetic: a degree of longitude is a unit to the right, one of latitude a unit up.
+Memories that are closer to each other than the map can show are one dot.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from memorata._frozen import frozen
+from memorata.engine.graph_answers import Nearby
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Memory
+from memorata.model.place import Place
+from memorata.web import filtering
+from memorata.web.rendering import counted
+from memorata.web.visit import Room, Visit
+
+_MOST: Final = 1_000
+_NEAR: Final = 20
+_CELLS: Final = 60
+"""How many dots fit beside each other on the width of the map."""
+_LEAST: Final = 12.0
+"""The smallest width of the map, in degrees: the coastline shows no more than this."""
+_MARGIN: Final = 0.12
+
+
+@frozen
+class Window:
+    """The piece of the world that is shown: its west and north edge (north is negative), width and height."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@frozen
+class Dot:
+    """Memories that happened in about the same place, and how large they are drawn."""
+
+    lat: float
+    lon: float
+    name: str
+    memories: tuple[Memory, ...]
+
+    @property
+    def size(self) -> float:
+        """How wide the dot is, in pixels: its area tells how many."""
+        return float(min(8 + 5 * (len(self.memories) ** 0.5), 34))
+
+
+def show(visit: Visit) -> Response:
+    """Show the map, and what is near a point if one was chosen."""
+    values = visit.values
+    narrowed = filtering.filter_of(values, filtering.spellings(visit.engine, visit.namespace))
+    has_place: dict[str, Any] = {"place": {"exists": True}}
+    page = visit.engine.list(
+        namespace=visit.namespace,
+        filter=has_place if narrowed is None else {"and": [has_place, narrowed]},
+        limit=_MOST,
+    )
+    chosen = _chosen(visit)
+    near: tuple[Nearby, ...] = ()
+    if chosen is not None:
+        near = visit.engine.near(chosen.lat, chosen.lon, limit=_NEAR, namespace=visit.namespace)
+    window = around([memory.place for memory in page.memories if memory.place is not None])
+    return visit.page(
+        "map.html",
+        window=window,
+        dots=dots(page.memories, window.width / _CELLS),
+        chosen=chosen,
+        near=near,
+        count=len(page.memories),
+        all_shown=page.cursor is None,
+        narrowed=filtering.filled(values),
+        kept=filtering.kept(values),
+    )
+
+
+def dots(memories: Sequence[Memory], cell: float) -> tuple[Dot, ...]:
+    """Return memories as dots: those in one square cell of that many degrees together, at their middle."""
+    cells: dict[tuple[int, int], list[tuple[Memory, Place]]] = {}
+    for memory in memories:
+        if memory.place is not None:
+            key = (int(memory.place.lat // cell), int(memory.place.lon // cell))
+            cells.setdefault(key, []).append((memory, memory.place))
+    found = []
+    for together in cells.values():
+        places = [place for _, place in together]
+        names = Counter(place.name for place in places if place.name)
+        found.append(
+            Dot(
+                sum(place.lat for place in places) / len(places),
+                sum(place.lon for place in places) / len(places),
+                _named(names),
+                tuple(memory for memory, _ in together),
+            )
+        )
+    return tuple(sorted(found, key=lambda dot: -len(dot.memories)))
+
+
+def around(places: Sequence[Place]) -> Window:
+    """Return the smallest window, twice as wide as high, in which all places are; the world for none.
+
+    Examples
+    --------
+    >>> around([])
+    Window(x=-180.0, y=-90.0, width=360.0, height=180.0)
+    >>> around([Place(50, 10), Place(52, 14)])
+    Window(x=6.0, y=-54.0, width=12.0, height=6.0)
+    """
+    if not places:
+        return Window(-180.0, -90.0, 360.0, 180.0)
+    lats, lons = [place.lat for place in places], [place.lon for place in places]
+    wide, high = max(lons) - min(lons), max(lats) - min(lats)
+    width = min(360.0, max(_LEAST, wide * (1 + 2 * _MARGIN), 2 * high * (1 + 2 * _MARGIN)))
+    height = width / 2
+    x = min(max((max(lons) + min(lons) - width) / 2, -180.0), 180.0 - width)
+    y = min(max((-max(lats) - min(lats) - height) / 2, -90.0), 90.0 - height)
+    return Window(x, y, width, height)
+
+
+def _named(names: Counter[str]) -> str:
+    """Return the name most memories of a dot have, and how many others there are."""
+    if not names:
+        return ""
+    first = names.most_common(1)[0][0]
+    return first if len(names) == 1 else f"{first} and {counted(len(names) - 1, 'other place')}"
+
+
+def _chosen(visit: Visit) -> Place | None:
+    lat, lon = visit.values.number("lat"), visit.values.number("lon")
+    if lat is None and lon is None:
+        return None
+    if lat is None or lon is None:
+        raise InvalidArgument(
+            "lat and lon", visit.values.text("lat") or visit.values.text("lon"), "both given"
+        )
+    return Place(lat, lon)
+
+
+ROOMS: Final = (Room("/map", show),)

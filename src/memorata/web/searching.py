@@ -1,0 +1,212 @@
+"""The search page: a question, the controls of a recipe, and hits that show what each signal put in.
+
+Every change of a control asks again and replaces the hits in place; the address always says what is shown, so
+that it can be kept and sent to somebody. A second recipe may answer beside the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from memorata._frozen import frozen
+from memorata.engine import Recall
+from memorata.engine.recipe import Recipe
+from memorata.engine.recipes import RECIPES
+from memorata.model import checks
+from memorata.model.explanation import Explanation
+from memorata.model.hit import Hit
+from memorata.web import filtering
+from memorata.web.contributions import Piece, Segment, contributions, segments
+from memorata.web.controls import controls, read_changes, written
+from memorata.web.visit import Room, Visit
+
+_LIMIT: Final = 10
+_MOST: Final = 100
+_RECENT: Final = 8
+_SIGNALS: Final[Mapping[str, str]] = {
+    "meaning": "meaning",
+    "words": "words",
+    "shared names": "names",
+    "walk": "names",
+    "paths": "names",
+    "communities": "names",
+    "its session": "session",
+    "on its own": "base",
+    "quality": "quality",
+    "quality factor": "quality",
+    "confidence": "quality",
+    "time": "time",
+    "time factor": "time",
+    "place": "place",
+    "base": "base",
+}
+
+
+@frozen
+class Row:
+    """A hit as it is shown: its place, its bar, why, and how far it is from its place on the other side."""
+
+    place: int
+    hit: Hit
+    why: Explanation
+    pieces: tuple[Piece, ...]
+    bar: tuple[Segment, ...]
+    moved: str = ""
+
+
+@frozen
+class Side:
+    """What one recipe answered."""
+
+    recipe: Recipe
+    changed: int
+    found: Recall
+    rows: tuple[Row, ...]
+    legend: tuple[str, ...]
+
+
+def search(visit: Visit) -> Response:
+    """Show the search page, or the hits alone."""
+    values = visit.values
+    usual = visit.engine.recipe_named(namespace=visit.namespace)
+    known = recipes(visit)
+    recipe = known[checks.one_of("recipe", values.text("recipe", usual.name), tuple(known))]
+    changes = read_changes(recipe, values)
+    sides = _sides(visit, known, recipe, changes)
+    kept = _kept(visit, recipe, changes, usual.name)
+    context: dict[str, Any] = {
+        "question": values.text("q"),
+        "sides": sides,
+        "signal": signal,
+        "recipe": recipe,
+        "recipes": known,
+        "compared": values.text("compare"),
+        "changes": changes,
+        "settings": {name: written(value) for name, value in changes.items()},
+        "kept": kept,
+        "recent": () if sides else visit.engine.list(namespace=visit.namespace, limit=_RECENT).memories,
+        "remembered": visit.engine.store.namespaces().get(visit.namespace, 0),
+    }
+    if visit.fragment and visit.target == "results":
+        response = visit.page("search_results.html", **context)
+    else:
+        template = "search_area.html" if visit.fragment else "search.html"
+        response = visit.page(
+            template,
+            **context,
+            groups=controls(recipe, changes),
+            narrowed=filtering.filled(values),
+            is_narrowed=bool(filtering.kept(values)),
+            limit=values.whole("limit", _LIMIT, 1, _MOST),
+            as_of=values.text("as_of"),
+        )
+    if visit.fragment:
+        response.headers["HX-Replace-Url"] = visit.url("/", kept)
+    return response
+
+
+def recipes(visit: Visit) -> Mapping[str, Recipe]:
+    """Return the recipes one may choose from, by name: those of the namespace, then the shipped ones."""
+    own = visit.engine.saved_recipes(namespace=visit.namespace)
+    opened = visit.engine.recipe
+    return {**{each.recipe.name: each.recipe for each in own}, opened.name: opened, **RECIPES}
+
+
+def signal(label: str) -> str:
+    """Return which of the few signals with a colour a piece of a score is.
+
+    Examples
+    --------
+    >>> signal("time factor"), signal("something new")
+    ('time', 'other')
+    """
+    return _SIGNALS.get(label, "other")
+
+
+def rows(found: Recall, most: float | None = None) -> tuple[Row, ...]:
+    """Return the hits with their bars; the best of them, or `most`, fills the width."""
+    best = max((hit.score for hit in found), default=0.0) if most is None else most
+    shown = []
+    for place, hit in enumerate(found, 1):
+        why = hit.explanation
+        pieces = contributions(why)
+        shown.append(Row(place, hit, why, pieces, segments(pieces, best)))
+    return tuple(shown)
+
+
+def _sides(
+    visit: Visit, known: Mapping[str, Recipe], recipe: Recipe, changes: Mapping[str, Any]
+) -> tuple[Side, ...]:
+    if not visit.values.text("q"):
+        return ()
+    first = _side(visit, recipe, changes)
+    other = visit.values.text("compare")
+    if not other:
+        return (first,)
+    second = _side(visit, known[checks.one_of("compare", other, tuple(known))], {})
+    return _moved(first, second), _moved(second, first)
+
+
+def _side(visit: Visit, recipe: Recipe, changes: Mapping[str, Any]) -> Side:
+    values = visit.values
+    # Every letter and every move of a slider asks: that says nothing about what people look for.
+    with visit.engine.recall_log.aside():
+        found = visit.engine.recall(
+            values.text("q"),
+            namespace=visit.namespace,
+            recipe=recipe,
+            changes=changes,
+            limit=values.whole("limit", _LIMIT, 1, _MOST),
+            filter=filtering.filter_of(values, filtering.spellings(visit.engine, visit.namespace)),
+            as_of=values.instant("as_of", end=True),
+        )
+    shown = rows(found)
+    labels = dict.fromkeys(segment.label for row in shown for segment in row.bar)
+    return Side(recipe, len(changes), found, shown, tuple(labels))
+
+
+def _moved(side: Side, other: Side) -> Side:
+    """Return a side whose hits say how they stand on the other one."""
+    there = {row.hit.memory.id: row.place for row in other.rows}
+    told = []
+    for row in side.rows:
+        place = there.get(row.hit.memory.id)
+        if place is None:
+            moved = "only here"
+        elif place == row.place:
+            moved = "same place"
+        else:
+            moved = f"number {place} there"
+        told.append(Row(row.place, row.hit, row.why, row.pieces, row.bar, moved))
+    return Side(side.recipe, side.changed, side.found, tuple(told), side.legend)
+
+
+def _kept(visit: Visit, recipe: Recipe, changes: Mapping[str, Any], usual: str) -> dict[str, str]:
+    """Return the fields that make this very page again: what is as usual is left out."""
+    values = visit.values
+    fields = {"q": values.text("q")}
+    if recipe.name != usual:
+        fields["recipe"] = recipe.name
+    fields |= {name: values.text(name) for name in ("compare", "as_of")}
+    if values.whole("limit", _LIMIT, 1, _MOST) != _LIMIT:
+        fields["limit"] = values.text("limit")
+    return {**fields, **filtering.kept(values), **{name: written(value) for name, value in changes.items()}}
+
+
+def save(visit: Visit) -> Response:
+    """Save a recipe with some parameters changed under a name of one's own, and search with it."""
+    values = visit.values
+    base = visit.engine.recipe_named(values.text("recipe") or None, namespace=visit.namespace)
+    recipe = base.changed(read_changes(base, values))
+    evidence = {"by": "hand", "base": base.name}
+    name = values.text("name")
+    visit.engine.save_recipe(name, recipe, evidence=evidence, namespace=visit.namespace)
+    if values.flag("use"):
+        visit.engine.use_recipe(name, namespace=visit.namespace)
+    return visit.go(visit.url("/", q=values.text("q"), recipe=name))
+
+
+ROOMS: Final = (Room("/", search), Room("/recipes", save, "POST"))

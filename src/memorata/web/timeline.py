@@ -1,0 +1,135 @@
+"""The timeline: memories in the order in which what they tell happened, and how many there are when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from memorata._frozen import frozen
+from memorata.web.rendering import day
+from memorata.web.visit import Room, Visit
+
+_COUNTED: Final = 10_000
+_SHOWN: Final = 60
+_HEIGHT: Final = 60.0
+_HOURS_OF_A_YEAR: Final = 8_766
+_UNITS: Final = (
+    ("day", timedelta(days=62)),
+    ("month", timedelta(hours=8 * _HOURS_OF_A_YEAR)),
+    ("year", timedelta(hours=120 * _HOURS_OF_A_YEAR)),
+    ("decade", timedelta(hours=1_200 * _HOURS_OF_A_YEAR)),
+)
+"""What a bar stands for, and up to how much time; above all, a century."""
+_YEARS: Final = {"year": 1, "decade": 10, "century": 100}
+
+
+@frozen
+class Bin:
+    """A day, a month or some years: when it begins and ends, how much happened in it, and where it is drawn.
+
+    The last one that a calendar knows has no end.
+    """
+
+    label: str
+    start: datetime
+    end: datetime | None
+    count: int
+    x: float
+    width: float
+    height: float
+
+
+def show(visit: Visit) -> Response:
+    """Show the timeline, of everything or of one name."""
+    values = visit.values
+    entity = values.text("entity") or None
+    start, end = values.instant("start"), values.instant("end", end=True)
+    memories = visit.engine.timeline(entity, start=start, end=end, limit=_COUNTED, namespace=visit.namespace)
+    page = values.whole("page", 0)
+    shown = memories[page * _SHOWN : (page + 1) * _SHOWN]
+    days = [(date, list(group)) for date, group in groupby(shown, key=lambda each: each.event_time.date())]
+    kept: dict[str, Any] = {"entity": entity, "start": values.text("start"), "end": values.text("end")}
+    return visit.page(
+        "timeline.html",
+        memories=memories,
+        bins=bins([memory.event_time for memory in memories]),
+        days=days,
+        page=page,
+        more=len(memories) > (page + 1) * _SHOWN,
+        all_counted=len(memories) < _COUNTED,
+        kept=kept,
+        entity=entity or "",
+        today=visit.now,
+    )
+
+
+def bins(moments: Sequence[datetime]) -> tuple[Bin, ...]:
+    """Return how many moments fall into each day, month or some years between the first and the last.
+
+    Days up to two months, months up to eight years, then years, decades and centuries, so that there are
+    never too many to be seen; in units of a drawing 100 wide and 60 high.
+
+    Examples
+    --------
+    >>> days = [datetime(2026, 5, 1, 9, tzinfo=UTC), datetime(2026, 5, 3, tzinfo=UTC)]
+    >>> [(each.label, each.count, each.height) for each in bins(days)]
+    [('1 May 2026', 1, 60.0), ('2 May 2026', 0, 0.0), ('3 May 2026', 1, 60.0)]
+    """
+    if not moments:
+        return ()
+    first, last = min(moments), max(moments)
+    unit = next((name for name, most in _UNITS if last - first < most), "century")
+    edges = [_begin(first, unit)]
+    while (following := _after(edges[-1], unit)) is not None and following <= last:
+        edges.append(following)
+    counts = [0] * len(edges)
+    place = 0
+    for moment in sorted(moments):
+        while place + 1 < len(edges) and moment >= edges[place + 1]:
+            place += 1
+        counts[place] += 1
+    ends = [*edges[1:], following]
+    most, width = max(counts), 100 / len(edges)
+    return tuple(
+        Bin(_label(start, end, unit), start, end, count, number * width, width, count / most * _HEIGHT)
+        for number, (start, end, count) in enumerate(zip(edges, ends, counts, strict=True))
+    )
+
+
+def _begin(moment: datetime, unit: str) -> datetime:
+    """Return when the unit that a moment is in began."""
+    midnight = moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    if unit == "day":
+        return midnight
+    if unit == "month":
+        return midnight.replace(day=1)
+    # There is no year 0.
+    return midnight.replace(year=max(1, midnight.year - midnight.year % _YEARS[unit]), month=1, day=1)
+
+
+def _after(start: datetime, unit: str) -> datetime | None:
+    """Return when the next unit begins; None where the calendar ends."""
+    try:
+        if unit == "day":
+            return start + timedelta(days=1)
+        if unit == "month":
+            return start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
+        return start.replace(year=(start.year // _YEARS[unit] + 1) * _YEARS[unit])
+    except (ValueError, OverflowError):
+        return None
+
+
+def _label(start: datetime, end: datetime | None, unit: str) -> str:
+    if unit == "day":
+        return day(start)
+    if unit == "month":
+        return f"{start:%b} {start.year:04}"
+    until = 9999 if end is None else end.year - 1
+    return f"{start.year:04}" if start.year == until else f"{start.year:04}–{until:04}"
+
+
+ROOMS: Final = (Room("/timeline", show),)

@@ -1,0 +1,118 @@
+"""One request, as the pages see it: who asks, about whose memories, with which words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Final, Literal, TypeAlias
+from urllib.parse import quote, urlencode
+
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+
+from memorata._frozen import frozen
+from memorata.engine import Engine
+from memorata.web.errands import Errands
+from memorata.web.rendering import render
+from memorata.web.values import Values
+
+_DOTS: Final = re.compile(r"/\.\.?(?=/|$)")
+
+
+@frozen(eq=False)
+class Visit:
+    """One request.
+
+    Attributes
+    ----------
+    engine
+        What is asked.
+    namespace, namespaces
+        Whose memories are meant, and all that may be.
+    values
+        The fields of the address, or of the form.
+    path
+        The address without its fields.
+    parts
+        The pieces of the path that have a name.
+    prefix
+        Where the pages are mounted; empty at the top.
+    token
+        What a form has to carry.
+    now
+        When it is asked.
+    errands
+        What takes longer than an answer may.
+    fragment
+        Whether only a part of the page is asked for.
+    target
+        The id of the element that the part is for.
+    may_write
+        Whether forms that change something are shown.
+    may_administer
+        Whether what concerns every namespace is shown.
+    login
+        Whether the visitor came in with a key, and may leave.
+    """
+
+    engine: Engine
+    namespace: str
+    namespaces: tuple[str, ...]
+    values: Values
+    path: str
+    parts: Mapping[str, str]
+    prefix: str
+    token: str
+    now: datetime
+    errands: Errands
+    fragment: bool = False
+    target: str = ""
+    may_write: bool = True
+    may_administer: bool = True
+    login: bool = False
+
+    def url(self, path: str, fields: Mapping[str, Any] | None = None, /, **more: Any) -> str:  # noqa: ANN401
+        """Return the address of a page of the same namespace; fields that are None or empty are left out."""
+        wanted: dict[str, Any] = {**(fields or {}), **more}
+        if self.namespace != self.engine.namespace:
+            wanted.setdefault("ns", self.namespace)
+        given = {name: value for name, value in wanted.items() if value not in (None, "", ())}
+        query = urlencode(given, doseq=True)
+        # A browser takes a step of dots as the way up, wherever it stands: behind %2F it is part of a name.
+        steps = _DOTS.sub(lambda found: found[0].replace("/", "%2F"), quote(path, safe="/"))
+        return self.prefix + steps + (f"?{query}" if query else "")
+
+    def page(self, template: str, /, *, status: int = 200, **context: Any) -> Response:  # noqa: ANN401
+        """Return a page, or the part of it that was asked for."""
+        return HTMLResponse(render(template, {"visit": self, **context}), status)
+
+    def data(self, data: Any) -> Response:  # noqa: ANN401 - whatever JSON can hold
+        """Return plain data, for a script."""
+        return JSONResponse(data)
+
+    def go(self, url: str) -> Response:
+        """Send the browser on to another page."""
+        if self.fragment:
+            return Response(status_code=204, headers={"HX-Redirect": url})
+        return RedirectResponse(url, 303)
+
+
+Scope: TypeAlias = Literal["read", "write"]
+
+
+@frozen
+class Room:
+    """One address, what answers there, and what a visitor must be allowed to do.
+
+    What concerns `everywhere`, and not a namespace, is for those who may administer all of them.
+    """
+
+    path: str
+    answer: Callable[[Visit], Response]
+    method: Literal["GET", "POST"] = "GET"
+    everywhere: bool = False
+
+    @property
+    def scope(self) -> Scope:
+        """What a key must allow: whoever only looks needs to read."""
+        return "read" if self.method == "GET" else "write"
