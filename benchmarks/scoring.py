@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.timing import Rival, Run, Subject
-from memorata.duplicates import near_pairs
+from memorata.dedupe import near_pairs
 from memorata.model import Period
 from memorata.model.checks import FloatArray
 from memorata.rank import (

@@ -24,7 +24,7 @@ settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 HERE = Path(__file__).parent
-CORE = ("model", "text", "rank", "graph", "place", "duplicates")
+CORE = ("model", "text", "rank", "graph", "geo", "dedupe")
 WATCHED = {
     HERE / "test_bad_input.py",
     *(folder / name for folder in (HERE, HERE.parent / "src" / "memorata") for name in CORE),

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import memorata
-from memorata import duplicates, graph, place, rank, text
+from memorata import dedupe, geo, graph, rank, text
 from memorata.model import Entity, InvalidArgument, Period
 from memorata.model.errors import shown
 from memorata.model.memory import Memory
@@ -31,13 +31,13 @@ NAN, INF, HUGE = math.nan, math.inf, 10**400
 DAY, NAIVE = datetime(2026, 5, 7, tzinfo=UTC), datetime(2026, 5, 7)
 
 RESULTS = {
-    *("rank.Fused", "rank.Gate", "rank.Weights", "duplicates.Decision", "duplicates.NearPairs"),
+    *("rank.Fused", "rank.Gate", "rank.Weights", "dedupe.Decision", "dedupe.NearPairs"),
     *(
-        "duplicates.Hint",
-        "duplicates.Resolution",
-        "duplicates.Superseded",
-        "duplicates.Survivor",
-        "place.Near",
+        "dedupe.Hint",
+        "dedupe.Resolution",
+        "dedupe.Superseded",
+        "dedupe.Survivor",
+        "geo.Near",
         "text.AnchorReading",
         "text.Extraction",
     ),
@@ -50,11 +50,11 @@ RESULTS |= {
     )
 }
 """Records that functions hand out for reading; nobody is asked to make one."""
-CHOICES = {"duplicates.Cue", "duplicates.Method", "duplicates.Verdict"}
+CHOICES = {"dedupe.Cue", "dedupe.Method", "dedupe.Verdict"}
 PROTOCOLS = {
     *("rank.Statistics", "text.AnchorExtractor", "text.FallibleAnchors", "text.QueryClassifier"),
     "text.EntityExtractor",
-    *("duplicates.Claim", "duplicates.Signer", "duplicates.Strategy"),
+    *("dedupe.Claim", "dedupe.Signer", "dedupe.Strategy"),
     *("graph.Summariser", "graph.TermStatistics"),
 }
 
@@ -93,10 +93,10 @@ def memory() -> Memory:
 
 CLAIM = ("tea", None, claim(confidence=1.5), claim(created_at=NAIVE), claim(mentions=-1), claim(content=None))
 CLAIMS: tuple[Any, ...] = ([claim()], [], "tea", None, [claim(), "tea"], [claim(), claim(confidence=NAN)])
-BANDING = duplicates.Banding(2, 4)
+BANDING = dedupe.Banding(2, 4)
 TEAS = Postings([["green", "tea"], ["black", "tea"]])
 KNOWN, MERGED = text.KnownNames([Entity("Anna")]), text.Redirects({"Bob": "Robert"})
-TOWNS = place.Places([52.5, 48.9], [13.4, 2.4])
+TOWNS = geo.Places([52.5, 48.9], [13.4, 2.4])
 PERIOD = Period.around(DAY, timedelta(days=2))
 SUM = Combination.of("sum", ["a", "b"], np.array([[0.5, 0.1], [0.2, 0.3]]))
 PAIRS = ([(0, 4)], [(-1, 0)], [(0, 1, 2)], [(0.5, 1)], [0, 1], "ab", None, [(0,), (0, 1)])
@@ -313,28 +313,28 @@ TABLE = [
     row("text.Redirects.follow", {"name": "Bob"}, on=MERGED, name=(*TEXT, " ")),
     row("text.Redirects.merged_into", {"name": "Robert"}, on=MERGED, name=(*TEXT, " ")),
     # Where it was
-    row("place.haversine", {"lat_a": 52.5, "lon_a": 13.4, "lat_b": 48.9, "lon_b": 2.4},
+    row("geo.haversine", {"lat_a": 52.5, "lon_a": 13.4, "lat_b": 48.9, "lon_b": 2.4},
         lat_a=LAT, lon_a=LON, lat_b=LAT, lon_b=LON),
-    row("place.haversines", {"lat": 52.5, "lon": 13.4, "lats": [48.9, 0.0], "lons": [2.4, 180.0]},
+    row("geo.haversines", {"lat": 52.5, "lon": 13.4, "lats": [48.9, 0.0], "lons": [2.4, 180.0]},
         lat=LAT, lon=LON, lats=LATS, lons=LONS),
-    row("place.nearness", {"metres": [0.0, 5e3], "scale": 1e3}, metres=COUNTS, scale=POSITIVE),
-    row("place.cell_height", {"precision": 6}, precision=(*FROM_1, 3, 9)),
-    row("place.Cell", {"precision": 4, "row": 2, "column": 1}, precision=(*FROM_1, 3, 9),
+    row("geo.nearness", {"metres": [0.0, 5e3], "scale": 1e3}, metres=COUNTS, scale=POSITIVE),
+    row("geo.cell_height", {"precision": 6}, precision=(*FROM_1, 3, 9)),
+    row("geo.Cell", {"precision": 4, "row": 2, "column": 1}, precision=(*FROM_1, 3, 9),
         row=(1.0, NAN, "1", None, True, HUGE, 4050, -4051), column=(*WHOLE, 16_200)),
-    row("place.Cell.at", {"lat": 52.5, "lon": 13.4, "precision": 6}, lat=LAT, lon=LON, precision=(3, 9, 6.0)),
-    row("place.Cell.named", {"name": "geo_4_2_1"}, name=(*TEXT, "geo_4_2", "geo_9_2_1", "geo_4_4050_0")),
-    row("place.Box", {"south": 10.0, "west": 20.0, "north": 30.0, "east": 40.0},
+    row("geo.Cell.at", {"lat": 52.5, "lon": 13.4, "precision": 6}, lat=LAT, lon=LON, precision=(3, 9, 6.0)),
+    row("geo.Cell.named", {"name": "geo_4_2_1"}, name=(*TEXT, "geo_4_2", "geo_9_2_1", "geo_4_4050_0")),
+    row("geo.Box", {"south": 10.0, "west": 20.0, "north": 30.0, "east": 40.0},
         south=LAT, west=LON, north=(*LAT, 9), east=LON),
-    row("place.Box.holds", {"lats": [48.9, 0.0], "lons": [2.4, 180.0]}, on=place.Box(10, 20, 30, 40),
+    row("geo.Box.holds", {"lats": [48.9, 0.0], "lons": [2.4, 180.0]}, on=geo.Box(10, 20, 30, 40),
         lats=LATS, lons=LONS),
-    row("place.Places", {"lats": [52.5, 0.0], "lons": [13.4, 180.0]}, lats=LATS, lons=LONS),
-    row("place.Places.added", {"lats": [52.5, 0.0], "lons": [13.4, 180.0]}, on=TOWNS,
+    row("geo.Places", {"lats": [52.5, 0.0], "lons": [13.4, 180.0]}, lats=LATS, lons=LONS),
+    row("geo.Places.added", {"lats": [52.5, 0.0], "lons": [13.4, 180.0]}, on=TOWNS,
         lats=LATS, lons=LONS),
-    row("place.Places.within", {"lat": 52.5, "lon": 13.4, "radius": 1e6, "limit": 2}, on=TOWNS,
+    row("geo.Places.within", {"lat": 52.5, "lon": 13.4, "radius": 1e6, "limit": 2}, on=TOWNS,
         lat=LAT, lon=LON, radius=COUNT, limit=LIMIT),
-    row("place.Places.nearest", {"lat": 52.5, "lon": 13.4, "limit": 1}, on=TOWNS,
+    row("geo.Places.nearest", {"lat": 52.5, "lon": 13.4, "limit": 1}, on=TOWNS,
         lat=LAT, lon=LON, limit=(*LIMIT, None)),
-    row("place.Places.inside", {"box": place.Box(10, 20, 30, 40)}, on=TOWNS, box=(None, (10, 20, 30, 40))),
+    row("geo.Places.inside", {"box": geo.Box(10, 20, 30, 40)}, on=TOWNS, box=(None, (10, 20, 30, 40))),
     # What hangs together
     row("graph.Graph.of", {"nodes": 3, "sources": [0, 1], "targets": [1, 2], "weights": [1.0, 0.5],
         "types": [0, 1], "type_names": ["a", "b"]}, nodes=(*WHOLE, 2**31), sources=NODES,
@@ -388,56 +388,56 @@ TABLE = [
     row("graph.summarised", {"communities": [COMMUNITY], "summariser": COUNTER, "cache": {}},
         communities=(None, 5, "ab", [5], [COMMUNITY, None]), summariser=(None, 5), cache=(None, ())),
     # Whether it was heard before
-    row("duplicates.Banding", BANDS, bands=FROM_1, rows=FROM_1),
-    row("duplicates.lsh_threshold", BANDS, bands=FROM_1, rows=FROM_1),
-    row("duplicates.miss_probability", BANDS | {"similarity": 0.8},
+    row("dedupe.Banding", BANDS, bands=FROM_1, rows=FROM_1),
+    row("dedupe.lsh_threshold", BANDS, bands=FROM_1, rows=FROM_1),
+    row("dedupe.miss_probability", BANDS | {"similarity": 0.8},
         similarity=SHARE, bands=FROM_1, rows=FROM_1),
-    row("duplicates.candidate_probability", BANDS | {"similarity": 0.8},
+    row("dedupe.candidate_probability", BANDS | {"similarity": 0.8},
         similarity=SHARE, bands=FROM_1, rows=FROM_1),
-    row("duplicates.bands_for", {"threshold": 0.8, "permutations": 128, "miss": 0.01},
+    row("dedupe.bands_for", {"threshold": 0.8, "permutations": 128, "miss": 0.01},
         threshold=(*SHARE, 0), permutations=(*FROM_1, 1), miss=(*SHARE, 0, 1)),
-    row("duplicates.near_pairs", {"vectors": [[1.0, 0.0], [0.6, 0.8]], "threshold": 0.5, "block": 2},
+    row("dedupe.near_pairs", {"vectors": [[1.0, 0.0], [0.6, 0.8]], "threshold": 0.5, "block": 2},
         vectors=ROWS, threshold=COSINE, block=FROM_1),
-    row("duplicates.clusters", {"count": 4, "pairs": [(0, 1), (1, 2)]}, count=WHOLE, pairs=PAIRS),
-    row("duplicates.groups", {"labels": [0, 1, 0], "smallest": 2},
+    row("dedupe.clusters", {"count": 4, "pairs": [(0, 1), (1, 2)]}, count=WHOLE, pairs=PAIRS),
+    row("dedupe.groups", {"labels": [0, 1, 0], "smallest": 2},
         labels=([0.5], ["a"], [[0, 1]], None, [[0], [0, 1]]), smallest=FROM_1),
-    row("duplicates.decide", {"cosine": 0.95, "a": claim(), "b": claim(), "threshold": 0.92},
+    row("dedupe.decide", {"cosine": 0.95, "a": claim(), "b": claim(), "threshold": 0.92},
         cosine=COSINE, a=CLAIM, b=CLAIM, threshold=COSINE, confidence_gap=SHARE),
-    row("duplicates.fingerprint", {"content": "tea"}, content=TEXT),
-    row("duplicates.normalised", {"content": "tea"}, content=TEXT),
-    row("duplicates.joined_once", {"contents": ["tea", "milk"]}, contents=("tea", [], None, ["tea", 5])),
-    row("duplicates.jaccard", {"a": {"tea"}, "b": {"milk"}},
+    row("dedupe.fingerprint", {"content": "tea"}, content=TEXT),
+    row("dedupe.normalised", {"content": "tea"}, content=TEXT),
+    row("dedupe.joined_once", {"contents": ["tea", "milk"]}, contents=("tea", [], None, ["tea", 5])),
+    row("dedupe.jaccard", {"a": {"tea"}, "b": {"milk"}},
         a=("tea", ["tea"], None), b=("tea", ["tea"], None)),
-    row("duplicates.character_shingles", {"text": "banana", "size": 3}, text=TEXT, size=FROM_1),
-    row("duplicates.word_shingles", {"text": "to be or", "size": 2}, text=TEXT, size=FROM_1),
-    row("duplicates.contradiction", {"older": "It is on", "newer": "It is not on"}, older=TEXT, newer=TEXT),
-    row("duplicates.same_statement", {"a": "It is on", "b": "It is off"}, a=TEXT, b=TEXT),
-    row("duplicates.extends", {"longer": "It is on now", "shorter": "It is on"}, longer=TEXT, shorter=TEXT),
-    row("duplicates.resemblance", {"a": "tea", "b": "milk"}, a=TEXT, b=TEXT),
-    row("duplicates.duplicate_cosine", {"noise": 0.6}, noise=COSINE),
-    row("duplicates.is_turn", {"memory": memory()}, memory=("tea", None, 5)),
-    row("duplicates.judge", {"a": memory(), "b": memory(), "cosine": 0.95, "threshold": 0.92,
+    row("dedupe.character_shingles", {"text": "banana", "size": 3}, text=TEXT, size=FROM_1),
+    row("dedupe.word_shingles", {"text": "to be or", "size": 2}, text=TEXT, size=FROM_1),
+    row("dedupe.contradiction", {"older": "It is on", "newer": "It is not on"}, older=TEXT, newer=TEXT),
+    row("dedupe.same_statement", {"a": "It is on", "b": "It is off"}, a=TEXT, b=TEXT),
+    row("dedupe.extends", {"longer": "It is on now", "shorter": "It is on"}, longer=TEXT, shorter=TEXT),
+    row("dedupe.resemblance", {"a": "tea", "b": "milk"}, a=TEXT, b=TEXT),
+    row("dedupe.duplicate_cosine", {"noise": 0.6}, noise=COSINE),
+    row("dedupe.is_turn", {"memory": memory()}, memory=("tea", None, 5)),
+    row("dedupe.judge", {"a": memory(), "b": memory(), "cosine": 0.95, "threshold": 0.92,
                              "paraphrases": False},
         a=("tea", None), b=("tea", None), cosine=(NAN, INF, "1", True, 1.1, -1.1), threshold=COSINE,
         paraphrases=FLAG),
-    row("duplicates.agreement", {"cosine": 0.5}, cosine=COSINE),
-    row("duplicates.shingle_hashes", {"texts": ["tea", "milk"], "size": 3}, texts=TEXTS, size=FROM_1),
-    row("duplicates.ShingleSigner", {"size": 3, "seed": 1}, size=FROM_1, seed=WHOLE),
-    Row("duplicates.ShingleSigner.sign",
-        lambda texts, permutations: duplicates.ShingleSigner().sign(texts, permutations),
+    row("dedupe.agreement", {"cosine": 0.5}, cosine=COSINE),
+    row("dedupe.shingle_hashes", {"texts": ["tea", "milk"], "size": 3}, texts=TEXTS, size=FROM_1),
+    row("dedupe.ShingleSigner", {"size": 3, "seed": 1}, size=FROM_1, seed=WHOLE),
+    Row("dedupe.ShingleSigner.sign",
+        lambda texts, permutations: dedupe.ShingleSigner().sign(texts, permutations),
         {"texts": ["tea", "milk"], "permutations": 4}, {"texts": TEXTS, "permutations": FROM_1}),
-    row("duplicates.direction_keys", {"vectors": [[1.0, 0.0], [0.6, 0.8]], "banding": BANDING},
-        vectors=ROWS, banding=(None, 5, duplicates.Banding(1, 65))),
-    row("duplicates.band_keys", {"signatures": np.zeros((2, 8), np.uint32), "banding": BANDING},
+    row("dedupe.direction_keys", {"vectors": [[1.0, 0.0], [0.6, 0.8]], "banding": BANDING},
+        vectors=ROWS, banding=(None, 5, dedupe.Banding(1, 65))),
+    row("dedupe.band_keys", {"signatures": np.zeros((2, 8), np.uint32), "banding": BANDING},
         signatures=(None, [[1, 2]], np.zeros((2, 3), np.uint32)), banding=(None, 5)),
-    row("duplicates.colliding_pairs", {"bands": [np.zeros(2, np.uint64)], "largest": 4, "beyond": 2},
+    row("dedupe.colliding_pairs", {"bands": [np.zeros(2, np.uint64)], "largest": 4, "beyond": 2},
         bands=([[1, 2]], [np.zeros(2)]), largest=(*FROM_1, 1), beyond=(0, -1, 5, True, 1.5, "2")),
-    row("duplicates.method_for", {"count": 10, "force": "lsh", "matrix_limit": 100},
+    row("dedupe.method_for", {"count": 10, "force": "lsh", "matrix_limit": 100},
         count=WHOLE, force=("guess", 5, ["lsh"]), matrix_limit=WHOLE),
-    row("duplicates.resolve", {"claims": [claim(), claim()], "strategy": "merge"},
+    row("dedupe.resolve", {"claims": [claim(), claim()], "strategy": "merge"},
         claims=CLAIMS, strategy=("toss", None)),
-    *(Row(f"duplicates.{name}", lambda claims, act=act: act(claims), {"claims": [claim()] * 2},
-          {"claims": CLAIMS}) for name, act in duplicates.STRATEGIES.items()),
+    *(Row(f"dedupe.{name}", lambda claims, act=act: act(claims), {"claims": [claim()] * 2},
+          {"claims": CLAIMS}) for name, act in dedupe.STRATEGIES.items()),
 ]
 # fmt: on
 
@@ -454,7 +454,7 @@ def test_every_public_function_is_in_the_table() -> None:
     tested = {".".join(each.name.split(".")[:2]) for each in TABLE}
     untested = RESULTS | CHOICES | PROTOCOLS
     assert {
-        name for package in (rank, text, graph, place, duplicates) for name in public(package)
+        name for package in (rank, text, graph, geo, dedupe) for name in public(package)
     } == tested | untested
     assert not tested & untested
 
@@ -528,11 +528,11 @@ EDGES: list[tuple[Callable[[], Any], Any]] = [
     (lambda: text.words(""), []),
     (lambda: text.stems([], "english"), []),
     (lambda: text.detect("", default="dutch"), "dutch"),
-    (lambda: duplicates.clusters(0, []), []),
-    (lambda: duplicates.groups([]), ()),
-    (lambda: len(duplicates.near_pairs([])), 0),
-    (lambda: duplicates.jaccard(set(), set()), 1.0),
-    (lambda: duplicates.character_shingles(""), frozenset()),
+    (lambda: dedupe.clusters(0, []), []),
+    (lambda: dedupe.groups([]), ()),
+    (lambda: len(dedupe.near_pairs([])), 0),
+    (lambda: dedupe.jaccard(set(), set()), 1.0),
+    (lambda: dedupe.character_shingles(""), frozenset()),
     # One
     (lambda: rank.min_max([7.0]), [1.0]),
     (lambda: rank.z_score([7.0]), [0.0]),

@@ -6,11 +6,11 @@ from types import ModuleType
 
 import pytest
 
-from memorata import duplicates, embed, engine, graph, model, place, rank, text
+from memorata import dedupe, embed, engine, geo, graph, model, rank, text
 from memorata._on_demand import on_demand
 
 
-@pytest.mark.parametrize("package", [duplicates, embed, engine, graph, model, place, rank, text])
+@pytest.mark.parametrize("package", [dedupe, embed, engine, geo, graph, model, rank, text])
 def test_every_name_of_a_package_that_loads_on_demand_is_what_its_module_defines(package: ModuleType) -> None:
     for name in package.__all__:
         value = getattr(package, name)
@@ -22,7 +22,7 @@ def test_every_name_of_a_package_that_loads_on_demand_is_what_its_module_defines
     ("load", "ask"),
     [
         ("memorata.graph.pagerank", "from memorata.graph import pagerank as named"),
-        ("memorata.duplicates.clusters", "from memorata import duplicates; named = duplicates.clusters"),
+        ("memorata.dedupe.clusters", "from memorata import dedupe; named = dedupe.clusters"),
         ("memorata.rank.fusion.registry", "from memorata.rank import fusion as named"),
         ("memorata.engine.recipe", "from memorata.engine import recipe as named"),
     ],

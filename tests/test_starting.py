@@ -17,8 +17,8 @@ print("\\n".join(sys.modules))
 """
 
 OF_OTHER_VERBS = {
-    "memorata.duplicates.near": "remembering",
-    "memorata.duplicates.strategies": "finding duplicates",
+    "memorata.dedupe.near": "remembering",
+    "memorata.dedupe.strategies": "finding duplicates",
     "memorata.embed.select": "opening an embedder by its name",
     "memorata.engine.duplicate_search": "finding duplicates",
     "memorata.engine.graph_answers": "asking the graph",

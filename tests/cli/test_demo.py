@@ -15,7 +15,7 @@ from rich.console import Console
 import memorata
 from memorata import Recall
 from memorata.cli.demo import ASKED, CONVERSATION, conversation, demo
-from memorata.duplicates.fingerprint import fingerprint
+from memorata.dedupe.fingerprint import fingerprint
 from memorata.model.errors import InvalidArgument
 
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memorata.duplicates.decisions import Verdict
-from memorata.duplicates.fingerprint import fingerprint
-from memorata.duplicates.methods import Method
-from memorata.duplicates.near import judge
-from memorata.duplicates.signatures import ShingleSigner
-from memorata.duplicates.strategies import resolve
-from memorata.duplicates.wording import extends
+from memorata.dedupe.decisions import Verdict
+from memorata.dedupe.fingerprint import fingerprint
+from memorata.dedupe.methods import Method
+from memorata.dedupe.near import judge
+from memorata.dedupe.signatures import ShingleSigner
+from memorata.dedupe.strategies import resolve
+from memorata.dedupe.wording import extends
 from memorata.engine.duplicate_search import DuplicateSearch, FoundDuplicates
 from memorata.model.memory import Memory
 from memorata.store.port import Floats

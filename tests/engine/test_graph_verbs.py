@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import memorata
 from memorata import Engine
+from memorata.geo import haversine
 from memorata.model import InvalidArgument
 from memorata.model.errors import EntityNotFound, MemorataError, MemoryNotFound
-from memorata.place import haversine
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -5,8 +5,8 @@ import importlib.util
 import numpy as np
 import pytest
 
-from memorata.duplicates.shingles import character_shingles, jaccard
-from memorata.duplicates.signatures import ShingleSigner, Signer
+from memorata.dedupe.shingles import character_shingles, jaccard
+from memorata.dedupe.signatures import ShingleSigner, Signer
 from memorata.engine.rensa_signer import RensaSigner, usual_signer
 from memorata.model.errors import InvalidArgument
 

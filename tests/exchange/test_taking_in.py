@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import memorata
-from memorata.duplicates import fingerprint
+from memorata.dedupe import fingerprint
 from memorata.exchange.taking_in import Declared, Intake, Said
 from memorata.model import Entity, Relation
 from memorata.model.errors import AlreadySuperseded, InvalidArgument

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.duplicates.openings import concern
+from memorata.dedupe.openings import concern
 from memorata.index.openings import Openings
 
 WORDS = [

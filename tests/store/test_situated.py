@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memorata.geo import haversine
 from memorata.index.record import NOWHERE, RECORD, Records
 from memorata.model.period import Period
 from memorata.model.place import Place
-from memorata.place import haversine
 from memorata.store.situated import nearby, timely
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)

@@ -1,6 +1,6 @@
 """Deciding about contradictions by a language model behind an OpenAI-compatible ``/chat/completions``.
 
-The rules propose (:mod:`memorata.duplicates.contradiction`); a model that knows the world may decide, and
+The rules propose (:mod:`memorata.dedupe.contradiction`); a model that knows the world may decide, and
 has to give its reason, which is kept with the decision. It is asked for JSON, several pairs at a time. The
 memories are material to it: whatever they ask for, the worst that an answer can do is to call two of them
 contradictory that were proposed as such.

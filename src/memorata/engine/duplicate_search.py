@@ -1,13 +1,13 @@
 """Finding duplicates among many memories: candidates by their words, then verified.
 
 Two memories are one only if they make one statement, or one goes on from the other, and words can be looked
-up (:func:`~memorata.duplicates.statements.statement_pairs`): the time grows with the number of memories,
+up (:func:`~memorata.dedupe.statements.statement_pairs`): the time grows with the number of memories,
 even if all are of one template, and so alike by letters and by vectors. What a correction may deny is found
-by its subject (:func:`~memorata.duplicates.statements.denial_pairs`). Only other words for the same, if they
+by its subject (:func:`~memorata.dedupe.statements.denial_pairs`). Only other words for the same, if they
 are asked for, are looked for by likeness (:class:`~memorata.engine.likeness.Likeness`).
 
 Candidates are verified by their cosines, all at once, and then read word by word
-(:func:`~memorata.duplicates.near.judge`).
+(:func:`~memorata.dedupe.near.judge`).
 
 A group is a memory that stays and those that directly repeat it: a likeness is not handed on along a chain.
 """
@@ -22,15 +22,15 @@ from typing import Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.duplicates.claims import is_correction
-from memorata.duplicates.clusters import clusters, groups
-from memorata.duplicates.decisions import Decision, Verdict
-from memorata.duplicates.methods import Method, method_for
-from memorata.duplicates.near import judge
-from memorata.duplicates.signatures import Signer
-from memorata.duplicates.statements import denial_pairs, paraphrase_keys, statement_pairs
-from memorata.duplicates.strategies import precedence, resolve
-from memorata.duplicates.wording import extends
+from memorata.dedupe.claims import is_correction
+from memorata.dedupe.clusters import clusters, groups
+from memorata.dedupe.decisions import Decision, Verdict
+from memorata.dedupe.methods import Method, method_for
+from memorata.dedupe.near import judge
+from memorata.dedupe.signatures import Signer
+from memorata.dedupe.statements import denial_pairs, paraphrase_keys, statement_pairs
+from memorata.dedupe.strategies import precedence, resolve
+from memorata.dedupe.wording import extends
 from memorata.engine.likeness import Likeness, Progress, joined, most_alike
 from memorata.model.memory import Memory
 from memorata.store.port import Floats
@@ -106,7 +106,7 @@ class DuplicateSearch:
     method
         ``"matrix"`` or ``"lsh"``, whatever the number; None to choose by it.
     strategy
-        What becomes of duplicates: a name in :data:`~memorata.duplicates.strategies.STRATEGIES`.
+        What becomes of duplicates: a name in :data:`~memorata.dedupe.strategies.STRATEGIES`.
     paraphrases
         Whether other words for the same count, as far as vectors can tell.
     """

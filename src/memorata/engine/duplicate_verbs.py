@@ -102,8 +102,8 @@ class DuplicateVerbs(ABC):
         progress
             Told what is being done, how much of it is done, and how much there is.
         """
-        from memorata.duplicates.near import is_turn
-        from memorata.duplicates.strategies import STRATEGIES
+        from memorata.dedupe.near import is_turn
+        from memorata.dedupe.strategies import STRATEGIES
         from memorata.engine.duplicate_search import DuplicateSearch
         from memorata.engine.rensa_signer import usual_signer
 
@@ -155,7 +155,7 @@ class DuplicateVerbs(ABC):
         progress
             Told how many groups are done.
         """
-        from memorata.duplicates.strategies import STRATEGIES
+        from memorata.dedupe.strategies import STRATEGIES
         from memorata.engine.duplicate_search import DuplicateGroup
 
         checks.one_of("strategy", strategy, list(STRATEGIES))
@@ -222,7 +222,7 @@ class DuplicateVerbs(ABC):
     # --- inside ---------------------------------------------------------------------------------------
 
     def _duplicate_threshold(self) -> float:
-        from memorata.duplicates.near import duplicate_cosine
+        from memorata.dedupe.near import duplicate_cosine
 
         return duplicate_cosine(0.0 if self.embedder is None else self.embedder.similarity_threshold)
 

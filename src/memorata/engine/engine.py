@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final, TypeAlias, TypeVar
 
-from memorata.duplicates.fingerprint import fingerprint
+from memorata.dedupe.fingerprint import fingerprint
 from memorata.embed.port import Embedder
 from memorata.embed.reranker import Reranker
 from memorata.engine.absence import Absent

@@ -2,7 +2,7 @@
 
 Exact repeats are found by fingerprint, in one look-up for a whole batch. Near ones are looked for among the
 nearest vectors, and by their rarest words where a vector is missing; these candidates are read word by word
-(:mod:`memorata.duplicates.near`). What only repeats an older memory is written all the same, superseded by
+(:mod:`memorata.dedupe.near`). What only repeats an older memory is written all the same, superseded by
 it from the start; the older one gains a mention and, at most once a day, some confidence. The same candidates
 are read for contradictions, which are noted and nothing more.
 
@@ -21,9 +21,9 @@ from typing import Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.duplicates.decisions import Verdict
-from memorata.duplicates.near import is_turn, judge
-from memorata.duplicates.wording import extends
+from memorata.dedupe.decisions import Verdict
+from memorata.dedupe.near import is_turn, judge
+from memorata.dedupe.wording import extends
 from memorata.engine.duplicate_modes import Duplicates
 from memorata.index.lexical import LexicalQuery
 from memorata.index.record import FIELDS
@@ -250,7 +250,7 @@ class _Said:
     def hints(self, new: Memory, candidates: Iterable[Memory]) -> None:
         """Note which of some memories a new one may contradict."""
         # Loaded by who compares: a batch seldom does, and the words of contradictions take a while to list.
-        from memorata.duplicates.contradiction import contradiction
+        from memorata.dedupe.contradiction import contradiction
 
         found = self._hints.setdefault(new.namespace, [])
         enough = len(found) + _HINTS

@@ -1,6 +1,6 @@
 """Pairs of memories that are alike: by the directions of their vectors, or by letters where they have none.
 
-Up to ten thousand, all vectors are compared (:func:`~memorata.duplicates.pairs.near_pairs`). Beyond, and
+Up to ten thousand, all vectors are compared (:func:`~memorata.dedupe.pairs.near_pairs`). Beyond, and
 where nearly all are alike, candidates are those that agree on a band of MinHash signatures of their letters,
 or of sign bits of their vectors; each misses a pair at its threshold once in a hundred times, and most pairs
 are above both. What agrees in a large bucket is paired with a neighbour in it, so that the number of pairs
@@ -15,14 +15,14 @@ from typing import Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.duplicates.bands import bands_for
-from memorata.duplicates.clusters import groups
-from memorata.duplicates.collisions import colliding_pairs
-from memorata.duplicates.fingerprint import normalised
-from memorata.duplicates.methods import Method
-from memorata.duplicates.near import ALONE_JACCARD
-from memorata.duplicates.pairs import near_pairs
-from memorata.duplicates.signatures import Keys, Signer, agreement, band_keys, direction_keys
+from memorata.dedupe.bands import bands_for
+from memorata.dedupe.clusters import groups
+from memorata.dedupe.collisions import colliding_pairs
+from memorata.dedupe.fingerprint import normalised
+from memorata.dedupe.methods import Method
+from memorata.dedupe.near import ALONE_JACCARD
+from memorata.dedupe.pairs import near_pairs
+from memorata.dedupe.signatures import Keys, Signer, agreement, band_keys, direction_keys
 from memorata.embed.vectors import unit_rows
 from memorata.model.checks import FloatArray, IntArray
 from memorata.store.port import Floats

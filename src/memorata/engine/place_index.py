@@ -9,9 +9,9 @@ from typing import Final
 
 import numpy as np
 
+from memorata.geo.nearby import Near, Places
 from memorata.index.record import Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
-from memorata.place.nearby import Near, Places
 from memorata.store.port import Store, View
 
 _KEPT: Final = 64

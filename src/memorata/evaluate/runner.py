@@ -41,7 +41,7 @@ _SOURCES: Final = (
     *(
         f"{room}/**/*.py"
         for room in (
-            *("model", "text", "rank", "graph", "place", "duplicates"),
+            *("model", "text", "rank", "graph", "geo", "dedupe"),
             *("embed", "index", "store", "engine"),
         )
     ),

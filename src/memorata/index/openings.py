@@ -1,6 +1,6 @@
 """How every memory of a namespace opens, so that what nobody said before is known at a glance.
 
-Of each text two checksums are kept (:mod:`memorata.duplicates.openings`). Equal openings have equal
+Of each text two checksums are kept (:mod:`memorata.dedupe.openings`). Equal openings have equal
 checksums, so nothing is missed; that two openings have the same one by chance costs a look and no more. Of
 those that were once looked at closer, because something new opened like them, or because they opened like
 others when they were new, the gist is kept as well: there is room for it beside every text, 24 bytes of a
@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from memorata.duplicates.openings import LETTERS, Gist, are_close, gist, opening
+from memorata.dedupe.openings import LETTERS, Gist, are_close, gist, opening
 from memorata.index.growing import Growing
 from memorata.model.checks import BoolArray, IntArray
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from memorata.duplicates.fingerprint import fingerprint
+from memorata.dedupe.fingerprint import fingerprint
 from memorata.model.errors import DimensionMismatch, InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.embedding import Embedded

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memorata.duplicates.fingerprint import fingerprint
+from memorata.dedupe.fingerprint import fingerprint
 from memorata.index.lexical import LexicalQuery
 from memorata.model.errors import InvalidArgument, MemoryNotFound
 from memorata.model.memory import Memory, Source

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from memorata.duplicates.fingerprint import fingerprint
+from memorata.dedupe.fingerprint import fingerprint
 from memorata.index.lexical import LexicalQuery
 from memorata.model.memory import Memory
 from memorata.rank.bm25 import BM25

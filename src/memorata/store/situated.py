@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from memorata.geo.distance import haversines
+from memorata.geo.scoring import nearness
 from memorata.index.record import NOWHERE, Records
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.period import Period
 from memorata.model.place import Place
-from memorata.place.distance import haversines
-from memorata.place.scoring import nearness
 from memorata.rank.order import ranked
 from memorata.rank.temporal import proximity
 from memorata.store.port import Found

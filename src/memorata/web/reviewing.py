@@ -13,7 +13,7 @@ from typing import Final
 from starlette.responses import Response
 
 from memorata._frozen import frozen
-from memorata.duplicates.strategies import STRATEGIES
+from memorata.dedupe.strategies import STRATEGIES
 from memorata.engine.duplicate_search import DuplicateGroup, FoundDuplicates
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import memorata
-from memorata.duplicates.fingerprint import fingerprint
+from memorata.dedupe.fingerprint import fingerprint
 from memorata.embed import LexicalEmbedder
 from memorata.model import Source
 from memorata.model.errors import InvalidArgument

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.duplicates.fingerprint import fingerprint
+from memorata.dedupe.fingerprint import fingerprint
 from memorata.store.sqlite.hashes import digest_key, digest_keys, fingerprint_key, fingerprint_keys
 
 FINGERPRINTS = (

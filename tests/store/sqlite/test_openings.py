@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memorata.duplicates.fingerprint import fingerprint
-from memorata.duplicates.openings import concern
+from memorata.dedupe.fingerprint import fingerprint
+from memorata.dedupe.openings import concern
 from memorata.model.memory import Memory, Source
 from memorata.store.port import Entry
 from memorata.store.repeats import Repeat

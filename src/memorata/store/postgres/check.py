@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.duplicates.fingerprint import fingerprint
+from memorata.dedupe.fingerprint import fingerprint
 from memorata.index import tail
 from memorata.index.postings import MOST
 from memorata.index.record import FORGOTTEN, packed, unpacked

@@ -12,11 +12,11 @@ from typing import Final
 
 import numpy as np
 
+from memorata.geo.distance import EARTH_RADIUS, HALFWAY_ROUND, haversines
+from memorata.geo.scoring import nearness
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.period import Period
 from memorata.model.place import Place
-from memorata.place.distance import EARTH_RADIUS, HALFWAY_ROUND, haversines
-from memorata.place.scoring import nearness
 from memorata.rank.order import ranked
 from memorata.rank.temporal import proximity
 from memorata.store.instants import instant, microseconds

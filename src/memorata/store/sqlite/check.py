@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.duplicates.fingerprint import fingerprint
+from memorata.dedupe.fingerprint import fingerprint
 from memorata.index import tail
 from memorata.index.approximate import LARGE
 from memorata.index.codes import Codes

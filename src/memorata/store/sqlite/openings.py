@@ -78,7 +78,7 @@ class OpeningStore:
             if not close.size or close.size > _FEW:
                 return not close.size
             texts = self._texts(number, close).values()
-        from memorata.duplicates.openings import concern
+        from memorata.dedupe.openings import concern
 
         return not any(concern(older, content) for older in texts)
 
@@ -93,7 +93,7 @@ class OpeningStore:
 
     def _note_openings(self, added: Sequence[Added]) -> None:
         """Keep how what was just added opens, where all before it is known: nobody need read it again."""
-        from memorata.duplicates.near import is_turn
+        from memorata.dedupe.near import is_turn
 
         for each in added:
             # Out of the table while it grows: one that somebody interrupted has no use.

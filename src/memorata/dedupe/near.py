@@ -1,0 +1,193 @@
+"""Are two memories one? What cosine and Jaccard say, read again word by word and with the occasion in view.
+
+A cosine of 0.92 is where the literature puts duplicates, and it is not enough: with a good model "the rent is
+900 euros" and "the rent is 950 euros" have 0.99. So a pair is a duplicate when the vectors are close *and*
+the letters are close *and* the wording is one statement, said by the same speaker on the same occasion.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated, Final
+
+from memorata.dedupe.claims import is_correction
+from memorata.dedupe.contradiction import contradiction
+from memorata.dedupe.decisions import DUPLICATE_COSINE, Decision, Verdict, decide
+from memorata.dedupe.fingerprint import folded, normalised
+from memorata.dedupe.rounding import ROUNDING
+from memorata.dedupe.shingles import character_shingles, jaccard
+from memorata.dedupe.wording import extends, same_statement, wording
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Memory
+from memorata.model.parameter import Declared
+
+NEAR_JACCARD: Final = 0.5
+"""The least Jaccard index of the character shingles of two near-duplicates."""
+ALONE_JACCARD: Final = 0.6
+"""The same where there are no vectors to agree with it."""
+_USUAL_NOISE: Final = 0.35
+"""The noise ceiling of the models that the usual 0.92 comes from."""
+_EVENT: Final = "event"
+_SAME_OCCASION: Final = timedelta(days=1)
+
+
+def duplicate_cosine(noise: Annotated[float, Declared("The embedder's noise ceiling.", 0, 1)] = 0.0) -> float:
+    """Return the least cosine of duplicates for an embedder: ``1 - 0.08·(1 - noise)/0.65``.
+
+    Unrelated texts have a cosine of 0.35 with one model and of 0.6 with the next. The usual 0.92 lies 88 % of
+    the way from 0.35 to 1; this is the cosine that lies as far between the embedder's own noise ceiling
+    (:func:`memorata.embed.calibration.noise_ceiling`) and 1.
+
+    Parameters
+    ----------
+    noise
+        The embedder's similarity threshold; 0 or less when nobody has measured it, which gives 0.92.
+
+    Examples
+    --------
+    >>> [round(duplicate_cosine(noise), 3) for noise in (0.0, 0.35, 0.6)]
+    [0.92, 0.92, 0.951]
+    """
+    noise = checks.within("noise", noise, -1.0, 1.0)
+    if noise <= 0.0:
+        return DUPLICATE_COSINE
+    return 1.0 - (1.0 - DUPLICATE_COSINE) * (1.0 - noise) / (1.0 - _USUAL_NOISE)
+
+
+def is_turn(memory: Memory) -> bool:
+    """Tell whether a memory is a turn of a transcript: somebody said it, in a session, at a position in it.
+
+    A turn is an event. That somebody said "yes" twice is not one thing said once: each has its neighbours,
+    which recall reads it with, and together they are the record, word for word. So turns are never
+    duplicates. A passage of a text has a session and a position as well, for it is read with its neighbours
+    too, but nobody says it: a note that stands in two files is one note.
+    """
+    if not isinstance(memory, Memory):
+        raise InvalidArgument("memory", memory, "a Memory")
+    source = memory.source
+    return bool(source.speaker and source.session) and source.position is not None
+
+
+def resemblance(a: str, b: str) -> float:
+    """Return the Jaccard index of the character shingles of two texts, case, spacing and last stops aside.
+
+    Examples
+    --------
+    >>> resemblance("Green tea.", "green  tea"), round(resemblance("green tea", "green teas"), 3)
+    (1.0, 0.875)
+    """
+    one, other = normalised(checks.text("a", a)), normalised(checks.text("b", b))
+    return jaccard(character_shingles(one), character_shingles(other))
+
+
+def judge(
+    a: Memory,
+    b: Memory,
+    cosine: float | None,
+    *,
+    threshold: float = DUPLICATE_COSINE,
+    paraphrases: bool = False,
+) -> Decision[Memory]:
+    """Return what two memories are to each other.
+
+    The first rule that applies decides:
+
+    1. Either is a turn of a transcript: distinct.
+    2. Their speakers, places or occasions differ, or they name nobody in common: distinct.
+    3. The cosine or the Jaccard index is too low: distinct.
+    4. :func:`~memorata.dedupe.decisions.decide`: corrections, categories, confidences. A correction wins
+       over what it repeats and over what it contradicts, and over nothing else.
+    5. The wording is not one statement (:func:`~memorata.dedupe.wording.same_statement`), nor does one
+       go on from the other: distinct. With `paraphrases`, it is enough that numbers and negations are the
+       same and no rule sees a contradiction.
+
+    Parameters
+    ----------
+    a, b
+        Two memories; the verdict does not depend on their order.
+    cosine
+        Of their vectors; None when one has none, and then the letters alone have to say more.
+    threshold
+        The least cosine of duplicates; see :func:`duplicate_cosine`.
+    paraphrases
+        Whether other words for the same count too, as far as vectors can tell.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> day = datetime(2026, 5, 7, tzinfo=UTC)
+    >>> texts = "Anna drinks 2 cups of tea", "Anna really drinks 2 cups of tea", "Anna drinks 3 cups of tea"
+    >>> tea, too, two = (Memory(id="m", content=text, created_at=day) for text in texts)
+    >>> judge(tea, too, 0.99).verdict, judge(tea, two, 0.99).verdict
+    (<Verdict.DUPLICATE: 'duplicate'>, <Verdict.DISTINCT: 'distinct'>)
+    """
+    checks.flag("paraphrases", paraphrases)
+    for argument, given in (("a", a), ("b", b)):
+        if not isinstance(given, Memory):
+            raise InvalidArgument(argument, given, "a Memory")
+    apart = _occasion(a, b)
+    if apart:
+        return Decision(Verdict.DISTINCT, None, apart)
+    same = bool(a.fingerprint) and a.fingerprint == b.fingerprint
+    alike = 1.0 if same else resemblance(a.content, b.content)
+    corrects = is_correction(a) or is_correction(b)
+    least = ALONE_JACCARD if cosine is None else NEAR_JACCARD
+    if alike < least - ROUNDING and not (paraphrases or corrects):
+        return Decision(Verdict.DISTINCT, None, f"The Jaccard index of {alike:.3f} is below {least:g}.")
+    # Without vectors the letters have passed their own, higher bar; the other rules are the same.
+    similarity = 1.0 if same or (cosine is None and alike >= least - ROUNDING) else cosine or 0.0
+    decision = decide(similarity, a, b, threshold=threshold)
+    if decision.verdict is Verdict.DUPLICATE and same:
+        return Decision(Verdict.DUPLICATE, None, "The words are the same.")
+    if decision.verdict is Verdict.DUPLICATE and not _said_twice(
+        a.content, b.content, paraphrases=paraphrases
+    ):
+        return Decision(Verdict.DISTINCT, None, "They sound alike, but what they say differs.")
+    if decision.verdict is Verdict.CORRECTION and not _set_right(a, b, decision):
+        return Decision(Verdict.DISTINCT, None, "The correction is about something else.")
+    return decision
+
+
+def _occasion(a: Memory, b: Memory) -> str:
+    """Return why two memories cannot be one whatever they say, or nothing."""
+    if is_turn(a) or is_turn(b):
+        return "A turn of a transcript is an event of its own."
+    if a.source.speaker and b.source.speaker and a.source.speaker != b.source.speaker:
+        return "Two speakers said them."
+    if a.place != b.place and a.place is not None and b.place is not None:
+        return "They are from two places."
+    if not (is_correction(a) or is_correction(b)):
+        if (a.valid_from, a.valid_to) != (b.valid_from, b.valid_to):
+            return "They are about two times."
+        if a.entities and b.entities and _names(a).isdisjoint(_names(b)):
+            # "Likes tea" of Anna is not "Likes tea" of Bob.
+            return "They are about others."
+    if a.category == b.category == _EVENT and abs(a.event_time - b.event_time) >= _SAME_OCCASION:
+        return "They are two events."
+    return ""
+
+
+def _names(memory: Memory) -> set[str]:
+    return set(map(folded, memory.entities))
+
+
+def _said_twice(a: str, b: str, *, paraphrases: bool) -> bool:
+    if same_statement(a, b) or extends(a, b) or extends(b, a):
+        return True
+    if not paraphrases:
+        return False
+    one, other = wording(a), wording(b)
+    if sorted(one.numbers) != sorted(other.numbers) or one.negated != other.negated:
+        return False
+    return contradiction(a, b) is None and contradiction(b, a) is None
+
+
+def _set_right(a: Memory, b: Memory, decision: Decision[Memory]) -> bool:
+    """Tell whether the winner repeats or contradicts the other one."""
+    loser = b if decision.winner is a else a
+    winner = a if decision.winner is a else b
+    if same_statement(a.content, b.content):
+        return True
+    # Of what was said after it, a correction knows nothing.
+    return winner.created_at >= loser.created_at and contradiction(loser.content, winner.content) is not None

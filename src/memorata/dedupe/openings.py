@@ -1,0 +1,236 @@
+"""How a text opens, and what it is about: enough to tell of most that they concern each other in no way.
+
+Whatever :func:`~memorata.dedupe.near.judge` takes for one statement begins with the same letters
+(:func:`~memorata.dedupe.wording.same_statement`, :func:`~memorata.dedupe.wording.extends`), and
+whatever :func:`~memorata.dedupe.contradiction.contradiction` hints at begins with the same subject. And
+no rule accepts more than a few words that only one of the two has. So some bytes per text, which can be kept
+of everything that was ever said, rule out all but a few texts before a vector is compared or a row is read: a
+filter before the comparison, as the prefix filters of Chaudhuri, Ganti and Kaushik, "A primitive operator for
+similarity joins in data cleaning" (ICDE 2006), and the bit masks of Bloom, "Space/time trade-offs in hash
+coding with allowable errors" (CACM 1970), are, and like theirs one that misses nothing.
+"""
+
+from __future__ import annotations
+
+import zlib
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from memorata._frozen import frozen
+from memorata.dedupe.contradiction import MINE, PASSED, contradiction, spoken
+from memorata.dedupe.cue_words import FILLERS, OPPOSITES, SLOTS, SPEAKER, SPEAKERS
+from memorata.dedupe.wording import Word, extends, pieces, same_statement, settled, spelt, words_in
+from memorata.model import checks
+from memorata.model.checks import BoolArray
+
+UintArray = npt.NDArray[np.unsignedinteger[Any]]
+
+LETTERS: Final = 8
+"""How many letters of a statement count; a shorter one may be the beginning of any other."""
+BITS: Final = 64
+"""How many bits words are spread over."""
+_KEPT: Final = 8_192
+"""Of how many pieces of text is known what they add to a gist."""
+_ON_A_SIDE: Final = 3
+_ON_BOTH: Final = 4
+_KINDS: Final = {slot: 1 << place for place, slot in enumerate(sorted(set(SLOTS.values())), 1)}
+_OPPOSED: Final = 1
+"""The kind of texts that hold a word which others exclude."""
+_PRONOUNS: Final = SPEAKER | SPEAKERS
+_SLOT_WORDS: Final = frozenset(map(settled, SLOTS))
+"""What is left of the words of slots: they say which value differs, and may differ themselves."""
+
+
+@frozen
+class Opening:
+    """What a text begins with.
+
+    Parameters
+    ----------
+    subject
+        What it is about, without endings; empty if it says nothing of anything.
+    letters
+        The first `LETTERS` letters of it without fillers, spaces and hyphens; all of them if it has fewer.
+    """
+
+    subject: str
+    letters: str
+
+
+@frozen
+class Gist:
+    """What a text says, in a few bytes.
+
+    Parameters
+    ----------
+    words
+        One of `BITS` bits for each word of its claim, endings aside; words of slots have none.
+    kinds
+        One bit for each slot that it fills, and one for any word that has an opposite.
+    spelling
+        A checksum of its letters without fillers, spaces and hyphens.
+    """
+
+    words: int
+    kinds: int
+    spelling: int
+
+
+def opening(text: str) -> Opening:
+    """Return how a text opens.
+
+    Examples
+    --------
+    >>> opening("The user-manual really is long.")
+    Opening(subject='user-manual', letters='usermanu')
+    >>> opening("My sisters swim"), opening("Oh!")
+    (Opening(subject='my sis', letters='mysister'), Opening(subject='oh', letters='oh'))
+    """
+    return _opening(checks.text("text", text))
+
+
+def gist(text: str) -> Gist:
+    """Return the gist of a text.
+
+    Of two texts of which one repeats or contradicts the other, :func:`are_close` says so.
+
+    Examples
+    --------
+    >>> gist("ANNA likes TEA!") == gist("Anna likes the tea")
+    True
+    """
+    read = [_PIECES[piece] for piece in pieces(text)]
+    words = kinds = 0
+    for _, _, bits, slots in read:
+        words |= bits
+        kinds |= slots
+    # A text of nothing but fillers is compared by those.
+    letters = "".join([each[1] for each in read]) or "".join([each[0] for each in read])
+    return Gist(words, kinds, zlib.crc32(letters.encode("utf-8", "surrogatepass")))
+
+
+class _Pieces(dict[str, tuple[str, str, int, int]]):
+    """What each piece of text adds to a gist, kept until there are too many.
+
+    A dictionary that asks for what it misses takes half the time of a cache that knows what was used last.
+    """
+
+    def __missing__(self, piece: str) -> tuple[str, str, int, int]:
+        if len(self) >= _KEPT:
+            self.clear()
+        found = self[piece] = _read(piece)
+        return found
+
+
+def _read(piece: str) -> tuple[str, str, int, int]:
+    """Return what a piece of text adds to a gist: fillers, other letters, its bits as words, and as kinds."""
+    fillers = letters = ""
+    words = kinds = 0
+    # Most pieces are a word that nobody else will ask for again.
+    plain = piece.isascii() and piece.isalpha()
+    for text in (piece.lower(),) if plain else [word.text for word in spelt(piece)]:
+        if text in FILLERS:
+            fillers += text
+            continue
+        letters += text.replace("-", "")
+        said = spoken(Word(text)).text if text in _PRONOUNS else text
+        # Kept with the piece, and asked for by nobody else.
+        root = settled.__wrapped__(said)
+        if text not in PASSED and root not in _SLOT_WORDS:
+            words |= 1 << zlib.crc32(root.encode("utf-8", "surrogatepass")) % BITS
+        if said in OPPOSITES:
+            kinds |= _OPPOSED
+        if said in SLOTS:
+            kinds |= _KINDS[SLOTS[said]]
+    return fillers, letters, words, kinds
+
+
+def are_close(given: Gist, words: UintArray, kinds: UintArray, spellings: UintArray) -> BoolArray:
+    """Tell of many texts by their gists which of them one text may repeat or contradict.
+
+    Each rule accepts few words that only one of the two has, of those that have a bit:
+
+    - the same slots: three on either side;
+    - words that have opposites: four in all;
+    - what is denied, or goes on: three on one side, and none on the other;
+    - the same letters: any.
+
+    Parameters
+    ----------
+    given
+        The gist of the one text.
+    words, kinds, spellings
+        What the gists of the others hold, as arrays of unsigned numbers.
+
+    Examples
+    --------
+    >>> texts = "Anna paints her old fence", "Anna swam", "Anna does not paint walls"
+    >>> others = [gist(text) for text in texts]
+    >>> columns = np.array([(each.words, each.kinds, each.spelling) for each in others], np.uint64).T
+    >>> are_close(gist("Anna really paints walls"), *columns).tolist()
+    [False, False, True]
+    """
+    ours = np.uint64(given.words)
+    close: BoolArray = spellings == given.spelling
+    # Of most, more than any rule accepts; one look is enough for those.
+    if not (np.bitwise_count(words ^ ours) <= 2 * _ON_A_SIDE).any():
+        return close
+    here, there = np.bitwise_count(ours & ~words), np.bitwise_count(words & ~ours)
+    most, all_of_them = np.maximum(here, there), here + there
+    shared = kinds & kinds.dtype.type(given.kinds)
+    close |= (most <= _ON_A_SIDE) & ((most == all_of_them) | (shared & ~kinds.dtype.type(_OPPOSED) > 0))
+    close |= (all_of_them <= _ON_BOTH) & (shared & _OPPOSED > 0)
+    return close
+
+
+def concern(a: str, b: str) -> bool:
+    """Tell whether one of two texts could count as said before, or as denied, beside the other one.
+
+    Whatever their vectors, speakers and times are; if not, no rule of this package says anything about them.
+
+    Parameters
+    ----------
+    a, b
+        Two texts, in either order.
+
+    Examples
+    --------
+    >>> concern("Anna really likes tea", "Anna likes tea"), concern("Anna likes tea", "Bob swims")
+    (True, False)
+    >>> concern("Anna lives in Rome", "Anna moved to Paris")
+    True
+    """
+    return (
+        contradiction(a, b) is not None
+        or contradiction(b, a) is not None
+        or same_statement(a, b)
+        or extends(a, b)
+        or extends(b, a)
+    )
+
+
+@lru_cache(maxsize=64)
+def _opening(text: str) -> Opening:
+    # Kept for a moment: what is looked for now is written down next.
+    subject = whose = letters = fillers = ""
+    for word in words_in(text):
+        if not letters and word.text in FILLERS:
+            fillers += word.text
+        elif len(letters) < LETTERS and word.text not in FILLERS:
+            letters += word.text.replace("-", "")
+        if not subject and word.text not in PASSED:
+            said = spoken(word)
+            if said is MINE and not whose:
+                whose = "my "
+            else:
+                subject = whose + settled(said.text)
+        if subject and len(letters) >= LETTERS:
+            break
+    # A text of nothing but fillers is compared by those.
+    return Opening(subject, (letters or fillers)[:LETTERS])
+
+
+_PIECES: Final = _Pieces()

@@ -1,0 +1,319 @@
+"""The wording of a statement, read for comparison: its words, numbers, negations and what carries the claim.
+
+Two texts of nearly the same letters, and of nearly the same vector, can say opposite things: "costs 30" and
+"costs 40", "Anna told Bob" and "Bob told Anna", "likes" and "does not like". So whatever is close by cosine
+and Jaccard is also read word by word before it counts as said twice; de Marneffe, Rafferty and Manning,
+"Finding contradictions in text" (ACL 2008), list the same signs.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+from memorata._frozen import frozen
+from memorata.dedupe.cue_words import (
+    CHANGES,
+    ENDINGS,
+    FILLERS,
+    LIGHT,
+    NEGATIONS,
+    QUALIFIERS,
+)
+from memorata.dedupe.fingerprint import folded
+from memorata.model import checks
+
+_WORD: Final = (
+    r"[\w.+-]++@[\w-]+(?:\.[\w-]+)+|\d+(?:[.,:/-]\d+)*%?"
+    r"|(?:[^\W\d_]|[{marks}])+(?:['’-](?:[^\W_]|[{marks}])+)*\d*|\S"
+)
+"""A piece of a text, given the marks that belong to its letters."""
+_SIGN: Final = re.compile(r"[^\w\s!-~]")
+_JOINERS: Final = "\u200c\u200d"
+"""What keeps letters apart or together inside a word of Persian or Hindi."""
+_CONTRACTED: Final = re.compile(r"(?<=\w)n['’]t$")
+_WHOLE: Final = {"ca": "can", "wo": "will", "sha": "shall"}
+_SHORTEST_STEM: Final = 3
+_ENDINGS: Final = frozenset(ENDINGS)
+_ENDING_SIZES: Final = tuple(sorted({len(ending) for ending in ENDINGS}, reverse=True))
+_MORE: Final = 3
+_TURNS: Final = NEGATIONS | CHANGES | QUALIFIERS
+"""Words with which a text that goes on says something else."""
+
+
+@frozen
+class Word:
+    """One word: as compared, and whether it was written as a name (a capital letter, or a digit in it)."""
+
+    text: str
+    name: bool = False
+
+    @property
+    def number(self) -> bool:
+        """Whether it is a number."""
+        return self.text[:1].isdigit()
+
+
+@frozen
+class Wording:
+    """What a statement is made of.
+
+    Parameters
+    ----------
+    words
+        Its words, folded, in order, without punctuation.
+    claim
+        Those that carry the claim: neither light, nor negations.
+    numbers
+        The numbers among them, in order.
+    negated
+        Whether an odd number of negations turns the claim round.
+    """
+
+    words: tuple[Word, ...]
+    claim: tuple[Word, ...]
+    numbers: tuple[str, ...]
+    negated: bool
+
+
+def wording(text: str) -> Wording:
+    """Return the wording of a text.
+
+    Examples
+    --------
+    >>> read = wording("Anna doesn't like the 2 dogs.")
+    >>> [word.text for word in read.claim], read.numbers, read.negated
+    (['anna', 'like', '2', 'dogs'], ('2',), True)
+    """
+    return _read(checks.text("text", text))
+
+
+def words_in(text: str) -> Iterator[Word]:
+    """Yield the words of a text in order, folded and without punctuation; whoever knows enough stops reading.
+
+    Examples
+    --------
+    >>> [word.text for word in words_in("Anna can't swim!")]
+    ['anna', 'can', 'not', 'swim']
+    """
+    pattern, read = _readable(checks.text("text", text))
+    for found in pattern.finditer(read):
+        yield from spelt(found.group())
+
+
+def pieces(text: str) -> list[str]:
+    """Return the pieces of a text that are words, numbers, addresses and signs, as they are written.
+
+    Examples
+    --------
+    >>> pieces("Anna's 2 dogs, she can't!")
+    ["Anna's", '2', 'dogs', ',', 'she', "can't", '!']
+    """
+    pattern, read = _readable(checks.text("text", text))
+    return pattern.findall(read)
+
+
+def _readable(text: str) -> tuple[re.Pattern[str], str]:
+    """Return what cuts a text into pieces, and the text as it is read: in the form that is compared.
+
+    Python counts no vowel sign and no accent that stands by itself to the letters, and in Hindi or Thai these
+    make another word.
+    """
+    if text.isascii():
+        return _pattern(""), text
+    read = unicodedata.normalize("NFKC", text)
+    signs = set(_SIGN.findall(read))
+    marks = [sign for sign in signs if sign in _JOINERS or unicodedata.category(sign)[0] == "M"]
+    return _pattern("".join(sorted(marks))), read
+
+
+@lru_cache(maxsize=256)
+def _pattern(marks: str) -> re.Pattern[str]:
+    # Without any, a class that holds nothing else than is there anyway.
+    return re.compile(_WORD.replace("{marks}", re.escape(marks) or "a"))
+
+
+@lru_cache(maxsize=1_024)
+def _read(text: str) -> Wording:
+    # Kept for a while: one new text is compared with many, and the same candidates come up again.
+    words = tuple([word for piece in pieces(text) for word in spelt(piece)])
+    claim = tuple(word for word in words if word.text not in LIGHT and word.text not in NEGATIONS)
+    negations = sum(word.text in NEGATIONS for word in words)
+    numbers = tuple(word.text for word in claim if word.number)
+    return Wording(words, claim, numbers, negations % 2 == 1)
+
+
+@lru_cache(maxsize=8_192)
+def spelt(raw: str) -> tuple[Word, ...]:
+    """Return what is compared of a piece of text: one word, mostly; two for a contraction, none for a dot.
+
+    Examples
+    --------
+    >>> [[word.text for word in spelt(piece)] for piece in ("Anna's", "can't", "!")]
+    [['anna'], ['can', 'not'], []]
+    """
+    if raw.isascii() and raw.isalpha():
+        return (Word(raw.lower(), raw[0].isupper()),)
+    if not any(character.isalnum() for character in raw):
+        # A lone sign is punctuation, but "+", "€" and their like say something beside a number.
+        return (Word(raw),) if raw in "+=<>€$£%#&@" else ()
+    key = folded(raw).replace("’", "'").replace("ё", "е")
+    if _CONTRACTED.search(key):
+        verb = _CONTRACTED.sub("", key)
+        return Word(_WHOLE.get(verb, verb)), Word("not")
+    return (Word(key.removesuffix("'s"), raw[:1].isupper() or any(map(str.isdigit, raw))),)
+
+
+def same_word(a: Word, b: Word) -> bool:
+    """Tell whether two words are one: equal, or two forms of a word that is not a name or a number.
+
+    Examples
+    --------
+    >>> same_word(Word("likes"), Word("like")), same_word(Word("anna", True), Word("annas", True))
+    (True, False)
+    """
+    if a.text == b.text:
+        return True
+    # Endings leave at least this much of a word.
+    return a.text[:_SHORTEST_STEM] == b.text[:_SHORTEST_STEM] and root(a) == root(b)
+
+
+def root(word: Word) -> str:
+    """Return what the forms of a word have in common; a name or a number has no forms.
+
+    Examples
+    --------
+    >>> root(Word("likes")), root(Word("like")), root(Word("james", True))
+    ('lik', 'lik', 'james')
+    """
+    return word.text if word.name or word.number else _stem(word.text)
+
+
+@lru_cache(maxsize=8_192)
+def settled(word: str) -> str:
+    """Return a folded word without endings, one after the other: equal for what :func:`same_word` joins.
+
+    A name has no endings, and still is the same word as others that end where it does; so whatever two words
+    have in common for :func:`root`, they have it in common here.
+
+    Examples
+    --------
+    >>> settled("likes"), settled("workings"), settled("tea")
+    ('lik', 'work', 'tea')
+    """
+    # What comes of it is kept; what it takes on the way need not be.
+    while (shorter := _shortened(word)) != word:
+        word = shorter
+    return word
+
+
+def same_statement(a: str, b: str) -> bool:
+    """Tell whether two texts are one statement, but for the words that can be left out of any.
+
+    Case, spacing, punctuation, hyphens, articles and fillers ("really", "also") do not count; every other
+    word, its ending, its place and every number does. Paraphrases are not recognised: what is uncertain stays
+    two statements.
+
+    Parameters
+    ----------
+    a, b
+        Two texts.
+
+    Examples
+    --------
+    >>> same_statement("Anna really likes the green tea!", "anna likes green-tea")
+    True
+    >>> same_statement("The rent is 900 euros.", "The rent is 950 euros.")
+    False
+    >>> same_statement("Anna told Bob.", "Bob told Anna."), same_statement("It is on.", "It is not on.")
+    (False, False)
+    """
+    one = tuple([word.text for word in _core(checks.text("a", a))])
+    other = tuple([word.text for word in _core(checks.text("b", b))])
+    return one == other or spelling(one) == spelling(other)
+
+
+def spelling(words: Sequence[str]) -> tuple[str, ...]:
+    """Return what the words of one statement have in common, however they are joined: letters, and numbers.
+
+    "Data base" and "database" are one word; but "1 23" and "12 3" are not the same numbers.
+
+    Parameters
+    ----------
+    words
+        The words of a text, as :func:`shortenings` returns them.
+
+    Examples
+    --------
+    >>> spelling(["data-base", "12"]) == spelling(["data", "base", "12"])
+    True
+    >>> spelling(["1", "23"]) == spelling(["12", "3"])
+    False
+    """
+    return "".join(words).replace("-", ""), *[word for word in words if word[:1].isdigit()]
+
+
+def shortenings(text: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return the words of a text without fillers, and those of all texts that it goes on from.
+
+    Parameters
+    ----------
+    text
+        A text; ``extends(text, other)`` holds just if the words of `other` are in the list.
+
+    Examples
+    --------
+    >>> shortenings("The user prefers dark mode")[1]
+    [('user', 'prefers', 'dark'), ('user', 'prefers'), ('user',)]
+    >>> shortenings("Anna stays until May")[1]
+    [('anna', 'stays', 'until')]
+    """
+    core = _core(checks.text("text", text))
+    words = tuple([word.text for word in core])
+    shorter = []
+    for size in range(len(core) - 1, max(0, len(core) - 1 - _MORE), -1):
+        if core[size].number or core[size].text in _TURNS:
+            break
+        shorter.append(words[:size])
+    return words, shorter
+
+
+def extends(longer: str, shorter: str) -> bool:
+    """Tell whether one text says what another one says, and goes on for up to three plain words.
+
+    Parameters
+    ----------
+    longer, shorter
+        Two texts.
+
+    Examples
+    --------
+    >>> extends("The user prefers dark mode in editors.", "User prefers dark mode.")
+    True
+    >>> extends("Anna works at Acme until May.", "Anna works at Acme.")
+    False
+    """
+    words = tuple([word.text for word in _core(checks.text("shorter", shorter))])
+    return words in shortenings(checks.text("longer", longer))[1]
+
+
+def _core(text: str) -> list[Word]:
+    """Return the words of a text without fillers; all of them, if there is nothing else."""
+    words = wording(text).words
+    return [word for word in words if word.text not in FILLERS] or list(words)
+
+
+@lru_cache(maxsize=8_192)
+def _stem(word: str) -> str:
+    return _shortened(word)
+
+
+def _shortened(word: str) -> str:
+    """Return a word without its longest known ending."""
+    for size in _ENDING_SIZES:
+        if word[-size:] in _ENDINGS and len(word) - size >= _SHORTEST_STEM:
+            return word[:-size]
+    return word

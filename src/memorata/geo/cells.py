@@ -1,0 +1,114 @@
+"""Grid cells with names, so that a place can be a word: ``geo_{precision}_{lat}_{lon}``.
+
+Two memories in one cell are near each other by plain equality, which every store and every inverted index can
+look up. The cells of a precision have one true height everywhere, and no cell is wider than it is high
+(:mod:`memorata.geo.grid`). The numbers in a name count rows from the equator and columns eastwards from
+the 180th meridian.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from types import MappingProxyType
+from typing import Final
+
+from memorata._frozen import frozen
+from memorata.geo.box import Box
+from memorata.geo.distance import EARTH_RADIUS, point
+from memorata.geo.grid import column_of, columns_in, row_of
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument
+
+ROWS_PER_DEGREE: Final = MappingProxyType({4: 45, 5: 185, 6: 925, 7: 3_700, 8: 22_200})
+"""Rows in a degree of latitude for each precision: heights of 2.47 km, 601 m, 120 m, 30 m and 5 m."""
+
+_NAME = re.compile(r"geo_([0-9])_(-?[0-9]{1,7})_([0-9]{1,7})")
+
+
+@frozen
+class Cell:
+    """One cell of the grid.
+
+    Parameters
+    ----------
+    precision
+        From 4 (about 2.5 km high) to 8 (about 5 m).
+    row
+        Counted from the equator; negative in the south.
+    column
+        Counted eastwards from longitude -180.
+
+    Examples
+    --------
+    >>> Cell.at(48.8584, 2.2945, precision=5)
+    Cell(precision=5, row=9038, column=22190)
+    >>> Cell.at(48.8584, 2.2945, precision=5).name
+    'geo_5_9038_22190'
+    >>> Cell.named("geo_5_9038_22190").box
+    Box(south=48.854054..., west=2.291999..., north=48.859459..., east=2.300214...)
+    """
+
+    precision: int
+    row: int
+    column: int
+
+    def __post_init__(self) -> None:
+        rows = 90 * _per_degree(self.precision)
+        if not -rows <= checks.whole("row", self.row, -rows) < rows:
+            raise InvalidArgument("row", self.row, f"a whole number from {-rows} to {rows - 1}")
+        columns = columns_in(self.row, ROWS_PER_DEGREE[self.precision])
+        if checks.whole("column", self.column) >= columns:
+            raise InvalidArgument(
+                "column", self.column, f"a whole number from 0 to {columns - 1} in this row"
+            )
+
+    @classmethod
+    def at(cls, lat: float, lon: float, precision: int = 6) -> Cell:
+        """Return the cell that holds a point; longitude 180 is -180, and a pole has one cell."""
+        north, east = point("lat", lat, "lon", lon)
+        per_degree = _per_degree(precision)
+        row = row_of(north, per_degree)
+        column = 0 if abs(north) == 90 else column_of(east, columns_in(row, per_degree))
+        return cls(precision, row, column)
+
+    @classmethod
+    def named(cls, name: str) -> Cell:
+        """Return the cell of a name."""
+        match = _NAME.fullmatch(checks.text("name", name))
+        try:
+            if match is not None and (cell := cls(*map(int, match.groups()))).name == name:
+                return cell
+        except InvalidArgument as error:
+            raise InvalidArgument("name", name, f"the name of a cell that exists ({error})") from error
+        raise InvalidArgument("name", name, "a cell's name such as geo_5_9038_22190")
+
+    @property
+    def name(self) -> str:
+        """``geo_{precision}_{lat}_{lon}``."""
+        return f"geo_{self.precision}_{self.row}_{self.column}"
+
+    @property
+    def box(self) -> Box:
+        """The edges of the cell in degrees; the southern and western edge belong to it."""
+        per_degree = ROWS_PER_DEGREE[self.precision]
+        columns = columns_in(self.row, per_degree)
+        west, east = (360 * column / columns - 180 for column in (self.column, self.column + 1))
+        return Box(self.row / per_degree, west, (self.row + 1) / per_degree, east)
+
+
+def cell_height(precision: int) -> float:
+    """Return the metres from the southern to the northern edge of every cell of a precision.
+
+    Examples
+    --------
+    >>> [round(cell_height(precision), 1) for precision in (4, 5, 6, 7, 8)]
+    [2471.0, 601.1, 120.2, 30.1, 5.0]
+    """
+    return math.radians(1) * EARTH_RADIUS / _per_degree(precision)
+
+
+def _per_degree(precision: object) -> int:
+    if not isinstance(precision, int) or isinstance(precision, bool) or precision not in ROWS_PER_DEGREE:
+        raise InvalidArgument("precision", precision, "a whole number from 4 to 8")
+    return ROWS_PER_DEGREE[precision]

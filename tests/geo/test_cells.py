@@ -1,0 +1,63 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memorata.geo.cells import ROWS_PER_DEGREE, Cell, cell_height
+from memorata.geo.distance import haversine
+from memorata.model import InvalidArgument
+
+PRECISION = st.sampled_from(sorted(ROWS_PER_DEGREE))
+
+
+@pytest.mark.parametrize(("precision", "metres"), [(4, 2500), (5, 600), (6, 120), (7, 30), (8, 5)])
+def test_the_height_is_true(precision: int, metres: float) -> None:
+    assert cell_height(precision) == pytest.approx(metres, rel=0.02)
+    box = Cell.at(50.1, 8.7, precision).box
+    assert haversine(box.south, 0, box.north, 0) == pytest.approx(cell_height(precision), rel=1e-6)
+
+
+@pytest.mark.parametrize("lat", [0, 30, -45, 60, 80])
+def test_cells_are_about_square_at_every_latitude(lat: float) -> None:
+    box = Cell.at(lat, 8.7, 6).box
+    assert haversine(box.south, box.west, box.south, box.east) == pytest.approx(cell_height(6), rel=0.01)
+
+
+def test_a_name_says_precision_row_and_column() -> None:
+    # 0.1 degrees of 45 rows each: row 4; 180.1 of 360 degrees, of 45 · 360 columns: column 8104.
+    assert Cell.at(0.1, 0.1, 4).name == "geo_4_4_8104"
+    assert Cell.at(-0.1, 0.1, 4).name == "geo_4_-5_8104"
+    assert Cell.named("geo_4_-5_8104") == Cell(4, -5, 8104)
+
+
+def test_longitude_wraps() -> None:
+    assert Cell.at(10, 180, 8) == Cell.at(10, -180, 8)
+    assert Cell.at(10, 179.999999, 8) != Cell.at(10, 180, 8)
+
+
+@pytest.mark.parametrize("pole", [90, -90])
+def test_a_pole_has_one_cell(pole: float) -> None:
+    assert len({Cell.at(pole, lon, 8) for lon in (-180, -1, 0, 77, 180)}) == 1
+    assert Cell.at(pole, 0, 8).box.reaches_a_pole
+
+
+@given(st.floats(-90, 90), st.floats(-180, 180), PRECISION)
+def test_a_cell_holds_its_point_and_its_name_leads_back(lat: float, lon: float, precision: int) -> None:
+    cell = Cell.at(lat, lon, precision)
+    assert Cell.named(cell.name) == cell
+    box = cell.box
+    assert box.south - 1e-9 <= lat <= box.north + 1e-9
+    if abs(lat) < 90 and abs(lon) < 180:
+        assert box.west - 1e-9 <= lon <= box.east + 1e-9
+    height, width = box.north - box.south, (box.east - box.west) * math.cos(math.radians(box.north))
+    assert height == pytest.approx(1 / ROWS_PER_DEGREE[precision], rel=1e-6)
+    assert width <= height * 1.001
+
+
+@pytest.mark.parametrize(
+    "name", ["geo_4_0", "geo_3_0_0", "geo_4_4050_0", "geo_4_0_16200", "geo_4_-0_1", "geo_4_01_1", "cell"]
+)
+def test_a_name_of_no_cell_is_refused(name: str) -> None:
+    with pytest.raises(InvalidArgument, match=r"name must be .*, got"):
+        Cell.named(name)
