@@ -1,3 +1,6 @@
+import subprocess
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -7,10 +10,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from memorata.index import products as module
 from memorata.index.codes import Bits, Bytes
 from memorata.index.products import byte_products, differing, products
 
 Floats = npt.NDArray[np.float32]
+
+
+@pytest.fixture(params=["simsimd", "numpy"], autouse=True, scope="module")
+def kernels(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Everything here holds with SimSIMD, and without."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "numpy":
+            patch.setattr(module, "simsimd", None)
+        yield
+
+
+def test_without_simsimd_numpy_computes_the_products() -> None:
+    code = (
+        "import sys; sys.modules['simsimd'] = None\n"
+        "import numpy as np\n"
+        "from memorata.index.products import products\n"
+        "print(products(np.eye(2, dtype=np.float32), np.array([2, 3], np.float32)).tolist())"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[2.0, 3.0]"
+
+
+@pytest.mark.parametrize("dimension", [1, 1_024, 1_025, 5_000])
+def test_products_of_long_rows_of_bytes_are_exact_until_the_end(dimension: int) -> None:
+    rows: Bytes = np.random.default_rng(dimension).integers(-128, 128, (4_100, dimension)).astype(np.int8)
+    exact = rows.astype(np.int64) @ rows[0].astype(np.int64)
+    assert byte_products(rows, rows[0]).tolist() == exact.astype(np.float32).tolist()
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 7, 64, 65, 256, 384, 1_000])
