@@ -30,8 +30,8 @@ def doctor(session: Session) -> None:
     import platform
     import sqlite3
 
-    advice: list[str] = []
     settings = session.settings
+    advice = list(settings.notes)
     found: dict[str, Any] = {
         "memorata": __version__,
         "python": platform.python_version(),

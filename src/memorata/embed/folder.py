@@ -8,6 +8,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from memorata import _legacy_names
+
+
+def data_folder(environment: Mapping[str, str], platform: str, home: Path) -> Path:
+    """Return where a person's models and memories live, as the platform has it.
+
+    Examples
+    --------
+    >>> data_folder({}, "linux", Path("/home/ada")).as_posix()
+    '/home/ada/.local/share/memorata'
+    """
+    if platform == "win32":
+        base = Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif platform == "darwin":
+        base = home / "Library" / "Application Support"
+    else:
+        base = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share")
+    return base / "memorata"
+
 
 def models_folder(environment: Mapping[str, str], platform: str, home: Path) -> Path:
     """Return where a person's models live, unless settings say otherwise.
@@ -19,15 +38,10 @@ def models_folder(environment: Mapping[str, str], platform: str, home: Path) -> 
     >>> models_folder({"MEMORATA_MODELS": "/srv/models"}, "linux", Path("/home/ada")).as_posix()
     '/srv/models'
     """
-    if environment.get("MEMORATA_MODELS"):
-        return at_home(environment["MEMORATA_MODELS"], home)
-    if platform == "win32":
-        base = Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    elif platform == "darwin":
-        base = home / "Library" / "Application Support"
-    else:
-        base = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share")
-    return base / "memorata" / "models"
+    named = _legacy_names.understood(environment).get("MEMORATA_MODELS")
+    if named:
+        return at_home(named, home)
+    return _legacy_names.existing(data_folder(environment, platform, home) / "models")
 
 
 def at_home(path: str, home: Path) -> Path:

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError, field_validator
 
+from memorata import _legacy_names
 from memorata.embed.breaker import LONGEST_QUESTION, QUESTION_SECONDS
-from memorata.embed.folder import models_folder
+from memorata.embed.folder import data_folder, models_folder
 from memorata.embed.hub import hub_cache
 from memorata.engine.choosing_anchors import open_anchors
 from memorata.engine.duplicate_modes import Duplicates
@@ -43,6 +44,8 @@ CONFIG: Final = "memorata.toml"
 CONFIG_VARIABLE: Final = "MEMORATA_CONFIG"
 PREFIX: Final = "MEMORATA_"
 _IN_MEMORY: Final = ":memory:"
+_FOLDERS: Final = ("db", "models")
+"""The settings whose defaults are in the data folder."""
 
 _SECRETS: Final = ("api_key", "anchors_key", "replica")
 _EXPECTED: Final = {
@@ -81,8 +84,7 @@ def default_db(environment: Mapping[str, str], platform: str, home: Path) -> Pat
     >>> default_db({}, "linux", Path("/home/ada")).as_posix()
     '/home/ada/.local/share/memorata/memories.db'
     """
-    elsewhere = {name: value for name, value in environment.items() if name != f"{PREFIX}MODELS"}
-    return models_folder(elsewhere, platform, home).parent / "memories.db"
+    return _legacy_names.existing(data_folder(environment, platform, home) / "memories.db")
 
 
 def config_file(environment: Mapping[str, str], folder: Path) -> Path | None:
@@ -93,14 +95,14 @@ def config_file(environment: Mapping[str, str], folder: Path) -> Path | None:
     InvalidArgument
         The file that ``MEMORATA_CONFIG`` names does not exist.
     """
-    named = environment.get(CONFIG_VARIABLE)
+    named = _legacy_names.understood(environment).get(CONFIG_VARIABLE)
     if named:
         path = _at_home(named)
         if not path.is_file():
             raise InvalidArgument(CONFIG_VARIABLE, named, "the path of a settings file that exists")
         return path
-    path = folder / CONFIG
-    return path if path.is_file() else None
+    paths = (folder / CONFIG, folder / _legacy_names.CONFIG)
+    return next((path for path in paths if path.is_file()), None)
 
 
 class Settings(BaseModel):
@@ -193,6 +195,7 @@ class Settings(BaseModel):
     )
 
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)
+    _config: Path | None = PrivateAttr(default=None)
 
     def __init__(self, **given: Any) -> None:  # noqa: ANN401 - pydantic checks them
         path = config_file(os.environ, Path.cwd())
@@ -211,10 +214,25 @@ class Settings(BaseModel):
         except ValidationError as error:
             raise _ours(error, places) from error
         self._origins = places
+        self._config = path
 
     def origin(self, name: str) -> str:
         """Return where a setting came from: "" for the constructor, "default", or the place in words."""
         return self._origins.get(name, "default")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a person should know about where these settings came from."""
+        renamed = _legacy_names.renamed_variables(os.environ)
+        paths = [self._config, *(getattr(self, name) for name in _FOLDERS if self.origin(name) == "default")]
+        return (
+            *(f"the variable {old} is still understood; say {new}" for old, new in sorted(renamed.items())),
+            *(
+                _legacy_names.advice(path)
+                for path in paths
+                if isinstance(path, Path) and _legacy_names.is_former(path)
+            ),
+        )
 
     @property
     def resources(self) -> Resources:
@@ -240,7 +258,7 @@ class Settings(BaseModel):
         embed
             Whether meaning is needed; without it the embedder and the re-ranker are left alone.
         """
-        return open_engine(
+        engine = open_engine(
             self.db,
             embedder=self.embedder if embed else None,
             reranker=self.reranker if embed else None,
@@ -266,6 +284,8 @@ class Settings(BaseModel):
             ),
             lease_seconds=self.lease_seconds,
         )
+        engine.notes = (*self.notes, *engine.notes)
+        return engine
 
     @field_validator("replica", mode="before")
     @classmethod
@@ -321,7 +341,8 @@ def _whole(number: float) -> float:
 
 def _variables() -> dict[str, str]:
     """Return the environment variables that say something, by the setting each is for."""
-    names = {name.upper(): name for name, value in os.environ.items() if value}
+    former = {new: old for old, new in _legacy_names.renamed_variables(os.environ).items()}
+    names = former | {name.upper(): name for name, value in os.environ.items() if value}
     variables = {field: names.get(f"{PREFIX}{field.upper()}") for field in Settings.model_fields}
     return {field: name for field, name in variables.items() if name}
 

@@ -24,6 +24,7 @@ from os import PathLike, fspath
 from types import TracebackType
 from typing import Any, Final, Self
 
+from memorata import _legacy_names
 from memorata._frozen import frozen
 from memorata.evaluate.lines import numbered_lines
 from memorata.model import InvalidArgument, checks
@@ -32,7 +33,7 @@ from memorata.model.errors import DatasetError, shown
 VERSION: Final = 1
 """The version of the format; a file of another one is not guessed at."""
 _LOG: Final = logging.getLogger(__name__)
-_BEGINNING: Final = '{"memorata_run"'
+_BEGINNINGS: Final = (b'{"memorata_run"', f'{{"{_legacy_names.RUN_HEADER}"'.encode())
 """How every file of ours begins, so that no other file is ever taken for one of ours that was cut off."""
 
 
@@ -261,7 +262,7 @@ class RunWriter:
         whole = content.rfind(b"\n") + 1
         torn = content[whole:]
         if whole == 0:
-            if not (torn.startswith(_BEGINNING.encode()) or _BEGINNING.encode().startswith(torn)):
+            if not any(torn.startswith(ours) or ours.startswith(torn) for ours in _BEGINNINGS):
                 raise DatasetError(self.path, 1, f"not a run of Memorata: it begins with {shown(torn[:20])}")
             self._file.truncate(0)
             self._write(self.header.as_dict())
@@ -319,6 +320,8 @@ def _refuse(constant: str) -> float:
 
 
 def _header(path: str | PathLike[str], number: int, record: dict[str, Any]) -> RunHeader:
+    if _legacy_names.RUN_HEADER in record:
+        record = {"memorata_run": record.pop(_legacy_names.RUN_HEADER)} | record
     if "memorata_run" not in record:
         raise DatasetError(path, number, "not the header of a run: 'memorata_run' is missing")
     version = record.pop("memorata_run")

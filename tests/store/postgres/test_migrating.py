@@ -9,6 +9,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
+from memorata._legacy_names import SCHEMA_TABLE
 from memorata.model.errors import (
     InvalidArgument,
     ServerUnsuitable,
@@ -151,6 +152,19 @@ def test_a_migration_that_fails_leaves_nothing(url: str) -> None:
     assert made_ready(url, scripts=(*MIGRATIONS, "CREATE TABLE half (x INT)"))[1] == len(MIGRATIONS) + 1
     with pytest.raises(StoreTooNew, match="upgrade with `pip install"):
         made_ready(url)
+
+
+def test_a_database_of_the_former_name_is_known_and_renamed_by_the_next_migration(url: str) -> None:
+    made_ready(url)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"ALTER TABLE memorata_schema RENAME TO {SCHEMA_TABLE}")
+    # Who may change nothing can still use it.
+    assert made_ready(url, must_exist=True) == (len(MIGRATIONS), len(MIGRATIONS))
+    longer = (*MIGRATIONS, "CREATE TABLE another (x INT)")
+    assert made_ready(url, scripts=longer) == (len(MIGRATIONS), len(longer))
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT max(number) FROM memorata_schema").fetchone() == (len(longer),)
+        assert connection.execute(f"SELECT to_regclass('{SCHEMA_TABLE}')").fetchone() == (None,)
 
 
 def test_nothing_is_made_where_something_must_be(url: str) -> None:

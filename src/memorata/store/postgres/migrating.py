@@ -12,6 +12,7 @@ import psycopg
 from psycopg import Connection, errors
 from psycopg.rows import TupleRow
 
+from memorata._legacy_names import SCHEMA_TABLE as FORMER_TABLE
 from memorata.model.errors import ServerUnsuitable, StoreTooNew, StoreUnavailable
 from memorata.store.postgres.address import parsed, shown
 from memorata.store.postgres.failing import ours, said_by, unreachable
@@ -81,11 +82,16 @@ def made_ready(
 
 def schema_number(connection: Connection[TupleRow]) -> int:
     """Return the number of the last migration that ran; 0 for a database without our tables."""
-    row = connection.execute("SELECT to_regclass('memorata_schema') IS NOT NULL").fetchone()
-    if row is None or not row[0]:
-        return 0
-    row = connection.execute("SELECT coalesce(max(number), 0) FROM memorata_schema").fetchone()
-    return int((row or (0,))[0])
+    for table in ("memorata_schema", FORMER_TABLE):
+        if _exists(connection, table):
+            row = connection.execute(f"SELECT coalesce(max(number), 0) FROM {table}").fetchone()
+            return int((row or (0,))[0])
+    return 0
+
+
+def _exists(connection: Connection[TupleRow], table: str) -> bool:
+    row = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (table,)).fetchone()
+    return row is not None and bool(row[0])
 
 
 def _check(connection: Connection[TupleRow], url: str) -> None:
@@ -147,6 +153,8 @@ def _migrate(connection: Connection[TupleRow], url: str, scripts: tuple[str, ...
     if found == len(scripts):
         return found, found
     try:
+        if found and not _exists(connection, "memorata_schema"):
+            connection.execute(f"ALTER TABLE {FORMER_TABLE} RENAME TO memorata_schema")
         connection.execute(
             "CREATE TABLE IF NOT EXISTS memorata_schema "
             "(number INTEGER PRIMARY KEY, applied_at TIMESTAMPTZ NOT NULL DEFAULT now())"
