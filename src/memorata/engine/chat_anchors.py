@@ -29,8 +29,8 @@ from memorata.model.errors import (
     ServiceUnreachable,
     shown,
 )
-from memorata.text.calendar_periods import FIRST_DAY, LAST_DAY, Days
 from memorata.text.dates import AnchorExtractor, AnchorReading, RuleAnchors, TimeExpression
+from memorata.text.dates.calendar import FIRST_DAY, LAST_DAY, Days
 
 PROMPT: Final = (
     "You are given a question and the day on which it is asked. Say which time the question asks about. "

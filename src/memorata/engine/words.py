@@ -14,7 +14,7 @@ from memorata._frozen import frozen
 from memorata.engine.times import named_times
 from memorata.model.memory import Memory
 from memorata.text.analysers import Analyser, Tongues
-from memorata.text.date_terms import date_terms
+from memorata.text.dates import date_terms
 from memorata.text.folding import folded
 from memorata.text.language import DETECTED_LANGUAGES, detect, tells_language
 from memorata.text.roots import roots

@@ -15,7 +15,6 @@ from memorata._on_demand import on_demand
 
 if TYPE_CHECKING:
     from memorata.text.analysers import ANALYSERS, Analyser, analyser
-    from memorata.text.date_terms import date_terms
     from memorata.text.dates import (
         DATE_LANGUAGES,
         AnchorExtractor,
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
         RuleAnchors,
         TimeExpression,
         anchor,
+        date_terms,
         time_expressions,
     )
     from memorata.text.entities import RuleExtractor
@@ -47,7 +47,6 @@ __getattr__, __dir__ = on_demand(
     __name__,
     {
         ".analysers": ("ANALYSERS", "Analyser", "analyser"),
-        ".date_terms": ("date_terms",),
         ".dates": (
             "DATE_LANGUAGES",
             "AnchorExtractor",
@@ -56,6 +55,7 @@ __getattr__, __dir__ = on_demand(
             "RuleAnchors",
             "TimeExpression",
             "anchor",
+            "date_terms",
             "time_expressions",
         ),
         ".entities": ("RuleExtractor",),

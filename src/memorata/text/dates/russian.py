@@ -9,9 +9,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from memorata.text import date_readers as read
-from memorata.text.date_tongue import Rule, Tongue
-from memorata.text.date_vocabulary import Prepositions, Vocabulary, inflected, spelled, table
+from memorata.text.dates import readers as read
+from memorata.text.dates.language import (
+    DateLanguage,
+    Prepositions,
+    Rule,
+    Vocabulary,
+    inflected,
+    spelled,
+    table,
+)
 
 _COUNTED: Final = (
     r"процент\w*|градус\w*|метр\w*|километр\w*|км|кг|рубл\w*|долларов|евро|человек\w*|люд\w*|слов\w*|раза?|минут\w*|"
@@ -175,4 +182,4 @@ RULES: Final[tuple[Rule, ...]] = (
     (read.decade, r"{decade}(?: год(?:ы|ах|ов))?"),
 )
 
-RUSSIAN: Final = Tongue(WORDS, PREPOSITIONS, RULES)
+RUSSIAN: Final = DateLanguage(WORDS, PREPOSITIONS, RULES)

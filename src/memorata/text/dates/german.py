@@ -8,9 +8,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from memorata.text import date_readers as read
-from memorata.text.date_tongue import Rule, Tongue
-from memorata.text.date_vocabulary import DIGITS, Prepositions, Vocabulary, inflected, spelled, table
+from memorata.text.dates import readers as read
+from memorata.text.dates.language import (
+    DIGITS,
+    DateLanguage,
+    Prepositions,
+    Rule,
+    Vocabulary,
+    inflected,
+    spelled,
+    table,
+)
 
 _COUNTED: Final = (
     r"prozent|grad|meter|metern|kilometer|kilometern|km|kg|euro|dollar|leute|leuten|menschen|personen|wörter|"
@@ -162,4 +170,4 @@ RULES: Final[tuple[Rule, ...]] = (
     (read.decade, r"(?<=(?:den|die|der)\x20){decade}n?(?:[\s-]?jahren?)?"),
 )  # fmt: skip
 
-GERMAN: Final = Tongue(WORDS, PREPOSITIONS, RULES)
+GERMAN: Final = DateLanguage(WORDS, PREPOSITIONS, RULES)

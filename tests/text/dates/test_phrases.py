@@ -1,16 +1,93 @@
-"""Prepositions: they open, cut, move and join phrases, and tell June the month from June the cousin."""
+"""Finding phrases: the longest of what overlaps, and prepositions that open, cut, move and join them."""
 
 from __future__ import annotations
 
+import re
 from datetime import date
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from memorata.text import calendar_periods as calendar
-from memorata.text.calendar_periods import FIRST_DAY, Days
-from memorata.text.date_prepositions import Atom, Found, joined
-from memorata.text.date_readers import Reading
-from memorata.text.dates_en import ENGLISH
+from memorata.text.dates import calendar
+from memorata.text.dates.calendar import FIRST_DAY, Days, one_day
+from memorata.text.dates.english import ENGLISH
+from memorata.text.dates.language import DIGITS, NUMERIC
+from memorata.text.dates.phrases import (
+    DateSpan,
+    RuleMatch,
+    date_words,
+    find,
+    has_no_trigger,
+    joined,
+    longest,
+    lowered,
+    windows,
+)
+from memorata.text.dates.readers import Reading
+
+TODAY = date(2023, 11, 15)
+DAYS = one_day(TODAY)
+
+
+@given(st.text())
+def test_lower_case_moves_nothing(text: str) -> None:
+    assert len(lowered(text)) == len(text)
+    assert lowered(text) == text.lower() or len(text.lower()) != len(text)
+
+
+def test_words_are_letters_and_one_mark_for_digits() -> None:
+    assert date_words("in may 2023, two_three") == {"in", "may", "two", "three", DIGITS}
+
+
+@given(st.text() | st.text(st.characters(max_codepoint=127)) | st.text("mMayY 2023_,٣\x1c"))
+def test_words_are_those_of_an_expression(text: str) -> None:
+    lower = lowered(text)
+    wanted = set(re.findall(r"[^\W\d_]+", lower)) | ({DIGITS} if re.search(r"\d", lower) else set())
+    assert date_words(lower) == wanted
+    for triggers in (frozenset({"may", DIGITS}), frozenset({"may"}), frozenset[str]()):
+        assert has_no_trigger(text, triggers) == triggers.isdisjoint(wanted)
+
+
+@given(st.lists(st.sampled_from(["tea", "may", "12", "anna,", "\n"]), max_size=200).map(" ".join))
+def test_windows_hold_every_triggers_word_and_cut_no_word(text: str) -> None:
+    found = windows(text, frozenset({"may"}))
+    position = -1
+    for start, end in found:
+        assert position < start < end <= len(text)
+        assert start == 0 or text[start - 1].isspace()
+        assert end == len(text) or text[end].isspace()
+        position = end
+    inside = " ".join(text[start:end] for start, end in found)
+    assert inside.count("may") == text.count("may")
+    assert inside.count("12") == text.count("12")
+
+
+def test_windows_that_meet_are_one() -> None:
+    text = "may " + "tea " * 20 + "x" * 60 + " " + "tea " * 20 + "may"
+    assert windows(text, frozenset({"may"})) == [(0, len(text))]
+
+
+def test_a_window_ends_a_hundred_characters_from_its_word() -> None:
+    text = "tea " * 100 + "may " + "tea " * 100
+    assert windows(text, frozenset({"may"})) == [(300, 503)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 10)), max_size=20))
+def test_the_longest_of_what_overlaps_stays(spans: list[tuple[int, int]]) -> None:
+    found = [DateSpan(start, start + length, DAYS) for start, length in spans]
+    kept = longest(found)
+    slow: list[DateSpan] = []
+    for one in sorted(found, key=lambda each: (each.start - each.end, each.start)):
+        if not any(one.start < other.end and other.start < one.end for other in slow):
+            slow.append(one)
+    assert kept == sorted(slow)
+
+
+def test_a_date_that_does_not_exist_hides_its_parts() -> None:
+    for text, count in (("30 february 2023", 0), ("28 february 2023", 1)):
+        assert len(find(text, text, date_words(text), ENGLISH, (NUMERIC,), TODAY, False)) == count
+
 
 TODAY = date(2023, 11, 15)
 JUNE = Reading("month", calendar.month(2023, 6), False, lambda year: calendar.month(year, 6))
@@ -19,9 +96,9 @@ FRIDAY = Reading("weekday", calendar.one_day(date(2023, 11, 10), 1), False)
 TENTH = Reading("day", calendar.one_day(date(2023, 5, 10)))
 
 
-def read(text: str, **readings: Reading) -> list[Found]:
+def read(text: str, **readings: Reading) -> list[DateSpan]:
     """Return what is found in a text with the readings of some of its words."""
-    atoms = [Atom(text.index(word), text.index(word) + len(word), one) for word, one in readings.items()]
+    atoms = [RuleMatch(text.index(word), text.index(word) + len(word), one) for word, one in readings.items()]
     return joined(sorted(atoms, key=lambda atom: atom.start), text, ENGLISH, TODAY)
 
 
@@ -50,7 +127,7 @@ def test_without_one_it_is_not_believed(text: str) -> None:
 
 def test_a_range_takes_its_year_from_the_end() -> None:
     text = "between june and august"
-    assert read(text, june=JUNE, august=AUGUST) == [Found(0, 23, Days(date(2024, 6, 1), date(2024, 9, 1)))]
+    assert read(text, june=JUNE, august=AUGUST) == [DateSpan(0, 23, Days(date(2024, 6, 1), date(2024, 9, 1)))]
     [found] = read("june to august", june=JUNE, august=AUGUST)
     assert found.days == Days(date(2024, 6, 1), date(2024, 9, 1))
 
@@ -64,7 +141,7 @@ def test_what_ends_before_it_starts_is_no_range() -> None:
 def test_a_weekday_stands_beside_a_day() -> None:
     for word, day in (("before", date(2023, 5, 5)), ("after", date(2023, 5, 12))):
         [found] = read(f"friday {word} tenth", friday=FRIDAY, tenth=TENTH)
-        assert found == Found(0, 12 + len(word) + 1, calendar.one_day(day))
+        assert found == DateSpan(0, 12 + len(word) + 1, calendar.one_day(day))
 
 
 def test_a_range_of_weekdays_begins_in_the_week_before_if_it_must() -> None:

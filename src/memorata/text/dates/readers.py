@@ -11,12 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import date
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from memorata._frozen import frozen
-from memorata.text import calendar_periods as calendar
-from memorata.text.calendar_periods import Days
-from memorata.text.date_vocabulary import Vocabulary
+from memorata.text.dates import calendar
+from memorata.text.dates.calendar import Days
+
+if TYPE_CHECKING:
+    from memorata.text.dates.language import Vocabulary
 
 _CLAUSE: Final = 80
 """How many characters before a phrase may say that it is still to come."""

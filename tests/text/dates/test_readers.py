@@ -6,12 +6,12 @@ from datetime import date
 
 import pytest
 
-from memorata.text import calendar_periods as calendar
-from memorata.text import date_readers as read
-from memorata.text.date_readers import Phrase, Reader, Reading
-from memorata.text.dates_de import WORDS as GERMAN
-from memorata.text.dates_en import WORDS as ENGLISH
-from memorata.text.dates_ru import WORDS as RUSSIAN
+from memorata.text.dates import calendar
+from memorata.text.dates import readers as read
+from memorata.text.dates.english import WORDS as ENGLISH
+from memorata.text.dates.german import WORDS as GERMAN
+from memorata.text.dates.readers import Phrase, Reader, Reading
+from memorata.text.dates.russian import WORDS as RUSSIAN
 
 TODAY = date(2023, 11, 15)
 

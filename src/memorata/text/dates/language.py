@@ -1,9 +1,11 @@
-"""The time words of a language, and how a rule written with them becomes a regular expression.
+"""A language that can name a time: its words, its prepositions, and its rules as regular expressions.
 
-A rule is a reader and a pattern such as ``{number} {unit} ago``: a word in braces stands for all words of
-that table, a space for one to three characters of white space, an apostrophe for either apostrophe. Patterns
-are matched against text in lower case, between word boundaries that digits cannot trick: the 05 of 2,05 or
-of a telephone number begins nothing.
+A rule is a reader (:mod:`memorata.text.dates.readers`) and a pattern such as ``{number} {unit} ago``: a word
+in braces stands for all words of that table, a space for one to three characters of white space, an
+apostrophe for either apostrophe. Patterns are matched against text in lower case, between word boundaries
+that digits cannot trick: the 05 of 2,05 or of a telephone number begins nothing.
+
+Expressions are compiled when a text first needs them: all of them take a third of a second.
 """
 
 from __future__ import annotations
@@ -14,18 +16,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from memorata.text.dates import readers as read
+from memorata.text.dates.readers import Reader
+
 DIGITS: Final = "0"
 """What stands among the words of a text for "it has digits"."""
 
 _LEFT: Final = r"(?<![\w@#$€£+/\\])(?<!\d[.,:–-])"
 _RIGHT: Final = r"(?!\w)(?![.,:/–-]\d)(?!\s?[%°])"
 _TABLES: Final = ("month", "weekday", "season", "holiday", "fixed", "unit", "which", "ordinal")
-_PLACES: Final = {
+_NUMBERS: Final = {
     "day": r"(?P<day>3[01]|[12]\d|0?[1-9])",
     "last": r"(?P<last>3[01]|[12]\d|0?[1-9])",
     "year": r"(?P<year>(?:1[5-9]|20)\d\d)",
     "last_year": r"(?P<last_year>(?:1[5-9]|20)\d\d)",
 }
+
+Rule = tuple[Reader, str] | tuple[Reader, str, str]
+"""A reader, its pattern, and where the pattern names no table the words of which a match holds one."""
 
 
 def spelled(words: str, value: int) -> dict[str, int]:
@@ -35,10 +43,10 @@ def spelled(words: str, value: int) -> dict[str, int]:
 
 def table(*words: str, first: int = 0) -> dict[str, int]:
     """Return a table of words, comma-separated where there are several, numbered from `first`."""
-    found: dict[str, int] = {}
+    numbered: dict[str, int] = {}
     for value, several in enumerate(words, first):
-        found |= spelled(several, value)
-    return found
+        numbered |= spelled(several, value)
+    return numbered
 
 
 def inflected(stems: str, endings: str) -> str:
@@ -48,7 +56,7 @@ def inflected(stems: str, endings: str) -> str:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words of one language.
+    """The time words of one language.
 
     Attributes
     ----------
@@ -88,13 +96,13 @@ class Vocabulary:
         word = " ".join(matched.replace("’", "'").split())
         if word.isdigit():
             return int(word)
-        found: Mapping[str, int] = getattr(self, "which" if group == "of_year" else group)
-        return found[word]
+        values: Mapping[str, int] = getattr(self, "which" if group == "of_year" else group)
+        return values[word]
 
     def compiled(self, pattern: str, *, whole: bool = True) -> re.Pattern[str]:
         """Return a pattern with its tables filled in, after a word boundary and, if `whole`, before one."""
         filled = _spaced(pattern).replace("{uncounted}", rf"(?!\s?(?:{self.counted})(?!\w))")
-        for name, expression in _PLACES.items():
+        for name, expression in _NUMBERS.items():
             filled = filled.replace(f"{{{name}}}", expression)
         filled = filled.replace("{number}", rf"(?P<number>\d{{1,4}}|{_any_of(self.number)})")
         filled = filled.replace("{of_year}", f"(?P<of_year>{_any_of(self.which)})")
@@ -104,14 +112,13 @@ class Vocabulary:
             filled = filled.replace(f"{{{name}}}", f"(?P<{name}>{_any_of(words)})")
         return re.compile(f"{_LEFT}(?:{filled}){_RIGHT if whole else ''}")
 
-    def needed(self, pattern: str) -> frozenset[str]:
+    def triggers(self, pattern: str) -> frozenset[str]:
         """Return words of which a match of `pattern` holds at least one, as single words."""
         named = next((name for name in (*_TABLES, "decade") if f"{{{name}}}" in pattern), None)
-        return self.singles[named] if named is not None else frozenset({DIGITS})
+        return self._single_words[named] if named is not None else frozenset({DIGITS})
 
     @cached_property
-    def singles(self) -> Mapping[str, frozenset[str]]:
-        """The words of each table as single words."""
+    def _single_words(self) -> Mapping[str, frozenset[str]]:
         return {
             name: single_words(self.units if name == "unit" else getattr(self, name))
             for name in (*_TABLES, "decade")
@@ -157,6 +164,57 @@ class Prepositions:
         )
 
 
+@dataclass(frozen=True)
+class CompiledRule:
+    """A rule with the words of which a text must hold one, and its expression."""
+
+    reader: Reader
+    pattern: str
+    triggers: frozenset[str]
+    vocabulary: Vocabulary
+
+    @cached_property
+    def expression(self) -> re.Pattern[str]:
+        """What finds its phrases in a text in lower case."""
+        return self.vocabulary.compiled(self.pattern)
+
+
+@dataclass(frozen=True)
+class DateLanguage:
+    """A language that can name a time."""
+
+    vocabulary: Vocabulary
+    prepositions: Prepositions
+    rules: tuple[Rule, ...]
+
+    @cached_property
+    def compiled_rules(self) -> tuple[CompiledRule, ...]:
+        """The rules, ready to search with."""
+        compiled = []
+        for reader, pattern, *words in self.rules:
+            triggers = frozenset(words[0].split()) if words else self.vocabulary.triggers(pattern)
+            compiled.append(CompiledRule(reader, pattern, triggers, self.vocabulary))
+        return tuple(compiled)
+
+    @cached_property
+    def triggers(self) -> frozenset[str]:
+        """Words without which, and without digits, the language finds nothing."""
+        return frozenset[str]().union(*(rule.triggers for rule in self.compiled_rules)) - {DIGITS}
+
+    @cached_property
+    def beside_digits(self) -> frozenset[str]:
+        """Words that make a number worth reading in this language."""
+        prepositions = self.prepositions
+        words = (*prepositions.licences, *prepositions.bounds, *prepositions.ranges, *prepositions.parts)
+        return single_words(words) | self.triggers
+
+    @cached_property
+    def measure(self) -> re.Pattern[str]:
+        """What can stand before "before": how long, or that it is none."""
+        measure = rf"(?:{{number}}\s{{1,3}})?{{unit}}|(?:{self.prepositions.measures})"
+        return self.vocabulary.compiled(rf"(?:{measure})\s{{1,3}}$", whole=False)
+
+
 def single_words(phrases: Iterable[str]) -> frozenset[str]:
     """Return the longest word of each phrase, as the words of a text are cut; one of figures has the mark."""
     return frozenset(max(re.findall(r"[^\W\d_]+", phrase), key=len, default=DIGITS) for phrase in phrases)
@@ -170,3 +228,27 @@ def _any_of(words: Iterable[str]) -> str:
 
 def _spaced(pattern: str) -> str:
     return pattern.replace(" ", r"\s{1,3}").replace("'", "['’]")
+
+
+# Dates in figures, in no language: 2023-05-07, 2023-05, 7.5.2023, 13/5/2023, Q3 2024. Points put the day
+# first, everywhere. Slashes do so in most of the world and the month first in the United States: 13/5/2023
+# and 5/13/2023 can only mean one day, 7/5/2023 could be two and is read only in a language that puts the day
+# first.
+_MONTH: Final = r"(?P<month_number>1[0-2]|0?[1-9])"
+_CLOCK: Final = r"(?:[t\s]\d\d:\d\d(?::\d\d)?(?:\.\d{1,9})?(?:z|[+-]\d\d:?\d\d)?)?"
+_NO_WORDS: Final = Vocabulary({}, {}, {}, {}, {}, {}, {}, {}, {}, {})
+_NO_PREPOSITIONS: Final = Prepositions({}, {}, {}, "-|–|—", "(?!)", "(?!)", {}, "(?!)")
+_NUMERIC_RULES: Final[tuple[Rule, ...]] = (
+    (read.iso_day, r"{year}-(?P<month_number>1[0-2]|0[1-9])-(?P<day>3[01]|[12]\d|0[1-9])" + _CLOCK),
+    (read.iso_day, rf"{{year}}/{_MONTH}/{{day}}"),
+    (read.iso_day, rf"{{day}}\.\s?{_MONTH}\.\s?{{year}}"),
+    (read.iso_month, r"{year}-(?P<month_number>1[0-2]|0[1-9])(?!-)"),
+    (read.quarter, r"q(?P<ordinal>[1-4])[\s/-]?(?:of )?{year}", DIGITS),
+    (read.quarter, r"{year}[\s/-]?q(?P<ordinal>[1-4])", DIGITS),
+    (read.quarter, r"q(?P<ordinal>[1-4])", DIGITS),
+)
+_SLASHED: Final = r"(?P<first>3[01]|[12]\d|0?[1-9])/(?P<second>3[01]|[12]\d|0?[1-9])/{year}"
+NUMERIC: Final = DateLanguage(_NO_WORDS, _NO_PREPOSITIONS, (*_NUMERIC_RULES, (read.slashed_day, _SLASHED)))
+NUMERIC_DAY_FIRST: Final = DateLanguage(
+    _NO_WORDS, _NO_PREPOSITIONS, (*_NUMERIC_RULES, (read.slashed_day_first, _SLASHED))
+)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memorata.text.dates import time_expressions
-from memorata.text.dates_ru import WORDS
+from memorata.text.dates.russian import WORDS
 
 NOW = datetime(2023, 11, 15, 14, 30, tzinfo=UTC)
 

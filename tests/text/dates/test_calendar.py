@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.text import calendar_periods as calendar
-from memorata.text.calendar_periods import Days
+from memorata.text.dates import calendar
+from memorata.text.dates.calendar import Days
 
 TODAY = date(2023, 11, 15)  # a Wednesday
 DAYS = st.dates(date(1900, 1, 1), date(2100, 1, 1))

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from memorata.text import date_readers as read
-from memorata.text.date_tongue import Rule, Tongue
-from memorata.text.date_vocabulary import Prepositions, Vocabulary, spelled, table
+from memorata.text.dates import readers as read
+from memorata.text.dates.language import DateLanguage, Prepositions, Rule, Vocabulary, spelled, table
 
 _COUNTED: Final = (
     r"percent|per|degrees?|miles?|km|kilometers?|kilometres?|met(?:er|re)s?|feet|pounds?|kg|dollars?|euros?|"
@@ -188,4 +187,4 @@ RULES: Final[tuple[Rule, ...]] = (
     (read.decade, r"(?<=(?:the|rly|mid|ate)[\x20-]){decade}{uncounted}"),
 )
 
-ENGLISH: Final = Tongue(WORDS, PREPOSITIONS, RULES)
+ENGLISH: Final = DateLanguage(WORDS, PREPOSITIONS, RULES)

@@ -11,19 +11,22 @@ How it is decided, where it could be decided otherwise:
   the latest up to today; "last" is before today, "next" after today, "this" of this week.
 * What somebody tells, where `nearest` is asked for, lies ahead after "will", "going to" and their like in the
   same clause, and where it "is on" a day; otherwise it is the nearest.
-* "before" ends where the phrase begins and starts at :data:`~memorata.text.calendar_periods.FIRST_DAY`;
+* "before" ends where the phrase begins and starts at :data:`~memorata.text.dates.calendar.FIRST_DAY`;
   "after" begins where the phrase ends, "since" where it begins, and both go on through today, or if they lie
-  ahead to :data:`~memorata.text.calendar_periods.LAST_DAY`; "until" includes the phrase.
+  ahead to :data:`~memorata.text.dates.calendar.LAST_DAY`; "until" includes the phrase.
 * "a couple" is two, "a few" three, "several" four. Tolerances are in
-  :mod:`memorata.text.calendar_periods`. Hours and minutes are not read.
+  :mod:`memorata.text.dates.calendar`. Hours and minutes are not read.
 * A year needs a preposition ("in 1984" is read even where the book is meant).
 * 7/5/2023 is read only in German and Russian, where the day comes first.
 * Days are those of the zone of `now`.
+
+:func:`date_terms` is the way back: the words of a period, so that a lexical search finds what a text only
+hints at.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache
 from typing import Final, Protocol, runtime_checkable
 
@@ -31,18 +34,16 @@ from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.period import Period
-from memorata.text import date_phrases
-from memorata.text.date_prepositions import Found
-from memorata.text.date_tongue import Tongue
-from memorata.text.date_vocabulary import DIGITS
-from memorata.text.dates_de import GERMAN
-from memorata.text.dates_en import ENGLISH
-from memorata.text.dates_numeric import DAY_FIRST, NUMERIC
-from memorata.text.dates_ru import RUSSIAN
+from memorata.text.dates import phrases
+from memorata.text.dates.english import ENGLISH
+from memorata.text.dates.german import GERMAN
+from memorata.text.dates.language import DIGITS, NUMERIC, NUMERIC_DAY_FIRST, DateLanguage
+from memorata.text.dates.phrases import DateSpan
+from memorata.text.dates.russian import RUSSIAN
 from memorata.text.language import detect
 
-_TONGUES: Final = {"english": ENGLISH, "russian": RUSSIAN, "german": GERMAN}
-DATE_LANGUAGES: Final = tuple(_TONGUES)
+_LANGUAGES: Final = {"english": ENGLISH, "russian": RUSSIAN, "german": GERMAN}
+DATE_LANGUAGES: Final = tuple(_LANGUAGES)
 """The languages whose time phrases are read."""
 
 _ALSO_ENGLISH: Final = frozenset(
@@ -50,8 +51,20 @@ _ALSO_ENGLISH: Final = frozenset(
     | {"april", "august", "september", "november", "winter", "halloween"}
 )
 """German words that are also English ones: "I am 7.5. And you?" is not the seventh of May."""
-_LONG: Final = 400
-"""From how many characters on it pays to read only around the words that can name a time."""
+_MIN_WINDOWED: Final = 400
+"""From how many characters on it pays to read only around the trigger words."""
+
+# Not strftime's names: those change with the locale of the process.
+_MONTHS: Final = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+    "november", "december",
+)  # fmt: skip
+_WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+_MAX_NAMED: Final = 3
+"""How many days, months or years are named one by one."""
+_DAY_TOLERANCE, _MONTH_TOLERANCE, _YEAR_TOLERANCE = (timedelta(days=days) for days in (1, 10, 60))
+"""Up to which tolerance the day, the month and the year are worth naming."""
 
 
 @frozen
@@ -164,16 +177,16 @@ def time_expressions(
     if language is not None:
         checks.one_of("language", language, DATE_LANGUAGES)
     checks.flag("nearest", nearest)
-    if date_phrases.names_none(text, _triggers()):
+    if phrases.has_no_trigger(text, _triggers()):
         return ()
-    lower = date_phrases.lowered(text)
-    stretches = date_phrases.windows(lower, _triggers()) if len(text) > _LONG else [(0, len(text))]
-    found: list[Found] = []
-    for start, end in stretches:
-        inside = _found(text[start:end], lower[start:end], now.date(), language, nearest)
-        found += [Found(each.start + start, each.end + start, each.days) for each in inside]
-    expressions = (_expression(text, each, now) for each in found)
-    return tuple(each for each in expressions if each is not None)
+    lower = phrases.lowered(text)
+    windows = phrases.windows(lower, _triggers()) if len(text) > _MIN_WINDOWED else [(0, len(text))]
+    spans: list[DateSpan] = []
+    for start, end in windows:
+        inside = _spans(text[start:end], lower[start:end], now.date(), language, nearest)
+        spans += [DateSpan(span.start + start, span.end + start, span.days) for span in inside]
+    expressions = (_expression(text, span, now) for span in spans)
+    return tuple(expression for expression in expressions if expression is not None)
 
 
 def anchor(text: str, now: datetime) -> TimeExpression | None:
@@ -192,48 +205,118 @@ def anchor(text: str, now: datetime) -> TimeExpression | None:
     return _narrowest(time_expressions(text, now))
 
 
+def date_terms(period: Period, zone: tzinfo = UTC) -> str:
+    """Return the words of a period, such as "7 may 2023 sunday".
+
+    "Yesterday", said on 8 May 2023, shares no word with "What happened on 7 May 2023?"; the words of the day
+    it means do. The words are English whatever the language of the text, so that «7 мая» and "7 May" meet.
+
+    Up to three days are named with a tolerance of at most a day, up to three months with at most ten days,
+    up to three years with at most sixty days; nothing is said of what is longer or vaguer. No word occurs
+    twice.
+
+    Parameters
+    ----------
+    period
+        As :func:`time_expressions` gives it.
+    zone
+        Where its days begin: the zone of the `now` it was found with.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> said = datetime(2023, 5, 8, 14, 30, tzinfo=UTC)
+    >>> text = "yesterday, last week, between June and August 2022, before 2020"
+    >>> for found in time_expressions(text, said):
+    ...     print(date_terms(found.period))
+    7 may 2023 sunday
+    may 2023
+    june july august 2022
+    <BLANKLINE>
+    """
+    if not isinstance(period, Period):
+        raise InvalidArgument("period", period, "a Period")
+    if not isinstance(zone, tzinfo):
+        raise InvalidArgument("zone", zone, "a time zone")
+    try:
+        first = period.start.astimezone(zone).date()
+        # The end is the next midnight, but for a single instant.
+        last = max(first, (period.end.astimezone(zone) - timedelta(microseconds=1)).date())
+    except OverflowError:  # at the ends of the calendar, where the zone has no such day
+        return ""
+    if (last - first).days < _MAX_NAMED and period.tolerance <= _DAY_TOLERANCE:
+        days = [first + timedelta(days=ahead) for ahead in range((last - first).days + 1)]
+        return _named([[str(day.day) for day in days], _months(days), _years(days), _weekdays(days)])
+    months = 12 * (last.year - first.year) + last.month - first.month
+    if months < _MAX_NAMED and period.tolerance <= _MONTH_TOLERANCE:
+        numbers = [12 * first.year + first.month - 1 + ahead for ahead in range(months + 1)]
+        begun = [date(number // 12, number % 12 + 1, 1) for number in numbers]
+        return _named([_months(begun), _years(begun)])
+    if last.year - first.year < _MAX_NAMED and period.tolerance <= _YEAR_TOLERANCE:
+        return _named([[str(year) for year in range(first.year, last.year + 1)]])
+    return ""
+
+
 @cache
 def _triggers() -> frozenset[str]:
     """Return the words, and the mark of digits, without which no language finds anything."""
-    return frozenset[str]().union({DIGITS}, *(tongue.triggers for tongue in _TONGUES.values()))
+    return frozenset[str]().union({DIGITS}, *(language.triggers for language in _LANGUAGES.values()))
 
 
-def _found(text: str, lower: str, today: date, language: str | None, nearest: bool) -> list[Found]:
-    """Return the phrases of a text or of a stretch of it."""
-    words = date_phrases.words_within(lower)
-    numeric = (DAY_FIRST if language in ("german", "russian") else NUMERIC,) if DIGITS in words else ()
-    found: list[Found] = []
-    for tongue in _spoken(text, words, language):
-        found += date_phrases.find(text, lower, words, tongue, numeric, today, nearest)
-    return date_phrases.longest(found)
+def _spans(text: str, lower: str, today: date, language: str | None, nearest: bool) -> list[DateSpan]:
+    """Return the phrases of a text or of a window of it."""
+    words = phrases.date_words(lower)
+    numeric = (
+        (NUMERIC_DAY_FIRST if language in ("german", "russian") else NUMERIC,) if DIGITS in words else ()
+    )
+    spans: list[DateSpan] = []
+    for one in _languages_of(text, words, language):
+        spans += phrases.find(text, lower, words, one, numeric, today, nearest)
+    return phrases.longest(spans)
 
 
-def _spoken(text: str, words: set[str], language: str | None) -> list[Tongue]:
+def _languages_of(text: str, words: set[str], language: str | None) -> list[DateLanguage]:
     """Return the languages that have time words in a text; for figures alone, any one will do."""
     if language is not None:
-        return [_TONGUES[language]]
+        return [_LANGUAGES[language]]
     spoken = []
-    for name, tongue in _TONGUES.items():
-        telling = (tongue.beside_digits if DIGITS in words else tongue.triggers) & words
-        if name == "german" and telling <= _ALSO_ENGLISH:
-            telling = telling if telling and detect(text) == "german" else frozenset()
-        if telling:
-            spoken.append(tongue)
+    for name, one in _LANGUAGES.items():
+        triggers = (one.beside_digits if DIGITS in words else one.triggers) & words
+        if name == "german" and triggers <= _ALSO_ENGLISH:
+            triggers = triggers if triggers and detect(text) == "german" else frozenset()
+        if triggers:
+            spoken.append(one)
     return spoken or [ENGLISH]
 
 
-def _expression(text: str, found: Found, now: datetime) -> TimeExpression | None:
-    """Return what was found with its instants; nothing at the ends of the calendar."""
+def _expression(text: str, span: DateSpan, now: datetime) -> TimeExpression | None:
+    """Return a span with its instants; None at the ends of the calendar."""
     try:
-        period = found.days.period(now.tzinfo or UTC)
+        period = span.days.period(now.tzinfo or UTC)
     except OverflowError:
         return None
-    return TimeExpression(found.start, found.end, text[found.start : found.end], period)
+    return TimeExpression(span.start, span.end, text[span.start : span.end], period)
 
 
 def _narrowest(expressions: tuple[TimeExpression, ...]) -> TimeExpression | None:
     return min(
         expressions,
-        key=lambda each: each.period.end - each.period.start + 2 * each.period.tolerance,
+        key=lambda one: one.period.end - one.period.start + 2 * one.period.tolerance,
         default=None,
     )
+
+
+def _months(days: list[date]) -> list[str]:
+    return [_MONTHS[day.month - 1] for day in days]
+
+
+def _weekdays(days: list[date]) -> list[str]:
+    return [_WEEKDAYS[day.weekday()] for day in days]
+
+
+def _years(days: list[date]) -> list[str]:
+    return [str(day.year) for day in days]
+
+
+def _named(words: list[list[str]]) -> str:
+    return " ".join(dict.fromkeys(word for several in words for word in several))

@@ -1,0 +1,297 @@
+"""Finding time phrases in a text: the rules of a language first, then its prepositions.
+
+The rules find phrases, and of those that overlap the longest stays: "the last week of June" is not also "last
+week". Then the words before and between phrases count. Two phrases become one range where "between … and …"
+or "from … to …" holds them. "Since", "before" and "after" open a phrase to one side, "early" and "the end of"
+cut it, "two days before" moves it. And a phrase that could be something else (June, 2020, Friday, summer) is
+accepted only after a preposition that goes with its kind: June alone is also a name, and 2020 a number.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from datetime import date, timedelta
+from typing import Final, NamedTuple, TypeVar
+
+from memorata.text.dates import calendar
+from memorata.text.dates.calendar import Days
+from memorata.text.dates.language import DIGITS, DateLanguage, Prepositions, Vocabulary
+from memorata.text.dates.readers import Phrase, Reading
+
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_DIGIT: Final = re.compile(r"\d")
+_TOKEN: Final = re.compile(r"[^\W\d_]+|\d+")
+_ASCII_LETTERS: Final = bytes(
+    ord(chr(code).lower()) if code < 128 and chr(code).isalpha() else ord(" ") for code in range(256)
+)
+_NO_DIGITS: Final = bytes(code for code in range(256) if not (code < 128 and chr(code).isdecimal()))
+_MARGIN: Final = 100
+"""How far from its trigger word a phrase, with all that decides about it, can reach."""
+_PREPOSITION_REACH: Final = 40
+"""How many characters before a phrase can hold its preposition."""
+_DIVISIBLE: Final = ("month", "year", "decade", "quarter", "season")
+"""What has an early and a late part."""
+_DAY: Final = timedelta(days=1)
+_Span = TypeVar("_Span", "_Match", "DateSpan")
+
+
+class DateSpan(NamedTuple):
+    """Where a time phrase stands in a text, and which days it means."""
+
+    start: int
+    end: int
+    days: Days
+
+
+class RuleMatch(NamedTuple):
+    """A phrase as its rule read it, before prepositions."""
+
+    start: int
+    end: int
+    reading: Reading
+
+
+class _Match(NamedTuple):
+    start: int
+    end: int
+    reading: Reading | None
+    """None for a day that the calendar does not have: it still hides what stands inside it."""
+
+
+def lowered(text: str) -> str:
+    """Return `text` in lower case, every character where it was (İ has a lower form of two)."""
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
+
+
+def date_words(lower: str) -> set[str]:
+    """Return the words of a text in lower case; a mark stands for all digits."""
+    return set(_words_and_mark(lower))
+
+
+def has_no_trigger(text: str, triggers: frozenset[str]) -> bool:
+    """Return whether a text has none of some words, in any case, nor digits if their mark is one of them."""
+    return triggers.isdisjoint(_words_and_mark(text if text.isascii() else lowered(text)))
+
+
+def _words_and_mark(text: str) -> list[str]:
+    """Return the words of a text in lower case, and the mark of digits; one that is not ASCII is lower."""
+    if text.isascii():
+        # Tables and a cut at blanks: every text that is remembered comes by here, and few name a time.
+        written = text.encode()
+        words = written.translate(_ASCII_LETTERS).decode().split()
+        digits = bool(written.translate(None, _NO_DIGITS))
+    else:
+        words = _WORD.findall(text)
+        digits = _DIGIT.search(text) is not None
+    if digits:
+        words.append(DIGITS)
+    return words
+
+
+def windows(lower: str, triggers: frozenset[str]) -> list[tuple[int, int]]:
+    """Return the stretches of a text around its digits and trigger words, cut between words.
+
+    Every phrase holds one of these words and is shorter than the margin, so that nothing is lost by reading
+    only there, and a long text with one date costs little more than the date.
+    """
+    around: list[tuple[int, int]] = []
+    for match in _TOKEN.finditer(lower):
+        if match.group() not in triggers and not match.group().isdecimal():
+            continue
+        if around and match.start() < around[-1][1]:
+            around[-1] = (around[-1][0], match.end() + _MARGIN)
+        else:
+            around.append((max(0, match.start() - _MARGIN), match.end() + _MARGIN))
+    merged: list[tuple[int, int]] = []
+    for start, end in around:
+        while start > 0 and not lower[start - 1].isspace():
+            start -= 1
+        while end < len(lower) and not lower[end].isspace():
+            end += 1
+        end = min(end, len(lower))
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], end)
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def find(
+    text: str,
+    lower: str,
+    words: set[str],
+    language: DateLanguage,
+    more: Iterable[DateLanguage],
+    today: date,
+    nearest: bool,
+) -> list[DateSpan]:
+    """Return the time phrases of `text` in one language, with the rules of `more` added, in order."""
+    matches: list[_Match] = []
+    for source in (language, *more):
+        for rule in source.compiled_rules:
+            if rule.triggers.isdisjoint(words):
+                continue
+            for match in rule.expression.finditer(lower):
+                try:
+                    reading = rule.reader(Phrase(match, text, source.vocabulary, today, nearest))
+                except (ValueError, OverflowError):  # 30 February, 5000 years ago
+                    matches.append(_Match(match.start(), match.end(), None))
+                else:
+                    if reading is not None:
+                        matches.append(_Match(match.start(), match.end(), reading))
+    kept = longest(matches, lambda one: one.reading is not None and one.reading.strong)
+    read = [RuleMatch(one.start, one.end, one.reading) for one in kept if one.reading is not None]
+    return joined(read, lower, language, today)
+
+
+def longest(spans: Iterable[_Span], strong: Callable[[_Span], bool] = lambda one: True) -> list[_Span]:
+    """Return, in order, the longest of spans that overlap; of equally long ones a strong one."""
+    kept: list[_Span] = []
+    starts: list[int] = []
+    for span in sorted(spans, key=lambda one: (one.start - one.end, not strong(one), one.start)):
+        position = bisect_left(starts, span.start)
+        clear = (position == 0 or kept[position - 1].end <= span.start) and (
+            position == len(kept) or span.end <= kept[position].start
+        )
+        if clear:
+            starts.insert(position, span.start)
+            kept.insert(position, span)
+    return kept
+
+
+def joined(matches: list[RuleMatch], lower: str, language: DateLanguage, today: date) -> list[DateSpan]:
+    """Return the phrases that rule matches make with the words before and between them."""
+    prepositions = language.prepositions
+    spans: list[DateSpan] = []
+    position, carried = 0, ""
+    while position < len(matches):
+        match = matches[position]
+        before = prepositions.before.search(lower, max(0, match.start - _PREPOSITION_REACH), match.start)
+        assert before is not None  # it matches nothing at all, too
+        after = matches[position + 1] if position + 1 < len(matches) else None
+        pair = None if after is None else _pair(match, after, lower, prepositions, before["preposition"])
+        if after is not None and pair is not None:
+            opened = before["preposition"] in prepositions.ranges and pair.kind == "range"
+            spans.append(
+                DateSpan(before.start("preposition") if opened else match.start, after.end, pair.days)
+            )
+            position, carried = position + 2, ""
+            continue
+        if spans and not before["preposition"] and _lists(lower[spans[-1].end : match.start], prepositions):
+            preposition = carried
+        else:
+            preposition = carried = before["preposition"] or ""
+        single = _single(match, lower, language, before, preposition, today)
+        if single is not None:
+            spans.append(single)
+        position += 1
+    return spans
+
+
+def _pair(
+    first: RuleMatch, last: RuleMatch, lower: str, prepositions: Prepositions, opener: str | None
+) -> Reading | None:
+    """Return what two phrases mean together; None where they have nothing to do with each other."""
+    try:
+        return _range(first, last, lower, prepositions, opener) or _beside(first, last, lower, prepositions)
+    except (ValueError, OverflowError):  # 29 February of a year that has none, the week before the year 1
+        return None
+
+
+def _range(
+    first: RuleMatch, last: RuleMatch, lower: str, prepositions: Prepositions, opener: str | None
+) -> Reading | None:
+    """Return the days from one phrase to the next where they are the ends of a range."""
+    between = lower[first.end : last.start].strip()
+    if len(between) > 12:
+        return None
+    if opener is not None and opener in prepositions.ranges:
+        if not re.fullmatch(prepositions.ranges[opener], between):
+            return None
+    elif not (
+        last.reading.strong
+        and first.reading.kind == last.reading.kind
+        and re.fullmatch(prepositions.joins, between)
+    ):
+        return None
+    start, end = first.reading.days, last.reading.days
+    if first.reading.every_year is not None:
+        start = first.reading.every_year(end.first.year)
+        if start.first > end.first:
+            start = first.reading.every_year(end.first.year - 1)
+    elif first.reading.kind == "weekday" and start.first > end.first:
+        start = Days(start.first - 7 * _DAY, start.after - 7 * _DAY)
+    if start.first > end.first:
+        return None
+    return Reading("range", Days(start.first, end.after, max(start.tolerance, end.tolerance)))
+
+
+def _beside(first: RuleMatch, last: RuleMatch, lower: str, prepositions: Prepositions) -> Reading | None:
+    """Return the weekday next to a day: "the Sunday before 25 October 2022"."""
+    bound = prepositions.bounds.get(" ".join(lower[first.end : last.start].split()))
+    if bound not in ("before", "after") or first.reading.kind != "weekday" or last.reading.kind != "day":
+        return None
+    if (first.reading.days.after - first.reading.days.first).days > 1:
+        return None
+    number, day = first.reading.days.first.weekday(), last.reading.days
+    days = calendar.beside(day.first, number, -1 if bound == "before" else 1)
+    return Reading("beside", days)
+
+
+def _lists(between: str, prepositions: Prepositions) -> bool:
+    return len(between) < 12 and re.fullmatch(prepositions.lists, between.strip()) is not None
+
+
+def _single(
+    match: RuleMatch, lower: str, language: DateLanguage, before: re.Match[str], preposition: str, today: date
+) -> DateSpan | None:
+    """Return a phrase opened or cut by what stands before it; None if nothing makes it acceptable."""
+    prepositions = language.prepositions
+    kind, days, strong, _ = match.reading
+    start = match.start
+    # "in the 2022 film": an article makes a year part of a name; a part without one is an age, "her mid-30s".
+    article = before["article"] is not None
+    if before["part"] is not None and kind in _DIVISIBLE and (strong or kind != "decade" or article):
+        days, strong = calendar.part(days, prepositions.parts[" ".join(before["part"].split())]), True
+        start = before.start("part")
+    elif kind in prepositions.licences.get(preposition, "").split() and not (kind == "year" and article):
+        strong = True
+    bound = prepositions.bounds.get(before["preposition"] or "")
+    if bound is not None and kind != "recently":
+        at = before.start("preposition")
+        measure = language.measure.search(lower, max(0, at - _PREPOSITION_REACH), at)
+        try:
+            if measure is None:
+                days = _bounded(days, bound, today)
+                start, strong = at, True
+            elif measure["unit"] is not None and bound in ("before", "after"):
+                days = _shifted(days, measure, bound, language.vocabulary)
+                start, strong = measure.start(), True
+        except (OverflowError, ValueError):
+            return None
+    if not strong or days.first >= days.after:
+        return None
+    return DateSpan(start, match.end, days)
+
+
+def _shifted(days: Days, measure: re.Match[str], bound: str, vocabulary: Vocabulary) -> Days:
+    """Return the time some days, weeks or months before or after others: "two days before Christmas"."""
+    count = vocabulary.value("number", measure["number"]) if measure["number"] is not None else 1
+    unit = vocabulary.units[measure["unit"]]
+    if bound == "before":
+        return calendar.shifted(days.first, unit, -count)
+    return calendar.shifted(days.after - _DAY, unit, count)
+
+
+def _bounded(days: Days, bound: str, today: date) -> Days:
+    if bound == "since":
+        return calendar.since(days, today)
+    if bound == "after":
+        return calendar.later_than(days, today)
+    earlier = calendar.earlier_than(days)
+    return earlier if bound == "before" else earlier._replace(after=days.after)
