@@ -87,7 +87,7 @@ def test_one_that_fails_leaves_what_was_there(
             raise error
 
     def fails() -> None:
-        monkeypatch.setattr(store, "_connection", Failing())
+        monkeypatch.setattr(store._database, "session", Failing())
         with pytest.raises((StoreError, KeyboardInterrupt)):
             store.backup(tmp_path / "copy.db")
         monkeypatch.undo()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.store.room import EMBEDDERS, NAMESPACES, SLOTS
+from memorata.store.limits import EMBEDDERS, NAMESPACES, SLOTS
 from memorata.store.sqlite.places import place, vectors_place
 
 parts = st.tuples(st.integers(1, EMBEDDERS - 1), st.integers(1, NAMESPACES - 1), st.integers(0, SLOTS - 1))

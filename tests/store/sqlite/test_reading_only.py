@@ -30,7 +30,7 @@ def nothing_beside(monkeypatch: pytest.MonkeyPatch, code: int = sqlite3.SQLITE_C
     """Let no file be made beside a database, as on a medium that is read-only."""
     opened = connecting._opened
 
-    class Refused(connecting._Connection):
+    class Refused(connecting.SqliteSession):
         def execute(self, *arguments: Any) -> sqlite3.Cursor:
             error = sqlite3.OperationalError("unable to open database file")
             error.sqlite_errorcode = code

@@ -10,6 +10,7 @@ from memorata.index.record import changed
 from memorata.model.errors import InvalidArgument, MemoryNotFound
 from memorata.store.adding import checked_passages
 from memorata.store.embedding import Embedded
+from memorata.store.limits import SLOTS
 from memorata.store.port import Entry, Page, Progress
 from memorata.store.postgres import namespaces
 from memorata.store.postgres.arrays import array
@@ -19,7 +20,6 @@ from memorata.store.postgres.finding import find, put_record, set_columns
 from memorata.store.postgres.indexing import make_index, next_to_index
 from memorata.store.postgres.rows import OWN, memory
 from memorata.store.postgres.vectors import WIDEST, index_name, put_vectors, remove_vectors
-from memorata.store.room import SLOTS
 
 _DIGITS: Final = 19
 """A cursor has fewer than the largest number."""

@@ -9,6 +9,7 @@ from memorata.model.errors import InvalidArgument, StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store.filters import Filter, matches
 from memorata.store.instants import instant
+from memorata.store.limits import LARGEST
 from memorata.store.port import Change, Hidden, Page
 from memorata.store.postgres import namespaces
 from memorata.store.postgres.conditions import Condition, compiled
@@ -17,7 +18,6 @@ from memorata.store.postgres.database import Database
 from memorata.store.postgres.finding import find
 from memorata.store.postgres.namespaces import EMPTY
 from memorata.store.postgres.rows import OWN, memory
-from memorata.store.room import LARGEST
 
 _DIGITS: Final = 18
 """More than any cursor has, and fewer than the largest number."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from memorata.model.errors import RecallNotFound
 from memorata.store.instants import microseconds
+from memorata.store.limits import LARGEST
 from memorata.store.postgres.connection import Server
 from memorata.store.postgres.namespaces import Namespace
 from memorata.store.recall_log import LogBounds, LoggedRecall
@@ -28,7 +29,6 @@ from memorata.store.recall_packing import (
     unpacked,
     without,
 )
-from memorata.store.room import LARGEST
 
 _ADD: Final = (
     "INSERT INTO recalls (namespace, id, at, query, recipe, embedder, said, candidates, shown, start, bytes) "

@@ -13,6 +13,7 @@ import numpy as np
 from memorata.model.errors import InvalidArgument, MemoryNotFound, NotSupportedHere
 from memorata.model.memory import Memory
 from memorata.store.filters import Filter
+from memorata.store.limits import EMBEDDERS, checked_limit
 from memorata.store.port import Entry, Floats, Hidden, Terms
 from memorata.store.postgres import (
     check,
@@ -41,7 +42,6 @@ from memorata.store.postgres.naming import NamingStore
 from memorata.store.postgres.repeats import RepeatStore, link_repeats
 from memorata.store.postgres.replica import LAG, PATIENCE, Replica, ReplicaStore
 from memorata.store.postgres.view import PostgresView
-from memorata.store.room import EMBEDDERS, checked_room
 from memorata.text.folding import folded
 
 
@@ -141,7 +141,7 @@ class PostgresStore(
                 return connection.execute(find, (name,)).fetchone()
 
             found = self._database.write(remember)
-            checked_room("embedders", found[0], EMBEDDERS)
+            checked_limit("embedders", found[0], EMBEDDERS)
         if found[1] != dimension:
             raise InvalidArgument("dimension", dimension, f"{found[1]}, as recorded for {name!r}")
         self._embedder = (found[0], found[1])

@@ -21,6 +21,7 @@ from memorata.model.errors import AlreadySuperseded, InvalidArgument, VersionCon
 from memorata.model.memory import Memory
 from memorata.store.adding import as_added, checked_numbers, checked_passages, records_of
 from memorata.store.instants import microseconds
+from memorata.store.limits import SLOTS, checked_limit
 from memorata.store.port import Entry, Hidden, Terms
 from memorata.store.postgres import namespaces
 from memorata.store.postgres.connection import Server
@@ -31,7 +32,6 @@ from memorata.store.postgres.rows import COLUMNS, row
 from memorata.store.postgres.texts import checked_name
 from memorata.store.postgres.vectors import put_vectors
 from memorata.store.postgres.words import list_words, relist_words, unlist_words
-from memorata.store.room import SLOTS, checked_room
 from memorata.store.succession import ended_by
 
 _ADD: Final = (
@@ -58,7 +58,7 @@ def add(connection: Server, entries: Sequence[Entry], embedder: tuple[int, int] 
         # What was read when it was locked is out of date for a batch that comes back to it.
         namespace = locked.pop(path, None) or namespaces.made(connection, path)
         slots = namespace.slots + len(batch)
-        checked_room("memories in one namespace", slots, SLOTS - 1)
+        checked_limit("memories in one namespace", slots, SLOTS - 1)
         change = _add_rows(connection, namespace, batch, embedder)
         for slot, entry in enumerate(batch, namespace.slots):
             for old in entry.memory.supersedes:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from memorata.index.addresses import Addresses, Keys, Places
 from memorata.model.errors import IndexCorrupt
-from memorata.store.room import NAMESPACES, SLOTS
+from memorata.store.limits import NAMESPACES, SLOTS
 from memorata.store.sqlite.hashes import digest_keys, fingerprint_keys
 from memorata.store.sqlite.rows import marks
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import partial
+from functools import lru_cache, partial
 from json import JSONDecodeError
 from pathlib import Path
 from threading import get_ident, main_thread
@@ -19,6 +20,8 @@ from memorata.model.errors import (
     StoreTooNew,
     StoreUnavailable,
 )
+from memorata.store.database import Session, Statement
+from memorata.store.limits import NAMESPACES, SLOTS
 from memorata.store.sqlite import addresses
 from memorata.store.sqlite.migrating import Migration, migrate
 from memorata.store.sqlite.reading_only import ASKED_FOR, opened_to_read, refuse_to_write, unwritable
@@ -50,7 +53,7 @@ def connect(
     backup: bool = True,
     migrated: Callable[[Migration], None] = lambda migration: None,
     read_only: bool = False,
-) -> sqlite3.Connection:
+) -> SqliteSession:
     """Open a database, creating and migrating it as needed; one that cannot be written, to be read.
 
     Parameters
@@ -105,7 +108,7 @@ def connect(
 def writing(connection: sqlite3.Connection, name: str) -> Iterator[None]:
     """Run the block as one transaction that either happens or does not; in `together`, a part of it."""
     refuse_to_write(name, why_read_only(connection))
-    whole = connection if isinstance(connection, _Connection) and connection.joined else None
+    whole = connection if isinstance(connection, SqliteSession) and connection.joined else None
     inside = whole is not None
     if whole is not None and not whole.in_transaction:
         raise StoreUnavailable(f"what was being written together to {name} was undone; write it again")
@@ -167,7 +170,7 @@ def _begin(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
 
 
-def _begin_anew(connection: _Connection) -> None:
+def _begin_anew(connection: SqliteSession) -> None:
     """Undo all that was written in a transaction, and go on with it, unless others have written in between.
 
     If they have, it is over: what was read in it is no longer so.
@@ -182,10 +185,48 @@ def _begin_anew(connection: _Connection) -> None:
             connection.execute("ROLLBACK")
 
 
-class _Connection(sqlite3.Connection):
-    """A connection that knows whether what is written belongs together, and what each thread promised."""
+class SqliteDialect:
+    """How SQLite writes what SQL has no common form for.
 
+    SQLite finds a row by its whole number without any index. A row's number therefore says what it belongs
+    to: 31 bits for the slot, 25 for the namespace and, for vectors, 7 for the embedder. One tree less has to
+    be written with every memory, the memories of a namespace lie side by side, and so do their vectors.
+    """
+
+    name: Final = "sqlite"
+
+    def number(self, namespace: int, slot: int) -> int:
+        """Return the number of a memory's row.
+
+        Examples
+        --------
+        >>> SqliteDialect().number(1, 5) - SqliteDialect().number(1, 0)
+        5
+        """
+        return namespace * SLOTS + slot
+
+    def vectors_number(self, embedder: int, namespace: int, slot: int) -> int:
+        """Return the number of the row with the vectors an embedder made of a memory.
+
+        Examples
+        --------
+        >>> from memorata.store.limits import EMBEDDERS
+        >>> SqliteDialect().vectors_number(EMBEDDERS - 1, NAMESPACES - 1, SLOTS - 1) == 2**63 - 1
+        True
+        """
+        return (embedder * NAMESPACES + namespace) * SLOTS + slot
+
+    def array(self, values: Sequence[Any]) -> str:
+        """Return many values as one, in JSON."""
+        return json.dumps(list(values), ensure_ascii=False)
+
+
+class SqliteSession(sqlite3.Connection):
+    """A :class:`~memorata.store.database.Session`: a connection, and what is known of its transaction."""
+
+    dialect: Final = SqliteDialect()
     joined = False
+    """Whether what is written belongs together (:func:`together`)."""
     untouched = -1
     """How many rows had been changed in all when the transaction began that is being written."""
     read_at = -1
@@ -198,18 +239,33 @@ class _Connection(sqlite3.Connection):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as sqlite3 has them
         super().__init__(*args, **kwargs)
-        self.guards: dict[int, list[Callable[[], object]]] = {}
+        self.guards: dict[int, list[Callable[[Session], object]]] = {}
         self.read_once: dict[str, Any] = {}
+
+    def insert(self, table: str, columns: str, values: Sequence[Any], key: str = "number") -> int:
+        """Add one row and return the number it got."""
+        number = self.execute(_insertion(table, columns, len(values)), values).lastrowid
+        assert number is not None  # an INSERT always has one
+        return number
+
+    def pipelined(self, statements: Sequence[Statement]) -> list[list[Any]]:
+        """Return the rows of several statements."""
+        return [self.execute(sql, values).fetchall() for sql, values in statements]
+
+
+@lru_cache(maxsize=256)
+def _insertion(table: str, columns: str, count: int) -> str:
+    return f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * count)})"
 
 
 def why_read_only(connection: sqlite3.Connection) -> str:
     """Return why nothing can be written; empty if it can be."""
-    return connection.read_only if isinstance(connection, _Connection) else ""
+    return connection.read_only if isinstance(connection, SqliteSession) else ""
 
 
 def expect(connection: sqlite3.Connection, *, batch: bool) -> None:
     """Say whether a batch is written next, or something small, and so how long the log may grow."""
-    assert isinstance(connection, _Connection)  # as `connect` makes them
+    assert isinstance(connection, SqliteSession)  # as `connect` makes them
     pages = _LOG_PAGES_OF_BATCHES if batch else _LOG_PAGES
     if connection.log_pages != pages:
         connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
@@ -217,9 +273,9 @@ def expect(connection: sqlite3.Connection, *, batch: bool) -> None:
 
 
 @contextmanager
-def guarded(connection: sqlite3.Connection, guard: Callable[[], object]) -> Iterator[None]:
+def guarded(connection: sqlite3.Connection, guard: Callable[[Session], object]) -> Iterator[None]:
     """Run `guard` first in every transaction in which this thread writes in the block; it may refuse."""
-    assert isinstance(connection, _Connection)  # as `connect` makes them
+    assert isinstance(connection, SqliteSession)  # as `connect` makes them
     mine = connection.guards.setdefault(get_ident(), [])
     mine.append(guard)
     try:
@@ -232,17 +288,17 @@ def guarded(connection: sqlite3.Connection, guard: Callable[[], object]) -> Iter
 
 
 def _begun(connection: sqlite3.Connection) -> None:
-    if isinstance(connection, _Connection):
+    if isinstance(connection, SqliteSession):
         connection.untouched = connection.total_changes
         connection.read_at = -1
         for guard in connection.guards.get(get_ident(), ()):
-            guard()
+            guard(connection)
 
 
 @contextmanager
 def together(connection: sqlite3.Connection, name: str) -> Iterator[None]:
     """Run the block as one transaction of which every other transaction in it is a part."""
-    assert isinstance(connection, _Connection)  # as `connect` makes them
+    assert isinstance(connection, SqliteSession)  # as `connect` makes them
     with writing(connection, name):
         before, connection.joined = connection.joined, True
         try:
@@ -253,7 +309,7 @@ def together(connection: sqlite3.Connection, name: str) -> Iterator[None]:
 
 def once(connection: sqlite3.Connection, key: str, read: Callable[[], _Read]) -> _Read:
     """Return what `read` reads; inside `together`, where nobody else writes, once until this one does."""
-    if not isinstance(connection, _Connection) or not connection.joined:
+    if not isinstance(connection, SqliteSession) or not connection.joined:
         return read()
     if connection.read_at != connection.total_changes:
         connection.read_at = connection.total_changes
@@ -362,16 +418,16 @@ def _ours(error: sqlite3.DatabaseError | JSONDecodeError, name: str) -> StoreErr
     return StoreError(f"{name}: {error}")
 
 
-def _opened(name: str, *, uri: bool = False) -> _Connection:
+def _opened(name: str, *, uri: bool = False) -> SqliteSession:
     return sqlite3.connect(
         name, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256,
-        factory=_Connection, uri=uri,
+        factory=SqliteSession, uri=uri,
     )  # fmt: skip
 
 
-def _opened_to_read(file: Path, reason: str) -> _Connection:
+def _opened_to_read(file: Path, reason: str) -> SqliteSession:
     connection, watch = opened_to_read(file, partial(_opened, uri=True))
-    assert isinstance(connection, _Connection)  # as `_opened` makes them
+    assert isinstance(connection, SqliteSession)  # as `_opened` makes them
     connection.read_only, connection.watch = reason, watch
     return connection
 

@@ -20,8 +20,8 @@ from memorata.index.record import changed, unpacked
 from memorata.model.errors import InvalidArgument
 from memorata.store.adding import checked_passages
 from memorata.store.embedding import Embedded
+from memorata.store.limits import NAMESPACES, SLOTS
 from memorata.store.port import Entry, Page, Progress
-from memorata.store.room import NAMESPACES, SLOTS
 from memorata.store.sqlite import addresses, approximation, hashes
 from memorata.store.sqlite.connection import reading
 from memorata.store.sqlite.connection import writing as transaction

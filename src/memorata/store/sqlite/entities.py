@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from memorata.model.entity import Entity
 from memorata.model.errors import InvalidArgument, StoreCorrupt
+from memorata.store.limits import SLOTS
 from memorata.store.naming import EntityRecord, name_key
-from memorata.store.room import SLOTS
 from memorata.store.sqlite.places import place
 from memorata.store.sqlite.rows import marks
 from memorata.store.sqlite.segments import Namespace

@@ -11,7 +11,7 @@ from typing import Final
 from memorata.index.record import Records, unpacked
 from memorata.model.errors import MemoryNotFound
 from memorata.model.memory import Memory
-from memorata.store.room import NAMESPACES, checked_room
+from memorata.store.limits import NAMESPACES, checked_limit
 from memorata.store.sqlite.connection import once
 from memorata.store.sqlite.rows import SELECTED, SOURCE, memory
 from memorata.store.sqlite.segments import Namespace
@@ -32,7 +32,7 @@ def new_namespace(connection: sqlite3.Connection, path: str) -> Namespace:
     begun = last_change(connection)
     number = connection.execute("INSERT INTO namespaces (path, begun) VALUES (?, ?)", (path, begun)).lastrowid
     assert number is not None  # an INSERT always has one
-    checked_room("namespaces", number, NAMESPACES)
+    checked_limit("namespaces", number, NAMESPACES)
     return Namespace(number, path, 0, 0, 0, 0, begun)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memorata.index.addresses import Keys
-from memorata.store.room import NAMESPACES
+from memorata.store.limits import NAMESPACES
 
 _DIGITS: Final = 16
 """Of a fingerprint, which has twice as many."""

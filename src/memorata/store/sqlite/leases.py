@@ -61,7 +61,7 @@ class LeaseStore:
     @contextmanager
     def fenced(self, lease: Lease, seconds: float, clock: Callable[[], datetime]) -> Iterator[None]:
         """Let this thread write in the block only as long as it holds a lease; each write renews it."""
-        with guarded(self._connection, lambda: self._renewed(lease, seconds, clock())):
+        with guarded(self._connection, lambda _: self._renewed(lease, seconds, clock())):
             yield
 
     def _renewed(self, lease: Lease, seconds: float, now: datetime) -> Lease:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from memorata.model.errors import InvalidArgument, StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store.instants import instant
+from memorata.store.limits import LARGEST
 from memorata.store.port import Change, Hidden, Page
-from memorata.store.room import LARGEST
 from memorata.store.sqlite import emptying
 from memorata.store.sqlite.connection import reading
 from memorata.store.sqlite.finding import find, find_namespace

@@ -15,7 +15,7 @@ from memorata.index.partition import Partition
 from memorata.index.record import Records, unpacked, unpacked_run
 from memorata.index.vectors import EXACT
 from memorata.model.errors import IndexCorrupt
-from memorata.store.room import SLOTS
+from memorata.store.limits import SLOTS
 from memorata.store.sqlite import approximation
 from memorata.store.sqlite.places import vectors_place
 from memorata.store.sqlite.revectoring import later_vectors

@@ -13,8 +13,8 @@ import numpy as np
 from memorata.model.errors import IndexCorrupt
 from memorata.model.memory import Memory
 from memorata.store.instants import microseconds
+from memorata.store.limits import NAMESPACES, SLOTS
 from memorata.store.port import Floats
-from memorata.store.room import NAMESPACES, SLOTS
 from memorata.store.sqlite import addresses, hashes
 from memorata.store.sqlite.connection import reading, translated
 from memorata.store.sqlite.connection import writing as transaction

@@ -7,7 +7,7 @@ written with every memory, the memories of a namespace lie side by side, and so 
 
 from __future__ import annotations
 
-from memorata.store.room import NAMESPACES, SLOTS
+from memorata.store.limits import NAMESPACES, SLOTS
 
 
 def place(namespace: int, slot: int) -> int:
@@ -28,7 +28,7 @@ def vectors_place(embedder: int, namespace: int, slot: int) -> int:
     --------
     >>> vectors_place(1, 1, 5) - vectors_place(1, 1, 0)
     5
-    >>> from memorata.store.room import EMBEDDERS
+    >>> from memorata.store.limits import EMBEDDERS
     >>> vectors_place(EMBEDDERS - 1, NAMESPACES - 1, SLOTS - 1) == 2**63 - 1
     True
     """

@@ -17,6 +17,7 @@ import numpy as np
 
 from memorata.model.errors import RecallNotFound
 from memorata.store.instants import microseconds
+from memorata.store.limits import LARGEST
 from memorata.store.recall_log import LogBounds, LoggedRecall
 from memorata.store.recall_packing import (
     encoded,
@@ -27,7 +28,6 @@ from memorata.store.recall_packing import (
     unpacked,
     without,
 )
-from memorata.store.room import LARGEST
 from memorata.store.sqlite.places import place
 from memorata.store.sqlite.segments import Namespace
 

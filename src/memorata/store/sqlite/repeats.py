@@ -22,8 +22,8 @@ from memorata.index.record import changed
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.instants import instant, microseconds
+from memorata.store.limits import LARGEST
 from memorata.store.port import Entry, Terms
-from memorata.store.room import LARGEST
 from memorata.store.sqlite import addresses
 from memorata.store.sqlite.connection import reading
 from memorata.store.sqlite.connection import writing as transaction

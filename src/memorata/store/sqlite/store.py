@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,8 +14,8 @@ from memorata.index.partition import Partition
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument, MemorataError
 from memorata.model.memory import Memory
+from memorata.store.limits import EMBEDDERS, checked_limit
 from memorata.store.port import Entry, Hidden, Terms
-from memorata.store.room import EMBEDDERS, checked_room
 from memorata.store.sqlite import (
     addresses,
     approximation,
@@ -33,9 +32,9 @@ from memorata.store.sqlite import (
     writing,
 )
 from memorata.store.sqlite.access import AccessStore, erase_replies
-from memorata.store.sqlite.backup import back_up
-from memorata.store.sqlite.connection import connect, expect, reading, translated, why_read_only
+from memorata.store.sqlite.connection import expect, reading, translated
 from memorata.store.sqlite.connection import writing as transaction
+from memorata.store.sqlite.database import SqliteDatabase
 from memorata.store.sqlite.embedding import EmbeddingStore
 from memorata.store.sqlite.erasing import erase, owe
 from memorata.store.sqlite.keeping_up import Added, keep_up
@@ -44,10 +43,8 @@ from memorata.store.sqlite.leases import LeaseStore
 from memorata.store.sqlite.listing import ListingStore
 from memorata.store.sqlite.loading import caught_up
 from memorata.store.sqlite.looking_up import AddressStore
-from memorata.store.sqlite.migrating import Migration
 from memorata.store.sqlite.naming import NamingStore
 from memorata.store.sqlite.openings import OpeningStore
-from memorata.store.sqlite.reading_only import refuse_to_write
 from memorata.store.sqlite.repeats import RepeatStore
 from memorata.store.sqlite.segments import TAIL, Namespace
 from memorata.store.sqlite.view import SqliteView
@@ -111,19 +108,18 @@ class SqliteStore(
     ) -> None:
         self.path = str(path)
         self._approximate_from = checks.whole("approximate_from", approximate_from, 1)
-        self.migration: Migration | None = None
-        self._connection = connect(
+        self._database = SqliteDatabase(
             path,
             durable=durable,
             must_exist=must_exist,
-            backup=migration_backup,
-            migrated=self._note,
+            migration_backup=migration_backup,
             read_only=checks.flag("read_only", read_only),
         )
-        self.read_only_because = why_read_only(self._connection)
-        self.read_only = bool(self.read_only_because)
+        self.migration = self._database.migration
+        self._connection, self._lock = self._database.session, self._database.lock
+        self.read_only_because = self._database.read_only_because
+        self.read_only = self._database.read_only
         condition_functions.register(self._connection)
-        self._lock = threading.RLock()
         self._partitions: OrderedDict[str, tuple[Partition, int]] = OrderedDict()
         self._used = 0
         self._added: dict[str, list[Added]] = {}
@@ -145,7 +141,7 @@ class SqliteStore(
                         (name, dimension),
                     )
                     found = self._connection.execute(find, (name,)).fetchone()
-                    checked_room("embedders", found[0], EMBEDDERS)
+                    checked_limit("embedders", found[0], EMBEDDERS)
             if found[1] != dimension:
                 raise InvalidArgument("dimension", dimension, f"{found[1]}, as recorded for {name!r}")
             if self._embedder != tuple(found):
@@ -336,23 +332,17 @@ class SqliteStore(
 
     def backup(self, target: str | Path) -> None:
         """Copy the database to `target` while others go on reading and writing."""
-        with self._lock:
-            back_up(self._connection, self.path, Path(target))
+        self._database.backup(target)
 
     def vacuum(self) -> None:
         """Write the file anew: give back the space of what was removed, and erase every trace of it."""
-        refuse_to_write(self.path, self.read_only_because)
-        with self._lock, translated(self.path):
-            erase(self._connection, self.path)
+        self._database.vacuum()
 
     def close(self) -> None:
         """Let go of the database."""
         with self._lock:
             self._forget_partitions()
-            self._connection.close()
-
-    def _note(self, migration: Migration) -> None:
-        self.migration = migration
+            self._database.close()
 
     def _partition(self, namespace: Namespace) -> Partition:
         known, size = self._partitions.pop(namespace.path, (None, 0))

@@ -23,8 +23,8 @@ from memorata.model.errors import AlreadySuperseded, InvalidArgument, VersionCon
 from memorata.model.memory import Memory
 from memorata.store.adding import as_added, checked_numbers, checked_passages, records_of
 from memorata.store.instants import microseconds
+from memorata.store.limits import SLOTS, checked_limit
 from memorata.store.port import Entry, Hidden, Terms
-from memorata.store.room import SLOTS, checked_room
 from memorata.store.sqlite import addresses, hashes, pieces, rewording, segments
 from memorata.store.sqlite.columns import insertion
 from memorata.store.sqlite.finding import (
@@ -92,7 +92,7 @@ def add(
         batch = list(members)
         namespace = find_namespace(connection, path) or new_namespace(connection, path)
         slots = namespace.slots + len(batch)
-        checked_room("memories in one namespace", slots, SLOTS)
+        checked_limit("memories in one namespace", slots, SLOTS)
         full = slots - namespace.flushed >= TAIL
         matrix = _lone_rows(batch, embedder)
         change, records = _add_rows(connection, namespace, batch, embedder, matrix, waiting=not full)

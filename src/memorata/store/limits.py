@@ -14,12 +14,12 @@ LARGEST: Final = 2**63 - 1
 """The largest whole number that a database knows; who asks for more asks for all."""
 
 
-def checked_room(what: str, number: int, room: int) -> None:
+def checked_limit(what: str, number: int, room: int) -> None:
     """Raise if there is no room for a number.
 
     Examples
     --------
-    >>> checked_room("namespaces", 33_554_432, NAMESPACES)
+    >>> checked_limit("namespaces", 33_554_432, NAMESPACES)
     Traceback (most recent call last):
     ...
     memorata.model.errors.StoreError: the database has no room for more namespaces; start another one

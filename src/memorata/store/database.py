@@ -1,0 +1,176 @@
+"""The ports between domain code and a SQL database: `Database`, `Session` and `Dialect`.
+
+Domain code (memories, entities, feedback, …) is written once, as functions that get a :class:`Session` inside
+a transaction. A dialect is a folder (`sqlite/`, `postgres/`) that implements these three.
+
+How to write portable SQL
+-------------------------
+- Write it for SQLite, with ``?`` for values (``?1``, ``?2`` where one is used twice, ``:name`` with a
+  mapping). The PostgreSQL session translates the placeholders and the few forms listed here.
+- Tables have the same names and columns everywhere; columns are whole numbers (BIGINT), DOUBLE, TEXT or
+  bytes. Flags are 0 and 1: ``WHERE pinned <> 0``. Times are microseconds since 1970, lists and mappings JSON.
+- Every statement names its namespace: ``namespace = ?``. Where SQLite should find rows by their number and
+  not by an index over namespaces, write ``+namespace = ?``: the plus hides the column from SQLite's planner,
+  and is taken away for PostgreSQL, whose primary keys begin with the namespace.
+- A memory is ``namespace`` and ``number``: ``WHERE +m.namespace = ? AND m.number = ?``. The number of a slot
+  is ``session.dialect.number(namespace, slot)``; all numbers of a namespace lie from slot 0 up to slot
+  `SLOTS`. A join of tables of one namespace compares both: ``ON m.namespace = r.namespace AND m.number =
+  r.memory``.
+- Rows that get a number of their own are inserted with :meth:`Session.insert`, which returns it. Rows of a
+  namespace may be inserted only in a write that named the namespace. Numbers ascend; they have gaps.
+- Many values: ``id IN (SELECT value FROM json_each(?))`` with ``session.dialect.array(values)``.
+- ``ON CONFLICT (columns) DO UPDATE`` names its columns; ``ON CONFLICT DO NOTHING`` instead of ``INSERT OR
+  IGNORE``.
+- ``column IS ?`` and ``column IS NOT ?`` compare with a value that may be NULL.
+- What was changed is told by ``RETURNING`` and not by a count of rows: on a server, statements whose rows
+  nobody reads are sent on without waiting for each other (a pipeline), and fail when the next rows are read,
+  or at the end. A violated UNIQUE is therefore not caught where it happens: ask first.
+- No modifying CTEs, no sequences, no JSON functions but ``json_each`` as above, no ``max(a, b)`` of two
+  values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+_Result = TypeVar("_Result")
+
+Values: TypeAlias = Sequence[Any] | Mapping[str, Any]
+Statement: TypeAlias = tuple[str, Values]
+
+
+class Rows(Protocol):
+    """The rows of a statement, as a cursor of Python's DB-API gives them."""
+
+    def fetchone(self) -> Any:  # noqa: ANN401 - as the DB-API has it
+        """Return the next row, or None."""
+        ...
+
+    def fetchall(self) -> list[Any]:
+        """Return all other rows."""
+        ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class Dialect(Protocol):
+    """How a database writes what SQL has no common form for."""
+
+    @property
+    def name(self) -> str:
+        """``"sqlite"`` or ``"postgresql"``."""
+        ...
+
+    def number(self, namespace: int, slot: int) -> int:
+        """Return the number of a memory's row."""
+        ...
+
+    def vectors_number(self, embedder: int, namespace: int, slot: int) -> int:
+        """Return the number of the row with the vectors an embedder made of a memory."""
+        ...
+
+    def array(self, values: Sequence[Any]) -> Any:  # noqa: ANN401 - a value of a statement
+        """Return many values as one, for ``IN (SELECT value FROM json_each(?))``."""
+        ...
+
+
+class Session(Protocol):
+    """A transaction: statements on one consistent view of the database."""
+
+    @property
+    def dialect(self) -> Dialect:
+        """How the database writes what differs."""
+        ...
+
+    def execute(self, sql: str, values: Any = ..., /) -> Rows:  # noqa: ANN401 - Values
+        """Run one statement and return its rows."""
+        ...
+
+    def executemany(self, sql: str, rows: Iterable[Any], /) -> object:
+        """Run one statement for each of many values."""
+        ...
+
+    def insert(self, table: str, columns: str, values: Sequence[Any], key: str = "number") -> int:
+        """Add one row, the namespace first among its columns, and return the number it got."""
+        ...
+
+    def pipelined(self, statements: Sequence[Statement]) -> list[list[Any]]:
+        """Return the rows of several statements, asked for in one round trip."""
+        ...
+
+
+class Database(Protocol):
+    """A SQL database: transactions on it, and its upkeep."""
+
+    @property
+    def path(self) -> str:
+        """Where it is, as people may see it: no password."""
+        ...
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing can be written to it."""
+        ...
+
+    @property
+    def rollbacks(self) -> int:
+        """How often a write made of several was undone after something in it had been written."""
+        ...
+
+    def reading(self) -> AbstractContextManager[Session]:
+        """Run a block on one consistent view; inside a transaction of this thread it is that one's view."""
+        ...
+
+    def read(self, work: Callable[[Session], _Result]) -> _Result:
+        """Return what `work` reads from one consistent view; it may be run twice."""
+        ...
+
+    def write(
+        self,
+        work: Callable[[Session], _Result],
+        *namespaces: str,
+        durable: bool = True,
+        patience: float | None = None,
+    ) -> _Result:
+        """Return what `work` returns, done as one transaction: exactly once, or not at all.
+
+        Writers of a namespace, which are named here, wait for each other. Inside :meth:`together` it is a
+        part of that transaction. A write that is not `durable` may be lost in a power cut. Others are waited
+        for so many seconds (`patience`), or as long as usual.
+        """
+        ...
+
+    def together(self) -> AbstractContextManager[None]:
+        """Make everything that this thread writes in the block one transaction."""
+        ...
+
+    def tried(self, work: Callable[[], _Result]) -> _Result:
+        """Return what `work` returns, done again if the database gave way and nothing was written."""
+        ...
+
+    def relaxed(self, work: Callable[[], _Result], *, fresh: bool = False) -> tuple[_Result, str]:
+        """Return what `work` reads, perhaps from a replica, and why it was not if it should have been."""
+        ...
+
+    def guarded(self, guard: Callable[[Session], object]) -> AbstractContextManager[None]:
+        """Run `guard` first in every transaction in which this thread writes in the block; it may refuse."""
+        ...
+
+    def written(self) -> int:
+        """Return a number that moves when another process has written since it was last asked for."""
+        ...
+
+    def backup(self, target: str | Path) -> None:
+        """Copy the database to a file while others go on using it."""
+        ...
+
+    def vacuum(self) -> None:
+        """Write the database anew without any trace of what was removed."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the database."""
+        ...

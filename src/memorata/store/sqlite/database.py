@@ -1,0 +1,187 @@
+"""A :class:`~memorata.store.database.Database` in one SQLite file; any number of processes may open it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TypeVar
+
+from memorata.store.database import Session
+from memorata.store.sqlite import connection as one
+from memorata.store.sqlite.backup import back_up
+from memorata.store.sqlite.connection import SqliteSession, connect, translated, why_read_only
+from memorata.store.sqlite.erasing import erase
+from memorata.store.sqlite.migrating import Migration
+from memorata.store.sqlite.reading_only import refuse_to_write
+
+_Result = TypeVar("_Result")
+
+
+class SqliteDatabase:
+    """One file; see :func:`.connection.connect` for the parameters.
+
+    Attributes
+    ----------
+    session, lock
+        The one connection, and what a thread holds while it uses it.
+    read_only, read_only_because
+        Whether nothing can be written, and why.
+    rollbacks
+        How often a write made of several was undone after something in it had been written.
+    migration
+        What was done to the file when it was opened, if it was of an older schema.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        durable: bool = True,
+        must_exist: bool = False,
+        migration_backup: bool = True,
+        read_only: bool = False,
+    ) -> None:
+        self.path = str(path)
+        self.migration: Migration | None = None
+        self.session: SqliteSession = connect(
+            path,
+            durable=durable,
+            must_exist=must_exist,
+            backup=migration_backup,
+            migrated=self._note,
+            read_only=read_only,
+        )
+        self.lock = threading.RLock()
+        self.read_only_because = why_read_only(self.session)
+        self.read_only = bool(self.read_only_because)
+        self.rollbacks = 0
+
+    def reading(self) -> _Reading:
+        """Run a block on one consistent view; inside a transaction of this thread it is that one's view."""
+        return _Reading(self)
+
+    def read(self, work: Callable[[Session], _Result]) -> _Result:
+        """Return what `work` reads from one consistent view."""
+        with _Reading(self) as session:
+            return work(session)
+
+    def write(
+        self,
+        work: Callable[[Session], _Result],
+        *namespaces: str,
+        durable: bool = True,
+        patience: float | None = None,
+    ) -> _Result:
+        """Return what `work` returns, done as one transaction; writers of a file wait for each other."""
+        with self.lock:
+            if durable and patience is None:
+                with one.writing(self.session, self.path):
+                    return work(self.session)
+            with translated(self.path), self._lightly(patience), one.writing(self.session, self.path):
+                return work(self.session)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Make everything that is written in the block one transaction: all of it happens, or nothing.
+
+        The block holds the database: in this process others wait for its end, elsewhere those who write.
+        """
+        with self.lock:
+            before = self.session.total_changes
+            try:
+                with one.together(self.session, self.path):
+                    yield
+            except BaseException:
+                if self.session.total_changes != before:
+                    self.rollbacks += 1
+                raise
+
+    def tried(self, work: Callable[[], _Result]) -> _Result:
+        """Return what `work` returns: between a process and its file nothing is lost."""
+        return work()
+
+    def relaxed(self, work: Callable[[], _Result], *, fresh: bool = False) -> tuple[_Result, str]:
+        """Return what `work` reads; a file has no replica, so it is always as new as can be."""
+        return work(), ""
+
+    @contextmanager
+    def guarded(self, guard: Callable[[Session], object]) -> Iterator[None]:
+        """Run `guard` first in every transaction in which this thread writes in the block; it may refuse."""
+        with one.guarded(self.session, guard):
+            yield
+
+    def written(self) -> int:
+        """Return a number that moves when another process has written since it was last asked for."""
+        with self.lock, translated(self.path):
+            return int(self.session.execute("PRAGMA data_version").fetchone()[0])
+
+    def backup(self, target: str | Path) -> None:
+        """Copy the database to `target` while others go on reading and writing."""
+        with self.lock:
+            back_up(self.session, self.path, Path(target))
+
+    def vacuum(self) -> None:
+        """Write the file anew: give back the space of what was removed, and erase every trace of it."""
+        refuse_to_write(self.path, self.read_only_because)
+        with self.lock, translated(self.path):
+            erase(self.session, self.path)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        with self.lock:
+            self.session.close()
+
+    def _note(self, migration: Migration) -> None:
+        self.migration = migration
+
+    @contextmanager
+    def _lightly(self, patience: float | None) -> Iterator[None]:
+        """Do without waiting for the disk, and wait for other writers so many seconds, or as usual.
+
+        A power cut may then lose the last of what is written here; the file stays whole either way. As a part
+        of a larger transaction it is written as that is.
+        """
+        session = self.session
+        if session.in_transaction:
+            yield
+            return
+        (before,) = session.execute("PRAGMA synchronous").fetchone()
+        (timeout,) = session.execute("PRAGMA busy_timeout").fetchone()
+        session.execute("PRAGMA synchronous = NORMAL")
+        if patience is not None:
+            session.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
+        try:
+            yield
+        finally:
+            session.execute(f"PRAGMA busy_timeout = {timeout}")
+            session.execute(f"PRAGMA synchronous = {before}")
+
+
+class _Reading:
+    """What :meth:`SqliteDatabase.reading` returns; a class, since every recall enters it."""
+
+    __slots__ = ("_database", "_look")
+
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database = database
+        self._look = one.reading(database.session, database.path)
+
+    def __enter__(self) -> SqliteSession:
+        self._database.lock.acquire()
+        try:
+            self._look.__enter__()
+        except BaseException:
+            self._database.lock.release()
+            raise
+        return self._database.session
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._look.__exit__(kind, error, trace)
+        finally:
+            self._database.lock.release()
