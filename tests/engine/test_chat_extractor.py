@@ -115,6 +115,13 @@ def test_texts_go_in_batches_once_each_and_blank_ones_stay_here(model: Model) ->
     assert [len(extraction.mentions) for extraction in read_texts] == [1, 0, 1, 1, 0, 1]
 
 
+def test_nothing_is_kept_unless_asked_for(model: Model) -> None:
+    """Who writes to another namespace could tell by the time it takes what this one holds."""
+    extractor = reader(model)
+    assert extractor.extract(["Ada"]) == extractor.extract(["Ada"])
+    assert len(model.asked) == 2
+
+
 def test_answers_are_kept_by_model_and_text(model: Model) -> None:
     cache: dict[str, str] = {}
     first = reader(model, cache=cache).extract(["so Ada met Ben."])

@@ -15,6 +15,8 @@ from memorata.model.errors import EmbedderError, MissingExtra
 from memorata.store.port import Entry
 from memorata.store.sqlite.store import SqliteStore
 
+WHOSE = "default"
+
 
 class Counting(LexicalEmbedder):
     """An embedder that counts what it is asked, and can be told to fail."""
@@ -48,9 +50,9 @@ def embedder(store: SqliteStore) -> Counting:
 def test_a_text_the_store_knows_is_not_embedded_again(store: SqliteStore, embedder: Counting) -> None:
     meaning = Meaning(embedder, store)
     now = datetime(2026, 5, 7, tzinfo=UTC)
-    [(digest, rows)] = meaning.of_documents(["tea"])
+    [(digest, rows)] = meaning.of_documents(["tea"], [WHOSE])
     store.add([Entry(Memory(id="m1", content="tea", created_at=now), {}, rows, digest)])
-    again = meaning.of_documents(["tea", "coffee", "coffee"])
+    again = meaning.of_documents(["tea", "coffee", "coffee"], [WHOSE] * 3)
     assert embedder.asked == ["tea", "coffee"]
     assert rows is not None
     assert again[0][1] is not None
@@ -58,13 +60,31 @@ def test_a_text_the_store_knows_is_not_embedded_again(store: SqliteStore, embedd
     assert again[1][0] == again[2][0]
 
 
+def test_what_another_namespace_holds_saves_no_time(store: SqliteStore, embedder: Counting) -> None:
+    """Whoever may write could tell by the time it takes which texts others hold."""
+    meaning = Meaning(embedder, store)
+    now = datetime(2026, 5, 7, tzinfo=UTC)
+    [(digest, rows)] = meaning.of_documents(["the code is 4711"], ["victim"])
+    victim = Memory(id="m1", content="the code is 4711", created_at=now, namespace="victim")
+    store.add([Entry(victim, {}, rows, digest)])
+    embedder.asked.clear()
+    [(_, again)] = meaning.of_documents(["the code is 4711"], ["attacker"])
+    assert embedder.asked == ["the code is 4711"]
+    np.testing.assert_array_equal(again, rows)
+    # Not even in one batch with the namespace that holds it.
+    meaning.of_documents(["the code is 4711"] * 2, ["victim", "attacker"])
+    assert embedder.asked == ["the code is 4711"] * 2
+    meaning.of_documents(["the code is 4711"], ["victim"])
+    assert embedder.asked == ["the code is 4711"] * 2
+
+
 def test_a_failure_leaves_them_waiting_and_is_logged(
     store: SqliteStore, embedder: Counting, caplog: pytest.LogCaptureFixture
 ) -> None:
     embedder.fails = True
     with caplog.at_level(logging.WARNING):
-        [(digest, rows)] = Meaning(embedder, store).of_documents(["tea"])
-        Meaning(embedder, store).of_documents(["tea", "coffee"])
+        [(digest, rows)] = Meaning(embedder, store).of_documents(["tea"], [WHOSE])
+        Meaning(embedder, store).of_documents(["tea", "coffee"], [WHOSE] * 2)
     assert (len(digest), rows) == (16, None)
     assert "1 memory is stored without vectors for now: it is down" in caplog.text
     assert "2 memories are stored without vectors for now: it is down" in caplog.text
@@ -87,7 +107,7 @@ def test_an_embedder_that_gives_something_else_than_it_promises_fails(
     meaning = Meaning(embedder, store)
     with pytest.raises(EmbedderError, match=says):
         meaning.computed(["tea"])
-    assert meaning.of_documents(["tea"])[0][1] is None
+    assert meaning.of_documents(["tea"], [WHOSE])[0][1] is None
 
 
 def test_a_package_that_does_not_load_is_a_failure_too(
@@ -99,7 +119,7 @@ def test_a_package_that_does_not_load_is_a_failure_too(
     for name in ("embed_passages", "embed_query"):
         monkeypatch.setattr(embedder, name, missing)
     meaning = Meaning(embedder, store)
-    assert meaning.of_documents(["tea"])[0][1] is None
+    assert meaning.of_documents(["tea"], [WHOSE])[0][1] is None
     vector, wrong = meaning.of_question("tea", None)
     assert vector is None
     assert "words only: A neural model needs a package" in wrong
@@ -160,7 +180,7 @@ def test_an_embedder_that_breaks_its_promise_leaves_words(
 
 def test_without_an_embedder(store: SqliteStore) -> None:
     meaning = Meaning(None, store)
-    assert meaning.of_documents(["tea"])[0][1] is None
+    assert meaning.of_documents(["tea"], [WHOSE])[0][1] is None
     for vector in (None, np.ones(3, np.float32)):
         assert meaning.of_question("tea", vector) == (None, "no embedder: words only")
     assert meaning.threshold == 0.0

@@ -68,7 +68,8 @@ def ahead_of(meaning: Meaning, memories: Sequence[Memory]) -> Iterator[None]:
     """Embed memories that will be written in the block, in this thread, before it begins."""
     from memorata.engine.words import embedded_text
 
-    before = _AHEAD.set(dict(meaning.of_documents([embedded_text(memory) for memory in memories])))
+    texts = [embedded_text(memory) for memory in memories]
+    before = _AHEAD.set(dict(meaning.of_documents(texts, [memory.namespace for memory in memories])))
     try:
         yield
     finally:

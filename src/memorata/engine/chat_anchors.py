@@ -45,7 +45,6 @@ HASTY: Final = {"timeout": 5.0, "attempts": 2}
 
 _LOG: Final = logging.getLogger(__name__)
 _LONGEST: Final = 2_000
-_KEPT: Final = 4_096
 _ALONE: Final = 30.0
 """Seconds for which a service that is away is not asked."""
 _DAY: Final = timedelta(days=1)
@@ -66,7 +65,8 @@ class ChatAnchors:
         Reads a question where the model cannot; the rules, if none is given.
     cache
         Where answers are kept by the hash of model, prompt, day and question: any mapping from text to text.
-        Failures are not kept. The last few thousand are kept in memory, if none is given.
+        Failures are not kept. Nothing is kept if none is given: a cache serves all namespaces, and where
+        tenants share an engine, the time that an answer takes would tell what others asked.
     patience
         Time limits and retries; five seconds and two attempts, if none is given.
     clock
@@ -97,7 +97,6 @@ class ChatAnchors:
         if cache is not None and not isinstance(cache, MutableMapping):
             raise InvalidArgument("cache", cache, "a mapping that can be written to")
         self._cache = cache
-        self._own: dict[str, str] = {}
         self._clock = clock or self._service.patience.clock
         self._away: tuple[float, str] | None = None
 
@@ -132,13 +131,12 @@ class ChatAnchors:
             return kept.expression
         said = self._ask(text, now)
         found = expression(said, text, now)
-        if self._cache is None and len(self._own) >= _KEPT:
-            self._own.clear()
-        self._answers[key] = json.dumps(said)
+        if self._cache is not None:
+            self._cache[key] = json.dumps(said)
         return found
 
     def _kept(self, key: str, text: str, now: datetime) -> AnchorReading | None:
-        kept = self._answers.get(key)
+        kept = None if self._cache is None else self._cache.get(key)
         if kept is None:
             return None
         try:
@@ -158,10 +156,6 @@ class ChatAnchors:
             raise
         self._away = None
         return said_json(answer)
-
-    @property
-    def _answers(self) -> MutableMapping[str, str]:
-        return self._own if self._cache is None else self._cache
 
     def _key(self, text: str, now: datetime) -> str:
         asked = f"{self.name}\0{now.date().isoformat()}\0{text}"

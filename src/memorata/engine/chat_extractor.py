@@ -51,7 +51,8 @@ class ChatExtractor:
         The most characters of a text that are asked about at once; a longer text is asked about in pieces.
     cache
         Where answers are kept by the hash of model, prompt and text: any mapping from text to text. Failures
-        are not kept.
+        are not kept. Nothing is kept if none is given: a cache serves all namespaces, and where tenants share
+        an engine, the time that an answer takes would tell what others hold.
     patience
         Time limits and retries.
     """
@@ -72,7 +73,7 @@ class ChatExtractor:
         self._longest = checks.whole("longest", longest, 16)
         if cache is not None and not isinstance(cache, MutableMapping):
             raise InvalidArgument("cache", cache, "a mapping that can be written to")
-        self._cache: MutableMapping[str, str] = {} if cache is None else cache
+        self._cache = cache
 
     @property
     def name(self) -> str:
@@ -131,14 +132,15 @@ class ChatExtractor:
             else:
                 for piece, reading in zip(batch, answers, strict=True):
                     read[piece] = reading
-                    self._cache[self._key(piece)] = reading.dumped()
+                    if self._cache is not None:
+                        self._cache[self._key(piece)] = reading.dumped()
         return failures
 
     def _answers(self, batch: Sequence[str]) -> list[Reading]:
         return readings(self._service.ask_about(PROMPT, batch), len(batch))
 
     def _kept(self, piece: str) -> Reading | None:
-        kept = self._cache.get(self._key(piece))
+        kept = None if self._cache is None else self._cache.get(self._key(piece))
         if kept is None:
             return None
         try:

@@ -20,7 +20,7 @@ from typing import Final, TypeVar
 
 from memorata._frozen import frozen
 from memorata.engine.engine import Engine
-from memorata.engine.meaning import address
+from memorata.engine.meaning import address, cached_vectors
 from memorata.engine.words import embedded_text, words_of
 from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument
@@ -138,11 +138,11 @@ def _pass(source: Engine, target: Store, progress: Callable[[int], None]) -> tup
 
 
 def _entries(source: Engine, memories: list[Memory]) -> list[Entry]:
-    digests = [address(embedded_text(memory)) for memory in memories]
-    vectors = source.store.cached_vectors(digests)
+    wanted = [(memory.namespace, address(embedded_text(memory))) for memory in memories]
+    vectors = cached_vectors(source.store, wanted)
     return [
-        Entry(memory, words_of(memory, source.analyser), vectors.get(digest), digest)
-        for memory, digest in zip(memories, digests, strict=True)
+        Entry(memory, words_of(memory, source.analyser), vectors.get(key), key[1])
+        for memory, key in zip(memories, wanted, strict=True)
     ]
 
 

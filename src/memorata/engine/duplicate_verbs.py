@@ -125,7 +125,7 @@ class DuplicateVerbs(ABC):
         memories = [memory for memory in current if not is_turn(memory)]
         progress("reading memories", len(memories), len(memories))
         digests = [address(embedded_text(memory)) for memory in memories]
-        known = self.store.cached_vectors(digests) if self.embedder is not None else {}
+        known = self.store.cached_vectors(path, digests) if self.embedder is not None else {}
         found = search.run(memories, [known.get(digest) for digest in digests], progress)
         return replace(found, turns=len(current) - len(memories))
 

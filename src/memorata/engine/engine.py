@@ -368,7 +368,8 @@ class Engine(
         return self._repairing.run(sorted({draft.namespace for draft in drafts}), take)
 
     def _entries(self, drafts: Sequence[Memory]) -> _Entries:
-        vectors = self._meaning().of_documents([embedded_text(draft) for draft in drafts])
+        texts = [embedded_text(draft) for draft in drafts]
+        vectors = self._meaning().of_documents(texts, [draft.namespace for draft in drafts])
         name = self.embedder.name if self.embedder is not None else ""
         entries = []
         for draft, (digest, rows) in zip(drafts, vectors, strict=True):

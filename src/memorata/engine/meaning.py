@@ -36,23 +36,32 @@ class Meaning:
     store: Store
     absence: str = ""
 
-    def of_documents(self, texts: Sequence[str]) -> list[tuple[bytes, Floats | None]]:
-        """Return the address and the vectors of each text; None where they have to wait."""
+    def of_documents(
+        self, texts: Sequence[str], namespaces: Sequence[str]
+    ) -> list[tuple[bytes, Floats | None]]:
+        """Return the address and the vectors of each text; None where they have to wait.
+
+        A text that its own namespace holds is not embedded again. What another holds does not count: the time
+        that is saved would tell.
+        """
         digests = [address(text) for text in texts]
         if self.embedder is None:
             return [(digest, None) for digest in digests]
         early = ahead()
-        known: dict[bytes, Floats | None] = {digest: early[digest] for digest in digests if digest in early}
-        known |= self.store.cached_vectors([digest for digest in digests if digest not in known])
-        new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
+        wanted = list(zip(namespaces, digests, strict=True))
+        known: dict[tuple[str, bytes], Floats | None] = {
+            key: early[key[1]] for key in wanted if key[1] in early
+        }
+        known |= cached_vectors(self.store, [key for key in wanted if key not in known])
+        new = {key[1]: text for key, text in zip(wanted, texts, strict=True) if key not in known}
         try:
             rows = self.computed(list(new.values()))
         except _FAILURES as error:
             stored = "1 memory is" if len(new) == 1 else f"{len(new):,} memories are"
             _LOG.warning("%s stored without vectors for now: %s", stored, error)
-            return [(digest, known.get(digest)) for digest in digests]
+            return [(key[1], known.get(key)) for key in wanted]
         fresh = dict(zip(new, rows, strict=True))
-        return [(digest, known.get(digest, fresh.get(digest))) for digest in digests]
+        return [(key[1], known[key] if key in known else fresh[key[1]]) for key in wanted]
 
     def computed(self, texts: Sequence[str]) -> list[Floats]:
         """Return the vectors of texts, one row per passage, as the embedder computes them.
@@ -127,6 +136,18 @@ class Meaning:
     def threshold(self) -> float:
         """The cosine above which texts are likelier related than not."""
         return self.embedder.similarity_threshold if self.embedder is not None else 0.0
+
+
+def cached_vectors(store: Store, wanted: Sequence[tuple[str, bytes]]) -> dict[tuple[str, bytes], Floats]:
+    """Return the vectors that a store has of texts, by namespace and address; each from its own namespace."""
+    by_namespace: dict[str, list[bytes]] = {}
+    for namespace, digest in wanted:
+        by_namespace.setdefault(namespace, []).append(digest)
+    return {
+        (namespace, digest): rows
+        for namespace, digests in by_namespace.items()
+        for digest, rows in store.cached_vectors(namespace, digests).items()
+    }
 
 
 def address(text: str) -> bytes:

@@ -25,7 +25,7 @@ from memorata.embed.port import Embedder
 from memorata.engine.absence import Returning
 from memorata.engine.known_services import DIMENSION, Service
 from memorata.engine.leasing import Held, Leasing
-from memorata.engine.meaning import Meaning, address
+from memorata.engine.meaning import Meaning, address, cached_vectors
 from memorata.engine.repairing import Repairing
 from memorata.engine.words import embedded_text
 from memorata.model import checks
@@ -323,13 +323,13 @@ class ReembeddingVerbs(Returning, ABC):
 
     def _write(self, memories: tuple[Memory, ...]) -> int:
         texts = [embedded_text(memory) for memory in memories]
-        digests = [address(text) for text in texts]
-        known = self.store.cached_vectors(digests)
-        new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in known}
-        known |= dict(zip(new, self._meaning().computed(list(new.values())), strict=True))
+        wanted = [(memory.namespace, address(text)) for memory, text in zip(memories, texts, strict=True)]
+        known = cached_vectors(self.store, wanted)
+        new = {key[1]: text for key, text in zip(wanted, texts, strict=True) if key not in known}
+        fresh = dict(zip(new, self._meaning().computed(list(new.values())), strict=True))
         given = [
-            Embedded(memory.namespace, memory.id, known[digest], digest)
-            for memory, digest in zip(memories, digests, strict=True)
+            Embedded(memory.namespace, memory.id, known[key] if key in known else fresh[key[1]], key[1])
+            for memory, key in zip(memories, wanted, strict=True)
         ]
         paths = sorted({memory.namespace for memory in memories})
         return self._repairing.run(paths, lambda: self.store.put_vectors(given))

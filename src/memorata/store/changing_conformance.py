@@ -156,7 +156,7 @@ class ChangingConformance:
         assert recalled(store) == (["b"], ["b"])
         assert store.namespaces() == {HERE: 1}
         assert [memory.id for memory in store.export(HERE)] == ["b"]
-        assert store.cached_vectors([b"digest of secret tea"]) == {}
+        assert store.cached_vectors(HERE, [b"digest of secret tea"]) == {}
         assert all(change.memory_id != "secret-id" for change in store.changes(0, 100))
         assert store.changes(0, 2**70) == store.changes(0, 100)
         assert store.changes(2**70, 100) == []

@@ -67,7 +67,7 @@ class EmbeddingConformance:
             assert view.pending == 1
         [known] = store.get(_HERE, ["a"])
         assert (known.embedder, known.version) == ("new", 2)
-        assert store.cached_vectors([b"newa"])[b"newa"].tolist() == [[0, 0, 1]]
+        assert store.cached_vectors(_HERE, [b"newa"])[b"newa"].tolist() == [[0, 0, 1]]
         store.use_embedder("old", 2)
         with store.view(_HERE, _NOW) as view:
             assert view.nearest(_row(1, 0)[0], 10).scores.tolist() == [1.0, 0.0]
@@ -80,7 +80,7 @@ class EmbeddingConformance:
         store.put_vectors([_embedded("b", _HERE, _row(1, 0))])
         several = [_embedded(id_, _HERE, _row(0, 1)) for id_ in ("a", "b", "c")]
         assert store.put_vectors(several) == 1
-        assert store.cached_vectors([b"newb"])[b"newb"].tolist() == [[1, 0]]
+        assert store.cached_vectors(_HERE, [b"newb"])[b"newb"].tolist() == [[1, 0]]
         assert store.count_waiting() == 0
 
     def test_vectors_of_the_wrong_size_change_nothing(self, store: Store) -> None:

@@ -65,7 +65,7 @@ class MeaningConformance:
             assert view.nearest(direction(1)[0], 10).slots.size == 0
             assert view.pending == 1
             assert found_ids(view, view.lexical(query("tea"), 10)) == ["a"]
-        assert store.cached_vectors([b"digest of tea"]) == {}
+        assert store.cached_vectors(HERE, [b"digest of tea"]) == {}
         store.add([entry("b", "tea", direction(1))])
         with store.view(HERE, NOW) as view:
             assert found_ids(view, view.nearest(direction(1)[0], 10)) == ["b"]
@@ -75,9 +75,16 @@ class MeaningConformance:
             assert view.pending == 1
 
     def test_vectors_are_found_by_the_address_of_their_text(self, store: Store) -> None:
-        """Check the cache, which crosses namespaces because equal texts have equal vectors."""
+        """Check the cache, which never crosses namespaces: the time that is saved would tell of others."""
         store.use_embedder(EMBEDDER, DIMENSION)
         both = np.concatenate([direction(1), direction(0, 1)])
         store.add([entry("a", "tea", both, namespace=THERE)])
-        known = store.cached_vectors([b"digest of tea", b"digest of milk"])
+        asked = [b"digest of tea", b"digest of milk"]
+        known = store.cached_vectors(THERE, asked)
         assert {digest: rows.tolist() for digest, rows in known.items()} == {b"digest of tea": both.tolist()}
+        store.add([entry("b", "milk", direction(1))])
+        for digests in (asked, asked[:1]):
+            assert b"digest of tea" not in store.cached_vectors(HERE, digests)
+            assert store.cached_vectors("nobody", digests) == {}
+        assert list(store.cached_vectors(HERE, asked)) == [b"digest of milk"]
+        assert list(store.cached_vectors(THERE, asked)) == [b"digest of tea"]

@@ -31,8 +31,12 @@ class VectorStore(Protocol):
         """Return how long the vectors of an embedder are, as recorded; None for one that was never used."""
         ...
 
-    def cached_vectors(self, digests: Sequence[bytes]) -> dict[bytes, Floats]:
-        """Return the vectors that texts with these addresses have from the current embedder."""
+    def cached_vectors(self, namespace: str, digests: Sequence[bytes]) -> dict[bytes, Floats]:
+        """Return the vectors that texts of a namespace with these addresses have from the current embedder.
+
+        Of that namespace alone: otherwise who may write in one could tell by the time it takes what others
+        hold.
+        """
         ...
 
     def waiting(self, limit: int, cursor: str | None = None) -> Page:

@@ -93,4 +93,4 @@ def test_without_an_embedder_there_is_nothing_to_wait_for(store: PostgresStore) 
 
 def test_equal_texts_of_two_namespaces_have_one_vector(waiting: PostgresStore) -> None:
     waiting.add([entry("d", "tea", direction(1)), entry("y", "tea", direction(1), namespace=THERE)])
-    assert waiting.cached_vectors([b"digest of tea"])[b"digest of tea"].shape == (1, DIMENSION)
+    assert waiting.cached_vectors(HERE, [b"digest of tea"])[b"digest of tea"].shape == (1, DIMENSION)

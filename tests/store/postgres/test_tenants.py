@@ -125,7 +125,7 @@ def test_what_is_about_everybody_is_about_oneself(alice: PostgresStore) -> None:
     assert alice.statistics()["memories"] == 8
     assert alice.setting("analyser") == "plain"
     digest = f"digest of {SECRET} 0".encode()
-    assert list(alice.cached_vectors([digest])) == [digest]
+    assert list(alice.cached_vectors(HERE, [digest])) == [digest]
     assert alice.count_waiting() == 0
     with alice.view(HERE, NOW) as view:
         assert view.lexical(LexicalQuery({"bob": 1.0}, {"content": 1.0}), 10).slots.size == 3

@@ -13,11 +13,13 @@ import pytest
 import memorata
 from memorata.dedupe.fingerprint import fingerprint
 from memorata.embed import LexicalEmbedder
+from memorata.engine.meaning import address
 from memorata.model import Source
 from memorata.model.errors import InvalidArgument
+from memorata.store.limits import NAMESPACES
 from memorata.store.repeats import Repeat
 from memorata.store.sqlite import addresses
-from memorata.store.sqlite.hashes import fingerprint_key
+from memorata.store.sqlite.hashes import fingerprint_key, fingerprint_keys
 from memorata.store.sqlite.schema import ADDRESSED
 from memorata.store.sqlite.store import SqliteStore
 
@@ -244,11 +246,35 @@ def test_a_file_of_the_schema_before_gets_its_addresses(tmp_path: Path) -> None:
         connection.execute("DROP INDEX vectors_by_embedder")
         connection.execute("CREATE INDEX memories_by_fingerprint ON memories (fingerprint)")
         connection.execute("CREATE INDEX vectors_by_digest ON vectors (digest, embedder)")
-        connection.execute(f"PRAGMA user_version = {ADDRESSED - 1}")
+        connection.execute(f"PRAGMA user_version = {ADDRESSED - 2}")
     with opened(path) as memory:
         assert memory.check() == []
         assert said_before(memory, "note 299")
         assert np.sum(sizes(memory)) == 600
+
+
+def test_a_file_whose_vectors_were_found_across_namespaces_gets_other_hashes(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    digest = address("the code is 4711")
+    with opened(path) as memory:
+        memory.remember("something else", namespace="attacker")
+        memory.remember_many([f"note {number}" for number in range(300)])
+        memory.remember("the code is 4711", namespace="victim")
+        connection = connection_of(memory)
+        rows = connection.execute("SELECT number, digest FROM vectors").fetchall()
+        # As schema 14 had it: the same hash wherever a text was embedded.
+        connection.execute("DELETE FROM new_addresses")
+        connection.execute("DELETE FROM address_runs")
+        keys = fingerprint_keys(NAMESPACES + 1, [each.hex() for _, each in rows])
+        numbers = np.array([number for number, _ in rows], np.int64)
+        addresses.add(connection, keys, numbers, together=True)
+        connection.execute(f"PRAGMA user_version = {ADDRESSED - 1}")
+    with opened(path) as memory:
+        assert memory.check() == []
+        assert said_before(memory, "note 299")
+        assert list(memory.store.cached_vectors("victim", [digest])) == [digest]
+        assert memory.store.cached_vectors("attacker", [digest]) == {}
+        assert memory.store.cached_vectors("attacker", [digest, b"another"]) == {}
 
 
 @pytest.mark.parametrize(

@@ -31,13 +31,21 @@ def test_what_is_no_fingerprint_of_ours_has_a_hash_all_the_same(foreign: str) ->
     ]
 
 
-@given(st.integers(1, 127), st.lists(st.binary(max_size=20), max_size=6))
-def test_an_address_has_one_hash_alone_and_among_others(number: int, several: list[bytes]) -> None:
-    assert digest_keys(number, several).tolist() == [digest_key(number, each) for each in several]
-    each_its_own = digest_keys(np.arange(len(several)), several).tolist()
-    assert each_its_own == [digest_key(at, each) for at, each in enumerate(several)]
+@given(st.integers(1, 127), NAMESPACES, st.lists(st.binary(max_size=20), max_size=6))
+def test_an_address_has_one_hash_alone_and_among_others(
+    number: int, whose: int, several: list[bytes]
+) -> None:
+    assert digest_keys(number, whose, several).tolist() == [
+        digest_key(number, whose, each) for each in several
+    ]
+    numbers = np.arange(1, len(several) + 1)
+    each_its_own = digest_keys(numbers, 2 * numbers, several).tolist()
+    assert each_its_own == [digest_key(at, 2 * at, each) for at, each in enumerate(several, 1)]
 
 
 @given(NAMESPACES, NAMESPACES, FINGERPRINTS)
 def test_the_same_words_in_two_namespaces_have_two_hashes(one: int, other: int, given_: str) -> None:
     assert (fingerprint_key(one, given_) == fingerprint_key(other, given_)) == (one == other)
+    digest = given_.encode("utf-8", "surrogatepass")
+    assert (digest_key(3, one, digest) == digest_key(3, other, digest)) == (one == other)
+    assert digest_key(1, one, digest) != digest_key(2, one, digest)

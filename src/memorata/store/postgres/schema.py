@@ -160,5 +160,11 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     -- loser held is told by its own row now: ended is for older servers, and goes in a later release.
     ALTER TABLE repeats ADD COLUMN gained TEXT COLLATE "C";
     """,
+    """
+    -- Vectors are found by what was embedded within one namespace: another's rows cost no time, and so tell
+    -- nothing.
+    DROP INDEX vectors_by_digest;
+    CREATE INDEX vectors_by_digest ON vectors (namespace, digest, embedder);
+    """,
 )
 """What each of them does, in SQL; the number of a migration is its place here, from 1."""

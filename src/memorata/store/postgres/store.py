@@ -244,17 +244,18 @@ class PostgresStore(
         with self._database.reading() as connection:
             yield PostgresView(connection, namespace, self._embedder, now, as_of, filter, true_at)
 
-    def cached_vectors(self, digests: Sequence[bytes]) -> dict[bytes, Floats]:
-        """Return the vectors that texts with these addresses have from the current embedder."""
+    def cached_vectors(self, namespace: str, digests: Sequence[bytes]) -> dict[bytes, Floats]:
+        """Return the vectors of the current embedder that a namespace has of texts with these addresses."""
         embedder = self._embedder
-        if embedder is None:
+        if embedder is None or not digests:
             return {}
 
         def read(connection: Server) -> dict[bytes, Floats]:
             rows = connection.execute(
                 "SELECT DISTINCT ON (digest, passage) digest, embedding FROM vectors "
-                "WHERE embedder = %s AND digest = ANY (%s) ORDER BY digest, passage",
-                (embedder[0], list(digests)),
+                "WHERE namespace = (SELECT number FROM namespaces WHERE path = %s) AND embedder = %s "
+                "AND digest = ANY (%s) ORDER BY digest, passage",
+                (namespace, embedder[0], list(digests)),
                 binary=True,
             )
             found: dict[bytes, list[Floats]] = {}

@@ -189,9 +189,8 @@ def everything(connection: sqlite3.Connection) -> Iterator[Addresses]:
     embedded = connection.execute("SELECT number, CAST(digest AS BLOB) FROM vectors ORDER BY number")
     while rows := embedded.fetchmany(_BLOCK):
         places = np.array([number for number, _ in rows], np.int64)
-        yield Addresses.of(
-            digest_keys(places // (SLOTS * NAMESPACES), [digest for _, digest in rows]), places
-        )
+        embedders, namespaces = np.divmod(places // SLOTS, NAMESPACES)
+        yield Addresses.of(digest_keys(embedders, namespaces, [digest for _, digest in rows]), places)
 
 
 def problems(connection: sqlite3.Connection) -> Iterator[str]:

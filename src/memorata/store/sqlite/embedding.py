@@ -117,10 +117,13 @@ class EmbeddingStore:
                 if slots:
                     self._tell(path, slots)
                     written += len(slots)
+            places = np.array([place for _, place in placed], np.int64)
             addresses.add(
                 self._connection,
-                hashes.digest_keys(self._number(), [digest for digest, _ in placed]),
-                np.array([place for _, place in placed], np.int64),
+                hashes.digest_keys(
+                    self._number(), places // SLOTS % NAMESPACES, [digest for digest, _ in placed]
+                ),
+                places,
             )
         return written
 

@@ -1,7 +1,8 @@
 """The hashes that memories and vectors are looked up by: whole numbers, as SQLite and numpy keep them.
 
 A memory's is taken from the fingerprint of its text, a vector's from the address of what was embedded; both
-are hashes already, of which the first eight bytes will do.
+are hashes already, of which the first eight bytes will do. Both are mixed with the namespace: who looks for a
+text in one does the same work whether or not another has it, and so learns nothing about that one.
 """
 
 from __future__ import annotations
@@ -48,29 +49,33 @@ def fingerprint_key(namespace: int, fingerprint: str) -> int:
     return _mixed(namespace, _first_bytes(fingerprint))
 
 
-def digest_key(embedder: int, digest: bytes) -> int:
+def digest_key(embedder: int, namespace: int, digest: bytes) -> int:
     """Return the hash of one address, as :func:`digest_keys` does of many.
 
     Examples
     --------
-    >>> [digest_key(3, b"sixteen bytes in")] == digest_keys(3, [b"sixteen bytes in"]).tolist()
+    >>> [digest_key(3, 5, b"sixteen bytes in")] == digest_keys(3, 5, [b"sixteen bytes in"]).tolist()
     True
     """
-    return _mixed(NAMESPACES + embedder, digest[:8] if len(digest) >= 8 else _eight_bytes(digest))
+    return _mixed(embedder * NAMESPACES + namespace, digest[:8] if len(digest) >= 8 else _eight_bytes(digest))
 
 
-def digest_keys(embedders: int | npt.NDArray[np.int64], digests: Sequence[bytes]) -> Keys:
-    """Return the hashes of the addresses of texts that an embedder read, or one each.
+def digest_keys(
+    embedders: int | npt.NDArray[np.int64],
+    namespaces: int | npt.NDArray[np.int64],
+    digests: Sequence[bytes],
+) -> Keys:
+    """Return the hashes of the addresses of texts that an embedder read for a namespace, or one each.
 
     Examples
     --------
-    >>> one, other = digest_keys(3, [bytes(16), bytes([0, 0, 0, 0, 0, 0, 0, 1])]).tolist()
+    >>> one, other = digest_keys(3, 5, [bytes(16), bytes([0, 0, 0, 0, 0, 0, 0, 1])]).tolist()
     >>> one ^ other
     1
     """
     cut = b"".join([digest[:8] if len(digest) >= 8 else _eight_bytes(digest) for digest in digests])
-    # A text and what was embedded of it often have one hash; they are looked up apart.
-    return _all_mixed(NAMESPACES + embedders, cut)
+    # A text and what was embedded of it often have one hash; an embedder's number, from 1, keeps them apart.
+    return _all_mixed(embedders * NAMESPACES + namespaces, cut)
 
 
 def _first_bytes(fingerprint: str) -> bytes:

@@ -49,19 +49,18 @@ class AddressStore:
                 self._make_addresses_anew(error)
                 return self.same(namespace, fingerprints, now)
 
-    def cached_vectors(self, digests: Sequence[bytes]) -> dict[bytes, Floats]:
-        """Return the vectors that texts with these addresses have from the current embedder."""
+    def cached_vectors(self, namespace: str, digests: Sequence[bytes]) -> dict[bytes, Floats]:
+        """Return the vectors of the current embedder that a namespace has of texts with these addresses."""
         if self._embedder is None or not digests:
             return {}
-        number, dimension = self._embedder
         with self._lock:
             try:
                 # The vectors of a text never change, so several statements need no common view.
                 with translated(self.path):
-                    return self._cached_vectors(number, dimension, digests)
+                    return self._cached_vectors(namespace, self._embedder, digests)
             except IndexCorrupt as error:
                 self._make_addresses_anew(error)
-                return self._cached_vectors(number, dimension, digests)
+                return self._cached_vectors(namespace, self._embedder, digests)
 
     def _same(self, namespace: str, fingerprints: Sequence[str], now: datetime) -> dict[str, list[Memory]]:
         found: dict[str, list[Memory]] = {}
@@ -88,14 +87,21 @@ class AddressStore:
                     found.setdefault(each.fingerprint, []).append(each)
         return found
 
-    def _cached_vectors(self, number: int, dimension: int, digests: Sequence[bytes]) -> dict[bytes, Floats]:
+    def _cached_vectors(
+        self, namespace: str, embedder: tuple[int, int], digests: Sequence[bytes]
+    ) -> dict[bytes, Floats]:
+        number, dimension = embedder
         found: dict[bytes, Floats] = {}
+        whose = find_namespace(self._connection, namespace)
+        if whose is None:
+            return found
         if len(digests) == 1:
-            places = self._book.of_one(self._connection, hashes.digest_key(number, digests[0]))
+            key = hashes.digest_key(number, whose.number, digests[0])
+            places = self._book.of_one(self._connection, key)
         else:
-            keys = hashes.digest_keys(number, digests)
+            keys = hashes.digest_keys(number, whose.number, digests)
             places = self._book.found(self._connection, keys, _OF_ONE_TEXT).places.tolist()
-        own = [place for place in places if place // (SLOTS * NAMESPACES) == number]
+        own = [place for place in places if place // SLOTS == number * NAMESPACES + whose.number]
         wanted = frozenset(digests if own else ())
         for start in range(0, len(own), _AT_ONCE):
             some = own[start : start + _AT_ONCE]

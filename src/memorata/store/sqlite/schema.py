@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 APPLICATION_ID: Final = 0x52434C54  # "RCLT"
-ADDRESSED: Final = 14
+ADDRESSED: Final = 15
 """The migration after which addresses have to be made of what is there."""
 
 MIGRATIONS: Final[tuple[str, ...]] = (
@@ -436,5 +436,8 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     DROP INDEX memories_by_fingerprint;
     DROP INDEX vectors_by_digest;
     CREATE INDEX vectors_by_embedder ON vectors (embedder);
+    """,
+    """
+    -- The hashes that vectors are found by are those of one namespace (hashes.py): all are made anew.
     """,
 )

@@ -285,14 +285,14 @@ def _add_addresses(
         if not is_turn(entry.memory):
             found.append((hashes.fingerprint_key(number, entry.memory.fingerprint), said))
         if embedder is not None and entry.vectors is not None:
-            found.append((hashes.digest_key(embedder[0], entry.digest), embedded))
+            found.append((hashes.digest_key(embedder[0], number, entry.digest), embedded))
         addresses.add_few(connection, found)
         return
     plain = [at for at, entry in enumerate(batch) if not is_turn(entry.memory)]
     rows = [] if embedder is None else [at for at, entry in enumerate(batch) if entry.vectors is not None]
     keys = hashes.fingerprint_keys(number, [batch[at].memory.fingerprint for at in plain])
     digests = [batch[at].digest for at in rows]
-    keys = np.concatenate([keys, hashes.digest_keys(embedder[0] if embedder else 0, digests)])
+    keys = np.concatenate([keys, hashes.digest_keys(embedder[0] if embedder else 0, number, digests)])
     places = np.concatenate([said + np.array(plain, np.int64), embedded + np.array(rows, np.int64)])
     addresses.add(connection, keys, places, together=together)
 
