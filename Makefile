@@ -7,7 +7,7 @@ BENCH_ENV := $(VENV)/.installed-bench
 BROWSER := $(VENV)/.browser
 MODELS := $(VENV)/.models
 # A package that names its public things shows only those; its rooms are named here.
-DOCUMENTED := memorata memorata.aio $(addprefix memorata.,model text rank graph geo dedupe embed index store engine evaluate learn exchange http mcp web)
+DOCUMENTED := memorata memorata.aio $(addprefix memorata.,model text rank graph geo dedupe embed index store engine evaluate learn service http mcp web)
 export MEMORATA_MODELS := $(CURDIR)/$(VENV)/models
 
 .PHONY: help demo test serve lint typecheck bench docs clean

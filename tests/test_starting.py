@@ -24,7 +24,7 @@ OF_OTHER_VERBS = {
     "memorata.engine.graph_answers": "asking the graph",
     "memorata.engine.hearing": "remembering",
     "memorata.engine.summarising": "consolidating",
-    "memorata.exchange.formats": "importing",
+    "memorata.service.formats": "importing",
     "memorata.graph.summaries": "describing communities",
     "memorata.store.filters": "asking with a filter",
     "memorata.store.postgres.store": "opening a server",

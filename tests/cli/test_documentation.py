@@ -9,9 +9,9 @@ import pytest
 from typer.main import get_command
 
 from memorata.cli.app import app
-from memorata.cli.memory_json import FIELDS
 from memorata.cli.session import Given
 from memorata.engine.settings import Settings
+from memorata.service.codec import FIELDS
 
 Run = Callable[..., Any]
 

@@ -21,7 +21,7 @@ def test_an_experiment_from_its_start_to_its_end(cli: Run, tea: str) -> None:
     assert cli("experiment", "recall", "share", "ann", "green tea").out.split("\t")[1] == tea
     status = cli("experiment", "status", "share", "--json").json
     assert status["winner"] is None
-    assert status["measures"][variant]["questions"] == 2
+    assert status["recommendation"]["measures"][variant]["questions"] == 2
     assert "more are needed" in status["reason"]
     shown = cli("experiment", "status", "share", terminal=True)
     assert "clicked" in shown.out
@@ -39,7 +39,7 @@ def test_two_variants_in_one_list(cli: Run, tea: str) -> None:
     cli("experiment", "recall", "mixed", "ann", "green tea")
     status = cli("experiment", "status", "mixed", "--json").json
     assert status["preference"]["ties"] == 1
-    assert status["measures"] is None
+    assert status["recommendation"] is None
     assert cli("experiment", "status", "mixed").out.startswith("no decision yet: 'same' won 0 questions")
     assert cli("experiment", "recall", "mixed", "ann", "zzz").code in (0, 1)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memorata.cli.learning_output import plain, table, verdict_json
+from memorata.cli.learning_output import table, verdict_json
 from memorata.cli.session import Given, Session
 from memorata.evaluate.significance import Difference
 from memorata.learn.verdict import FoldResult, Verdict
@@ -14,10 +14,6 @@ def test_a_verdict_holds_nothing_that_json_cannot() -> None:
     found = verdict_json(verdict)
     assert found["gain"] == {"mean": 0.1, "low": None, "high": None, "p": None}
     assert found["folds"][0]["questions"] == 8
-
-
-def test_plain_keeps_what_is_plain() -> None:
-    assert plain({"a": [True, None, "x", 1, 0.5]}) == {"a": [True, None, "x", 1, 0.5]}
 
 
 def test_a_pipe_gets_tabs(capsys: object) -> None:

@@ -24,7 +24,7 @@ def test_a_relation_is_said_shown_and_taken_back(cli: Run, fleet: str) -> None:
     again = cli(
         "relate", "anna", "works_at", "bank", "--valid-from", "2026-05-07", "--weight", "3", "--json"
     ).json
-    assert (again["source"], again["weight"], again["valid_from"]) == (
+    assert (again["subject"], again["weight"], again["valid_from"]) == (
         "anna",
         3.0,
         "2026-05-07T00:00:00+00:00",
@@ -62,7 +62,7 @@ def test_one_entity_is_described_merged_and_shown(cli: Run, fleet: str) -> None:
             "merged": ["UAV-002"],
         }
     ]
-    assert [row["source"] for row in merged["relations"]] == ["Anna"]
+    assert [row["subject"] for row in merged["relations"]] == ["Anna"]
     assert "merged\tUAV-002" in cli("entities", "uav-002").lines
     undone = cli("entities", "UAV-002", "--undo-merge").lines
     assert undone == ["1\tthing\tUAV-002", "UAV-002 —belongs_to→ fleet-rescue"]

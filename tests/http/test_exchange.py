@@ -13,8 +13,9 @@ from memorata.engine.access import Gatekeeper
 from memorata.http import exchange
 from memorata.http.app import create_api
 from memorata.http.asked import as_lines
-from memorata.http.importing import Importer
 from memorata.http.limits import Limits
+from memorata.service.formats.record import Record
+from memorata.service.importer import Importer
 
 LINES = {"Content-Type": "application/x-ndjson"}
 
@@ -112,9 +113,9 @@ def test_long_lines_are_not_gathered_beyond_what_one_request_may_hold(
     taken: list[int] = []
     take = Importer.take
 
-    def noted(self: Importer, lines: Sequence[tuple[int, bytes]]) -> None:
-        taken.append(sum(len(line) for _, line in lines))
-        take(self, lines)
+    def noted(self: Importer, records: Sequence[Record]) -> None:
+        taken.append(sum(len(record.fields["content"]) for record in records))
+        take(self, records)
 
     monkeypatch.setattr(Importer, "take", noted)
     client = open_client(limits=Limits(body=10_000))

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from memorata.http.shapes import Known, MemoryGiven, MemoryShown, memory_json
+from memorata.http.shapes import Known, MemoryGiven, MemoryShown
 from memorata.model.memory import Memory, Source
 from memorata.model.place import Place
+from memorata.service.codec import memory_json
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 MEMORY = Memory(
@@ -25,7 +26,7 @@ MEMORY = Memory(
 
 def test_a_memory_is_shown_whole_and_as_described() -> None:
     shown = memory_json(MEMORY)
-    assert set(shown) == {each.name for each in fields(Memory)} - {"fingerprint"}
+    assert set(shown) == {each.name for each in fields(Memory)}
     described = MemoryShown.model_validate(shown)
     assert described.model_dump(mode="json").keys() == shown.keys()
     assert (described.created_at, described.place and described.place.name) == (NOW, "here")

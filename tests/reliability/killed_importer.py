@@ -19,8 +19,8 @@ from typing import Any
 
 import memorata
 from memorata.cli.app import app
-from memorata.exchange.taking_in import Intake
-from memorata.exchange.taking_in_entities import EntityIntake
+from memorata.service.declarations import DeclarationWriter
+from memorata.service.record_writer import RecordWriter
 
 COUNT = 1_000
 KILLS = 10
@@ -52,19 +52,19 @@ def exported(db: Path) -> list[str]:
 
 def child(copy: Path, file: Path, pipe: int) -> None:
     """Import as the command does, and tell of every chunk and every entity before it is written."""
-    add, take = Intake._add, EntityIntake.take
+    add, take = RecordWriter._add, DeclarationWriter.write
 
-    def told_add(self: Intake, new: Sequence[Any]) -> int:
+    def told_add(self: RecordWriter, new: Sequence[Any]) -> int:
         # Of what is known already there is nothing to write.
         os.write(pipe, b"m" if new else b"")
         return add(self, new)
 
-    def told_take(self: EntityIntake, said: Any, namespace: str = "") -> bool:
+    def told_write(self: DeclarationWriter, said: Any, namespace: str = "") -> bool:
         os.write(pipe, b"e")
         return take(self, said, namespace)
 
-    Intake._add = told_add  # type: ignore[method-assign]
-    EntityIntake.take = told_take  # type: ignore[method-assign]
+    RecordWriter._add = told_add  # type: ignore[method-assign]
+    DeclarationWriter.write = told_write  # type: ignore[method-assign]
     app(["--db", str(copy), "--embedder", "lexical", "--quiet", "import", str(file)])
 
 

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -74,21 +74,9 @@ def instant(option: str, text: str | None) -> datetime | None:
     >>> instant("--as-of", "2026-05-07T12:00+02:00").hour
     12
     """
-    from memorata.model.errors import InvalidArgument
+    from memorata.service.codec import time_from_json
 
-    if text is None:
-        return None
-    try:
-        if _DAY.fullmatch(text):
-            return datetime.combine(date.fromisoformat(text), time(), UTC)
-        found = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise InvalidArgument(option, text, "a time such as 2026-05-07 or 2026-05-07T18:30Z") from error
-    if found.tzinfo is None:
-        raise InvalidArgument(
-            option, text, "a time with its zone: add Z for UTC, or an offset such as +02:00"
-        )
-    return found
+    return None if text is None else time_from_json(option, text)
 
 
 def period_of(option: str, text: str | None) -> Period | None:

@@ -61,8 +61,8 @@ def change(
     expected_version: Version = None,
 ) -> None:
     """Change what is known about a memory; to say something new, correct it."""
-    from memorata.cli.memory_json import as_json
     from memorata.model.errors import InvalidArgument
+    from memorata.service.codec import memory_json
 
     given: dict[str, Any] = {
         "category": category,
@@ -86,7 +86,7 @@ def change(
         known = found_memory(engine, id).id
         changed = engine.change(known, expected_version=expected_version, **wanted)
     if session.output.json:
-        session.output.data(as_json(changed))
+        session.output.data(memory_json(changed))
     elif session.output.terminal:
         session.output.show(f"Changed; it is at version {changed.version} now.")
     else:

@@ -18,7 +18,6 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 from memorata._frozen import frozen
-from memorata.cli.memory_json import from_json
 from memorata.cli.output import counted, one_line
 from memorata.cli.recalling import explanation_tree, hits_table, signals
 from memorata.cli.show_memory import embedder_name, hidden_reasons, memory_table
@@ -27,6 +26,7 @@ from memorata.engine import open as open_memory
 from memorata.engine.budget import tokens
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
+from memorata.service.codec import memory_arguments
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,7 +46,7 @@ def conversation() -> tuple[Memory, ...]:
     ('Ines', 2026)
     """
     lines = files("memorata.cli").joinpath(CONVERSATION).read_text(encoding="utf-8").splitlines()
-    return tuple(Memory(**from_json(json.loads(line))) for line in lines)
+    return tuple(Memory(**memory_arguments(json.loads(line))) for line in lines)
 
 
 def demo(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,14 +12,14 @@ from memorata.cli.command import command
 from memorata.cli.failures import NOTHING
 from memorata.cli.flags import Group
 from memorata.cli.learning import PANEL
-from memorata.cli.learning_output import interval, plain, table
+from memorata.cli.learning_output import interval, table
 from memorata.cli.output import one_line
 from memorata.cli.recalling import Question, RecipeName
 from memorata.cli.session import Session
 
 if TYPE_CHECKING:
     from memorata.learn.assignment import Variant
-    from memorata.learn.experiments import ExperimentStatus, RunningExperiment
+    from memorata.learn.experiments import ExperimentStatus
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The experiment.")]
 OneOrAll = Annotated[
@@ -64,6 +64,7 @@ def create(
 ) -> None:
     """Start an experiment: at least two variants whose weights sum to 1."""
     from memorata.learn.experiments import create_experiment
+    from memorata.service.codec import experiment_json
 
     given = [_variant(each) for each in variant or []]
     with session.memory(create=True) as engine:
@@ -77,7 +78,7 @@ def create(
             least_days=days,
         )
     if session.output.json:
-        session.output.data(_running_json(made))
+        session.output.data(experiment_json(made))
     else:
         session.output.line(f"{name} runs since {made.started:%Y-%m-%d %H:%M} UTC")
 
@@ -97,11 +98,12 @@ def assign(session: Session, name: Name, user: User) -> None:
 def recall(session: Session, name: Name, user: User, question: Question, limit: Limit = 10) -> None:
     """Recall as the variant of a user does, and note who saw what."""
     from memorata.learn.experiments import recall_in_experiment
+    from memorata.service.codec import recall_json
 
     with session.memory(embed=True) as engine:
         found = recall_in_experiment(engine, name, user, words(question), limit=limit)
     if session.output.json:
-        session.output.data(found.as_dict())
+        session.output.data(recall_json(found))
     else:
         for hit in found:
             session.output.line(f"{hit.score:.4f}\t{hit.memory.id}\t{one_line(hit.memory.content)}")
@@ -113,6 +115,7 @@ def recall(session: Session, name: Name, user: User, question: Question, limit: 
 def status(session: Session, name: OneOrAll = None) -> None:
     """Show how an experiment stands; looking often does not change the odds of being wrong."""
     from memorata.learn.experiments import experiment_status, experiments
+    from memorata.service.codec import experiment_json
 
     with session.memory() as engine:
         if name is not None:
@@ -120,7 +123,7 @@ def status(session: Session, name: OneOrAll = None) -> None:
             return
         found = experiments(engine)
     if session.output.json:
-        session.output.data({"experiments": [_running_json(each) for each in found]})
+        session.output.data({"experiments": [experiment_json(each) for each in found]})
         return
     rows = [
         (
@@ -147,8 +150,10 @@ def stop(session: Session, name: Name) -> None:
 
 
 def _show(session: Session, found: ExperimentStatus) -> None:
+    from memorata.service.codec import experiment_status_json
+
     if session.output.json:
-        session.output.data(status_json(found))
+        session.output.data(experiment_status_json(found))
         return
     session.output.line(found.reason)
     if found.recommendation is None:
@@ -175,38 +180,6 @@ def _show(session: Session, found: ExperimentStatus) -> None:
 def _figure(number: float, digits: int) -> str:
     """Return a measure as people read it; a dash where nothing was measured yet."""
     return "–" if math.isnan(number) else f"{number:.{digits}f}"
-
-
-def status_json(found: ExperimentStatus) -> dict[str, Any]:
-    """Return how an experiment stands as JSON."""
-    from dataclasses import asdict
-
-    data = {"winner": found.winner, "reason": found.reason, **_running_json(found.running)}
-    data["measures"] = data["preference"] = None
-    data["comparisons"] = []
-    if found.recommendation is not None:
-        measures = found.recommendation.measures
-        data["measures"] = {name: plain(asdict(each)) for name, each in measures.items()}
-        data["comparisons"] = [plain(asdict(each)) for each in found.recommendation.comparisons]
-    if found.preference is not None:
-        data["preference"] = plain(asdict(found.preference))
-    return data
-
-
-def _running_json(running: RunningExperiment) -> dict[str, Any]:
-    return {
-        "name": running.experiment.name,
-        "base": running.recipe.name,
-        "method": running.method,
-        "least_users": running.least_users,
-        "least_days": running.least_days,
-        "started": running.started.isoformat(),
-        "stopped": None if running.stopped is None else running.stopped.isoformat(),
-        "variants": [
-            {"name": each.name, "weight": each.weight, "settings": dict(each.settings)}
-            for each in running.experiment.variants
-        ],
-    }
 
 
 def _variant(text: str) -> Variant:

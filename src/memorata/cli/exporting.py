@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import Annotated, TextIO
 
 import typer
 
@@ -16,9 +17,6 @@ from memorata.cli.command import command
 from memorata.cli.failures import STORE
 from memorata.cli.output import counted, written
 from memorata.cli.session import Session
-
-if TYPE_CHECKING:
-    from memorata.engine import Engine
 
 File = Annotated[str, typer.Argument(metavar="[FILE]", help="Where to write; - is standard output.")]
 All = Annotated[bool, typer.Option("--all-namespaces", help="Every namespace, not only this one.")]
@@ -32,23 +30,17 @@ def register(app: typer.Typer) -> None:
 
 def export(session: Session, file: File = "-", all_namespaces: All = False, force: Force = False) -> None:
     """Write memories, entities and relations as JSONL, forgotten and superseded ones too."""
-    from memorata.cli.memory_json import as_json, hidden_as_json
+    from memorata.service.export import export_rows
 
     output = session.output
     with session.memory() as engine, target_of(file, force=force) as target:
-        paths = sorted(engine.store.namespaces()) if all_namespaces else [engine.namespace]
-        hidden = {(path, each.memory_id): each for path in paths for each in engine.store.hidden(path)}
-        count, damaged = 0, list[str]()
+        damaged: list[str] = []
+        counts = Counter[str]()
         only = None if all_namespaces else engine.namespace
-        for memory in engine.store.export(only, lambda error: damaged.append(str(error))):
-            row = as_json(memory) | hidden_as_json(hidden.get((memory.namespace, memory.id)))
+        for row in export_rows(engine, only, lambda error: damaged.append(str(error))):
             target.write(written(row, target) + "\n")
-            count += 1
-        declared = {"entities": 0, "relations": 0}
-        for path in paths:
-            for kind, row in _declarations(engine, path):
-                target.write(written(row, target) + "\n")
-                declared[kind] += 1
+            counts["memory" if "content" in row else row["kind"]] += 1
+        count, declared = counts["memory"], {"entities": counts["entity"], "relations": counts["relation"]}
         others = len(engine.store.namespaces().keys() - {engine.namespace})
     if file != "-" and output.json:
         output.data({"exported": count, **declared, "damaged": damaged, "file": file})
@@ -65,16 +57,6 @@ def export(session: Session, file: File = "-", all_namespaces: All = False, forc
         output.fail(f"left out: {said}")
     if damaged:
         session.leave(STORE)
-
-
-def _declarations(engine: Engine, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what was said about the entities of a namespace, and then their relations, ended ones too."""
-    from memorata.cli.entity_json import entity_as_json, relation_as_json
-
-    for record in engine.store.entities(path):
-        yield "entities", entity_as_json(record, path)
-    for relation in engine.store.relations(path):
-        yield "relations", relation_as_json(relation, path)
 
 
 @contextmanager

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from memorata._frozen import frozen
 from memorata.cli.arguments import chosen
 from memorata.cli.command import command
 from memorata.cli.failures import USAGE
-from memorata.cli.importer import Importer, Notes
 from memorata.cli.output import Output, counted
 from memorata.cli.session import Session
-from memorata.exchange.folder import files_of
-from memorata.exchange.formats import FORMATS, SPLITS, SUFFIXES, format_of, read
+from memorata.service.formats import FORMATS, SPLITS, read
+from memorata.service.formats.record import Notes
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
-    from memorata.exchange.taking_in import Taken
+    from memorata.service.record_writer import ImportCounts
 
 _SHOWN: Final = 20
 
@@ -36,17 +32,6 @@ Format = Annotated[
 ]
 Split = Annotated[str, typer.Option("--split", help="Plain text: one memory per paragraphs or lines.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would happen and write nothing.")]
-
-
-@frozen
-class _Source:
-    """A file to be read: the name people see, the one it goes by in ids, its format and where it is."""
-
-    name: str
-    label: str
-    form: str
-    data: bytes
-    link: str
 
 
 def register(app: typer.Typer) -> None:
@@ -63,74 +48,30 @@ def import_(
 ) -> None:
     """Remember what files and folders say, those of other programs too. Again, it adds only what is new."""
     from memorata.model.errors import MemorataError
+    from memorata.service.files import sources
+    from memorata.service.importer import Importer
 
     if format is not None:
         chosen("--format", format, FORMATS)
     chosen("--split", split, SPLITS)
     notes = Notes()
-    sources = [source for name in files for source in _sources(name, format, notes)]
+    found = [source for name in files for source in sources(name, format, notes)]
     with _memory(session, dry_run=dry_run) as engine, _progress(session.output) as advance:
-        importer = Importer(engine, notes, session.given.namespace, dry_run=dry_run)
+        importer = Importer(engine, session.given.namespace, dry_run=dry_run, notes=notes)
         try:
-            for source in sources:
+            for source in found:
                 reading = read(source.data, source.form, name=source.label, link=source.link, split=split)
-                for line in importer.take(source.name, reading.records):
+                for line in importer.take_file(source.name, reading.records):
                     advance(source.label, line, reading.total)
         except (KeyboardInterrupt, MemorataError):
             # A full disk, say: what was written before that is there.
             session.output.say(
-                f"{importer.taken.imported:,} imported so far; run the same again to go on.", ""
+                f"{importer.counts.imported:,} imported so far; run the same again to go on.", ""
             )
             raise
-    _report(session, importer.taken, notes, len(sources), dry_run=dry_run)
+    _report(session, importer.counts, notes, len(found), dry_run=dry_run)
     if notes.problems:
         session.leave(USAGE)
-
-
-def _sources(name: str, form: str | None, notes: Notes) -> Iterator[_Source]:
-    """Yield the files that a name stands for; what a folder has besides is skipped."""
-    from memorata.model.errors import InvalidArgument
-
-    if name == "-":
-        data = sys.stdin.buffer.read()
-        yield _Source(name, "stdin", form or format_of(data, "") or "text", data, "")
-        return
-    path = Path(name)
-    if not path.exists():
-        raise InvalidArgument("FILE", name, "a file or folder that exists")
-    if not path.is_dir():
-        data = path.read_bytes()
-        found = form or format_of(data, path.suffix)
-        if found is None:
-            known = ", ".join(SUFFIXES)
-            expected = f"one whose suffix ({known}) or content is known, or --format given"
-            raise InvalidArgument("FILE", name, expected)
-        yield _Source(name, path.name, found, data, name)
-        return
-    for label, file in files_of(path, lambda error: _unreadable(notes, error, path)):
-        if not file.is_file():
-            # Nobody may ever write into a pipe, and whoever reads it waits for that.
-            reason = "no file: a link that leads nowhere, a pipe or a device"
-            notes.skipped.append({"file": str(file), "line": 1, "where": "the file", "reason": reason})
-            continue
-        try:
-            data = file.read_bytes()
-        except OSError as error:
-            _unreadable(notes, error, file)
-            continue
-        found = form or format_of(data, file.suffix)
-        if found is None:
-            reason = "a file of no known format"
-            notes.skipped.append({"file": str(file), "line": 1, "where": "the file", "reason": reason})
-        else:
-            yield _Source(str(file), label, found, data, str(file))
-
-
-def _unreadable(notes: Notes, error: OSError, path: Path) -> None:
-    """Write down what stands in a folder but cannot be read."""
-    name = path if error.filename is None else error.filename
-    said = error.strerror or str(error)
-    notes.problems.append({"file": str(name), "line": 1, "where": "all of it", "problem": said})
 
 
 @contextmanager
@@ -168,7 +109,7 @@ def _progress(output: Output) -> Iterator[Callable[[str, int, int], None]]:
         yield advance
 
 
-def _report(session: Session, taken: Taken, notes: Notes, files: int, *, dry_run: bool) -> None:
+def _report(session: Session, taken: ImportCounts, notes: Notes, files: int, *, dry_run: bool) -> None:
     output = session.output
     if output.json:
         output.data(

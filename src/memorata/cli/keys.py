@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -44,6 +44,7 @@ def register(app: typer.Typer) -> None:
 def create(session: Session, name: Name, scope: Scope = None, expires: Expires = None) -> None:
     """Make a key for the namespaces that --namespace names, such as 'acme/*'; its token is shown once."""
     from memorata.model.errors import NotGiven
+    from memorata.service.codec import key_json
 
     until = instant("--expires", expires)
     given = session.given.namespace
@@ -53,7 +54,7 @@ def create(session: Session, name: Name, scope: Scope = None, expires: Expires =
         key, token = gate.create(name, given.split(","), scope or ["read"], expires_at=until)
     output = session.output
     if output.json:
-        output.data({**_key_json(key), "token": token})
+        output.data({**key_json(key), "token": token})
     else:
         output.line(token)
         output.say("Keep it: the database holds only its digest, and it is not shown again")
@@ -63,11 +64,13 @@ def list_(session: Session) -> None:
     """List the keys, revoked ones too."""
     from datetime import UTC, datetime
 
+    from memorata.service.codec import key_json
+
     with _gate(session) as gate:
         keys = gate.keys()
     output, now = session.output, datetime.now(UTC)
     if output.json:
-        output.data({"keys": [_key_json(key) for key in keys]})
+        output.data({"keys": [key_json(key) for key in keys]})
         return
     for key in keys:
         said = (key.id, visible(key.name), ",".join(key.namespaces), ",".join(key.scopes), _state(key, now))
@@ -100,14 +103,3 @@ def _state(key: ApiKey, now: datetime) -> str:
     if key.revoked_at is not None:
         return "revoked"
     return "good" if key.holds_at(now) else "expired"
-
-
-def _key_json(key: ApiKey) -> dict[str, Any]:
-    times = {name: getattr(key, name) for name in ("created_at", "expires_at", "revoked_at")}
-    return {
-        "id": key.id,
-        "name": key.name,
-        "namespaces": list(key.namespaces),
-        "scopes": list(key.scopes),
-        **{name: None if time is None else time.isoformat() for name, time in times.items()},
-    }

@@ -12,7 +12,7 @@ import typer
 
 from memorata.cli.arguments import changes, found_memory, found_recall, instant
 from memorata.cli.command import command
-from memorata.cli.learning_output import interval, plain, table
+from memorata.cli.learning_output import interval, table
 from memorata.cli.output import counted, one_line
 from memorata.cli.recalling import Changes, RecipeName, recipe_of
 from memorata.cli.session import Session
@@ -51,6 +51,7 @@ def register(app: typer.Typer) -> None:
 def feedback(session: Session, recall: RecallId, id: MemoryId, kind: Kind, value: Value = None) -> None:
     """Say what a hit was worth; it is kept with the numbers the hit had when it was shown."""
     from memorata.model.errors import InvalidArgument
+    from memorata.service.codec import plain
 
     said: str | int | None = value
     if kind == "rating":
@@ -60,15 +61,7 @@ def feedback(session: Session, recall: RecallId, id: MemoryId, kind: Kind, value
     with session.memory() as engine:
         given = engine.feedback(found_recall(engine, recall), found_memory(engine, id).id, kind, said)
     if session.output.json:
-        session.output.data(
-            {
-                "recall_id": given.recall_id,
-                "memory_id": given.memory_id,
-                "signal": given.signal.value,
-                "rating": given.rating,
-                "given_at": given.given_at.isoformat(),
-            }
-        )
+        session.output.data(plain(given))
     else:
         rating = "" if given.rating is None else f" {given.rating}"
         session.output.line(f"{given.signal.value}{rating}\t{given.memory_id}")
@@ -76,28 +69,15 @@ def feedback(session: Session, recall: RecallId, id: MemoryId, kind: Kind, value
 
 def log(session: Session, limit: Limit = 20, since: Since = None) -> None:
     """Show the recalls that were logged, the latest first: when, with which recipe, and what was asked."""
+    from memorata.service.codec import logged_recall_json
+
     moment = instant("--since", since)
     with session.memory() as engine:
         found = engine.recalls(limit=limit, since=moment)
         said = {each.feedback.recall_id for each in engine.reactions()}
     if session.output.json:
-        session.output.data(
-            {
-                "recalls": [
-                    {
-                        "recall_id": each.id,
-                        "at": each.at.isoformat(),
-                        "query": each.query,
-                        "recipe": each.recipe["name"],
-                        "candidates": len(each.ids),
-                        "shown": [each.ids[place] for place in each.shown],
-                        "milliseconds": dict(each.milliseconds),
-                        "judged": each.id in said,
-                    }
-                    for each in found
-                ]
-            }
-        )
+        logged = [{**logged_recall_json(each), "judged": each.id in said} for each in found]
+        session.output.data({"recalls": logged})
         return
     shorter = short_id if session.output.terminal else str
     rows = [
@@ -130,6 +110,7 @@ def replay(
     """Rank logged recalls by another recipe, without searching: what moves, and whether it is better."""
     from memorata.engine import PARAMETERS
     from memorata.learn.replaying import replay_log
+    from memorata.service.codec import plain
 
     changed, moment = changes(set or [], PARAMETERS), instant("--since", since)
     with session.memory() as engine:

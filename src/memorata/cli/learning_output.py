@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memorata.cli.output import one_line
@@ -33,25 +32,10 @@ def table(session: Session, heads: Sequence[str], rows: Sequence[Sequence[str]],
     session.output.show(drawn)
 
 
-def plain(value: Any) -> Any:  # noqa: ANN401 - any JSON
-    """Return data that JSON can hold: NaN and infinity are null.
-
-    Examples
-    --------
-    >>> plain({"rate": float("nan"), "steps": (1, 2.5)})
-    {'rate': None, 'steps': [1, 2.5]}
-    """
-    if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
-
-
 def verdict_json(verdict: Verdict) -> dict[str, Any]:
     """Return a verdict as JSON."""
+    from memorata.service.codec import plain
+
     found: dict[str, Any] = plain(verdict.as_dict())
     return found
 

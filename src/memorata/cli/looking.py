@@ -57,8 +57,8 @@ def list_(
 
 def show(session: Session, ids: Several) -> None:
     """Show all there is to know about memories."""
-    from memorata.cli.memory_json import as_json
     from memorata.cli.show_memory import details, hidden_reasons
+    from memorata.service.codec import memory_json
 
     output = session.output
     with session.memory() as engine:
@@ -68,7 +68,7 @@ def show(session: Session, ids: Several) -> None:
     if output.json:
         output.data(
             [
-                as_json(memory) | {"hidden": reasons.get(memory.id), "confidence_now": sure[memory.id]}
+                memory_json(memory) | {"hidden": reasons.get(memory.id), "confidence_now": sure[memory.id]}
                 for memory in memories
             ]
         )
@@ -106,14 +106,14 @@ def namespaces(session: Session) -> None:
 
 
 def _show_all(session: Session, engine: Engine, memories: tuple[Memory, ...], *, cursor: str | None) -> None:
-    from memorata.cli.memory_json import as_json
     from memorata.cli.show_memory import hidden_reasons, memory_table, plain_line
+    from memorata.service.codec import memory_json
 
     output = session.output
     reasons = hidden_reasons(engine, list(memories))
     if output.json:
         rows = [
-            as_json(memory)
+            memory_json(memory)
             | {"hidden": reasons.get(memory.id), "confidence_now": engine.confidence_of(memory)}
             for memory in memories
         ]

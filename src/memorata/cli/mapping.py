@@ -37,9 +37,9 @@ def near(
     session: Session, place: PlaceText, radius: Radius = None, limit: Limit = 10, as_of: AsOf = None
 ) -> None:
     """Show the memories that were nearest to a place, and how far each was."""
-    from memorata.cli.memory_json import as_json
     from memorata.cli.show_memory import byline
     from memorata.model.errors import InvalidArgument
+    from memorata.service.codec import memory_json
 
     output = session.output
     point, then = place_of("LAT,LON", place), instant("--as-of", as_of)
@@ -48,7 +48,7 @@ def near(
     with session.memory() as engine:
         found = engine.near(point.lat, point.lon, radius, limit=limit, as_of=then)
     if output.json:
-        output.data({"memories": [as_json(each.memory) | {"metres": each.metres} for each in found]})
+        output.data({"memories": [memory_json(each.memory) | {"metres": each.metres} for each in found]})
     elif output.terminal:
         from rich.table import Table
         from rich.text import Text
@@ -79,15 +79,15 @@ def timeline(
     as_of: AsOf = None,
 ) -> None:
     """Show memories in the order in which what they tell happened, the oldest first."""
-    from memorata.cli.memory_json import as_json
     from memorata.cli.show_memory import memory_table, plain_line
+    from memorata.service.codec import memory_json
 
     output = session.output
     since, until, then = instant("--start", start), instant("--end", end), instant("--as-of", as_of)
     with session.memory() as engine:
         found = engine.timeline(entity, start=since, end=until, limit=limit, as_of=then)
     if output.json:
-        output.data({"memories": [as_json(memory) for memory in found]})
+        output.data({"memories": [memory_json(memory) for memory in found]})
     elif output.terminal:
         if found:
             output.show(memory_table(list(found), {}))

@@ -315,12 +315,11 @@ def _summary(session: Session, found: Recall) -> str:
 
 
 def _as_json(found: Recall, *, explain: bool, sure: ConfidentRecall | None) -> dict[str, Any]:
-    from memorata.cli.memory_json import as_json
+    from memorata.service.codec import recall_json
 
-    data = found.as_dict(explain=explain)
-    for plain, hit in zip(data["hits"], found.hits, strict=True):
-        plain["signals"] = signals(hit.explanation)
-        plain["memory"] = as_json(hit.memory)
+    data = recall_json(found, explain=explain)
+    for row, hit in zip(data["hits"], found.hits, strict=True):
+        row["signals"] = signals(hit.explanation)
     if sure is not None:
         data["agreement"] = {
             "confidence": sure.agreement.confidence,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -14,7 +14,7 @@ from memorata.cli.session import Session
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
-    from memorata.engine.graph_answers import FoundPath, Group, KnownEntity
+    from memorata.engine.graph_answers import FoundPath, KnownEntity
     from memorata.model.entity import Relation
 
 _PANEL: Final = "Who, what, where, when"
@@ -84,6 +84,8 @@ def relate(
     remove: Remove = False,
 ) -> None:
     """Say that one thing has a relation to another."""
+    from memorata.service.codec import relation_json
+
     output = session.output
     since, until = instant("--valid-from", valid_from), instant("--valid-to", valid_to)
     with session.memory(create=not remove) as engine:
@@ -99,7 +101,7 @@ def relate(
             subject, type, object, weight=weight, memory=by, valid_from=since, valid_to=until
         )
     if output.json:
-        output.data(_relation_json(said))
+        output.data(relation_json(said))
     else:
         output.line(_relation_line(said))
 
@@ -152,6 +154,8 @@ def paths(
     as_of: AsKnown = None,
 ) -> None:
     """Show the ways that lead from an entity through relations and memories."""
+    from memorata.service.codec import path_json
+
     output = session.output
     then = instant("--as-of", as_of)
     with session.memory() as engine:
@@ -169,7 +173,7 @@ def paths(
         )
         lines = [] if output.json else [_path_line(engine, path) for path in found.paths]
     if output.json:
-        output.data({"paths": [_path_json(path) for path in found.paths], "truncated": found.truncated})
+        output.data({"paths": [path_json(path) for path in found.paths], "truncated": found.truncated})
     for path, line in zip(found.paths, lines, strict=False):
         output.line(f"{path.score:.4f}  {line}" if output.terminal else f"{path.score:.4f}\t{line}")
     if found.truncated is not None:
@@ -183,6 +187,8 @@ def communities(
     session: Session, level: Level = 0, limit: Limit = 10, seed: Seed = 0, as_of: AsKnown = None
 ) -> None:
     """Show the groups of memories and entities that hang together, and what each is about."""
+    from memorata.service.codec import community_json
+
     output = session.output
     then = instant("--as-of", as_of)
     with session.memory() as engine:
@@ -190,7 +196,7 @@ def communities(
     if output.json:
         output.data(
             {
-                "communities": [_group_json(group) for group in found.groups],
+                "communities": [community_json(group) for group in found.groups],
                 "level": found.level,
                 "count": found.count,
                 "modularity": found.modularity,
@@ -207,9 +213,11 @@ def communities(
 
 
 def _list(session: Session, found: tuple[KnownEntity, ...]) -> None:
+    from memorata.service.codec import entity_json
+
     output = session.output
     if output.json:
-        output.data({"entities": [_entity_json(each) for each in found]})
+        output.data({"entities": [entity_json(each) for each in found]})
     elif output.terminal:
         from rich.table import Table
 
@@ -236,10 +244,12 @@ def _list(session: Session, found: tuple[KnownEntity, ...]) -> None:
 
 
 def _show(session: Session, known: KnownEntity, relations: tuple[Relation, ...]) -> None:
+    from memorata.service.codec import entity_json, relation_json
+
     output = session.output
     if output.json:
-        rows = [_relation_json(relation) for relation in relations]
-        output.data({"entities": [_entity_json(known)], "relations": rows})
+        rows = [relation_json(relation) for relation in relations]
+        output.data({"entities": [entity_json(known)], "relations": rows})
         return
     output.line(_entity_line(known))
     entity = known.entity
@@ -271,40 +281,3 @@ def _path_line(engine: Engine, path: FoundPath) -> str:
             place = f"“{one_line(engine.get(step.memory).content, _EXCERPT)}”"
         said += f" —{step.type}→ {place}" if step.forward else f" ←{step.type}— {place}"
     return one_line(said)
-
-
-def _entity_json(known: KnownEntity) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return {
-        **asdict(known.entity),
-        "memories": known.memories,
-        "relations": known.relations,
-        "merged": list(known.merged),
-    }
-
-
-def _relation_json(relation: Relation) -> dict[str, Any]:
-    from memorata.cli.entity_json import relation_as_json
-
-    whole = relation_as_json(relation, "")
-    return {name: value for name, value in whole.items() if name not in ("kind", "namespace")}
-
-
-def _path_json(path: FoundPath) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return {"start": path.start, "score": path.score, "steps": [asdict(step) for step in path.steps]}
-
-
-def _group_json(group: Group) -> dict[str, Any]:
-    summary = group.summary
-    return {
-        "summary": summary.text,
-        "terms": list(summary.terms),
-        "entities": list(group.entities),
-        "memories": list(group.memories),
-        "since": None if summary.since is None else summary.since.isoformat(),
-        "until": None if summary.until is None else summary.until.isoformat(),
-        "representative": summary.representative,
-    }

@@ -163,11 +163,11 @@ def _point_out(session: Session, engine: Engine, said: Memory) -> None:
 
 
 def _report(session: Session, verb: str, memory: Memory) -> None:
-    from memorata.cli.memory_json import as_json
     from memorata.cli.show_memory import embedder_name, short_id
+    from memorata.service.codec import memory_json
 
     if session.output.json:
-        session.output.data(as_json(memory))
+        session.output.data(memory_json(memory))
     elif session.output.terminal:
         session.output.show(f"{verb} · id {short_id(memory.id)}")
     else:

@@ -99,14 +99,9 @@ def _agreed(session: Session, question: str, *, yes: bool) -> bool:
 
 
 def _write(found: About, path: str, target: TextIO) -> None:
-    from memorata.cli.entity_json import entity_as_json, relation_as_json
-    from memorata.cli.memory_json import as_json, hidden_as_json
+    from memorata.service.export import about_rows
 
-    hidden = {each.memory_id: each for each in found.hidden}
-    rows = [as_json(memory) | hidden_as_json(hidden.get(memory.id)) for memory in found.memories]
-    rows += [entity_as_json(record, path) for record in found.entities]
-    rows += [relation_as_json(relation, path) for relation in found.relations]
-    for row in rows:
+    for row in about_rows(found, path):
         target.write(written(row, target) + "\n")
 
 

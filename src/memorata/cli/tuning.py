@@ -13,7 +13,7 @@ from memorata.cli.arguments import changes, instant
 from memorata.cli.command import command
 from memorata.cli.flags import Group
 from memorata.cli.learning import PANEL, Plot, Since
-from memorata.cli.learning_output import plain, table, verdict_json
+from memorata.cli.learning_output import table, verdict_json
 from memorata.cli.output import counted
 from memorata.cli.recalling import RecipeName, recipe_of
 from memorata.cli.session import Session
@@ -149,6 +149,7 @@ def thresholds(
     from memorata.learn.calibrations import keep_calibration
     from memorata.learn.tuning_thresholds import calibrate, tune_thresholds
     from memorata.model.errors import InvalidArgument
+    from memorata.service.codec import plain
 
     _savable(save)
     with _material(session, base, labels, labels_only, since, dry_run) as (engine, chosen, material):
@@ -255,6 +256,8 @@ def _savable(name: str) -> None:
 
 
 def _install(engine: Engine, found: Tuned | TunedThresholds, name: str, *, use: bool) -> str | None:
+    from memorata.service.codec import plain
+
     if not found.verdict.accepted:
         return None
     with engine.store.together():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -10,12 +9,11 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from memorata.engine.graph_answers import KnownEntity
 from memorata.http.asked import Reading, Writing
 from memorata.http.limits import RESULTS, WORD
-from memorata.http.shapes import Given, Id, Number, Time, Word, Words, time_json
+from memorata.http.shapes import Given, Id, Number, Time, Word, Words
 from memorata.http.tracing import CREATE, DELETE, SEARCH, UPDATE
-from memorata.model.entity import Relation
+from memorata.service.codec import entity_json, relation_json
 
 router = APIRouter(prefix="/v1", tags=["entities and relations"])
 
@@ -195,28 +193,3 @@ async def unrelate(asked: Writing, subject: Name, type: Name, object: Name) -> R
         return {"removed": asked.engine.unrelate(subject, type, object, namespace=asked.namespace)}
 
     return await asked.write(work, DELETE)
-
-
-def entity_json(known: KnownEntity) -> dict[str, Any]:
-    """Return an entity as plain data."""
-    return {
-        **asdict(known.entity),
-        "aliases": list(known.entity.aliases),
-        "memories": known.memories,
-        "relations": known.relations,
-        "merged": list(known.merged),
-    }
-
-
-def relation_json(relation: Relation) -> dict[str, Any]:
-    """Return a relation as plain data."""
-    return {
-        "subject": relation.source,
-        "type": relation.type,
-        "object": relation.target,
-        "weight": relation.weight,
-        "memory": relation.asserted_by,
-        "valid_from": time_json(relation.valid_from),
-        "valid_to": time_json(relation.valid_to),
-        "created_at": time_json(relation.created_at),
-    }

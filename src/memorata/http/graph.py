@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -12,8 +11,9 @@ from starlette.responses import Response
 
 from memorata.http.asked import Reading
 from memorata.http.limits import LIST, RESULTS, WORD
-from memorata.http.shapes import MemoriesShown, MemoryShown, Time, memories_json, memory_json, time_json
+from memorata.http.shapes import MemoriesShown, MemoryShown, Time
 from memorata.http.tracing import SEARCH
+from memorata.service.codec import community_json, memories_json, memory_json, path_json
 
 router = APIRouter(prefix="/v1", tags=["what hangs together"])
 
@@ -56,6 +56,7 @@ class GroupShown(BaseModel):
     memories: list[str]
     since: datetime | None
     until: datetime | None
+    representative: str | None
 
 
 class GroupsShown(BaseModel):
@@ -113,11 +114,7 @@ async def paths(
             as_of=as_of,
             namespace=asked.namespace,
         )
-        ways = [
-            {"start": way.start, "score": way.score, "steps": [asdict(step) for step in way.steps]}
-            for way in found.paths
-        ]
-        return {"paths": ways, "truncated": found.truncated}
+        return {"paths": [path_json(path) for path in found.paths], "truncated": found.truncated}
 
     return await asked.look(work, SEARCH)
 
@@ -136,19 +133,8 @@ async def communities(
         found = asked.engine.communities(
             level=level, limit=limit, seed=seed, as_of=as_of, namespace=asked.namespace
         )
-        groups = [
-            {
-                "summary": group.summary.text,
-                "terms": list(group.summary.terms),
-                "entities": list(group.entities),
-                "memories": list(group.memories),
-                "since": time_json(group.summary.since),
-                "until": time_json(group.summary.until),
-            }
-            for group in found.groups
-        ]
         return {
-            "communities": groups,
+            "communities": [community_json(group) for group in found.groups],
             "level": found.level,
             "count": found.count,
             "modularity": found.modularity,

@@ -11,13 +11,19 @@ from starlette.responses import Response
 
 from memorata.http.asked import Reading, Working, Writing
 from memorata.http.limits import RESULTS, WORD
-from memorata.http.plain_data import plain
-from memorata.http.recalling import Question, RecallShown, recall_json
+from memorata.http.recalling import Question, RecallShown
 from memorata.http.shapes import Given, Id, Number, Time, Whole, Word
 from memorata.http.tracing import SEARCH, UPDATE
 from memorata.learn import experiments as trials
 from memorata.learn.assignment import Variant
 from memorata.model.errors import InvalidArgument
+from memorata.service.codec import (
+    experiment_json,
+    experiment_status_json,
+    logged_recall_json,
+    plain,
+    recall_json,
+)
 
 router = APIRouter(prefix="/v1", tags=["learning"])
 
@@ -56,12 +62,13 @@ class LoggedShown(BaseModel):
     """A recall, as it was logged: what was asked, and the ids of what was shown, best first."""
 
     recall_id: str
-    id: str = Field(description="The same, under the name that it had before.")
     at: datetime
     query: str | None
     recipe: str
     embedder: str
+    candidates: int
     shown: list[str]
+    milliseconds: dict[str, float]
 
 
 class LogShown(BaseModel):
@@ -156,19 +163,7 @@ async def recalls(
 
     def work() -> Any:  # noqa: ANN401
         found = asked.engine.recalls(namespace=asked.namespace, since=since, limit=limit)
-        rows = [
-            {
-                "recall_id": each.id,
-                "id": each.id,
-                "at": each.at.isoformat(),
-                "query": each.query,
-                "recipe": str(each.recipe.get("name", "")),
-                "embedder": each.embedder,
-                "shown": [each.ids[position] for position in each.shown],
-            }
-            for each in found
-        ]
-        return {"recalls": rows}
+        return {"recalls": [logged_recall_json(each) for each in found]}
 
     return await asked.look(work)
 
@@ -179,7 +174,7 @@ async def experiments(asked: Reading) -> Response:
 
     def work() -> Any:  # noqa: ANN401
         found = trials.experiments(asked.engine, namespace=asked.namespace)
-        return {"experiments": [_experiment_json(each) for each in found]}
+        return {"experiments": [experiment_json(each) for each in found]}
 
     return await asked.look(work)
 
@@ -202,7 +197,7 @@ async def begin(asked: Writing, given: ExperimentGiven) -> Response:
             least_days=given.least_days,
             namespace=asked.namespace,
         )
-        return _experiment_json(made)
+        return experiment_json(made)
 
     return await asked.write(work, UPDATE, status=201)
 
@@ -212,7 +207,7 @@ async def status(asked: Reading, name: Name) -> Response:
     """Tell how an experiment stands; looking does not change the odds."""
 
     def work() -> Any:  # noqa: ANN401
-        return _status_json(trials.experiment_status(asked.engine, name, namespace=asked.namespace))
+        return experiment_status_json(trials.experiment_status(asked.engine, name, namespace=asked.namespace))
 
     return await asked.look(work)
 
@@ -222,7 +217,7 @@ async def stop(asked: Writing, name: Name) -> Response:
     """Stop an experiment, and tell how it stood."""
 
     def work() -> Any:  # noqa: ANN401
-        return _status_json(trials.stop_experiment(asked.engine, name, namespace=asked.namespace))
+        return experiment_status_json(trials.stop_experiment(asked.engine, name, namespace=asked.namespace))
 
     return await asked.write(work, UPDATE, log_first=True)
 
@@ -245,26 +240,3 @@ async def recall(asked: Working, name: Name, question: QuestionInExperiment) -> 
         return recall_json(found, explain=question.explain)
 
     return await asked.look(work, SEARCH)
-
-
-def _experiment_json(running: trials.RunningExperiment) -> dict[str, Any]:
-    return {
-        "name": running.experiment.name,
-        "base": running.recipe.name,
-        "method": running.method,
-        "variants": [plain(each) for each in running.experiment.variants],
-        "least_users": running.least_users,
-        "least_days": running.least_days,
-        "started": running.started.isoformat(),
-        "stopped": None if running.stopped is None else running.stopped.isoformat(),
-    }
-
-
-def _status_json(status: trials.ExperimentStatus) -> dict[str, Any]:
-    return {
-        **_experiment_json(status.running),
-        "winner": status.winner,
-        "reason": status.reason,
-        "recommendation": plain(status.recommendation),
-        "preference": plain(status.preference),
-    }

@@ -13,16 +13,15 @@ from pydantic import Field
 from starlette.responses import Response
 
 from memorata.engine import Engine
-from memorata.engine.duplicate_search import DuplicateGroup
 from memorata.engine.recipe_verbs import own_name
 from memorata.http.asked import Everywhere, Working
 from memorata.http.job_routes import JobShown, begun
 from memorata.http.jobs import Job
 from memorata.http.limits import BATCH, RESULTS
-from memorata.http.plain_data import plain
 from memorata.http.shapes import Flag, Given, Id, Word
 from memorata.learn.material import from_feedback
 from memorata.learn.tuning import WORK, install, tune_weights
+from memorata.service.codec import duplicates_json, plain
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
@@ -90,7 +89,7 @@ async def duplicates(asked: Working, wanted: Duplicates) -> Response:
         )
         groups = [each for each in found.groups if wanted.keep is None or each.keep.id in wanted.keep]
         result: dict[str, Any] = {
-            "groups": [_group_json(each) for each in groups[:RESULTS]],
+            "groups": [duplicates_json(each) for each in groups[:RESULTS]],
             "count": len(groups),
             "compared": found.compared,
             "run": None,
@@ -170,12 +169,3 @@ def _tuning(engine: Engine, whose: str, wanted: Tune) -> Callable[[Job], dict[st
         }
 
     return work
-
-
-def _group_json(group: DuplicateGroup) -> dict[str, Any]:
-    return {
-        "keep": group.keep.id,
-        "repeats": [each.id for each in group.repeats],
-        "kind": group.kind,
-        "reasons": list(group.reasons),
-    }

@@ -11,20 +11,10 @@ from starlette.responses import Response
 
 from memorata.http.asked import Asked, Reading, Ruling, Writing
 from memorata.http.limits import BATCH, RESULTS, TEXT
-from memorata.http.shapes import (
-    Done,
-    Given,
-    Ids,
-    Known,
-    MemoriesShown,
-    MemoryGiven,
-    MemoryShown,
-    Whole,
-    memories_json,
-    memory_json,
-)
+from memorata.http.shapes import Done, Given, Ids, Known, MemoriesShown, MemoryGiven, MemoryShown, Whole
 from memorata.http.tracing import CREATE, DELETE, SEARCH, UPDATE
 from memorata.model.errors import InvalidArgument
+from memorata.service.codec import memories_json, memory_json
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
 

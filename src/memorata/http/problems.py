@@ -135,7 +135,7 @@ def problem(
     Examples
     --------
     >>> problem(404, "no memory has the id 'm1'").body.decode()[:60]
-    '{"type":"memorata:not-found","title":"There is no such thin'
+    '{"type":"memorata:not-found","title":"There is no such thing'
     """
     word, said = title or _TITLES.get(status, ("error", "The request was refused"))
     body: dict[str, Any] = {"type": f"memorata:{word}", "title": said, "status": status}

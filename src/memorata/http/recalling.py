@@ -8,15 +8,14 @@ from fastapi import APIRouter
 from pydantic import AliasChoices, BaseModel, Field, model_validator
 from starlette.responses import Response
 
-from memorata.engine import Recall
 from memorata.engine.shortfall import Measure
 from memorata.http.asked import Reading
 from memorata.http.limits import QUESTION, RESULTS
-from memorata.http.shapes import Conditions, Flag, Given, MemoryShown, PlaceGiven, Time, Word, memory_json
+from memorata.http.shapes import Conditions, Flag, Given, MemoryShown, PlaceGiven, Time, Word
 from memorata.http.tracing import SEARCH
 from memorata.model.former_names import both_given
-from memorata.model.hit import Hit
 from memorata.model.period import Period
+from memorata.service.codec import recall_json
 
 router = APIRouter(prefix="/v1", tags=["recall"])
 MOST_PARAMETERS = 100
@@ -83,6 +82,7 @@ class Question(Given):
 class HitShown(BaseModel):
     """A memory that answers, and its score."""
 
+    id: str
     score: float
     memory: MemoryShown
     explanation: dict[str, Any] | None = Field(
@@ -121,7 +121,6 @@ class RecallShown(BaseModel):
     recall_id: str = Field(
         description="What feedback about a hit refers to; empty where recalls are not logged."
     )
-    id: str = Field(description="The same, under the name that it had before.")
     support: float = Field(
         description="How well the best candidate stands by itself, from 0 to 1: to compare questions by."
     )
@@ -151,31 +150,3 @@ async def recall(asked: Reading, question: Question) -> Response:
         return recall_json(found, explain=question.explain)
 
     return await asked.look(work, SEARCH)
-
-
-def recall_json(found: Recall, *, explain: bool = False) -> dict[str, Any]:
-    """Return the answer to a question as plain data."""
-    return {
-        "recall_id": found.id,
-        "id": found.id,
-        "support": found.support,
-        "hits": [_hit_json(hit, explain=explain) for hit in found.hits],
-        "sessions": [
-            {"session": each.session, "score": each.score, "hits": [hit.memory.id for hit in each.hits]}
-            for each in found.sessions
-        ],
-        "degraded": list(found.degraded),
-        "rejected": None if found.rejected is None else found.rejected.as_dict(),
-        "recipe": found.recipe,
-        "embedder": found.embedder,
-        "omitted": found.omitted,
-        "milliseconds": dict(found.milliseconds),
-        "methods": dict(found.methods),
-    }
-
-
-def _hit_json(hit: Hit, *, explain: bool) -> dict[str, Any]:
-    shown: dict[str, Any] = {"score": hit.score, "memory": memory_json(hit.memory)}
-    if explain:
-        shown["explanation"] = hit.explanation.as_dict()
-    return shown

@@ -10,15 +10,14 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from memorata.engine import PARAMETERS, RECIPES, Recipe
-from memorata.engine.recipe_verbs import SavedRecipe
+from memorata.engine import RECIPES
 from memorata.http.asked import Reading, Writing
 from memorata.http.limits import WORD
-from memorata.http.plain_data import plain
 from memorata.http.recalling import MOST_PARAMETERS
 from memorata.http.shapes import Given, Word
 from memorata.http.tracing import UPDATE
 from memorata.model.errors import InvalidArgument
+from memorata.service.codec import recipe_json, saved_recipe_json
 
 router = APIRouter(prefix="/v1/recipes", tags=["recipes"])
 
@@ -83,7 +82,7 @@ async def recipes(asked: Reading) -> Response:
         engine, whose = asked.engine, asked.namespace
         return {
             "recipes": [recipe_json(each) for each in RECIPES.values()],
-            "saved": [_saved_json(each) for each in engine.saved_recipes(namespace=whose)],
+            "saved": [saved_recipe_json(each) for each in engine.saved_recipes(namespace=whose)],
             "default": engine.recipe_named(namespace=whose).name,
         }
 
@@ -98,7 +97,7 @@ async def save(asked: Writing, given: RecipeGiven) -> Response:
         whose = asked.namespace
         base = asked.engine.recipe_named(given.base, namespace=whose)
         changed = base.changed(given.parameters) if given.parameters else base
-        return _saved_json(
+        return saved_recipe_json(
             asked.engine.save_recipe(given.name, changed, evidence=given.evidence, namespace=whose)
         )
 
@@ -132,30 +131,3 @@ async def recipe(asked: Reading, name: Annotated[str, Path(max_length=WORD)]) ->
             raise HTTPException(404, str(error)) from error
 
     return await asked.look(work)
-
-
-def recipe_json(recipe: Recipe) -> dict[str, Any]:
-    """Return a recipe as plain data: its parameters, what they are and what they may be."""
-    parameters = [
-        {
-            "name": each.name,
-            "value": getattr(recipe, each.name),
-            "type": each.type.__name__,
-            "low": each.low,
-            "high": each.high,
-            "choices": list(each.choices),
-            "doc": each.doc,
-        }
-        for each in PARAMETERS
-    ]
-    return {"name": recipe.name, "doc": recipe.doc, "parameters": parameters}
-
-
-def _saved_json(saved: SavedRecipe) -> dict[str, Any]:
-    return {
-        **recipe_json(saved.recipe),
-        "evidence": plain(saved.evidence),
-        "saved_at": saved.saved_at.isoformat(),
-        "versions": saved.versions,
-        "in_use": saved.in_use,
-    }

@@ -10,9 +10,9 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from memorata.http.asked import Reading, Writing
-from memorata.http.plain_data import plain
 from memorata.http.shapes import Flag, Given, Id, Ids, Word
 from memorata.http.tracing import UPDATE
+from memorata.service.codec import plain
 
 router = APIRouter(prefix="/v1", tags=["what was said twice"])
 

@@ -6,14 +6,12 @@ the engine checks by itself (a confidence above 1, a blank name) is left to it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, Strict, WithJsonSchema
 
 from memorata.http.limits import BATCH, LIST, RESULTS, TEXT, WORD
-from memorata.model.memory import Memory, Source
 from memorata.model.place import Place
 
 
@@ -165,6 +163,7 @@ class MemoryShown(BaseModel):
     access_count: int
     last_accessed_at: datetime | None
     version: int
+    fingerprint: str
     embedder: str
 
 
@@ -178,62 +177,3 @@ class Done(BaseModel):
     """How many things were changed."""
 
     done: int
-
-
-def memory_json(memory: Memory) -> dict[str, Any]:
-    """Return a memory as plain data.
-
-    Examples
-    --------
-    >>> from datetime import UTC, datetime
-    >>> tea = Memory(id="m1", content="Anna likes tea", created_at=datetime(2026, 5, 7, tzinfo=UTC))
-    >>> memory_json(tea)["created_at"]
-    '2026-05-07T00:00:00+00:00'
-    """
-    source, place = memory.source, memory.place
-    return {
-        "id": memory.id,
-        "content": memory.content,
-        "created_at": memory.created_at.isoformat(),
-        "namespace": memory.namespace,
-        "category": memory.category,
-        "tier": memory.tier.value,
-        "confidence": memory.confidence,
-        "importance": memory.importance,
-        "pinned": memory.pinned,
-        "tags": list(memory.tags),
-        "metadata": dict(memory.metadata),
-        "source": _source_json(source),
-        "entities": list(memory.entities),
-        "place": None if place is None else {"lat": place.lat, "lon": place.lon, "name": place.name},
-        "valid_from": time_json(memory.valid_from),
-        "valid_to": time_json(memory.valid_to),
-        "expires_at": time_json(memory.expires_at),
-        "supersedes": list(memory.supersedes),
-        "superseded_by": memory.superseded_by,
-        "mentions": memory.mentions,
-        "supported_at": time_json(memory.supported_at),
-        "access_count": memory.access_count,
-        "last_accessed_at": time_json(memory.last_accessed_at),
-        "version": memory.version,
-        "embedder": memory.embedder,
-    }
-
-
-def memories_json(memories: Sequence[Memory]) -> dict[str, Any]:
-    """Return memories as plain data."""
-    return {"memories": [memory_json(memory) for memory in memories]}
-
-
-def time_json(time: datetime | None) -> str | None:
-    """Return a time in ISO 8601."""
-    return None if time is None else time.isoformat()
-
-
-def _source_json(source: Source) -> dict[str, Any]:
-    return {
-        "speaker": source.speaker,
-        "session": source.session,
-        "position": source.position,
-        "link": source.link,
-    }

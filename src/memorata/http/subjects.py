@@ -10,11 +10,11 @@ from starlette.responses import Response
 
 from memorata.engine.subject_verbs import About
 from memorata.http.asked import Ending, Reading
-from memorata.http.entities import RelationShown, relation_json
+from memorata.http.entities import RelationShown
 from memorata.http.limits import WORD
-from memorata.http.plain_data import plain
-from memorata.http.shapes import MemoryShown, memory_json
+from memorata.http.shapes import MemoryShown
 from memorata.http.tracing import DELETE
+from memorata.service.codec import memory_json, plain, relation_json
 
 router = APIRouter(prefix="/v1", tags=["about somebody"])
 

@@ -1,0 +1,321 @@
+"""The one JSON form of everything the interfaces show: memories, hits, entities, relations, recipes, runs.
+
+A memory has a key for every field of :class:`~memorata.model.memory.Memory`, by its own name, and comes back
+from it exactly. Times are ISO 8601 in UTC. The rows of an export are in :mod:`memorata.service.export`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import asdict, fields, is_dataclass
+from datetime import UTC, date, datetime, time
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Memory, Source
+from memorata.model.nearest import nearest
+from memorata.model.place import Place
+
+if TYPE_CHECKING:
+    from memorata.engine import Recall, Recipe
+    from memorata.engine.duplicate_search import DuplicateGroup
+    from memorata.engine.graph_answers import FoundPath, Group, KnownEntity
+    from memorata.engine.recipe_verbs import SavedRecipe
+    from memorata.learn.experiments import ExperimentStatus, RunningExperiment
+    from memorata.model.entity import Relation
+    from memorata.model.hit import Hit
+    from memorata.store.access import ApiKey
+    from memorata.store.recall_log import LoggedRecall
+
+Json = dict[str, Any]
+
+FIELDS: Final = tuple(each.name for each in fields(Memory))
+_TIMES: Final = (
+    "created_at", "valid_from", "valid_to", "expires_at", "supported_at", "last_accessed_at",
+)  # fmt: skip
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+# --- memories and hits --------------------------------------------------------------------------------
+
+
+def memory_json(memory: Memory) -> Json:
+    """Return a memory as JSON.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> tea = Memory(id="m1", content="Anna likes tea", created_at=datetime(2026, 5, 7, tzinfo=UTC))
+    >>> memory_json(tea)["created_at"], Memory(**memory_arguments(memory_json(tea))) == tea
+    ('2026-05-07T00:00:00+00:00', True)
+    """
+    data = {name: getattr(memory, name) for name in FIELDS}
+    for name, value in data.items():
+        if isinstance(value, datetime):
+            data[name] = value.isoformat()
+        elif isinstance(value, tuple):
+            data[name] = list(value)
+        elif isinstance(value, Source | Place):
+            data[name] = asdict(value)
+    return data | {"tier": memory.tier.value, "metadata": dict(memory.metadata)}
+
+
+def memories_json(memories: Sequence[Memory]) -> Json:
+    """Return memories as JSON."""
+    return {"memories": [memory_json(memory) for memory in memories]}
+
+
+def memory_arguments(data: Mapping[str, Any]) -> Json:
+    """Return the arguments of :class:`Memory` that a JSON object gives; those it leaves out are left out.
+
+    Raises
+    ------
+    InvalidArgument
+        A key that no memory has, or a time, source or place that cannot be read. Everything else is checked
+        when the memory is made.
+    """
+    for name in data:
+        if name not in FIELDS:
+            raise InvalidArgument("field", name, f"one that a memory has{nearest(name, FIELDS)}")
+    arguments = dict(data)
+    for name in _TIMES:
+        if arguments.get(name) is not None:
+            arguments[name] = time_from_json(name, arguments[name])
+    for name, kind in (("source", Source), ("place", Place)):
+        if isinstance(arguments.get(name), Mapping):
+            arguments[name] = _made(kind, name, arguments[name])
+    return arguments
+
+
+def hit_json(hit: Hit, *, explain: bool = False) -> Json:
+    """Return a hit as JSON, with the tree of its score if `explain`."""
+    data: Json = {"id": hit.memory.id, "score": hit.score, "memory": memory_json(hit.memory)}
+    return data | {"explanation": hit.explanation.as_dict()} if explain else data
+
+
+def recall_json(result: Recall, *, explain: bool = False) -> Json:
+    """Return the result of a recall as JSON."""
+    return {**result.as_dict(), "hits": [hit_json(hit, explain=explain) for hit in result.hits]}
+
+
+def logged_recall_json(logged: LoggedRecall) -> Json:
+    """Return a recall of the log as JSON: the query, and the ids of what was shown, best first."""
+    return {
+        "recall_id": logged.id,
+        "at": logged.at.isoformat(),
+        "query": logged.query,
+        "recipe": str(logged.recipe.get("name", "")),
+        "embedder": logged.embedder,
+        "candidates": len(logged.ids),
+        "shown": [logged.ids[position] for position in logged.shown],
+        "milliseconds": dict(logged.milliseconds),
+    }
+
+
+# --- entities and the graph ---------------------------------------------------------------------------
+
+
+def entity_json(known: KnownEntity) -> Json:
+    """Return an entity as JSON, with how much is known about it."""
+    return {
+        **asdict(known.entity),
+        "aliases": list(known.entity.aliases),
+        "memories": known.memories,
+        "relations": known.relations,
+        "merged": list(known.merged),
+    }
+
+
+def relation_json(relation: Relation) -> Json:
+    """Return a relation as JSON.
+
+    Examples
+    --------
+    >>> from memorata.model.entity import Relation
+    >>> relation_json(Relation("Anna", "knows", "Ben"))["object"]
+    'Ben'
+    """
+    return {
+        "subject": relation.source,
+        "type": relation.type,
+        "object": relation.target,
+        "weight": relation.weight,
+        "memory": relation.asserted_by,
+        "valid_from": time_json(relation.valid_from),
+        "valid_to": time_json(relation.valid_to),
+        "created_at": time_json(relation.created_at),
+    }
+
+
+def path_json(path: FoundPath) -> Json:
+    """Return a path as JSON."""
+    return {"start": path.start, "score": path.score, "steps": [asdict(step) for step in path.steps]}
+
+
+def community_json(group: Group) -> Json:
+    """Return a community as JSON."""
+    summary = group.summary
+    return {
+        "summary": summary.text,
+        "terms": list(summary.terms),
+        "entities": list(group.entities),
+        "memories": list(group.memories),
+        "since": time_json(summary.since),
+        "until": time_json(summary.until),
+        "representative": summary.representative,
+    }
+
+
+def duplicates_json(group: DuplicateGroup) -> Json:
+    """Return a group of duplicates as JSON, its memories by their ids."""
+    return {
+        "keep": group.keep.id,
+        "repeats": [each.id for each in group.repeats],
+        "kind": group.kind,
+        "reasons": list(group.reasons),
+    }
+
+
+# --- recipes, experiments, keys -----------------------------------------------------------------------
+
+
+def recipe_json(recipe: Recipe) -> Json:
+    """Return a recipe as JSON: its parameters, what they are and what they may be."""
+    from memorata.engine import PARAMETERS
+
+    parameters = [
+        {
+            "name": each.name,
+            "value": getattr(recipe, each.name),
+            "type": each.type.__name__,
+            "low": each.low,
+            "high": each.high,
+            "choices": list(each.choices),
+            "doc": each.doc,
+        }
+        for each in PARAMETERS
+    ]
+    return {"name": recipe.name, "doc": recipe.doc, "parameters": parameters}
+
+
+def saved_recipe_json(saved: SavedRecipe) -> Json:
+    """Return a saved recipe as JSON, in its latest version, with what speaks for it."""
+    return {
+        **recipe_json(saved.recipe),
+        "evidence": plain(saved.evidence),
+        "saved_at": saved.saved_at.isoformat(),
+        "versions": saved.versions,
+        "in_use": saved.in_use,
+    }
+
+
+def experiment_json(running: RunningExperiment) -> Json:
+    """Return an experiment as JSON."""
+    return {
+        "name": running.experiment.name,
+        "base": running.recipe.name,
+        "method": running.method,
+        "variants": [plain(each) for each in running.experiment.variants],
+        "least_users": running.least_users,
+        "least_days": running.least_days,
+        "started": running.started.isoformat(),
+        "stopped": time_json(running.stopped),
+    }
+
+
+def experiment_status_json(status: ExperimentStatus) -> Json:
+    """Return an experiment as JSON, with how it stands."""
+    return {
+        **experiment_json(status.running),
+        "winner": status.winner,
+        "reason": status.reason,
+        "recommendation": plain(status.recommendation),
+        "preference": plain(status.preference),
+    }
+
+
+def key_json(key: ApiKey) -> Json:
+    """Return an API key as JSON, without its digest."""
+    return {
+        "id": key.id,
+        "name": key.name,
+        "namespaces": list(key.namespaces),
+        "scopes": list(key.scopes),
+        "created_at": key.created_at.isoformat(),
+        "expires_at": time_json(key.expires_at),
+        "revoked_at": time_json(key.revoked_at),
+    }
+
+
+# --- values -------------------------------------------------------------------------------------------
+
+
+def plain(value: object) -> Any:  # noqa: ANN401 - whatever JSON can hold
+    """Return any result as JSON: dataclasses as objects, a memory as its id, NaN and infinity as null.
+
+    Examples
+    --------
+    >>> plain({"at": (Place(1.0, 2.0),), "p": float("nan")})
+    {'at': [{'lat': 1.0, 'lon': 2.0, 'name': ''}], 'p': None}
+    """
+    if isinstance(value, Memory):
+        return value.id
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if isinstance(value, np.generic | np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {str(name): plain(each) for name, each in value.items()}
+    if is_dataclass(value):
+        return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Set):
+        return sorted(plain(each) for each in value)
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    raise TypeError(f"a {type(value).__name__} has no JSON form")
+
+
+def time_json(moment: datetime | None) -> str | None:
+    """Return a time in ISO 8601."""
+    return None if moment is None else moment.isoformat()
+
+
+def time_from_json(name: str, value: object) -> datetime:
+    """Return a time given in ISO 8601; a day alone is its midnight in UTC.
+
+    Examples
+    --------
+    >>> time_from_json("created_at", "2026-05-07")
+    datetime.datetime(2026, 5, 7, 0, 0, tzinfo=datetime.timezone.utc)
+    """
+    if not isinstance(value, str):
+        raise InvalidArgument(name, value, "a time in ISO 8601, such as '2026-05-07T18:30:00Z'")
+    try:
+        if _DAY.fullmatch(value):
+            return datetime.combine(date.fromisoformat(value), time(), UTC)
+        moment = datetime.fromisoformat(value)
+    except ValueError as error:
+        raise InvalidArgument(name, value, "a time such as 2026-05-07 or 2026-05-07T18:30Z") from error
+    if moment.tzinfo is None:
+        expected = "a time with its zone: add Z for UTC, or an offset such as +02:00"
+        raise InvalidArgument(name, value, expected)
+    return moment
+
+
+def _made(kind: type[Source] | type[Place], name: str, values: Mapping[str, Any]) -> Source | Place:
+    try:
+        return kind(**values)
+    except TypeError as error:
+        keys = ", ".join(each.name for each in fields(kind))
+        raise InvalidArgument(name, dict(values), f"an object with the keys {keys}") from error

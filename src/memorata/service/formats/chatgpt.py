@@ -1,0 +1,174 @@
+"""The conversations of a ChatGPT export (``conversations.json``) as records, one for each message.
+
+The file is a list of conversations. Each has a `mapping`, a tree of nodes that are linked to their parents
+and hold a message or nothing; editing a message or asking again makes a branch. `current_node` is the end of
+the branch that was shown last: the way from there to the root, read backwards, is the conversation. What is
+said on other branches is skipped, and so is what the system and tools say.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from memorata.service.formats.record import Reading, Record, parse_json, stable_id
+
+_SPEAKERS: Final = ("user", "assistant")
+_TEXTS: Final = ("text", "multimodal_text")
+_LINK: Final = "https://chatgpt.com/c/"
+
+
+def records(data: bytes) -> Reading:
+    """Return what a file says.
+
+    Examples
+    --------
+    >>> file = b'''[{"id": "c1", "title": "Tea", "current_node": "b", "mapping": {
+    ...     "a": {"parent": null, "message": null},
+    ...     "b": {"parent": "a", "message": {"id": "m1", "author": {"role": "user"}, "create_time": 1.5,
+    ...           "content": {"content_type": "text", "parts": ["I like tea."]}}}}}]'''
+    >>> [(each.fields["content"], each.fields["source"]["session"]) for each in records(file).records]
+    [('I like tea.', 'c1')]
+    """
+    value, wrong = parse_json(data)
+    if wrong is not None:
+        return Reading(1, iter([wrong]))
+    if isinstance(value, dict):
+        value = value["conversations"] if isinstance(value.get("conversations"), list) else [value]
+    if not isinstance(value, list):
+        return Reading(1, iter([Record(1, problem="not a list of conversations")]))
+    return Reading(len(value), _conversations(value))
+
+
+def _conversations(conversations: list[Any]) -> Iterator[Record]:
+    for number, conversation in enumerate(conversations, 1):
+        if not isinstance(conversation, dict) or not isinstance(conversation.get("mapping"), dict):
+            where = f"conversation {number}"
+            yield Record(number, problem="not a conversation: it has no mapping of messages", where=where)
+        else:
+            yield from _messages(number, conversation)
+
+
+def _messages(number: int, conversation: dict[str, Any]) -> Iterator[Record]:
+    mapping = {key: node if isinstance(node, dict) else {} for key, node in conversation["mapping"].items()}
+    given = conversation.get("title")
+    title = given if isinstance(given, str) else ""
+    named = f'conversation {number} "{title}"' if title else f"conversation {number}"
+    shown = _shown(mapping, conversation.get("current_node"))
+    if shown is None:
+        yield Record(number, problem="its messages lead back to where they began", where=named)
+        return
+    position = 0
+    for key in shown:
+        said = _said(mapping[key])
+        if said is None:
+            continue
+        where = f"{named}, message {key}"
+        content, reason = said
+        if reason:
+            yield Record(number, skipped=reason, where=where)
+            continue
+        fields = _fields(conversation, mapping[key]["message"], key, title, content, position)
+        yield Record(number, fields, where=where)
+        position += 1
+    on_it = set(shown)
+    for key, node in mapping.items():
+        said = None if key in on_it else _said(node)
+        if said is not None and not said[1]:
+            where = f"{named}, message {key}"
+            yield Record(number, skipped="a message on a branch that is not shown", where=where)
+
+
+def _shown(mapping: Mapping[str, dict[str, Any]], current: object) -> list[str] | None:
+    """Return the nodes from the root to the end that was shown last; None if they go round in a circle."""
+    key = current if isinstance(current, str) and current in mapping else _last_leaf(mapping)
+    path: list[str] = []
+    seen: set[str] = set()
+    while key is not None and key in mapping:
+        if key in seen:
+            return None
+        seen.add(key)
+        path.append(key)
+        parent = mapping[key].get("parent")
+        key = parent if isinstance(parent, str) else None
+    return path[::-1]
+
+
+def _last_leaf(mapping: Mapping[str, dict[str, Any]]) -> str | None:
+    """Return the latest message that nothing follows, for a file that does not say where it ends."""
+    parents = [node.get("parent") for node in mapping.values()]
+    followed = {parent for parent in parents if isinstance(parent, str)}
+    leaves = [key for key in mapping if key not in followed]
+    times = {key: _said_at(mapping[key]) or 0.0 for key in leaves}
+    # The last of those that are equally late, as the file lists them.
+    return max(reversed(leaves), key=times.__getitem__) if leaves else next(iter(mapping), None)
+
+
+def _said(node: dict[str, Any]) -> tuple[str, str] | None:
+    """Return the text of a node's message, and why it is skipped; None for a node without a message."""
+    message = node.get("message")
+    if not isinstance(message, dict):
+        return None
+    author, content = message.get("author"), message.get("content")
+    role = author.get("role") if isinstance(author, dict) else None
+    metadata = message.get("metadata")
+    if role not in _SPEAKERS:
+        return "", f"a message of the {role}" if isinstance(role, str) else "a message of nobody"
+    if isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation"):
+        return "", "a hidden message"
+    if message.get("recipient", "all") not in ("all", None):
+        return "", "a message to a tool"
+    if not isinstance(content, dict) or content.get("content_type") not in _TEXTS:
+        kind = content.get("content_type") if isinstance(content, dict) else None
+        return "", f"a message that is no text ({kind})"
+    parts = content.get("parts")
+    text = "\n".join(filter(str.strip, map(_part, parts if isinstance(parts, list) else [parts]))).strip()
+    return (text, "") if text else ("", "an empty message, or one of images alone")
+
+
+def _part(part: object) -> str:
+    """Return the text of a part; a spoken one has been written down."""
+    if isinstance(part, dict):
+        part = part.get("text") if part.get("content_type") == "audio_transcription" else ""
+    return part if isinstance(part, str) else ""
+
+
+def _fields(
+    conversation: dict[str, Any], message: dict[str, Any], key: str, title: str, content: str, position: int
+) -> dict[str, Any]:
+    id_ = conversation.get("conversation_id") or conversation.get("id") or title
+    session = str(id_)
+    fields: dict[str, Any] = {
+        "id": stable_id("chatgpt", session, message.get("id") or key),
+        "content": content,
+        "category": "message",
+        "tier": "episodic",
+        "source": {
+            "speaker": message["author"]["role"],
+            "session": session,
+            "position": position,
+            "link": f"{_LINK}{session}" if id_ != title else "",
+        },
+    }
+    if title:
+        fields["metadata"] = {"title": title}
+    seconds = _seconds(message.get("create_time"))
+    if seconds is None:
+        seconds = _seconds(conversation.get("create_time"))
+    if seconds is not None:
+        fields["created_at"] = datetime.fromtimestamp(seconds, UTC).isoformat()
+    return fields
+
+
+def _said_at(node: dict[str, Any]) -> float | None:
+    message = node.get("message")
+    return _seconds(message.get("create_time")) if isinstance(message, dict) else None
+
+
+def _seconds(value: object) -> float | None:
+    """Return a time in seconds since 1970, if it is one that a calendar knows."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return float(value) if 0 <= value < 253_402_300_800 else None

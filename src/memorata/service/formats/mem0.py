@@ -1,0 +1,106 @@
+"""What mem0's `get_all` returns, written to a file as JSON, as records: one for each memory.
+
+Either a list of memories or ``{"results": [...], "relations": [...]}``. A memory has at least `memory`, its
+text, and usually `id`, `metadata`, `user_id`, `created_at`; whatever else it has is kept in the metadata
+under ``mem0``. Relations, which the graph variant returns, become relations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from memorata.service.formats.record import Reading, Record, parse_json, stable_id
+
+_TAKEN: Final = ("id", "memory", "metadata", "created_at", "categories", "expiration_date", "score")
+
+
+def records(data: bytes) -> Reading:
+    """Return what a file says.
+
+    Examples
+    --------
+    >>> file = b'{"results": [{"id": "1", "memory": "Likes tea", "created_at": "2026-05-07T10:00:00-07:00"}]}'
+    >>> [each.fields["content"] for each in records(file).records]
+    ['Likes tea']
+    """
+    value, wrong = parse_json(data)
+    if wrong is not None:
+        return Reading(1, iter([wrong]))
+    relations: object = []
+    if isinstance(value, dict):
+        relations = value.get("relations") or []
+        value = value.get("results", value.get("memories"))
+    if not isinstance(value, list) or not isinstance(relations, list):
+        return Reading(1, iter([Record(1, problem="neither a list of memories nor an object with results")]))
+    return Reading(len(value) + len(relations), _records(value, relations))
+
+
+def _records(memories: list[Any], relations: list[Any]) -> Iterator[Record]:
+    for number, each in enumerate(memories, 1):
+        where = f"memory {number}"
+        text = each.get("memory") if isinstance(each, dict) else None
+        if not isinstance(text, str):
+            yield Record(number, problem="no memory: an object whose memory is a text", where=where)
+        elif not text.strip():
+            yield Record(number, skipped="an empty memory", where=where)
+        else:
+            yield _memory(number, each, text, where)
+    for number, each in enumerate(relations, 1):
+        yield _relation(len(memories) + number, each, f"relation {number}")
+
+
+def _memory(number: int, given: dict[str, Any], text: str, where: str) -> Record:
+    metadata = given.get("metadata") or {}
+    if not isinstance(metadata, dict):
+        return Record(number, problem="its metadata is no object", where=where)
+    kept = {key: value for key, value in given.items() if key not in _TAKEN and value is not None}
+    if "id" in given:
+        kept["id"] = given["id"]
+    fields: dict[str, Any] = {
+        "id": stable_id("mem0", given.get("id") or [text, given.get("user_id"), given.get("created_at")]),
+        "content": text,
+        "metadata": {**metadata, **({"mem0": kept} if kept else {})},
+    }
+    categories = given.get("categories")
+    listed = categories if isinstance(categories, list) else [categories]
+    tags = [tag for tag in listed if isinstance(tag, str)]
+    if tags:
+        fields["tags"] = tags
+    source = {"speaker": given.get("actor_id"), "session": given.get("run_id")}
+    if said := {key: value for key, value in source.items() if isinstance(value, str) and value}:
+        fields["source"] = said
+    for name, key in (("created_at", "created_at"), ("expires_at", "expiration_date")):
+        if given.get(key) is not None:
+            moment = _moment(given[key])
+            if moment is None:
+                return Record(number, problem=f"its {key} is no time: {given[key]!r}", where=where)
+            fields[name] = moment
+    return Record(number, fields, where=where)
+
+
+def _relation(number: int, given: object, where: str) -> Record:
+    said: list[object] = []
+    if isinstance(given, dict):
+        said = [
+            given.get("source"),
+            given.get("relationship", given.get("relation")),
+            given.get("target", given.get("destination")),
+        ]
+    if not said or not all(isinstance(each, str) and each.strip() for each in said):
+        return Record(number, problem="a relation without source, relationship and target", where=where)
+    source, type_, target = said
+    fields = {"kind": "relation", "source": source, "type": type_, "target": target}
+    return Record(number, fields, where=where)
+
+
+def _moment(value: object) -> str | None:
+    """Return a time in ISO 8601; one without a zone is in UTC."""
+    try:
+        found = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    if found is None:
+        return None
+    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).isoformat()

@@ -1,0 +1,124 @@
+"""Records: what a file says, one memory, entity or relation each, or why something in it was left out."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from memorata._frozen import frozen
+
+DECLARATIONS: Final = ("entity", "relation")
+"""What a record may be about instead of a memory."""
+_FAMILY: Final = uuid.UUID("6d1f5b0a-6a55-5c54-9f43-2f0b6a4f7f10")
+
+
+@frozen
+class Record:
+    """Something a file says, or why it is not taken in.
+
+    Attributes
+    ----------
+    line
+        Where it begins, from 1: a line, or for a file that is one JSON value the number of its part.
+    fields
+        The fields of the memory, entity or relation as JSON; empty for what is not taken in.
+    problem
+        What is wrong with it; empty for what can be read.
+    skipped
+        Why it is left out though nothing is wrong with it; empty for what is not.
+    where
+        Where it stands, in words, if not simply in a line.
+    """
+
+    line: int
+    fields: dict[str, Any] = field(default_factory=dict)
+    problem: str = ""
+    skipped: str = ""
+    where: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where it stands, in words."""
+        return self.where or f"line {self.line}"
+
+
+@frozen
+class Reading:
+    """The records of a file, and how many lines or parts it has in all."""
+
+    total: int
+    records: Iterator[Record]
+
+
+@dataclass(slots=True)
+class Notes:
+    """What was left out and what could not be read, each with its place, and how many failed in all."""
+
+    skipped: list[dict[str, Any]] = field(default_factory=list)
+    problems: list[dict[str, Any]] = field(default_factory=list)
+    failed: int = 0
+
+
+def stable_id(*parts: object) -> str:
+    """Return an id that is the same whenever the same is read, and another for anything else.
+
+    Examples
+    --------
+    >>> stable_id("mem0", "1") == stable_id("mem0", "1") != stable_id("mem0", "2")
+    True
+    """
+    return str(uuid.uuid5(_FAMILY, json.dumps(parts, sort_keys=True)))
+
+
+def text_id(name: str, said: Mapping[str, Any], number: int) -> str:
+    """Return the id of something that has none of its own, by its file's name and what it says.
+
+    Parameters
+    ----------
+    name
+        The name of the file.
+    said
+        What it says.
+    number
+        How often the file has said it up to here, from 1.
+    """
+    return str(uuid.uuid5(_FAMILY, f"{number} {json.dumps([name, said], sort_keys=True)}"))
+
+
+def is_declaration(data: Mapping[str, Any]) -> bool:
+    """Return whether an object of an export is about an entity or a relation, and no memory.
+
+    Examples
+    --------
+    >>> is_declaration({"kind": "entity", "name": "Anna"}), is_declaration({"content": "Tea."})
+    (True, False)
+    """
+    return "content" not in data and data.get("kind") in DECLARATIONS
+
+
+def parse_json(data: bytes) -> tuple[Any, Record | None]:
+    r"""Return the value of a file, or why it cannot be read.
+
+    Examples
+    --------
+    >>> parse_json(b"[1, 2]")
+    ([1, 2], None)
+    >>> parse_json(b'[1,\n 2')[1].problem
+    "not JSON: Expecting ',' delimiter at character 7; the file may be cut short, and nothing of it was read"
+    """
+    try:
+        return json.loads(data.decode("utf-8-sig")), None
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        wrong = f"not UTF-8 at byte {error.start + 1} of the file; nothing of it was read"
+        return None, Record(line, problem=wrong)
+    except json.JSONDecodeError as error:
+        ends = error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated")
+        short = "the file may be cut short, and " if ends else ""
+        wrong = f"not JSON: {error.msg} at character {error.pos + 1}; {short}nothing of it was read"
+        return None, Record(error.lineno, problem=wrong)
+    except (ValueError, RecursionError) as error:
+        return None, Record(1, problem=f"not JSON that can be read: {error}; nothing of it was read")

@@ -1,0 +1,107 @@
+"""Which format a file has, and ids that do not depend on where something stands."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memorata.service.formats import FORMATS, format_of, read
+from memorata.service.formats.record import Record
+
+
+def records(text: str | bytes, form: str, **options: Any) -> list[Record]:
+    data = text.encode() if isinstance(text, str) else text
+    return list(read(data, form, name=options.pop("name", "notes"), **options).records)
+
+
+def said(text: str, form: str, **options: Any) -> list[tuple[int, str]]:
+    return [(record.line, record.fields["content"]) for record in records(text, form, **options)]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
+    assert said("\ufeffone", "text") == [(1, "one")]
+    assert said('\ufeff"one"', "jsonl") == [(1, "one")]
+
+
+@given(
+    st.lists(st.sampled_from("abc"), max_size=8), st.sampled_from("abc"), st.sampled_from(["text", "jsonl"])
+)
+def test_what_was_there_keeps_its_id_when_something_new_is_written_anywhere(
+    before: list[str], new: str, form: str
+) -> None:
+    def ids(words: list[str]) -> list[str]:
+        lines = [json.dumps(word) for word in words] if form == "jsonl" else words
+        return [record.fields["id"] for record in records("\n\n".join(lines), form)]
+
+    old = ids(before)
+    assert len(set(old)) == len(old)
+    for place in range(len(before) + 1):
+        assert set(old) <= set(ids([*before[:place], new, *before[place:]]))
+
+
+def test_another_file_gives_other_ids() -> None:
+    one, two = records("tea", "text", name="a.txt"), records("tea", "text", name="b.txt")
+    assert one[0].fields["id"] != two[0].fields["id"]
+
+
+@pytest.mark.parametrize(
+    ("data", "suffix", "form"),
+    [
+        ("anything", ".txt", "text"),
+        ('{"content": "Tea."}', ".txt", "text"),
+        ("# Tea", ".md", "markdown"),
+        ('{"content": "Tea."}\n{"content": "Milk."}', ".JSONL", "jsonl"),
+        ("damaged", ".ndjson", "jsonl"),
+        ('{"kind": "entity", "name": "Anna"}', ".json", "jsonl"),
+        ('\n{"content": "Tea."}', "", "jsonl"),
+        ('\ufeff{"type": "entity", "name": "Anna", "observations": []}', ".json", "mcp-memory"),
+        ('{"type": "relation", "from": "a", "to": "b", "relationType": "c"}\n', ".jsonl", "mcp-memory"),
+        ('[{"title": "Tea", "mapping": {"a": {}}}]', ".json", "chatgpt"),
+        ('[\n  {\n    "title": "Tea",\n    "mapping": {', ".json", "chatgpt"),
+        ('{"results": [{"id": "1", "memory": "Tea."}]}', ".json", "mem0"),
+        ('[{"id": "1", "memory": "Tea."', "", "mem0"),
+        ('{"results": []}', ".json", "mem0"),
+        ('{"temperature": [1, 2]}', ".json", None),
+        ("%PDF", ".pdf", None),
+        ("", "", None),
+    ],
+)
+def test_formats_are_told_by_what_a_file_says_and_by_its_suffix(
+    data: str, suffix: str, form: str | None
+) -> None:
+    assert format_of(data.encode(), suffix) == form
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    "data", [b"", b"\xff\xfe", b"{", b"[" * 100_000, b"null", b"[null]", b'{"a": 1}', b"\0"]
+)
+def test_no_format_falls_over_anything(form: str, data: bytes) -> None:
+    for record in read(data, form, name="x").records:
+        assert record.problem or record.skipped or record.fields
+
+
+@given(st.binary(max_size=200), st.sampled_from(FORMATS))
+def test_bytes_of_any_kind_are_read_or_refused(data: bytes, form: str) -> None:
+    found = list(read(data, form, name="x").records)
+    assert all(bool(record.problem) + bool(record.skipped) + bool(record.fields) == 1 for record in found)
+
+
+KEYS = (
+    "mapping", "current_node", "parent", "message", "author", "role", "content", "content_type", "parts",
+    "id", "create_time", "title", "type", "name", "entityType", "observations", "from", "to", "relationType",
+    "results", "relations", "memory", "metadata", "created_at", "categories", "source", "target",
+)  # fmt: skip
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=6),
+    max_leaves=25,
+)
+
+
+@given(_JSON, st.sampled_from(("chatgpt", "mcp-memory", "mem0")))
+def test_json_of_any_shape_is_read_or_refused(value: object, form: str) -> None:
+    found = list(read(json.dumps(value).encode(), form, name="x").records)
+    assert all(bool(record.problem) + bool(record.skipped) + bool(record.fields) == 1 for record in found)

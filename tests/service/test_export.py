@@ -1,0 +1,28 @@
+"""Entities and relations as JSON and back."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memorata.model import Entity, InvalidArgument, Relation
+from memorata.service.export import entity_row, read_entity, read_relation, relation_row
+from memorata.store.naming import EntityRecord
+
+NOW = datetime(2026, 5, 7, 1, 2, 3, 4, tzinfo=UTC)
+
+
+def test_they_come_back_exactly() -> None:
+    record = EntityRecord(Entity("Zoë", "person", ("Z",), "about"), merged_into="Anna")
+    assert read_entity(entity_row(record, "a/b")) == record
+    relation = Relation("Anna", "knows", "Ben", 1 / 3, "m1", NOW, NOW, NOW)
+    assert read_relation(relation_row(relation, "a/b")) == relation
+    assert relation_row(relation, "a/b")["valid_from"] == "2026-05-07T01:02:03.000004+00:00"
+
+
+def test_a_key_that_is_wrong_or_missing_is_named() -> None:
+    with pytest.raises(InvalidArgument, match=r"did you mean aliases\?"):
+        read_entity({"kind": "entity", "name": "Anna", "alias": []})
+    with pytest.raises(InvalidArgument, match="such that target is among them"):
+        read_relation({"kind": "relation", "source": "Anna", "type": "knows"})
+    with pytest.raises(InvalidArgument, match="created_at must be a time in ISO 8601"):
+        read_relation({"kind": "relation", "source": "a", "type": "b", "target": "c", "created_at": 5})
