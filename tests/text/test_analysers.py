@@ -14,7 +14,16 @@ from hypothesis import strategies as st
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import parameters_of
 from memorata.text import analysers
-from memorata.text.analysers import ANALYSERS, LANGUAGES, Analyser, analyser
+from memorata.text.analysers import (
+    ANALYSERS,
+    LANGUAGES,
+    ROOT_LENGTH,
+    STEMMED_LANGUAGES,
+    Analyser,
+    analyser,
+    roots,
+    stem,
+)
 from memorata.text.language import languages_by_script
 from memorata.text.stopwords import STOP_WORD_LANGUAGES, stop_words
 from memorata.text.tokens import is_unspaced, words
@@ -166,7 +175,7 @@ def test_any_text_is_safe(text: str) -> None:
 
 
 def test_tables_stay_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analysers, "_REMEMBERED_WORDS", 10)
+    monkeypatch.setattr(analysers, "_MAX_CACHED_WORDS", 10)
     settings = Analyser("bounded")
     text = " ".join(f"word{n}" for n in range(100)) + " " + "x" * 1_000
     assert settings.tokens(text) == text.split()
@@ -246,14 +255,95 @@ def test_an_analyser_that_knows_its_language_reads_every_text_in_it() -> None:
     assert ANALYSERS["snowball"].read(german)[1] == ("german", "russian")
 
 
-@pytest.mark.parametrize("tongues", [("klingon", "russian"), ("german", "detect"), ("german", 7)])
-def test_a_language_that_nobody_reads_is_refused(tongues: Any) -> None:
-    with pytest.raises(InvalidArgument, match=r"tongues\[[01]\] must be one of"):
-        ANALYSERS["snowball"].tokens_in("Katzen", tongues)
+@pytest.mark.parametrize("languages", [("klingon", "russian"), ("german", "detect"), ("german", 7)])
+def test_a_language_that_nobody_reads_is_refused(languages: Any) -> None:
+    with pytest.raises(InvalidArgument, match=r"languages\[[01]\] must be one of"):
+        ANALYSERS["snowball"].tokens_in("Katzen", languages)
 
 
 @given(text=st.text(max_size=40))
 def test_a_text_in_its_own_languages_is_read_as_it_is(text: str) -> None:
     for each in ANALYSERS.values():
-        terms, tongues = each.read(text)
-        assert each.tokens_in(text, tongues) == terms == each.tokens(text)
+        terms, languages = each.read(text)
+        assert each.tokens_in(text, languages) == terms == each.tokens(text)
+
+
+@pytest.mark.parametrize(
+    ("token", "language", "expected"),
+    [
+        ("batteries", "english", "batteri"),
+        ("battery", "english", "batteri"),
+        ("running", "english", "run"),
+        ("боюсь", "russian", "бо"),
+        ("кошками", "russian", "кошк"),
+        ("häuser", "german", "haus"),
+        ("straße", "german", "strass"),
+        ("strasse", "german", "strass"),
+        ("chevaux", "french", "cheval"),
+        ("gatos", "spanish", "gat"),
+        ("gatti", "italian", "gatt"),
+        ("gatos", "portuguese", "gat"),
+        ("katten", "dutch", "kat"),
+        ("katterna", "swedish", "katt"),
+        ("running", "none", "running"),
+        ("", "english", ""),
+        ("手机", "english", "手机"),
+    ],
+)
+def test_stems_are_those_of_snowball(token: str, language: str, expected: str) -> None:
+    assert stem(token, language) == expected
+
+
+def test_every_language_with_stop_words_has_a_stemmer() -> None:
+    assert set(STOP_WORD_LANGUAGES) <= set(STEMMED_LANGUAGES)
+
+
+@given(
+    st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=80), max_size=5),
+    st.sampled_from(STEMMED_LANGUAGES),
+)
+def test_same_as_a_fresh_stemmer(tokens: list[str], language: str) -> None:
+    assert [stem(token, language) for token in tokens] == [
+        Stemmer.Stemmer(language).stemWord(token) for token in tokens
+    ]
+
+
+def test_threads_stem_alike() -> None:
+    tokens = [
+        f"{'x' * 65}{root}{ending}"
+        for root in ("lov", "hop", "walk", "nation")
+        for ending in ("ing", "ed", "s")
+    ]
+    expected = [Stemmer.Stemmer("english").stemWord(token) for token in tokens]
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(lambda _: [stem(token, "english") for token in tokens * 50], range(64)))
+    assert all(result == expected * 50 for result in results)
+
+
+@pytest.mark.parametrize("bad", ["klingon", "English", "", None, 7, ["english"]])
+def test_unknown_language_lists_those_known(bad: object) -> None:
+    with pytest.raises(InvalidArgument, match=r"language must be one of 'arabic'.*'swedish'.*'none'"):
+        stem("cats", bad)  # type: ignore[arg-type]
+
+
+def test_one_word_must_be_a_string() -> None:
+    with pytest.raises(InvalidArgument, match="token must be a string"):
+        stem(3, "english")  # type: ignore[arg-type]
+
+
+def test_forms_of_a_word_share_their_root() -> None:
+    assert roots("люблю") == roots("любишь") == ["люб"]
+    assert roots("я трону") == ["я", "тро"]
+
+
+def test_other_scripts_have_none() -> None:
+    assert roots("I like tea") == roots("お茶") == roots("") == []
+    assert roots("чай Earl Grey") == ["чай"]
+
+
+@given(st.text())
+def test_a_root_begins_a_word_of_the_text(text: str) -> None:
+    every = words(text)
+    for root in roots(text):
+        assert 1 <= len(root) <= ROOT_LENGTH
+        assert any(word.startswith(root) for word in every)

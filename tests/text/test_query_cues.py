@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from memorata.text.queries import QUERY_TYPES
 from memorata.text.query_cues import CUES, Cues
-from memorata.text.query_type import QUERY_TYPES
 from memorata.text.stopwords import STOP_WORD_LANGUAGES
 from memorata.text.tokens import words
 

@@ -288,11 +288,11 @@ def _nothing(engine: Engine, found: Recall, asked: str, limit: int) -> str:
     if engine.namespace not in engine.store.namespaces():
         return f"Nothing has been remembered in the namespace {engine.namespace} yet."
     from memorata.engine.words import read_question
-    from memorata.text.asking import asks_something
+    from memorata.text.queries import has_content
 
     if not read_question(asked, engine.analyser).text:
         return "The question says only what must not occur, so there is nothing to look for."
-    if not asks_something(asked):
+    if not has_content(asked):
         return "The question names nothing and asks for nothing, so there is nothing to look for."
     return "Nothing was found."
 

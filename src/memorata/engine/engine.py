@@ -49,7 +49,7 @@ from memorata.text.analysers import Analyser
 from memorata.text.dates import AnchorExtractor, RuleAnchors
 from memorata.text.folding import folded, stands_in
 from memorata.text.mentions import EntityExtractor
-from memorata.text.query_type import QueryClassifier, RuleClassifier
+from memorata.text.queries import QueryClassifier, RuleClassifier
 
 BATCH: Final = 1_000
 """How many memories `remember_many` writes in one transaction."""

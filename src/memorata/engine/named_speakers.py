@@ -19,8 +19,7 @@ from typing import Final, TypeAlias
 
 from memorata.engine.words import Question, counted, readers
 from memorata.store.port import View
-from memorata.text.analysers import Analyser
-from memorata.text.roots import roots
+from memorata.text.analysers import Analyser, roots
 
 _WORD: Final = re.compile(r"[^\W\d_]\w*")
 

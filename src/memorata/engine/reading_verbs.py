@@ -27,7 +27,7 @@ from memorata.model.period import Period
 from memorata.model.place import Place
 from memorata.store.port import Floats, Page, Store
 from memorata.text.dates import AnchorExtractor
-from memorata.text.query_type import QueryClassifier
+from memorata.text.queries import QueryClassifier
 
 if TYPE_CHECKING:
     from memorata.engine.kept_graphs import Graphs

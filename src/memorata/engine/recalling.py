@@ -32,9 +32,8 @@ from memorata.model.period import Period
 from memorata.model.place import Place
 from memorata.rank.sessions import best_sessions
 from memorata.store.port import Floats, View
-from memorata.text.asking import asks_something, without_happening
 from memorata.text.dates import AnchorExtractor, AnchorReading, FallibleAnchors, RuleAnchors
-from memorata.text.query_type import QueryClassifier
+from memorata.text.queries import QueryClassifier, has_content, without_event_verbs
 
 if TYPE_CHECKING:
     from memorata.engine.namespace_graph import NamespaceGraph
@@ -218,7 +217,7 @@ class Recaller:
         rest = question.text[: named.start] + " " + question.text[named.end :]
         topic = self.repairing.analyser.tokens(rest)
         if topic:
-            topic = self.repairing.analyser.tokens(without_happening(rest))
+            topic = self.repairing.analyser.tokens(without_event_verbs(rest))
         return named.period, not topic, read.failure
 
     def _read_time(self, text: str, now: datetime) -> AnchorReading:
@@ -270,7 +269,7 @@ class _Found:
 def _meant(question: Question) -> str:
     """Return what to embed: nothing of a question that asks nothing, as of a blank one."""
     # One word to look up, or a phrase, is something; only those that have neither are looked at closely.
-    if not question.terms and not question.phrases and not asks_something(question.text):
+    if not question.terms and not question.phrases and not has_content(question.text):
         return ""
     return question.topic or question.text
 

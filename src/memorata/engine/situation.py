@@ -19,7 +19,7 @@ from memorata.model.memory import Memory
 from memorata.model.period import Period
 from memorata.model.place import Place
 from memorata.store.port import Terms, View
-from memorata.text.query_type import QueryClassifier
+from memorata.text.queries import QueryClassifier
 
 if TYPE_CHECKING:
     from memorata.engine.namespace_graph import NamespaceGraph

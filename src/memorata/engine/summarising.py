@@ -18,7 +18,7 @@ import numpy as np
 from memorata.model.checks import FloatArray
 from memorata.model.memory import Memory
 from memorata.rank.diversity import mmr
-from memorata.text.sentences import sentences
+from memorata.text.tokens import sentences
 
 _TRADE: Final = 0.6
 _SHORT: Final = 8

@@ -13,11 +13,10 @@ from typing import Final
 from memorata._frozen import frozen
 from memorata.engine.times import named_times
 from memorata.model.memory import Memory
-from memorata.text.analysers import Analyser, Tongues
+from memorata.text.analysers import Analyser, Languages, roots
 from memorata.text.dates import date_terms
 from memorata.text.folding import folded
 from memorata.text.language import DETECTED_LANGUAGES, detect, tells_language
-from memorata.text.roots import roots
 from memorata.text.tokens import is_unspaced
 from memorata.text.tokens import words as cut
 
@@ -65,15 +64,15 @@ def words_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
     {'bank of england': 1}
     """
     content = memory.content
-    terms, tongues = analyser.read(content)
+    terms, languages = analyser.read(content)
     found = {"content": counted(terms)}
     if memory.source.speaker:
         found["speaker"] = counted(analyser.tokens(memory.source.speaker))
     if memory.tags and (tags := " ".join(memory.tags)):
-        found["tags"] = _beside(tags, tongues, analyser)
+        found["tags"] = _beside(tags, languages, analyser)
     if memory.entities:
         if elsewhere := " ".join([name for name in memory.entities if name not in content]):
-            found["entities"] = _beside(elsewhere, tongues, analyser)
+            found["entities"] = _beside(elsewhere, languages, analyser)
         found["names"] = {key: 1 for key in map(folded, memory.entities) if key}
     if beginnings := roots(content):
         found["roots"] = counted(beginnings)
@@ -115,7 +114,7 @@ def counted(terms: Sequence[str]) -> dict[str, int]:
     return counts
 
 
-def _beside(text: str, tongues: Tongues, analyser: Analyser) -> dict[str, int]:
+def _beside(text: str, languages: Languages, analyser: Analyser) -> dict[str, int]:
     """Return the words of what stands beside the content, in every way that a question may read them.
 
     Who asks in the language of the content has „Katze" read as a German word, and so a tag „Katzen" has to
@@ -123,7 +122,7 @@ def _beside(text: str, tongues: Tongues, analyser: Analyser) -> dict[str, int]:
     """
     terms, own = analyser.read(text)
     alone = counted(terms)
-    return alone if own == tongues else counted(analyser.tokens_in(text, tongues)) | alone
+    return alone if own == languages else counted(analyser.tokens_in(text, languages)) | alone
 
 
 def _dates(memory: Memory, analyser: Analyser) -> dict[str, int]:

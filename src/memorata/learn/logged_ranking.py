@@ -31,7 +31,7 @@ from memorata.model.period import Period
 from memorata.model.place import Place
 from memorata.store.port import Found
 from memorata.store.recall_log import LoggedRecall
-from memorata.text.query_type import RuleClassifier
+from memorata.text.queries import RuleClassifier
 
 SEARCHED: Final = (
     "analyser", "vector_pool", "lexical_pool", "pool_per_hit", "content_weight", "tags_weight",

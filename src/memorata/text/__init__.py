@@ -2,9 +2,9 @@
 
 A text, whether a memory or a question, becomes terms here: cut into words (:mod:`~memorata.text.tokens`),
 its language recognised (:mod:`~memorata.text.language`), function words left out
-(:mod:`~memorata.text.stopwords`), endings removed (:mod:`~memorata.text.stems`), all put together by an
+(:mod:`~memorata.text.stopwords`), endings removed, all put together by an
 analyser (:mod:`~memorata.text.analysers`). What kind of answer a question wants is read here too
-(:mod:`~memorata.text.query_type`), and so are the times that a text names (:mod:`~memorata.text.dates`),
+(:mod:`~memorata.text.queries`), and so are the times that a text names (:mod:`~memorata.text.dates`),
 the people and things it names (:mod:`~memorata.text.entities`), and whom those names mean
 (:mod:`~memorata.text.resolution`). Everything is pure: the same text gives the same answer, anywhere.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from memorata._on_demand import on_demand
 
 if TYPE_CHECKING:
-    from memorata.text.analysers import ANALYSERS, Analyser, analyser
+    from memorata.text.analysers import ANALYSERS, STEMMED_LANGUAGES, Analyser, analyser, stem
     from memorata.text.dates import (
         DATE_LANGUAGES,
         AnchorExtractor,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from memorata.text.known_names import KnownNames
     from memorata.text.language import DETECTED_LANGUAGES, detect
     from memorata.text.mentions import MENTION_KINDS, EntityExtractor, Extraction, Mention
-    from memorata.text.query_type import (
+    from memorata.text.queries import (
         QUERY_TYPES,
         Classification,
         QueryClassifier,
@@ -39,14 +39,13 @@ if TYPE_CHECKING:
         RuleClassifier,
     )
     from memorata.text.resolution import Redirects, resolve, united
-    from memorata.text.stems import STEMMED_LANGUAGES, stem, stems
     from memorata.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
     from memorata.text.tokens import words
 
 __getattr__, __dir__ = on_demand(
     __name__,
     {
-        ".analysers": ("ANALYSERS", "Analyser", "analyser"),
+        ".analysers": ("ANALYSERS", "STEMMED_LANGUAGES", "Analyser", "analyser", "stem"),
         ".dates": (
             "DATE_LANGUAGES",
             "AnchorExtractor",
@@ -63,9 +62,8 @@ __getattr__, __dir__ = on_demand(
         ".known_names": ("KnownNames",),
         ".language": ("DETECTED_LANGUAGES", "detect"),
         ".mentions": ("MENTION_KINDS", "EntityExtractor", "Extraction", "Mention"),
-        ".query_type": ("QUERY_TYPES", "Classification", "QueryClassifier", "QueryType", "RuleClassifier"),
+        ".queries": ("QUERY_TYPES", "Classification", "QueryClassifier", "QueryType", "RuleClassifier"),
         ".resolution": ("Redirects", "resolve", "united"),
-        ".stems": ("STEMMED_LANGUAGES", "stem", "stems"),
         ".stopwords": ("STOP_WORD_LANGUAGES", "negations", "stop_words"),
         ".tokens": ("words",),
     },
@@ -103,7 +101,6 @@ __all__ = [
     "negations",
     "resolve",
     "stem",
-    "stems",
     "stop_words",
     "time_expressions",
     "united",

@@ -1,38 +1,46 @@
 """Analysers: from a text to the terms an index keeps.
 
-An analyser is a handful of settings, so that a recipe can name one and change one. Documents and questions
-must pass the same one. Two are shipped: ``plain`` cuts and no more; ``snowball`` drops stop words and stems,
-the form most lexical search engines have used since SMART (Salton 1971).
+An analyser is a handful of settings, so that a recipe can name one and change one. Documents and queries must
+pass the same one. Two are shipped: ``plain`` tokenises and no more; ``snowball`` drops stop words and stems
+(Porter 2001, "Snowball: a language for stemming algorithms"), the form most lexical search engines have used
+since SMART (Salton 1971).
 
 What a word becomes depends only on the word, the settings and the languages of its text; it is computed once
-and remembered in a bounded table, which makes reading a sentence a matter of dictionary look-ups.
+and kept in a bounded table, which makes analysing a sentence a matter of dictionary look-ups.
 """
 
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Annotated, Any, Final, TypeAlias
 
+import Stemmer
+
 from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.parameter import Declared
 from memorata.text.language import languages_by_script, latin_language, script_of
-from memorata.text.stems import STEMMED_LANGUAGES, fresh_stem
 from memorata.text.stopwords import STOP_WORD_LANGUAGES, stop_words
 from memorata.text.tokens import is_unspaced, words
 
+STEMMED_LANGUAGES: Final[tuple[str, ...]] = tuple(sorted(Stemmer.algorithms()))
+"""Every language that has a stemmer; ``"none"`` is accepted beside them and leaves words as they are."""
 LANGUAGES: Final = ("detect", "none", *STEMMED_LANGUAGES)
 """What an analyser's language may be: found in each text, none at all, or one for every text."""
 
-Tongues: TypeAlias = tuple[str, str]
+Languages: TypeAlias = tuple[str, str]
 """The languages of a text: that of its Latin words, and that of its Cyrillic words."""
+ROOT_LENGTH: Final = 3
+"""How many letters of a word its root keeps; measured on Russian, where 3 did better than 4 and 5."""
 
-_REMEMBERED_WORDS = 50_000
-_LONGEST_REMEMBERED = 64
+_MAX_CACHED_WORDS: Final = 50_000
+_MAX_CACHED_LENGTH: Final = 64
+_CYRILLIC: Final = re.compile(r"[\u0400-\u052f]")
 _DIGIT = re.compile(r"\d")
 _NO_WORDS: Final[frozenset[str]] = frozenset()
 
@@ -89,8 +97,7 @@ class Analyser:
     def tokens(self, text: str) -> list[str]:
         """Return the terms of `text` in order, repeated terms included.
 
-        A text made of nothing but stop words and short words has no terms: the answer is empty, and it is for
-        the caller to say what a question without terms means.
+        A text made of nothing but stop words and short words has no terms.
 
         Examples
         --------
@@ -105,7 +112,7 @@ class Analyser:
         """
         return self.read(text)[0]
 
-    def read(self, text: str) -> tuple[list[str], Tongues]:
+    def read(self, text: str) -> tuple[list[str], Languages]:
         """Return the terms of `text`, as `tokens` does, and the languages that it was read in.
 
         Examples
@@ -113,20 +120,20 @@ class Analyser:
         >>> ANALYSERS["snowball"].read("Minka schläft gern.")
         (['minka', 'schlaft', 'gern'], ('german', 'russian'))
         """
-        found = words(text, underscores=self.underscores)
+        tokens = words(text, underscores=self.underscores)
         if self.language != "detect":
             latin = cyrillic = self.language
         elif self.stop or self.stemming:
             if text.isascii():
-                latin, cyrillic = latin_language(found), "russian"
+                latin, cyrillic = latin_language(tokens), "russian"
             else:
-                latin, cyrillic, _ = languages_by_script(found)
+                latin, cyrillic, _ = languages_by_script(tokens)
         else:
             latin = cyrillic = "none"
         table = _table(self, latin, cyrillic)
-        return list(filter(None, map(table.__getitem__, found))), (latin, cyrillic)
+        return list(filter(None, map(table.__getitem__, tokens))), (latin, cyrillic)
 
-    def tokens_in(self, text: str, tongues: Tongues) -> list[str]:
+    def tokens_in(self, text: str, languages: Languages) -> list[str]:
         """Return the terms of `text`, read in the languages that another text was read in.
 
         A few words seldom show their language; the text they belong to may.
@@ -137,9 +144,9 @@ class Analyser:
         >>> snowball.tokens("Katzen"), snowball.tokens_in("Katzen", ("german", "russian"))
         (['katzen'], ['katz'])
         """
-        for position, tongue in enumerate(tongues):
-            checks.one_of(f"tongues[{position}]", tongue, LANGUAGES[1:])
-        table = _table(self, *tongues)
+        for position, language in enumerate(languages):
+            checks.one_of(f"languages[{position}]", language, LANGUAGES[1:])
+        table = _table(self, *languages)
         return list(filter(None, map(table.__getitem__, words(text, underscores=self.underscores))))
 
 
@@ -170,6 +177,44 @@ ANALYSERS: Final[Mapping[str, Analyser]] = MappingProxyType(
 """The shipped analysers by name."""
 
 
+def stem(token: str, language: str) -> str:
+    """Return the Snowball stem of a lower-case word.
+
+    Parameters
+    ----------
+    token
+        One word, as :func:`memorata.text.tokens.words` gives it.
+    language
+        One of :data:`STEMMED_LANGUAGES`, or ``"none"`` for no stemming.
+
+    Examples
+    --------
+    >>> stem("batteries", "english"), stem("battery", "english"), stem("боюсь", "russian")
+    ('batteri', 'batteri', 'бо')
+    """
+    checks.one_of("language", language, (*STEMMED_LANGUAGES, "none"))
+    return _stem(checks.text("token", token), language)
+
+
+def roots(text: str) -> list[str]:
+    """Return the first three letters of each Cyrillic word of a text; none of a text in another script.
+
+    Russian says «люблю» and «любишь», «трону» and «тронешь»: Snowball leaves different stems, and a query in
+    the second person finds nothing that was told in the first. The first letters stay. Truncating words is
+    the oldest form of stemming, and hard to beat in inflected languages (McNamee & Mayfield, "Character
+    n-gram tokenization for European language text retrieval", 2004). Stop words have roots, too: in short
+    sentences even those tell one from the other.
+
+    Examples
+    --------
+    >>> roots("Я люблю tea"), roots("I like tea")
+    (['я', 'люб'], [])
+    """
+    if text.isascii() or not _CYRILLIC.search(text):
+        return []
+    return [word[:ROOT_LENGTH] for word in words(text) if _CYRILLIC.match(word)]
+
+
 class _Table(dict[str, str]):
     """What each word becomes under one analyser and its languages; empty for a word that is left out."""
 
@@ -180,9 +225,9 @@ class _Table(dict[str, str]):
 
     def __missing__(self, token: str) -> str:
         term = self._term(token)
-        if len(token) <= _LONGEST_REMEMBERED:
+        if len(token) <= _MAX_CACHED_LENGTH:
             # Starting afresh costs one stemming per word, and needs no book-keeping on every look-up.
-            if len(self) >= _REMEMBERED_WORDS:
+            if len(self) >= _MAX_CACHED_WORDS:
                 self.clear()
             self[token] = term
         return term
@@ -199,13 +244,28 @@ class _Table(dict[str, str]):
             stops = _stops(language) if settings.stop else _NO_WORDS
         if len(token) < settings.min_length or token in stops:
             return ""
-        term = fresh_stem(token, language) if settings.stemming else token
+        term = _stem(token, language) if settings.stemming else token
         return term if len(term) >= settings.min_length else ""
 
     def _language(self, token: str) -> str:
         if self._latin == self._cyrillic or (token.isascii() and token[:1].isalpha()):
             return self._latin
         return {"latin": self._latin, "cyrillic": self._cyrillic}.get(script_of(token), "none")
+
+
+_stemmers = threading.local()
+
+
+def _stem(token: str, language: str) -> str:
+    """Return a stem without checking or caching; PyStemmer's objects must not be shared between threads."""
+    if language == "none":
+        return token
+    stemmer = getattr(_stemmers, language, None)
+    if stemmer is None:
+        stemmer = Stemmer.Stemmer(language, 0)  # 0: no second cache behind ours
+        setattr(_stemmers, language, stemmer)
+    stemmed: str = stemmer.stemWord(token)
+    return stemmed
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The words that give a question's type away, in nine languages: data for :mod:`memorata.text.query_type`.
+"""The words that give a question's type away, in nine languages: data for :mod:`memorata.text.queries`.
 
 Each language has cues for each type at three strengths: *strong* ones settle the matter ("favourite", "why",
 "how many"), *clear* ones do if nothing speaks against them ("did …"), *faint* ones only lean. Cues are

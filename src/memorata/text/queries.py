@@ -1,20 +1,27 @@
-"""What kind of answer a question wants: a fact, a preference, or an explanation.
+"""What a query asks for: a fact, a preference or an explanation, and whether it asks for anything at all.
 
 Facts are found by their exact words, explanations by their meaning, preferences in between, so the type of a
-question can choose the weights of a search. Rules by default: the cues of :mod:`memorata.text.query_cues`
-add up for each type, in the tradition of rule-based question typing (Li and Roth 2002, "Learning question
+query can choose the weights of a search. Rules by default: the cues of :mod:`memorata.text.query_cues` add up
+for each type, in the tradition of rule-based question typing (Li and Roth 2002, "Learning question
 classifiers", describe the task). Anything with a ``classify`` method may take their place.
+
+"Who am I?" and "the of and" are both made of stop words. A question word asks for something and a pronoun
+stands for somebody, while articles, prepositions, conjunctions and auxiliary verbs say nothing by themselves.
+An embedder gives them a vector all the same, and the memories nearest to it are those that say nothing
+either.
 """
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Final, Literal, Protocol, TypeAlias, get_args, runtime_checkable
+from unicodedata import category
 
 from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.text.language import detect
 from memorata.text.query_cues import CUES
+from memorata.text.stopwords import STOP_WORD_LANGUAGES, pronouns, stop_words
 from memorata.text.tokens import words
 
 QueryType: TypeAlias = Literal["factual", "preference", "conceptual"]
@@ -24,9 +31,9 @@ QUERY_TYPES: Final[tuple[QueryType, ...]] = get_args(QueryType)
 _STRENGTHS: Final = (3.0, 1.0, 0.5)
 """What a strong, a clear and a faint cue add."""
 _HINT: Final = 0.5
-"""What a number, or a name, adds to a question being factual."""
+"""What a number, or a name, adds to a query being factual."""
 _DOUBT: Final = 0.5
-"""Evidence for none of the types, which every question starts with."""
+"""Evidence for none of the types, which every query starts with."""
 _GAPS: Final = (1, 2, 3)
 """How many words a star on its own may stand for: "what does … mean"."""
 _KEY: Final = 2
@@ -35,9 +42,9 @@ _KEY: Final = 2
 
 @frozen
 class Classification:
-    """The type of a question, and how sure that is, from 0 to 1.
+    """The type of a query, and how sure that is, from 0 to 1.
 
-    Below 0.6 the type is a guess, and a caller should treat the question as being of no type.
+    Below 0.6 the type is a guess, and a caller should treat the query as being of no type.
     """
 
     type: QueryType
@@ -50,16 +57,16 @@ class Classification:
 
 @runtime_checkable
 class QueryClassifier(Protocol):
-    """Anything that can tell the type of a question: rules, a trained model, a language model."""
+    """Anything that can tell the type of a query: rules, a trained model, a language model."""
 
-    def classify(self, question: str) -> Classification:
-        """Return the type of `question` and how sure that is."""
+    def classify(self, query: str) -> Classification:
+        """Return the type of `query` and how sure that is."""
         ...
 
 
 @frozen
 class RuleClassifier:
-    """Tells the type by the cues in the question: question words, verbs of liking, numbers, names.
+    """Tells the type by the cues in the query: question words, verbs of liking, numbers, names.
 
     Every cue adds to its type: 3 when strong, 1 when clear, 0.5 when faint; a number and a name add 0.5 each
     to factual. The type with the most wins (ties: factual, preference, conceptual), and
@@ -72,7 +79,7 @@ class RuleClassifier:
     Parameters
     ----------
     default
-        The language of a question that does not show its own.
+        The language of a query that does not show its own.
 
     Examples
     --------
@@ -89,22 +96,22 @@ class RuleClassifier:
     def __post_init__(self) -> None:
         checks.one_of("default", self.default, tuple(CUES))
 
-    def classify(self, question: str) -> Classification:
-        """Return the type of `question` and how sure that is."""
-        scores = self.evidence(question)
+    def classify(self, query: str) -> Classification:
+        """Return the type of `query` and how sure that is."""
+        scores = self.evidence(query)
         most = max(scores.values())
         best = next(type_ for type_ in QUERY_TYPES if scores[type_] == most)
         return Classification(best, most / (sum(scores.values()) + _DOUBT))
 
-    def evidence(self, question: str) -> dict[QueryType, float]:
-        """Return what the cues of `question` add up to for each type, which explains the classification.
+    def evidence(self, query: str) -> dict[QueryType, float]:
+        """Return what the cues of `query` add up to for each type, which explains the classification.
 
         Examples
         --------
         >>> RuleClassifier().evidence("How many books does Ana like?")
         {'factual': 3.5, 'preference': 3.0, 'conceptual': 0.0}
         """
-        tokens = words(checks.text("question", question))
+        tokens = words(checks.text("query", query))
         scores: dict[QueryType, float] = dict.fromkeys(QUERY_TYPES, 0.0)
         language = detect(tokens, self.default)
         if language not in CUES:
@@ -115,15 +122,73 @@ class RuleClassifier:
             if type_ is not None:
                 scores[type_] += strength
             at = max(end, at + 1)
-        scores["factual"] += _HINT * any(map(str.isdecimal, question))
+        scores["factual"] += _HINT * any(map(str.isdecimal, query))
         # German writes every noun with a capital; there it says nothing.
-        scores["factual"] += _HINT * (language != "german" and _names_someone(question))
+        scores["factual"] += _HINT * (language != "german" and _has_name(query))
         return scores
+
+
+def has_content(text: str) -> bool:
+    """Return False for a text of two words or more, none of which asks, names or stands for anything.
+
+    Punctuation alone has no content either; other texts without words do: a picture of a teacup may be a
+    query. In doubt there is content: one word alone may be a name (*Will*), and so may one with a capital
+    (*The Who*).
+
+    Examples
+    --------
+    >>> has_content("Who am I?"), has_content("the of and"), has_content("the battery")
+    (True, False, True)
+    >>> has_content("???"), has_content("☕?"), has_content("und der von"), has_content("The Who")
+    (False, True, False, True)
+    """
+    tokens = words(checks.text("text", text))
+    if not tokens:
+        marks = "".join(text.split())
+        return not marks or any(category(mark)[0] != "P" for mark in marks)
+    if len(tokens) < 2 or _has_capitals(text):
+        return True
+    language = detect(tokens)
+    if language not in STOP_WORD_LANGUAGES:
+        return True
+    return not set(tokens) <= stop_words(language) - pronouns(language)
+
+
+def without_event_verbs(text: str) -> str:
+    """Return the words of a text but for those that only say that something took place.
+
+    "What happened in May?" asks for May and for nothing else.
+
+    Examples
+    --------
+    >>> without_event_verbs("What happened?"), without_event_verbs("Что произошло с Анной?")
+    ('what', 'что с анной')
+    """
+    return " ".join(word for word in words(checks.text("text", text)) if word not in _EVENT_VERBS)
+
+
+# Only forms that are no other word in any of the languages: Swedish "hände" is a German hand.
+_EVENT_VERBS = frozenset(
+    (
+        "happen", "happens", "happened", "happening", "occur", "occurs", "occurred", "occurring",
+        "passiert", "passierte", "geschah", "geschieht", "geschehen", "ereignete", "passé", "pasó", "ocurrió",
+        "sucedió", "successo", "accaduto", "accadde", "aconteceu", "gebeurt", "gebeurde", "gebeurd",
+        "происходит", "происходило", "произошло", "случилось", "случается",
+    )
+)  # fmt: skip
+
+
+def _has_capitals(text: str) -> bool:
+    """Return whether a capital letter marks a name; a text all in capitals marks none."""
+    first, *rest = text.split()
+    if text.isupper():
+        return False
+    return (len(first) > 1 and first.isupper()) or any(piece[0].isupper() for piece in rest)
 
 
 @frozen
 class _Cue:
-    """One cue: the words to match, what it adds, and whether it must open a question that goes on."""
+    """One cue: the words to match, what it adds, and whether it must open a query that goes on."""
 
     parts: tuple[str, ...]
     type: QueryType | None
@@ -136,9 +201,9 @@ class _Cue:
         return cls(tuple(plain.split()), type_, strength, plain != cue.strip())
 
 
-def _names_someone(question: str) -> bool:
+def _has_name(query: str) -> bool:
     """Return whether a word after the first looks like a name: a capital, then a small letter."""
-    return any(word[0].isupper() and word[1:2].islower() for word in question.split()[1:])
+    return any(word[0].isupper() and word[1:2].islower() for word in query.split()[1:])
 
 
 @cache
