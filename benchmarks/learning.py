@@ -3,7 +3,7 @@
 Run ``python -m benchmarks.learning``; about three minutes, or twenty seconds with ``--quick``. Nothing is
 read, and nothing written unless told to by ``--markdown FILE``; everything follows from fixed seeds, so two
 runs print the same figures. ``--plots FOLDER`` draws the plots instead. The people are those of
-``memorata.learn.simulation``.
+``benchmarks/simulation.py``.
 
 1. Tuning recovers a known best weight from noisy feedback, and leaves a weight alone where there is no signal
    or nothing better.
@@ -24,12 +24,11 @@ import benchmarks.one_thread  # noqa: F401 - before numpy is loaded
 
 import numpy as np
 
+from benchmarks.simulation import peeking_trials, questions_needed, simulated_clicks, tuning_trials
 from memorata.learn.calibration import out_of_fold, reliability
-from memorata.learn.logistic import fit_logistic
+from memorata.learn.curves import fit_logistic
 from memorata.learn.plots import draw_calibration, draw_drift, draw_grid, draw_thresholds
 from memorata.learn.retune import Event, retune
-from memorata.learn.simulated_trials import peeking_trials, questions_needed, tuning_trials
-from memorata.learn.simulation import simulated_clicks
 from memorata.learn.thresholds import at_precision, by_f1, threshold_curve
 
 Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
@@ -155,7 +154,7 @@ def drafts() -> Table:
 
 
 def plots(folder: Path) -> Iterator[Path]:
-    """Draw every plot of the learning room, of pairs whose similarity and confidence say something."""
+    """Draw every plot of learning, of pairs whose similarity and confidence say something."""
     folder.mkdir(parents=True, exist_ok=True)
     random = np.random.default_rng(1)
     count = 800

@@ -5,7 +5,7 @@ import pytest
 from memorata.cli.learning_output import table, verdict_json
 from memorata.cli.session import Given, Session
 from memorata.evaluate.significance import Difference
-from memorata.learn.verdict import FoldResult, Verdict
+from memorata.learn.validation import FoldResult, Verdict
 
 
 def test_a_verdict_holds_nothing_that_json_cannot() -> None:

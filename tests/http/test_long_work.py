@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from memorata import Engine
 from memorata.http import long_work
-from memorata.learn.material import Material
+from memorata.learn.training_set import TrainingSet
 from memorata.model.errors import NotEnoughData
 
 
@@ -50,9 +50,9 @@ def test_tuning_with_too_little_feedback_says_how_much_it_takes(client: TestClie
 
 
 def test_a_long_search_keeps_its_lease(client: TestClient, tea: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    tried: list[Material] = []
+    tried: list[TrainingSet] = []
 
-    def look(material: Material, *given: Any, **options: Any) -> Any:
+    def look(material: TrainingSet, *given: Any, **options: Any) -> Any:
         tried.append(material)
         raise NotEnoughData("questions", found=0, needed=20)
 

@@ -1,4 +1,4 @@
-"""Labelled questions in a file: about memories of the database, or about documents of its own."""
+"""Labelled queries in a file: about memories of the database, or about documents of its own."""
 
 import json
 from datetime import UTC, datetime
@@ -9,7 +9,7 @@ import pytest
 
 from memorata.engine import Engine
 from memorata.engine import open as open_engine
-from memorata.learn.labelled_file import labelled_material
+from memorata.learn.labelled_file import labelled_training_set
 from memorata.model.errors import DatasetError, MemoryNotFound
 
 QUERY = {"query": {"id": "q1", "text": "what of thingav?"}}
@@ -23,10 +23,10 @@ def written(folder: Path, *lines: Any) -> Path:
 
 def test_judged_documents_are_memories_of_the_database(engine: Engine, tmp_path: Path) -> None:
     path = written(tmp_path, QUERY, {"qrel": {"query": "q1", "document": "thingav", "gain": 2}})
-    with labelled_material(engine, path) as material:
-        (question,) = material.questions
+    with labelled_training_set(engine, path) as training:
+        (question,) = training.questions
         assert question.query == "what of thingav?"
-        assert dict(material.gains[question.id]) == {"thingav": 2.0}
+        assert dict(training.gains[question.id]) == {"thingav": 2.0}
 
 
 def test_documents_of_the_file_are_asked_apart(engine: Engine, tmp_path: Path) -> None:
@@ -37,10 +37,10 @@ def test_documents_of_the_file_are_asked_apart(engine: Engine, tmp_path: Path) -
         QUERY,
         {"qrel": {"query": "q1", "document": "d1"}},
     )
-    with labelled_material(engine, path) as material:
-        (question,) = material.questions
+    with labelled_training_set(engine, path) as training:
+        (question,) = training.questions
         assert len(question.ids) == 2
-        assert dict(material.gains[question.id]) == {"m1": 1.0}
+        assert dict(training.gains[question.id]) == {"m1": 1.0}
     assert engine.store.namespaces() == {"default": 40}
 
 
@@ -53,11 +53,11 @@ def test_a_question_is_asked_when_the_file_says_and_only_if_it_has_an_answer(
         {"query": {"id": "q2", "text": "what of thingbv?", "answerable": False}},
         {"qrel": {"query": "q1", "document": "thingav"}},
     ]
-    with labelled_material(engine, written(tmp_path, *lines)) as material:
-        assert [(each.id, each.at) for each in material.recalls] == [("labelled:q1", moment)]
+    with labelled_training_set(engine, written(tmp_path, *lines)) as training:
+        assert [(each.id, each.at) for each in training.recalls] == [("labelled:q1", moment)]
     document = {"document": {"id": "thingav", "text": "All about thingav."}}
-    with labelled_material(engine, written(tmp_path, document, *lines)) as material:
-        assert [(each.id, each.at) for each in material.recalls] == [("labelled:q1", moment)]
+    with labelled_training_set(engine, written(tmp_path, document, *lines)) as training:
+        assert [(each.id, each.at) for each in training.recalls] == [("labelled:q1", moment)]
 
 
 def test_documents_are_read_as_the_database_reads(tmp_path: Path) -> None:
@@ -70,9 +70,9 @@ def test_documents_are_read_as_the_database_reads(tmp_path: Path) -> None:
     for name, found in (("snowball", 1), ("plain", 0)):
         with (
             open_engine(":memory:", embedder=None, recipe="bm25", analyser_name=name) as engine,
-            labelled_material(engine, path) as material,
+            labelled_training_set(engine, path) as training,
         ):
-            assert [len(each.ids) for each in material.recalls] == [found]
+            assert [len(each.ids) for each in training.recalls] == [found]
 
 
 @pytest.mark.parametrize(
@@ -98,16 +98,19 @@ def test_documents_are_read_as_the_database_reads(tmp_path: Path) -> None:
 def test_a_line_that_cannot_be_is_named(
     engine: Engine, tmp_path: Path, lines: list[Any], expected: str
 ) -> None:
-    with pytest.raises(DatasetError, match=expected), labelled_material(engine, written(tmp_path, *lines)):
+    with (
+        pytest.raises(DatasetError, match=expected),
+        labelled_training_set(engine, written(tmp_path, *lines)),
+    ):
         pass
 
 
 def test_missing_files_and_memories_are_named(engine: Engine, tmp_path: Path) -> None:
     with (
         pytest.raises(DatasetError, match="no such file"),
-        labelled_material(engine, tmp_path / "none.jsonl"),
+        labelled_training_set(engine, tmp_path / "none.jsonl"),
     ):
         pass
     path = written(tmp_path, QUERY, {"qrel": {"query": "q1", "document": "nobody"}})
-    with pytest.raises(MemoryNotFound, match="nobody"), labelled_material(engine, path):
+    with pytest.raises(MemoryNotFound, match="nobody"), labelled_training_set(engine, path):
         pass

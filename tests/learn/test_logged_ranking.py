@@ -15,13 +15,12 @@ from memorata.learn.logged_ranking import (
     SEARCHED,
     as_replayed,
     checked_changes,
-    features_of,
     kept_as_logged,
     logged_recipe,
     order_of,
-    recipe_scorer,
+    query_group,
+    ranking,
 )
-from memorata.learn.replay import ranking
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Source
 from memorata.model.place import Place
@@ -125,14 +124,13 @@ def test_what_needs_a_search_stays_as_it_was(engine: Engine) -> None:
         checked_changes({"k1": 1.0})
 
 
-def test_a_scorer_ranks_features_as_the_recipe_does(engine: Engine) -> None:
+def test_a_ranking_is_the_order_of_the_recipe_by_id(engine: Engine) -> None:
     engine.recall("Green   TEA")
     (logged,) = engine.recalls(limit=1)
-    features = features_of(logged)
-    assert (features.recall_id, features.group, tuple(features.ids)) == (logged.id, "green tea", logged.ids)
+    assert query_group(logged) == "green tea"
     recipe = RECIPES["balanced"].changed({"vector_weight": 0.0})
     expected = [logged.ids[place] for place in order_of(logged, recipe).tolist()]
-    assert ranking(features, recipe_scorer(recipe, [logged])) == tuple(expected)
+    assert ranking(logged, recipe) == tuple(expected)
 
 
 def test_a_recall_that_found_nothing_has_nothing_to_rank(engine: Engine) -> None:
@@ -141,7 +139,7 @@ def test_a_recall_that_found_nothing_has_nothing_to_rank(engine: Engine) -> None
     with engine.recall_log.aside() as taken:
         engine.recall("tea", namespace="nobody")
     assert order_of(taken[0], RECIPES["balanced"]).tolist() == []
-    assert features_of(taken[0]).ids == ()
+    assert ranking(taken[0], RECIPES["balanced"]) == ()
 
 
 def test_a_question_that_was_not_kept_cannot_be_classified() -> None:
@@ -161,10 +159,10 @@ def test_questions_that_are_not_kept_are_still_told_apart() -> None:
         memory.remember_many([f"{first} and {second}" for first in WORDS for second in WORDS[:2]])
         for question in ("tea in lisbon", "tea in lisbon", "the red boat", "tea in lisbon", ""):
             memory.recall(question)
-        *others, first = (features_of(each) for each in memory.recalls())
-        nothing, again, boat, twice = others
+        recalls = memory.recalls()
+        nothing, again, boat, twice, first = (query_group(each) for each in recalls)
         # Whoever asked the same is held out together, though nobody knows what it was.
-        assert first.group == twice.group == again.group
-        assert len({first.group, boat.group, nothing.group}) == 3
-        assert "tea" not in first.group
-        assert nothing.group == nothing.recall_id
+        assert first == twice == again
+        assert len({first, boat, nothing}) == 3
+        assert "tea" not in first
+        assert nothing == recalls[0].id

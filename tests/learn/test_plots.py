@@ -86,7 +86,7 @@ def test_without_matplotlib_it_says_what_to_install(tmp_path: Path, monkeypatch:
 
 def test_the_module_loads_without_loading_matplotlib() -> None:
     loaded = "print({'matplotlib', 'optuna'} & {*sys.modules})"
-    code = f"import sys, memorata.learn.plots, memorata.learn.optimise; {loaded}"
+    code = f"import sys, memorata.learn.plots, memorata.learn.search; {loaded}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 

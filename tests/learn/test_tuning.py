@@ -10,7 +10,7 @@ from memorata.engine import RECIPES, Engine
 from memorata.engine import open as open_engine
 from memorata.engine.recall_log import Logging
 from memorata.engine.recipe import Recipe
-from memorata.learn.material import Labelled, Material, from_feedback, from_labels
+from memorata.learn.training_set import LabelledQuery, TrainingSet, from_feedback, from_labels
 from memorata.learn.tuning import (
     grid_of,
     install,
@@ -25,13 +25,13 @@ Ask = Callable[..., None]
 
 
 @pytest.fixture
-def material(engine: Engine, ask: Ask) -> Material:
+def training(engine: Engine, ask: Ask) -> TrainingSet:
     ask()
     return from_feedback(engine)
 
 
-def test_the_grid_finds_the_weight_that_feedback_asks_for(engine: Engine, material: Material) -> None:
-    found = tune_weights(material, engine.recipe)
+def test_the_grid_finds_the_weight_that_feedback_asks_for(engine: Engine, training: TrainingSet) -> None:
+    found = tune_weights(training, engine.recipe)
     assert found.verdict.accepted
     # Words win as soon as meaning has less than 0.9 of the say; of equals the smallest change is taken.
     assert found.verdict.setting == {"vector_weight": 0.8}
@@ -41,8 +41,8 @@ def test_the_grid_finds_the_weight_that_feedback_asks_for(engine: Engine, materi
     assert found.evidence()["base"] == "plain"
 
 
-def test_a_winner_is_saved_used_and_rolled_back(engine: Engine, material: Material) -> None:
-    found = tune_weights(material, engine.recipe)
+def test_a_winner_is_saved_used_and_rolled_back(engine: Engine, training: TrainingSet) -> None:
+    found = tune_weights(training, engine.recipe)
     saved = install(engine, found, "tuned", use=True)
     assert saved is not None
     assert saved.in_use
@@ -52,9 +52,9 @@ def test_a_winner_is_saved_used_and_rolled_back(engine: Engine, material: Materi
     assert engine.recall("what of thingav?").hits[0].memory.id == "thingaw"
 
 
-def test_what_does_not_win_is_refused_with_the_numbers(engine: Engine, material: Material) -> None:
+def test_what_does_not_win_is_refused_with_the_numbers(engine: Engine, training: TrainingSet) -> None:
     better = engine.recipe.changed({"vector_weight": 0.5})
-    found = tune_weights(material, better)
+    found = tune_weights(training, better)
     assert not found.verdict.accepted
     assert found.verdict.reason == "no change: nothing that was tried is better than the current setting"
     assert install(engine, found, "tuned") is None
@@ -69,15 +69,15 @@ def test_too_little_says_how_much_more(engine: Engine, ask: Ask) -> None:
             tune(from_feedback(engine), engine.recipe)
 
 
-def test_families_are_chosen_by_folds_within_folds(engine: Engine, material: Material) -> None:
+def test_families_are_chosen_by_folds_within_folds(engine: Engine, training: TrainingSet) -> None:
     families = [engine.recipe, Recipe(name="ranks", fusion="rrf", vector_pool=20, lexical_pool=20)]
-    found = tune_families(material, engine.recipe, families)
+    found = tune_families(training, engine.recipe, families)
     assert found.verdict.accepted
     assert found.recipe.vector_weight < 0.9
-    usual = tune_families(material, engine.recipe)
+    usual = tune_families(training, engine.recipe)
     assert usual.recipe.name == "plain"
     with pytest.raises(InvalidArgument, match="families"):
-        tune_families(material, engine.recipe, [])
+        tune_families(training, engine.recipe, [])
 
 
 def test_what_reads_the_question_is_not_tried_where_the_log_has_none() -> None:
@@ -95,9 +95,9 @@ def test_what_reads_the_question_is_not_tried_where_the_log_has_none() -> None:
 
 def test_labelled_questions_may_be_searched_anew(engine: Engine) -> None:
     things = [f"thing{first}{second}" for first in "abcde" for second in "vwxyz"]
-    given = {thing: Labelled(f"what of {thing}?", {thing: 1.0}) for thing in things}
-    material = from_labels(engine, given)
-    found = tune_weights(material, engine.recipe, {"vector_pool": [0, 20]})
+    given = {thing: LabelledQuery(f"what of {thing}?", {thing: 1.0}) for thing in things}
+    training = from_labels(engine, given)
+    found = tune_weights(training, engine.recipe, {"vector_pool": [0, 20]})
     assert found.verdict.accepted
     assert found.verdict.setting == {"vector_pool": 0}
 
@@ -117,13 +117,13 @@ def test_what_is_compared_is_measured_in_one_way(engine: Engine) -> None:
     engine.reranker = Attentive()
     base = engine.recipe.changed({"rerank_depth": 5, "rerank_weight": 1.0})
     things = [f"thing{first}{second}" for first in "abcde" for second in "vwxyz"]
-    given = {thing: Labelled(f"what of {thing}?", {thing: 1.0}) for thing in things}
-    material = from_labels(engine, given, recipe=base)
-    np.testing.assert_array_equal(material.values(base, base), np.ones(25))
+    given = {thing: LabelledQuery(f"what of {thing}?", {thing: 1.0}) for thing in things}
+    training = from_labels(engine, given, recipe=base)
+    np.testing.assert_array_equal(training.values(base, base), np.ones(25))
     tries = [
-        tune_weights(material, base),
-        tune_weights(material, base, {"vector_pool": [0, 20], "rerank_depth": [0, 5]}),
-        tune_families(material, base, [engine.recipe.changed({"vector_weight": 0.2}), base]),
+        tune_weights(training, base),
+        tune_weights(training, base, {"vector_pool": [0, 20], "rerank_depth": [0, 5]}),
+        tune_families(training, base, [engine.recipe.changed({"vector_weight": 0.2}), base]),
     ]
     for found in tries:
         assert not found.verdict.accepted
@@ -134,27 +134,27 @@ def test_a_service_that_is_away_teaches_nothing(engine: Engine, monkeypatch: pyt
     def away(text: str) -> None:
         raise EmbedderError("the service is away")
 
-    given = {"q1": Labelled("what of thingav?", {"thingav": 1.0})}
-    material, base = from_labels(engine, given), engine.recipe
+    given = {"q1": LabelledQuery("what of thingav?", {"thingav": 1.0})}
+    training, base = from_labels(engine, given), engine.recipe
     assert engine.embedder is not None
     monkeypatch.setattr(engine.embedder, "embed_query", away)
     with pytest.raises(MemorataError, match=r"a question cannot be learnt from: .*away"):
         from_labels(engine, given)
     with pytest.raises(MemorataError, match=r"a question cannot be learnt from: .*away"):
-        material.values(base.changed({"k1": 2.0}), base)
+        training.values(base.changed({"k1": 2.0}), base)
     words = base.changed({"vector_pool": 0})
-    np.testing.assert_array_equal(material.values(words, base), [1.0])
+    np.testing.assert_array_equal(training.values(words, base), [1.0])
 
 
-def test_a_guided_search_over_declared_parameters(engine: Engine, material: Material) -> None:
+def test_a_guided_search_over_declared_parameters(engine: Engine, training: TrainingSet) -> None:
     pytest.importorskip("optuna")
-    found = tune_recipe(material, engine.recipe, ["vector_weight"], trials=8, folds=2)
+    found = tune_recipe(training, engine.recipe, ["vector_weight"], trials=8, folds=2)
     assert found.verdict.accepted
     assert found.recipe.vector_weight < 0.9
     with pytest.raises(InvalidArgument, match="parameters must be one of"):
-        tune_recipe(material, engine.recipe, ["alpha"])
+        tune_recipe(training, engine.recipe, ["alpha"])
     with pytest.raises(InvalidArgument, match="ones that need no search; labelled questions alone"):
-        tune_recipe(material, engine.recipe, ["k1"])
+        tune_recipe(training, engine.recipe, ["k1"])
 
 
 def test_a_grid_is_of_declared_parameters() -> None:

@@ -12,9 +12,9 @@ from memorata.engine import Engine
 from memorata.engine.recall_log import Logging
 from memorata.engine.recipe import Recipe
 from memorata.evaluate.significance import Difference
-from memorata.learn.material import Material
+from memorata.learn.training_set import TrainingSet
 from memorata.learn.tuning import Tuned
-from memorata.learn.verdict import Verdict
+from memorata.learn.validation import Verdict
 from memorata.web import tuning
 from memorata.web.app import create_pages
 
@@ -122,9 +122,9 @@ def test_what_wins_is_installed_and_used(
 def test_a_long_search_keeps_its_lease(
     client: TestClient, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tried: list[Material] = []
+    tried: list[TrainingSet] = []
 
-    def look(material: Material, base: Recipe) -> Tuned:
+    def look(material: TrainingSet, base: Recipe) -> Tuned:
         tried.append(material)
         return won(material, base)
 

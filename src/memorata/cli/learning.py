@@ -109,7 +109,7 @@ def replay(
 ) -> None:
     """Rank logged recalls by another recipe, without searching: what moves, and whether it is better."""
     from memorata.engine import PARAMETERS
-    from memorata.learn.replaying import replay_log
+    from memorata.learn.replay import replay_log
     from memorata.service.codec import plain
 
     changed, moment = changes(set or [], PARAMETERS), instant("--since", since)
@@ -162,8 +162,7 @@ def retune(
     For a scheduler: it does nothing but once in seven days. What it decided is recorded, and a threshold that
     moved is a new version of the recipe “retuned”, put in use; memorata recipes rollback takes it back.
     """
-    from memorata.learn.retune import BOUNDS
-    from memorata.learn.retuning import recorded, retune_record, retune_week
+    from memorata.learn.retune import BOUNDS, recorded, retune_record, retune_week
 
     output = session.output
     with session.memory(embed=True) as engine:

@@ -10,7 +10,7 @@ from memorata.cli.session import Session
 
 if TYPE_CHECKING:
     from memorata.evaluate.significance import Difference
-    from memorata.learn.verdict import Verdict
+    from memorata.learn.validation import Verdict
 
 
 def table(session: Session, heads: Sequence[str], rows: Sequence[Sequence[str]], *, whole: int = 0) -> None:

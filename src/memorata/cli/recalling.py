@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from memorata.engine import Engine, Recall, Recipe
     from memorata.engine.outcome import SessionHit
-    from memorata.learn.confident import ConfidentRecall
+    from memorata.learn.agreement import ConfidentRecall
     from memorata.model.explanation import Explanation
     from memorata.model.hit import Hit
 
@@ -143,7 +143,7 @@ def recall(
         if agreement is None:
             found = engine.recall(text, **asked)
         else:
-            from memorata.learn.confident import confident_recall
+            from memorata.learn.agreement import confident_recall
             from memorata.model import checks
 
             checks.probability("--agreement", agreement)

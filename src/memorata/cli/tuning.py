@@ -20,9 +20,9 @@ from memorata.cli.session import Session
 
 if TYPE_CHECKING:
     from memorata.engine import Engine, Recipe
-    from memorata.learn.material import Material
+    from memorata.learn.gate import TunedThresholds
+    from memorata.learn.training_set import TrainingSet
     from memorata.learn.tuning import Tuned
-    from memorata.learn.tuning_thresholds import TunedThresholds
 
 REFUSED: Final = 1
 """The exit code where nothing that was tried wins."""
@@ -146,8 +146,8 @@ def thresholds(
     plot: Plot = None,
 ) -> None:
     """Draw the line: the least similarity (for f1, also confidence), and what a similarity is worth."""
-    from memorata.learn.calibrations import keep_calibration
-    from memorata.learn.tuning_thresholds import calibrate, tune_thresholds
+    from memorata.learn.calibration import calibrate, keep_calibration
+    from memorata.learn.gate import tune_thresholds
     from memorata.model.errors import InvalidArgument
     from memorata.service.codec import plain
 
@@ -190,7 +190,7 @@ def namespaces(
     session: Session, dry_run: DryRun = False, all_namespaces: All = False, seed: Seed = 0
 ) -> None:
     """Give namespaces a share of meaning of their own, where their feedback says so and it wins."""
-    from memorata.learn.adapting import adapt
+    from memorata.learn.adaptation import adapt
     from memorata.model.errors import NotEnoughData, WorkUnderWay
 
     with session.memory() as engine:
@@ -224,9 +224,9 @@ def _material(
     labels_only: bool,
     since: str | None,
     dry_run: bool,
-) -> Iterator[tuple[Engine, Recipe, Material]]:
-    from memorata.learn.labelled_file import labelled_material
-    from memorata.learn.material import from_feedback
+) -> Iterator[tuple[Engine, Recipe, TrainingSet]]:
+    from memorata.learn.labelled_file import labelled_training_set
+    from memorata.learn.training_set import from_feedback
     from memorata.learn.tuning import WORK
     from memorata.model.errors import InvalidArgument
 
@@ -243,7 +243,7 @@ def _material(
             assert said is not None  # there is one source at least
             material = said
         else:
-            labelled = stack.enter_context(labelled_material(engine, labels, recipe=recipe))
+            labelled = stack.enter_context(labelled_training_set(engine, labels, recipe=recipe))
             material = labelled if said is None else labelled.with_more(said)
         yield engine, recipe, material if held is None else material.under(held)
 

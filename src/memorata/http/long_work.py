@@ -19,7 +19,7 @@ from memorata.http.job_routes import JobShown, begun
 from memorata.http.jobs import Job
 from memorata.http.limits import BATCH, RESULTS
 from memorata.http.shapes import Flag, Given, Id, Word
-from memorata.learn.material import from_feedback
+from memorata.learn.training_set import from_feedback
 from memorata.learn.tuning import WORK, install, tune_weights
 from memorata.service.codec import duplicates_json, plain
 
@@ -124,7 +124,7 @@ async def maintain(asked: Working, wanted: Maintain) -> Response:
 
 @router.post("/tune", status_code=202, response_model=None, responses=_BEGUN)
 async def tune(asked: Working, wanted: Tune) -> Response:
-    """Begin to look for better parameters of a recipe; what luck explains is refused."""
+    """Begin to look for better parameters of a recipe; what chance explains is refused."""
     # What could be known to fail is told now, and not after minutes of work.
     await asked.run(lambda: asked.engine.recipe_named(wanted.recipe, namespace=asked.namespace))
     if wanted.save_as is not None:

@@ -1,8 +1,8 @@
 r"""What a similarity is worth: the probability that a pair this similar is relevant.
 
 A cosine of 0.6 says much with one embedder and nothing with the next. From labelled pairs of one embedder a
-rising curve can be fitted: :mod:`memorata.learn.isotonic`, with no shape given in advance, or
-:mod:`memorata.learn.logistic`, of two numbers.
+rising curve can be fitted: :mod:`memorata.learn.curves`, with no shape given in advance, or
+:mod:`memorata.learn.curves`, of two numbers.
 
 How well probabilities keep their word is the expected calibration error (Naeini et al., AAAI 2015). Measured
 on the pairs that were fitted it flatters, the isotonic one most; :func:`out_of_fold` measures on others.
@@ -11,18 +11,23 @@ on the pairs that were fitted it flatters, the isotonic one most; :func:`out_of_
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Final, Protocol
 
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.learn.folds import grouped_folds
-from memorata.learn.isotonic import Isotonic, fit_isotonic
-from memorata.learn.labels import labelled_pairs
-from memorata.learn.logistic import Logistic
+from memorata.engine import Engine, Recall
+from memorata.engine.trace_columns import written_down
+from memorata.learn.curves import Isotonic, Logistic, fit_isotonic, fit_logistic
+from memorata.learn.thresholds import LEAST_PAIRS, labelled_pairs
+from memorata.learn.training_set import Pairs
+from memorata.learn.validation import grouped_folds
 from memorata.model import checks
 from memorata.model.checks import Flags, FloatArray, Numbers
 from memorata.model.errors import InvalidArgument
+from memorata.model.namespace import namespace as checked_namespace
+from memorata.store.recall_log import Lesson
 
 
 class Calibration(Protocol):
@@ -132,13 +137,13 @@ def out_of_fold(
     Parameters
     ----------
     similarity, relevant
-        As for :func:`~memorata.learn.labels.labelled_pairs`; each fold's own must be enough for `fit`.
+        As for :func:`~memorata.learn.thresholds.labelled_pairs`; each fold's own must be enough for `fit`.
     groups
         The group of each pair: its question or conversation.
     fit
-        :func:`~memorata.learn.isotonic.fit_isotonic` or :func:`~memorata.learn.logistic.fit_logistic`.
+        :func:`~memorata.learn.curves.fit_isotonic` or :func:`~memorata.learn.curves.fit_logistic`.
     count, seed
-        As for :func:`~memorata.learn.folds.grouped_folds`.
+        As for :func:`~memorata.learn.validation.grouped_folds`.
 
     Examples
     --------
@@ -154,3 +159,121 @@ def out_of_fold(
         curve = fit(similar[fold.learnt], labels[fold.learnt])
         chance[fold.held_out] = curve(similar[fold.held_out])
     return chance
+
+
+FITS: Final[Mapping[str, Callable[..., Any]]] = {"isotonic": fit_isotonic, "logistic": fit_logistic}
+"""The curves from similarity to probability."""
+CALIBRATION: Final = "calibration"
+"""The kind of lesson."""
+
+
+@frozen(eq=False)
+class Calibrated:
+    """A curve from the similarity of one embedder to the probability of relevance.
+
+    Attributes
+    ----------
+    embedder, fit
+        Whose, and which kind of curve.
+    curve
+        As plain data, which :func:`~memorata.learn.calibration.calibration_of` reads.
+    before, after
+        How well the similarity itself, and the curve on pairs it was not fitted to, keep their word.
+    pairs
+        How many judged pairs there were.
+    """
+
+    embedder: str
+    fit: str
+    curve: Mapping[str, Any]
+    before: Reliability
+    after: Reliability
+    pairs: int
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the curve keeps its word better than the similarity does."""
+        return self.after.error < self.before.error
+
+    def evidence(self) -> dict[str, Any]:
+        """Return the numbers that speak for it, as plain data."""
+        return {"pairs": self.pairs, "error_before": self.before.error, "error_after": self.after.error}
+
+
+def calibrate(
+    pairs: Pairs, embedder: str, *, fit: str = "logistic", folds: int = 5, seed: int = 0
+) -> Calibrated:
+    """Fit the probability of relevance to judged pairs of one embedder, and measure it out of fold.
+
+    Parameters
+    ----------
+    pairs
+        The judged pairs.
+    embedder
+        Its name.
+    fit
+        One of :data:`FITS`.
+    folds, seed
+        How often data is held out, and where the dealing starts.
+    """
+    # A fold may learn from a few less than there must be in all.
+    shape = partial(FITS[checks.one_of("fit", fit, tuple(FITS))], least=2)
+    similar, relevant = labelled_pairs(pairs.similarity, pairs.relevant, least=LEAST_PAIRS)
+    honest = out_of_fold(similar, relevant, pairs.groups, shape, count=folds, seed=seed)
+    return Calibrated(
+        embedder,
+        fit,
+        shape(similar, relevant).as_dict(),
+        reliability(similar.clip(0, 1), relevant),
+        reliability(honest, relevant),
+        relevant.size,
+    )
+
+
+def keep_calibration(
+    engine: Engine, calibrated: Calibrated, *, namespace: str | None = None
+) -> Lesson | None:
+    """Keep a curve with its evidence, if it keeps its word better than the similarity; None if not."""
+    if not calibrated.accepted:
+        return None
+    return engine.store.keep_lesson(
+        engine.namespace if namespace is None else checked_namespace("namespace", namespace),
+        CALIBRATION,
+        calibrated.embedder,
+        calibrated.curve,
+        calibrated.evidence(),
+        engine.moment,
+    )
+
+
+def calibration_for(
+    engine: Engine, *, embedder: str | None = None, namespace: str | None = None
+) -> Calibration | None:
+    """Return the curve that is kept for an embedder, the engine's by default; None if there is none."""
+    name = embedder or (engine.embedder.name if engine.embedder is not None else "")
+    path = engine.namespace if namespace is None else namespace
+    found = engine.store.lessons(path, CALIBRATION, name)
+    return calibration_of(found[0].data) if found else None
+
+
+def probabilities(engine: Engine, recall: Recall, *, namespace: str | None = None) -> dict[str, float]:
+    """Return how likely each hit is relevant, by memory, by its similarity alone.
+
+    Nothing for hits that meaning did not find, and for embedders without a calibration.
+    """
+    if not recall.hits or recall.trace is None:
+        return {}
+    curve = calibration_for(engine, embedder=recall.embedder, namespace=namespace)
+    if curve is None:
+        return {}
+    (down,) = written_down([recall.trace])
+    near = down.values[:, down.columns.index("meaning")].astype(np.float64)
+    known = ~np.isnan(near)
+    if "unread" in down.columns:
+        # Of these the similarity is a guess from their words, and the curve was not fitted to guesses.
+        known &= down.values[:, down.columns.index("unread")] == 0
+    # By memory and not by place: the hits may be some of those that the trace knows, or others too.
+    names = engine.store.ids_of(recall.hits[0].memory.namespace, down.slots[known].tolist())
+    worth = curve(near[known].clip(-1, 1)).tolist()
+    chances = {names.get(slot): each for slot, each in zip(down.slots[known].tolist(), worth, strict=True)}
+    return {hit.memory.id: chances[hit.memory.id] for hit in recall.hits if hit.memory.id in chances}

@@ -17,9 +17,9 @@ from memorata.engine import Engine, Recall
 from memorata.engine.recipe import Recipe
 from memorata.engine.recipe_verbs import recipe_from
 from memorata.learn.assignment import Experiment, Variant, position
-from memorata.learn.experiment import Recommendation, recommend
 from memorata.learn.interleaving import Interleaved, Preference, Team, credit, preference, team_draft
 from memorata.learn.measures import Composite, Observation
+from memorata.learn.recommendation import Recommendation, recommend
 from memorata.model import checks
 from memorata.model.errors import ExperimentNotFound, InvalidArgument
 from memorata.model.feedback import Feedback, Signal

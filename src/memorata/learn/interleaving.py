@@ -14,7 +14,7 @@ from enum import IntEnum
 from random import Random
 
 from memorata._frozen import frozen
-from memorata.learn.sequential import sign_evidence, sign_test
+from memorata.learn.hypothesis import sign_evidence, sign_test
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 

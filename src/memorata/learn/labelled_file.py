@@ -1,4 +1,4 @@
-r"""Labelled questions in a file: JSON Lines, in the form of :mod:`memorata.evaluate.datasets.jsonl`.
+r"""Labelled queries in a file: JSON Lines, in the form of :mod:`memorata.evaluate.datasets.jsonl`.
 
 ::
 
@@ -26,14 +26,14 @@ from memorata.evaluate.datasets.jsonl import Jsonl, gain_of, question_of
 from memorata.evaluate.datasets.judgements import Judgements
 from memorata.evaluate.datasets.record import Record
 from memorata.evaluate.deposit import deposit
-from memorata.learn.material import Labelled, Material, from_labels
+from memorata.learn.training_set import LabelledQuery, TrainingSet, from_labels
 from memorata.model.errors import DatasetError
 
 
 @contextmanager
-def labelled_material(
+def labelled_training_set(
     engine: Engine, path: str | PathLike[str], *, recipe: Recipe | None = None, namespace: str | None = None
-) -> Iterator[Material]:
+) -> Iterator[TrainingSet]:
     """Give what a labelled file has to teach, for the length of a block.
 
     Parameters
@@ -75,7 +75,7 @@ def labelled_material(
         # A document that is there twice is there twice: which of the two is found decides a metric.
         apart.remember_many(given.memories, duplicates="off")
         questions = {
-            each.id: Labelled(
+            each.id: LabelledQuery(
                 each.text, {memories[id_]: gain for id_, gain in each.relevant.items()}, each.when
             )
             for each in haystack.questions
@@ -84,7 +84,7 @@ def labelled_material(
         yield from_labels(apart, questions, recipe=chosen)
 
 
-def _questions(file: Path) -> Mapping[str, Labelled]:
+def _questions(file: Path) -> Mapping[str, LabelledQuery]:
     questions: dict[str, Question] = {}
     judged: list[tuple[Record, str, str, float]] = []
     judgements = Judgements()
@@ -107,7 +107,7 @@ def _questions(file: Path) -> Mapping[str, Labelled]:
             raise record.error(f"judges the query {name!r}, which is not in the file")
         relevant[name][memory] = gain
     return {
-        name: Labelled(question.text, relevant[name], question.when)
+        name: LabelledQuery(question.text, relevant[name], question.when)
         for name, question in questions.items()
         if question.answerable
     }

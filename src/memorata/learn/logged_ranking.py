@@ -23,8 +23,6 @@ from memorata.engine.situation import Situation
 from memorata.engine.trace_columns import AS_THEY_ARE, DAY, RANK
 from memorata.engine.words import Question
 from memorata.index.record import MACHINE, RECORD, Records
-from memorata.learn.features import Features
-from memorata.learn.replay import Scorer
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.errors import InvalidArgument
 from memorata.model.period import Period
@@ -131,32 +129,18 @@ def order_of(recall: LoggedRecall, recipe: Recipe) -> IntArray:
     return order
 
 
-def recipe_scorer(recipe: Recipe, recalls: Iterable[LoggedRecall]) -> Scorer:
-    """Return a scorer of logged recalls that stands for a recipe: a candidate's score is its place."""
-    known = {recall.id: recall for recall in recalls}
-
-    def score(features: Features) -> FloatArray:
-        order = order_of(known[features.recall_id], recipe)
-        places = np.empty(order.size)
-        places[order] = -np.arange(order.size, dtype=np.float64)
-        return places
-
-    return score
+def ranking(recall: LoggedRecall, recipe: Recipe) -> tuple[str, ...]:
+    """Return the ids of all candidates of a recall, as a recipe would rank them."""
+    return tuple(recall.ids[place] for place in order_of(recall, recipe).tolist())
 
 
-def features_of(recall: LoggedRecall) -> Features:
-    """Return the candidates of a logged recall; recalls that ask the same are one group.
+def query_group(recall: LoggedRecall) -> str:
+    """Return the group of a recall: those that ask the same are one.
 
-    Where the log has no questions, those ask the same that found the same, as near by meaning and by words.
+    Where the log has no queries, those ask the same that found the same, as near by meaning and by words.
     """
-    columns = {name: recall.column(name) for name in recall.columns or ("score",)}
-    return Features(recall.id, recall.ids, columns, group=_asked(recall))
-
-
-def _asked(recall: LoggedRecall) -> str:
-    """Return what tells one question from another; nothing, where nothing does."""
     if recall.query is not None or not recall.ids:
-        return " ".join((recall.query or "").casefold().split())
+        return " ".join((recall.query or "").casefold().split()) or recall.id
     by_id = sorted(range(len(recall.ids)), key=recall.ids.__getitem__)
     digest = hashlib.blake2b("\0".join(recall.ids[place] for place in by_id).encode(), digest_size=16)
     for leg in ("meaning", "words"):

@@ -1,28 +1,29 @@
-"""Past questions under other settings: what would have moved, and whether it would have been better.
+"""The log under another recipe: which results would have moved, and whether it would have been better.
 
-Nothing is searched again. A scorer looks at the features that were logged and gives each candidate a score;
-the order that makes is compared with the order people were shown (or with another scorer's), in metrics where
-people said what was relevant, and result by result everywhere. A candidate that was never found stays not
-found, so a replay says nothing about larger pools or other words.
+Nothing is searched again: a candidate that was never found stays not found, so a replay says nothing about
+larger pools or other words. The comparison is with the recipe each recall was made with, ranked again from
+the log like the other one, so that only the settings differ. How many recalls come out of that exactly as
+they were is counted, too: it says how far the log can be trusted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
-
-import numpy as np
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
 
 from memorata._frozen import frozen
+from memorata.engine import Engine
+from memorata.engine.recipe import Recipe
 from memorata.evaluate.metrics import measure
 from memorata.evaluate.significance import Difference, paired_bootstrap
-from memorata.learn.features import Features, rescored
+from memorata.learn.logged_ranking import checked_changes, kept_as_logged, logged_recipe, ranking
+from memorata.learn.training_set import from_feedback
 from memorata.model import checks
-from memorata.model.checks import FloatArray, Numbers
-from memorata.model.errors import InvalidArgument
+from memorata.model.errors import InvalidArgument, NotEnoughData
 
-Scorer: TypeAlias = Callable[[Features], Numbers]
-"""From the candidates of a recall to a score for each; higher is better."""
+MEASURES: Final = ("ndcg@10", "mrr@10", "recall@10")
+"""What is compared, where the caller does not say."""
 
 
 @frozen
@@ -58,28 +59,54 @@ class Replay:
     moved: tuple[Moved, ...]
 
 
-def replay(
-    logged: Sequence[Features],
-    scorer: Scorer,
-    relevant: Mapping[str, Mapping[str, float]] | None = None,
+@frozen
+class Replayed:
+    """What another recipe would have done.
+
+    Attributes
+    ----------
+    recipe
+        Its parameters.
+    replay
+        The differences.
+    faithful
+        How many of the recalls come out exactly as logged under the recipe they were made with.
+    kept
+        The parameters of the recipe that ask for another search, and stayed as they were.
+    """
+
+    recipe: Recipe
+    replay: Replay
+    faithful: int
+    kept: tuple[str, ...]
+
+
+def replay_log(
+    engine: Engine,
+    recipe: Recipe | str | None = None,
+    changes: Mapping[str, Any] | None = None,
     *,
-    baseline: Scorer | None = None,
-    measures: Sequence[str] = ("ndcg@10", "mrr@10", "recall@10"),
+    namespace: str | None = None,
+    since: datetime | None = None,
+    limit: int | None = 1_000,
+    measures: Sequence[str] = MEASURES,
     depth: int = 10,
     seed: int = 0,
-) -> Replay:
-    """Rank logged recalls anew and compare.
+) -> Replayed:
+    """Rank the logged recalls of a namespace by another recipe, without searching.
 
     Parameters
     ----------
-    logged
-        Recalls, their candidates in the order they were shown.
-    scorer
-        The settings to try; :func:`weighted` makes one of weights.
-    relevant
-        By recall and item, how relevant it is, as far as anybody has said.
-    baseline
-        What to compare with; by default what was shown.
+    engine
+        Whose log.
+    recipe
+        A recipe or the name of one; None for what a recall uses.
+    changes
+        Parameters of it to change; one that needs a search is refused.
+    namespace
+        Whose recalls; None for the engine's.
+    since, limit
+        Which recalls: those since a moment, and how many of the latest at most.
     measures
         Names of metrics, as for :func:`~memorata.evaluate.metrics.measure`.
     depth
@@ -87,67 +114,68 @@ def replay(
     seed
         Of the bootstrap.
 
-    Examples
-    --------
-    >>> logged = Features("r1", ["a", "b"], {"meaning": [0.9, 0.5], "words": [0.0, 7.0]})
-    >>> found = replay([logged], weighted({"words": 1.0}), {"r1": {"b": 1}}, measures=["mrr"])
-    >>> found.changed, found.gains["mrr"].mean, found.moved[0]
-    (1, 0.5, Moved(recall_id='r1', item='b', before=2, after=1))
+    Raises
+    ------
+    NotEnoughData
+        Nothing was logged.
     """
-    room = checks.whole("depth", depth, 1)
+    chosen = engine.recipe_named(recipe, namespace=namespace)
+    wanted = chosen.changed(checked_changes(changes)) if changes else chosen
+    recalls = [
+        recall
+        for recall in reversed(engine.recalls(namespace=namespace, since=since, limit=limit))
+        if len(recall.values)
+    ]
+    if not recalls:
+        raise NotEnoughData("logged recalls", 0, 1)
+    before = {recall.id: ranking(recall, logged_recipe(recall)) for recall in recalls}
+    replay = compare_rankings(
+        before,
+        {recall.id: ranking(recall, wanted) for recall in recalls},
+        from_feedback(engine, namespace=namespace).gains,
+        measures=measures,
+        depth=depth,
+        seed=seed,
+    )
+    faithful = sum(before[recall.id] == tuple(recall.ids) for recall in recalls)
+    return Replayed(wanted, replay, faithful, kept_as_logged(wanted, recalls))
+
+
+def compare_rankings(
+    before: Mapping[str, Sequence[str]],
+    after: Mapping[str, Sequence[str]],
+    relevant: Mapping[str, Mapping[str, float]] | None = None,
+    *,
+    measures: Sequence[str] = MEASURES,
+    depth: int = 10,
+    seed: int = 0,
+) -> Replay:
+    """Compare two rankings of each recall, by result and, where `relevant` has gains for it, by metric."""
+    places = checks.whole("depth", depth, 1)
     metrics = {name: measure(name) for name in checks.texts("measures", measures)}
-    said = {} if relevant is None else relevant
-    if not isinstance(said, Mapping):
+    gains_of = {} if relevant is None else relevant
+    if not isinstance(gains_of, Mapping):
         raise InvalidArgument("relevant", relevant, "a mapping of recalls to the gains of their items")
     moved: list[Moved] = []
-    before_after: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in metrics}
+    values: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in metrics}
     changed = judged = 0
-    for each in logged:
-        before = tuple(each.ids) if baseline is None else ranking(each, baseline)
-        after = ranking(each, scorer)
-        differences = _moves(each.recall_id, before, after, room)
-        changed += bool(differences)
-        moved += differences
-        gains = said.get(each.recall_id, {})
+    for recall_id, old in before.items():
+        new = after[recall_id]
+        moves = _moves(recall_id, old, new, places)
+        changed += bool(moves)
+        moved += moves
+        gains = gains_of.get(recall_id, {})
         if any(gain > 0 for gain in gains.values()):
             judged += 1
             for name, metric in metrics.items():
-                before_after[name][0].append(metric(before, gains))
-                before_after[name][1].append(metric(after, gains))
-    compared = {
-        name: paired_bootstrap(after, before, seed=seed)
-        for name, (before, after) in before_after.items()
-        if before
+                values[name][0].append(metric(old, gains))
+                values[name][1].append(metric(new, gains))
+    differences = {
+        name: paired_bootstrap(new_values, old_values, seed=seed)
+        for name, (old_values, new_values) in values.items()
+        if old_values
     }
-    return Replay(len(logged), judged, changed, compared, tuple(moved))
-
-
-def weighted(weights: Mapping[str, float], *, scale: str = "min_max") -> Scorer:
-    """Return the scorer of some weights, as :func:`~memorata.learn.features.rescored` has it.
-
-    Examples
-    --------
-    >>> weighted({"words": 2.0})(Features("r", ["a", "b"], {"words": [1.0, 3.0]})).tolist()
-    [0.0, 2.0]
-    """
-
-    def score(features: Features) -> FloatArray:
-        return rescored(features, weights, scale=scale)
-
-    return score
-
-
-def ranking(features: Features, scorer: Scorer) -> tuple[str, ...]:
-    """Return the candidates best first by a scorer; equal scores keep the order in which they were shown.
-
-    Examples
-    --------
-    >>> ranking(Features("r", ["a", "b", "c"], {"words": [1.0, 3.0, 1.0]}), weighted({"words": 1.0}))
-    ('b', 'a', 'c')
-    """
-    scores = checks.numbers("scorer", scorer(features))
-    checks.same_length(candidates=features.ids, scorer=scores)
-    return tuple(features.ids[place] for place in np.argsort(-scores, kind="stable").tolist())
+    return Replay(len(before), judged, changed, differences, tuple(moved))
 
 
 def _moves(recall_id: str, before: Sequence[str], after: Sequence[str], depth: int) -> list[Moved]:

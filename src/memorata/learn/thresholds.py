@@ -12,14 +12,17 @@ the end at which nothing passes; that end has no threshold, so it is left to the
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.learn.labels import LEAST_PAIRS, labelled_pairs
 from memorata.model import checks
-from memorata.model.checks import Flags, FloatArray, Numbers
-from memorata.model.errors import InvalidArgument
+from memorata.model.checks import BoolArray, Flags, FloatArray, Numbers
+from memorata.model.errors import InvalidArgument, NotEnoughData
 
+LEAST_PAIRS: Final = 20
+"""How many labelled pairs are the least to learn from, where the caller does not say."""
 _STEPS = 21
 """Values of each axis of the grid, where the caller does not say."""
 
@@ -131,7 +134,7 @@ def threshold_curve(similarity: Numbers, relevant: Flags, *, least: int = LEAST_
     Parameters
     ----------
     similarity, relevant, least
-        As for :func:`~memorata.learn.labels.labelled_pairs`.
+        As for :func:`~memorata.learn.thresholds.labelled_pairs`.
 
     Notes
     -----
@@ -172,7 +175,7 @@ def at_precision(
     Parameters
     ----------
     similarity, relevant, least
-        As for :func:`~memorata.learn.labels.labelled_pairs`.
+        As for :func:`~memorata.learn.thresholds.labelled_pairs`.
     fallback
         The threshold to keep if none reaches the target; the choice then carries a warning.
     target
@@ -238,7 +241,7 @@ def by_f1(
     Parameters
     ----------
     similarity, relevant, least
-        As for :func:`~memorata.learn.labels.labelled_pairs`.
+        As for :func:`~memorata.learn.thresholds.labelled_pairs`.
     confidence
         One number from 0 to 1 per pair.
     similarities, confidences
@@ -313,3 +316,44 @@ def _f1(precision: FloatArray, recall: FloatArray) -> FloatArray:
     both = precision + recall
     result: FloatArray = np.divide(2 * precision * recall, both, out=np.zeros_like(both), where=both > 0)
     return result
+
+
+def labelled_pairs(
+    similarity: Numbers, relevant: Flags, *, least: int = LEAST_PAIRS
+) -> tuple[FloatArray, BoolArray]:
+    """Return similarities and labels as arrays, or say how many more of which kind are needed.
+
+    Parameters
+    ----------
+    similarity
+        One cosine per pair, from -1 to 1.
+    relevant
+        Whether the pair belongs together.
+    least
+        How many pairs are the least; at least one of each kind is needed in any case.
+
+    Raises
+    ------
+    NotEnoughData
+        There are fewer than `least`, or all of one kind.
+
+    Examples
+    --------
+    >>> labelled_pairs([0.9, 0.8], [True, True], least=2)
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.NotEnoughData: 0 pairs labelled not relevant are too few to learn from: at least 1
+    are needed, 1 more than there are
+    """
+    similar = checks.all_within("similarity", similarity, -1, 1)
+    labels = checks.flags("relevant", relevant)
+    checks.same_length(similarity=similar, relevant=labels)
+    needed = checks.whole("least", least, 2)
+    if labels.size < needed:
+        raise NotEnoughData("labelled pairs", labels.size, needed)
+    positive = int(np.count_nonzero(labels))
+    if not positive:
+        raise NotEnoughData("pairs labelled relevant", 0, 1)
+    if positive == labels.size:
+        raise NotEnoughData("pairs labelled not relevant", 0, 1)
+    return similar, labels

@@ -2,7 +2,7 @@
 
 A setting is a few parameters of a recipe. On logged recalls it is tried by ranking what was found anew
 (:mod:`memorata.learn.logged_ranking`), on labelled questions by asking them again where it must. What wins
-(:mod:`memorata.learn.verdict`) can be saved as a recipe with its evidence; what does not is refused, with
+(:mod:`memorata.learn.validation`) can be saved as a recipe with its evidence; what does not is refused, with
 the numbers.
 """
 
@@ -20,11 +20,11 @@ from memorata.engine import Engine
 from memorata.engine.recipe import PARAMETERS, Recipe, checked
 from memorata.engine.recipe_verbs import SavedRecipe
 from memorata.engine.recipes import RECIPES
-from memorata.learn.grid import GridScores, tune_scored, tune_scored_families
 from memorata.learn.logged_ranking import SEARCHED, reads_question
-from memorata.learn.material import METRIC, Material, enough, searching
-from memorata.learn.optimise import optimise
-from memorata.learn.verdict import LEAST_GROUPS, Verdict
+from memorata.learn.search import GridScores, optimise, tune_grid
+from memorata.learn.search import tune_families as tune_grid_families
+from memorata.learn.training_set import METRIC, TrainingSet, enough, searching
+from memorata.learn.validation import LEAST_GROUPS, Verdict
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 
@@ -79,7 +79,7 @@ class Tuned:
 
 
 def tune_weights(
-    material: Material,
+    training: TrainingSet,
     base: Recipe,
     grid: Mapping[str, Sequence[Any]] | None = None,
     *,
@@ -93,7 +93,7 @@ def tune_weights(
 
     Parameters
     ----------
-    material
+    training
         What to learn from.
     base
         The recipe in use; it is among what is tried, and wins ties.
@@ -102,25 +102,25 @@ def tune_weights(
     metric
         What settings are compared by, as for :func:`~memorata.evaluate.metrics.measure`.
     folds, seed, level, least
-        As for :func:`~memorata.learn.grid.tune_weights`.
+        As for :func:`~memorata.learn.search.tune_grid`.
 
     Raises
     ------
     NotEnoughData
         There are too few questions; the message says how many more it takes.
     """
-    enough(material, least)
+    enough(training, least)
     settings = nearest_first(grid_of(SHARES if grid is None else grid), base)
     current = {name: getattr(base, name) for name in settings[0]}
     search = any(searching(base.changed(dict(each)), base) for each in settings)
-    scores = _scored(material, base, (current, *settings), metric, base, search)
-    verdict = tune_scored(scores, material.groups, folds=folds, seed=seed, level=level, least=least)
+    scores = _scored(training, base, (current, *settings), metric, base, search)
+    verdict = tune_grid(scores, training.groups, folds=folds, seed=seed, level=level, least=least)
     means = tuple(zip(scores.settings, scores.means.tolist(), strict=True))
-    return Tuned(verdict, base, base.changed(dict(verdict.setting)), len(material.questions), metric, means)
+    return Tuned(verdict, base, base.changed(dict(verdict.setting)), len(training.questions), metric, means)
 
 
 def tune_families(
-    material: Material,
+    training: TrainingSet,
     base: Recipe,
     families: Sequence[Recipe] | None = None,
     grid: Mapping[str, Sequence[Any]] | None = None,
@@ -135,7 +135,7 @@ def tune_families(
 
     Parameters
     ----------
-    material
+    training
         What to learn from; recipes that search otherwise than `base` need labelled questions.
     base
         The recipe in use.
@@ -145,34 +145,34 @@ def tune_families(
     grid, metric, folds, seed, level, least
         As for :func:`tune_weights`.
     """
-    enough(material, least)
-    tried = _families(material, base) if families is None else tuple(families)
+    enough(training, least)
+    tried = _families(training, base) if families is None else tuple(families)
     if not tried:
         raise InvalidArgument("families", [], "at least one recipe")
     settings = nearest_first(grid_of(SHARES if grid is None else grid), base)
     search = any(searching(each.changed(dict(setting)), base) for each in tried for setting in settings)
     scores = {}
     for each in tried:
-        found = _scored(material, each, settings, metric, base, search)
+        found = _scored(training, each, settings, metric, base, search)
         named = tuple({"recipe": each.name, **setting} for setting in settings)
         scores[each.name] = GridScores(named, found.values)
-    now = material.values(base, base, metric, search=search)
+    now = training.values(base, base, metric, search=search)
     kept = GridScores(
         ({"recipe": base.name, **{name: getattr(base, name) for name in settings[0]}},), now[None]
     )
     own = scores.get(base.name)
     scores[base.name] = kept if own is None else _together(kept, own)
-    _, verdict = tune_scored_families(
-        scores, now, material.groups, folds=folds, seed=seed, level=level, least=least
+    _, verdict = tune_grid_families(
+        scores, now, training.groups, folds=folds, seed=seed, level=level, least=least
     )
     found_name = verdict.setting["recipe"]
     chosen = next((each for each in tried if each.name == found_name), base)
     changes = {name: value for name, value in verdict.setting.items() if name != "recipe"}
-    return Tuned(verdict, base, chosen.changed(changes), len(material.questions), metric)
+    return Tuned(verdict, base, chosen.changed(changes), len(training.questions), metric)
 
 
 def tune_recipe(
-    material: Material,
+    training: TrainingSet,
     base: Recipe,
     parameters: Sequence[str] = SEARCHED_FOR,
     *,
@@ -187,7 +187,7 @@ def tune_recipe(
 
     Parameters
     ----------
-    material
+    training
         What to learn from; parameters that need a search need labelled questions.
     base
         The recipe in use.
@@ -203,21 +203,21 @@ def tune_recipe(
     MissingExtra
         Optuna is not installed; the message says how to.
     """
-    enough(material, least)
+    enough(training, least)
     names = checks.texts("parameters", parameters)
     chosen = [_BY_NAME[checks.one_of("parameters", name, tuple(_BY_NAME))] for name in names]
     needing = [name for name in names if name in SEARCHED]
-    if needing and not _can_search(material):
+    if needing and not _can_search(training):
         raise InvalidArgument(
             "parameters",
             needing[0],
             "ones that need no search; labelled questions alone can be searched again",
         )
     found = optimise(
-        lambda setting: material.values(base.changed(dict(setting)), base, metric, search=bool(needing)),
+        lambda setting: training.values(base.changed(dict(setting)), base, metric, search=bool(needing)),
         chosen,
         {each.name: getattr(base, each.name) for each in chosen},
-        material.groups,
+        training.groups,
         trials=trials,
         folds=folds,
         seed=seed,
@@ -225,7 +225,7 @@ def tune_recipe(
         least=least,
     )
     recipe = base.changed(dict(found.verdict.setting))
-    return Tuned(found.verdict, base, recipe, len(material.questions), metric)
+    return Tuned(found.verdict, base, recipe, len(training.questions), metric)
 
 
 def install(
@@ -299,7 +299,7 @@ def nearest_first(settings: Sequence[Mapping[str, Any]], base: Recipe) -> tuple[
 
 
 def _scored(
-    material: Material,
+    training: TrainingSet,
     recipe: Recipe,
     settings: Sequence[Mapping[str, Any]],
     metric: str,
@@ -308,16 +308,16 @@ def _scored(
 ) -> GridScores:
     tried = [recipe.changed(dict(each)) for each in settings]
     return GridScores(
-        tuple(settings), np.stack([material.values(each, base, metric, search=search) for each in tried])
+        tuple(settings), np.stack([training.values(each, base, metric, search=search) for each in tried])
     )
 
 
-def _families(material: Material, base: Recipe) -> tuple[Recipe, ...]:
+def _families(training: TrainingSet, base: Recipe) -> tuple[Recipe, ...]:
     every = (base, *(each for each in RECIPES.values() if each.name != base.name))
-    if _can_search(material):
+    if _can_search(training):
         return every
     # Without the question, what reads it cannot be tried; the others can.
-    unread = any(recall.query is None for recall in material.questions)
+    unread = any(recall.query is None for recall in training.questions)
     return tuple(
         each
         for each in every
@@ -325,8 +325,8 @@ def _families(material: Material, base: Recipe) -> tuple[Recipe, ...]:
     )
 
 
-def _can_search(material: Material) -> bool:
-    return all(recall.id in material.asked for recall in material.questions)
+def _can_search(training: TrainingSet) -> bool:
+    return all(recall.id in training.asked for recall in training.questions)
 
 
 def _together(first: GridScores, second: GridScores) -> GridScores:

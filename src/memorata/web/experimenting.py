@@ -1,6 +1,6 @@
 """The experiments dashboard: what is being compared, how it stands, and whether one may say so yet.
 
-The numbers hold however often one looks (:mod:`memorata.learn.sequential`), so the page may be open all day.
+The numbers hold however often one looks (:mod:`memorata.learn.hypothesis`), so the page may be open all day.
 """
 
 from __future__ import annotations

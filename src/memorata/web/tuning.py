@@ -13,10 +13,9 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from memorata._frozen import frozen
-from memorata.learn.material import from_feedback
-from memorata.learn.signals import relevance
+from memorata.learn.training_set import from_feedback, relevance
 from memorata.learn.tuning import WORK, Tuned, install, tune_families, tune_recipe, tune_weights
-from memorata.learn.verdict import LEAST_GROUPS
+from memorata.learn.validation import LEAST_GROUPS
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument, RecallNotFound
 from memorata.model.feedback import Feedback

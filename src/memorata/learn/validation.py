@@ -1,11 +1,16 @@
-"""Is the new setting better? Only what wins on data it was not chosen on is accepted.
+r"""Cross-validation of settings: only what wins on questions it was not chosen on is accepted.
 
 Choosing the best of many settings on some questions makes it look better than it is. So the choice is made
-anew for each fold, without the questions that are held out, and judged on those; the gain over the current
+anew for each fold, without the questions that are held out, and validated on those; the gain over the current
 setting is compared question by question, with a bootstrap interval over groups of questions. A setting is
 refused if that interval reaches zero, if most of what it gained where it was chosen is lost elsewhere, or if
-the best of as many settings would do as well by luck (:mod:`memorata.learn.luck`): folds that share most of
-their questions share their luck too.
+the best of as many settings would do as well by chance
+(:func:`~memorata.evaluate.significance.reality_check`): folds share most of their questions, and what those
+happen to favour.
+
+Questions of one conversation share their texts and their people. A setting that has seen some of them has
+half seen the others, so a whole group is held out at a time (Stone, "Cross-validatory choice", *JRSS B* 36,
+1974; for nesting, Varma & Simon, *BMC Bioinformatics* 7:91, 2006).
 """
 
 from __future__ import annotations
@@ -17,11 +22,9 @@ from typing import Any, Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.evaluate.significance import Difference, paired_bootstrap
-from memorata.learn.folds import Fold
-from memorata.learn.luck import luck
+from memorata.evaluate.significance import Difference, paired_bootstrap, reality_check
 from memorata.model import checks
-from memorata.model.checks import FloatArray, Numbers, Rows
+from memorata.model.checks import FloatArray, IntArray, Numbers, Rows
 from memorata.model.errors import InvalidArgument, NotEnoughData
 
 LEAST_GROUPS: Final = 20
@@ -56,7 +59,7 @@ class Verdict:
         The held-out gain over the current setting: mean, interval and p value, each group counting the same.
     learnt_gain
         What the choice of each fold gained where it was chosen, on average.
-    luck
+    overfitting
         The probability that the best of all settings tried does as well where none is better.
     folds
         Fold by fold.
@@ -67,7 +70,7 @@ class Verdict:
     setting: Mapping[str, Any]
     gain: Difference
     learnt_gain: float
-    luck: float
+    overfitting: float
     folds: tuple[FoldResult, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -94,7 +97,7 @@ def judge(
 
     .. math:: d_i = v^{(f(i))}_i - c_i, \quad
         \text{accept if } \mathrm{low}(\bar d_g) > 0, \; \bar d \ge \kappa \, \bar d_{\text{learnt}}
-        \text{ and } p_{\text{luck}} \le \tfrac{1 - \ell}{2}
+        \text{ and } p_{\text{overfitting}} \le \tfrac{1 - \ell}{2}
 
     where :math:`f(i)` is the fold that holds question :math:`i` out, :math:`\bar d_g` are the means by group.
 
@@ -120,7 +123,7 @@ def judge(
 
     Examples
     --------
-    >>> from memorata.learn.folds import grouped_folds
+    >>> from memorata.learn.validation import grouped_folds
     >>> groups = [f"q{number}" for number in range(40)]
     >>> folds = grouped_folds(groups, count=2)
     >>> better = [0.7, 0.6] * 20
@@ -134,7 +137,7 @@ def judge(
     checks.same_length(current=base, groups=names)
     share = checks.probability("kept", kept)
     checks.same_length(folds=folds, chosen=chosen, values=values)
-    _enough(names, least)
+    require_groups(names, least)
     held_out = np.sort(np.concatenate([fold.held_out for fold in folds])) if folds else np.zeros(0)
     once = np.array_equal(held_out, np.arange(base.size))
     if not once or not all(fold.held_out.size and fold.learnt.size for fold in folds):
@@ -159,7 +162,7 @@ def judge(
     table = checks.matrix("tried", tried)
     if table.shape[1:] != base.shape:
         raise InvalidArgument("tried", table.shape, f"rows of {base.size} values, one for each question")
-    chance = luck(_by_group(table, names) - theirs, picked, seed=seed)
+    chance = reality_check(_by_group(table, names) - theirs, picked, seed=seed)
     steady = all(same(each, chosen[0]) for each in chosen)
     accepted, reason = _reason(gain, learnt, share, level, chance, len(table), steady)
     return Verdict(accepted, reason, dict(setting), gain, learnt, chance, tuple(results))
@@ -176,10 +179,11 @@ def same(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     return all(first.get(name, 0.0) == second.get(name, 0.0) for name in {*first, *second})
 
 
-def _enough(groups: Sequence[str], least: int) -> None:
-    found, needed = len(set(groups)), checks.whole("least", least, 1)
-    if found < needed:
-        raise NotEnoughData("groups of questions", found, needed)
+def require_groups(groups: Sequence[str], least: int, name: str = "groups of questions") -> None:
+    """Raise :class:`NotEnoughData` if there are fewer distinct groups than `least`."""
+    count, needed = len(set(groups)), checks.whole("least", least, 2)
+    if count < needed:
+        raise NotEnoughData(name, count, needed)
 
 
 def _by_group(values: FloatArray, groups: Sequence[str]) -> FloatArray:
@@ -212,7 +216,95 @@ def _reason(
     if chance > (1 - level) / 2:
         return (
             False,
-            f"perhaps luck: {numbers}, but the best of {tried} settings does so in {chance:.1%} of draws",
+            f"not significant: {numbers}, but the best of {tried} settings does so in {chance:.1%} of draws",
         )
     folds = "every fold chose the same setting" if steady else "folds chose different settings"
     return True, f"better: {numbers}, {where_chosen}; {folds}"
+
+
+@frozen(eq=False)
+class Fold:
+    """Which rows are learnt from and which are held out, as ascending positions.
+
+    Attributes
+    ----------
+    learnt, held_out
+        Together they are all the rows that were divided, each once.
+    inner
+        Folds of `learnt`, where they were asked for.
+    """
+
+    learnt: IntArray
+    held_out: IntArray
+    inner: tuple[Fold, ...] = ()
+
+
+def grouped_folds(groups: Sequence[str], *, count: int = 5, seed: int = 0) -> tuple[Fold, ...]:
+    """Divide rows into folds of about the same size; rows of one group are held out together.
+
+    Parameters
+    ----------
+    groups
+        The group of each row: a conversation, a user, or the question itself.
+    count
+        How many folds, at least 2; there must be as many groups.
+    seed
+        Where the dealing starts; the same seed gives the same folds.
+
+    Notes
+    -----
+    Groups are shuffled, then dealt, largest first, each to the fold that has the fewest rows.
+
+    Examples
+    --------
+    >>> first, second = grouped_folds(["a", "a", "b", "c"], count=2)
+    >>> first.held_out.tolist(), second.held_out.tolist()
+    ([0, 1], [2, 3])
+    """
+    names = checks.texts("groups", groups)
+    return _dealt(names, np.arange(len(names)), checks.whole("count", count, 2), checks.whole("seed", seed))
+
+
+def nested_folds(groups: Sequence[str], *, count: int = 5, inner: int = 4, seed: int = 0) -> tuple[Fold, ...]:
+    """Divide rows into folds, and what each of them learns from into folds again.
+
+    The inner ones choose, the outer ones judge the choosing: no row that judges has had a say.
+
+    Parameters
+    ----------
+    groups, count, seed
+        As for :func:`grouped_folds`; the inner positions are positions in `groups` too.
+    inner
+        How many folds within each.
+
+    Examples
+    --------
+    >>> fold = nested_folds(["a", "b", "c", "d"], count=2, inner=2)[0]
+    >>> fold.held_out.tolist(), [each.held_out.tolist() for each in fold.inner]
+    ([1, 2], [[0], [3]])
+    """
+    names = checks.texts("groups", groups)
+    within, start = checks.whole("inner", inner, 2), checks.whole("seed", seed)
+    outer = _dealt(names, np.arange(len(names)), checks.whole("count", count, 2), start)
+    return tuple(
+        Fold(fold.learnt, fold.held_out, _dealt(names, fold.learnt, within, start + 1 + place))
+        for place, fold in enumerate(outer)
+    )
+
+
+def _dealt(groups: tuple[str, ...], rows: IntArray, count: int, seed: int) -> tuple[Fold, ...]:
+    members: dict[str, list[int]] = {}
+    for row in rows.tolist():
+        members.setdefault(groups[row], []).append(row)
+    if len(members) < count:
+        raise NotEnoughData("groups", len(members), count)
+    names = list(members)
+    shuffled = [names[place] for place in np.random.default_rng(seed).permutation(len(names))]
+    hands: list[list[int]] = [[] for _ in range(count)]
+    for name in sorted(shuffled, key=lambda each: -len(members[each])):
+        min(hands, key=len).extend(members[name])
+    folds = []
+    for hand in hands:
+        held_out = np.sort(np.array(hand, np.intp))
+        folds.append(Fold(np.setdiff1d(rows, held_out, assume_unique=True), held_out))
+    return tuple(folds)

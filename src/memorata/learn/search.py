@@ -1,11 +1,13 @@
-"""Recipes with many parameters: a guided search, judged on questions that had no say in it.
+"""Searches for better settings, validated on held-out questions: a grid, families of grids, or guided.
+
+In a grid every setting is scored on every question once; the rest is arithmetic on that table. Each fold
+picks the best row over the questions it may see and is validated on the others. Where there are several
+families of settings (recipes), the family is chosen by folds within the fold, so that a family does not win
+by having more settings to choose from (Varma & Simon 2006; Cawley & Talbot, *JMLR* 11, 2010).
 
 A grid over ten parameters has more points than there are hours. Optuna's tree-structured Parzen estimator
 (Bergstra et al., NeurIPS 2011; Akiba et al., KDD 2019) looks where good values were found before. It overfits
-like any search, so each fold is searched anew without its held-out questions, and the verdict is that of
-:mod:`memorata.learn.verdict`.
-
-What is searched over are declared parameters, so a new one in a recipe is searched without a line here.
+like any search, so each fold is searched anew without its held-out questions.
 """
 
 from __future__ import annotations
@@ -18,17 +20,121 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine.recipe import checked
-from memorata.learn.folds import grouped_folds
-from memorata.learn.verdict import LEAST_GROUPS, Verdict, judge
+from memorata.learn.validation import (
+    LEAST_GROUPS,
+    Fold,
+    Verdict,
+    grouped_folds,
+    judge,
+    nested_folds,
+    require_groups,
+)
 from memorata.model import checks
 from memorata.model.checks import FloatArray, IntArray, Numbers
-from memorata.model.errors import InvalidArgument, MissingExtra, NotEnoughData
+from memorata.model.errors import InvalidArgument, MissingExtra
 from memorata.model.parameter import Parameter
 
 Setting: TypeAlias = Mapping[str, Any]
 Objective: TypeAlias = Callable[[Setting], Numbers]
 """From a setting to its value on every question; it may raise InvalidArgument where a setting cannot be."""
-_LARGEST_SEED: Final = 2**32 - 1
+_MAX_SEED: Final = 2**32 - 1
+
+
+@frozen(eq=False)
+class GridScores:
+    """The value of every setting on every question: a row for each setting, a column for each question."""
+
+    settings: tuple[Setting, ...]
+    values: FloatArray
+
+    @property
+    def means(self) -> FloatArray:
+        """The mean of each setting over all questions."""
+        result: FloatArray = self.values.mean(axis=1)
+        return result
+
+    def best(self, questions: IntArray | None = None) -> int:
+        """Return the row of the setting with the highest mean over some questions, or over all."""
+        return int((self.values if questions is None else self.values[:, questions]).mean(axis=1).argmax())
+
+
+def tune_grid(
+    scores: GridScores,
+    groups: Sequence[str],
+    *,
+    folds: int = 5,
+    seed: int = 0,
+    level: float = 0.95,
+    least: int = LEAST_GROUPS,
+) -> Verdict:
+    """Choose among settings whose values on every question are known, the first being the current one.
+
+    Parameters
+    ----------
+    scores
+        The value of every setting on every question.
+    groups
+        The group of each question; what belongs together is held out together.
+    folds, seed
+        How often to hold data out, and where the dealing and the bootstrap start.
+    level
+        Of the interval.
+    least
+        The least number of groups of questions.
+
+    Raises
+    ------
+    NotEnoughData
+        There are fewer groups than `least`; the message says how many more it takes.
+
+    Examples
+    --------
+    >>> table = np.array([[0.5] * 40, [0.7, 0.6] * 20])
+    >>> found = tune_grid(GridScores(({"alpha": 0.5}, {"alpha": 0.7}), table), [f"q{n}" for n in range(40)])
+    >>> found.accepted, found.setting, round(found.gain.mean, 2)
+    (True, {'alpha': 0.7}, 0.15)
+    """
+    require_groups(groups, least)
+    divided = grouped_folds(groups, count=folds, seed=seed)
+    picks = [scores.best(fold.learnt) for fold in divided]
+    return _judged(scores, picks, scores.best(), scores.values[0], divided, groups, seed, level, least)
+
+
+def tune_families(
+    families: Mapping[str, GridScores],
+    current: FloatArray,
+    groups: Sequence[str],
+    *,
+    folds: int = 5,
+    inner: int = 4,
+    seed: int = 0,
+    level: float = 0.95,
+    least: int = LEAST_GROUPS,
+) -> tuple[str, Verdict]:
+    """Choose a family of settings and a setting in it; `current` is the value of the setting in use.
+
+    `inner` folds choose the family within each outer fold. Returned are the family that was chosen on all the
+    data, and the verdict on its best setting.
+    """
+    if not families:
+        raise InvalidArgument("families", families, "at least one family")
+    require_groups(groups, least)
+    divided = nested_folds(groups, count=folds, inner=inner, seed=seed)
+    # One table of all families, so that a pick is one row of it.
+    starts = dict(
+        zip(families, np.cumsum([0, *(len(each.settings) for each in families.values())]), strict=False)
+    )
+    together = GridScores(
+        tuple(setting for each in families.values() for setting in each.settings),
+        np.concatenate([each.values for each in families.values()]),
+    )
+    picks = []
+    for fold in divided:
+        family = _best_family(families, fold.inner)
+        picks.append(int(starts[family]) + families[family].best(fold.learnt))
+    final = _best_family(families, divided)
+    pick = int(starts[final]) + families[final].best()
+    return final, _judged(together, picks, pick, current, divided, groups, seed, level, least)
 
 
 @frozen
@@ -78,7 +184,7 @@ def optimise(
     trials
         How many settings each of the ``folds + 1`` searches looks at.
     folds, seed, level, least
-        As for :func:`~memorata.learn.grid.tune_weights`; the same seed gives the same settings.
+        As for :func:`tune_grid`; the same seed gives the same settings.
 
     Raises
     ------
@@ -96,12 +202,10 @@ def optimise(
     (True, 0.3)
     """
     names = checks.texts("groups", groups)
-    distinct, needed = len(set(names)), checks.whole("least", least, 2)
-    if distinct < needed:
-        raise NotEnoughData("groups of questions", distinct, needed)
+    require_groups(names, least)
     rounds, start = checks.whole("trials", trials, 1), checks.whole("seed", seed)
-    if start + folds > _LARGEST_SEED:
-        raise InvalidArgument("seed", seed, f"a whole number from 0 to {_LARGEST_SEED - folds}")
+    if start + folds > _MAX_SEED:
+        raise InvalidArgument("seed", seed, f"a whole number from 0 to {_MAX_SEED - folds}")
     search = _Search(objective, tuple(parameters), dict(current), len(names))
     divided = grouped_folds(names, count=folds, seed=start)
     chosen = [search.best(fold.learnt, rounds, start + 1 + place) for place, fold in enumerate(divided)]
@@ -221,3 +325,39 @@ class _Search:
         if parameter.type is int:
             return kinds.IntDistribution(int(parameter.low), int(parameter.high))
         return kinds.FloatDistribution(float(parameter.low), float(parameter.high))
+
+
+def _best_family(scores: Mapping[str, GridScores], folds: Sequence[Fold]) -> str:
+    """Return the family whose best setting does best on what each fold holds out."""
+
+    def held_out(each: GridScores) -> float:
+        parts = [each.values[each.best(fold.learnt), fold.held_out] for fold in folds]
+        return float(np.concatenate(parts).mean())
+
+    return max(scores, key=lambda name: held_out(scores[name]))
+
+
+def _judged(
+    scores: GridScores,
+    picks: Sequence[int],
+    pick: int,
+    current: FloatArray,
+    folds: Sequence[Fold],
+    groups: Sequence[str],
+    seed: int,
+    level: float,
+    least: int,
+) -> Verdict:
+    return judge(
+        scores.settings[pick],
+        [scores.settings[each] for each in picks],
+        [scores.values[each] for each in picks],
+        current,
+        folds,
+        groups,
+        tried=scores.values,
+        picked=pick,
+        seed=seed,
+        level=level,
+        least=least,
+    )

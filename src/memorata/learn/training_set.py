@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
+from typing import Final
 
 import numpy as np
 
@@ -17,13 +18,11 @@ from memorata.engine import Engine, Recall
 from memorata.engine.leasing import Held
 from memorata.engine.recipe import Recipe
 from memorata.evaluate.metrics import measure
-from memorata.learn.features import Features
-from memorata.learn.logged_ranking import SEARCHED, features_of, order_of
-from memorata.learn.signals import relevance
+from memorata.learn.logged_ranking import SEARCHED, query_group, ranking
 from memorata.model import checks
 from memorata.model.checks import BoolArray, FloatArray
 from memorata.model.errors import InvalidArgument, MemorataError, MemoryNotFound, NotEnoughData
-from memorata.model.feedback import Feedback
+from memorata.model.feedback import Feedback, Signal
 from memorata.store.recall_log import LoggedRecall, Reaction
 
 METRIC = "ndcg@10"
@@ -35,7 +34,7 @@ _WHOLE = 100
 
 
 @frozen
-class Labelled:
+class LabelledQuery:
     """A question, when it is asked, and how relevant which memories are."""
 
     text: str
@@ -62,7 +61,7 @@ class Pairs:
 
 
 @frozen(eq=False)
-class Material:
+class TrainingSet:
     """Questions that can be learnt from.
 
     Attributes
@@ -85,11 +84,11 @@ class Material:
     gains: Mapping[str, Mapping[str, float]]
     rejected: Mapping[str, frozenset[str]]
     reactions: tuple[Reaction, ...] = ()
-    asked: Mapping[str, Labelled] = field(default_factory=dict)
+    asked: Mapping[str, LabelledQuery] = field(default_factory=dict)
     engine: Engine | None = None
     lease: Held | None = None
 
-    def under(self, lease: Held) -> Material:
+    def under(self, lease: Held) -> TrainingSet:
         """Return the same for work that is done under a lease, which a long search must not outlast."""
         return replace(self, lease=lease)
 
@@ -99,14 +98,9 @@ class Material:
         return tuple(each for each in self.recalls if self.gains.get(each.id))
 
     @property
-    def features(self) -> tuple[Features, ...]:
-        """The candidates of those."""
-        return tuple(features_of(each) for each in self.questions)
-
-    @property
     def groups(self) -> tuple[str, ...]:
         """The group of each of those: what asks the same is held out together."""
-        return tuple(each.group for each in self.features)
+        return tuple(query_group(each) for each in self.questions)
 
     def values(
         self, recipe: Recipe, base: Recipe, metric: str = METRIC, *, search: bool = False
@@ -143,7 +137,7 @@ class Material:
                 question = self.asked[recall.id]
                 ids: Sequence[str] = _searched(self.engine, recall, question, recipe, _depth(metric))
             elif not differing:
-                ids = [recall.ids[place] for place in order_of(recall, recipe).tolist()]
+                ids = ranking(recall, recipe)
             else:
                 raise InvalidArgument(
                     "recipe", recipe.name, f"one that needs no search; {differing[0]} does, and labels"
@@ -159,7 +153,7 @@ class Material:
     def pairs(self, embedder: str) -> Pairs:
         """Return the judged pairs that an embedder has compared."""
         rows: list[tuple[float, float, bool, str]] = []
-        for recall, group in ((each, features_of(each).group) for each in self.recalls):
+        for recall in self.recalls:
             if recall.embedder != embedder:
                 continue
             near, sure = recall.column("meaning").tolist(), recall.column("confidence").tolist()
@@ -167,7 +161,7 @@ class Material:
             gains, no = self.gains.get(recall.id, {}), self.rejected.get(recall.id, frozenset())
             for place, id_ in enumerate(recall.ids):
                 if (id_ in gains or id_ in no) and near[place] == near[place] and not unread[place] > 0:
-                    rows.append((near[place], sure[place], id_ in gains, group))
+                    rows.append((near[place], sure[place], id_ in gains, query_group(recall)))
         for said, alone in _judged(self.reactions).values():
             known = said[-1].features
             if said[-1].embedder == embedder and "meaning" in known and not known.get("unread", 0) > 0:
@@ -180,9 +174,9 @@ class Material:
             tuple(row[3] for row in rows),
         )
 
-    def with_more(self, other: Material) -> Material:
+    def with_more(self, other: TrainingSet) -> TrainingSet:
         """Return both together."""
-        return Material(
+        return TrainingSet(
             (*self.recalls, *other.recalls),
             {**self.gains, **other.gains},
             {**self.rejected, **other.rejected},
@@ -193,7 +187,9 @@ class Material:
         )
 
 
-def from_feedback(engine: Engine, *, namespace: str | None = None, since: datetime | None = None) -> Material:
+def from_feedback(
+    engine: Engine, *, namespace: str | None = None, since: datetime | None = None
+) -> TrainingSet:
     """Return what people's reactions to logged recalls say.
 
     Parameters
@@ -218,16 +214,16 @@ def from_feedback(engine: Engine, *, namespace: str | None = None, since: dateti
             rejected.setdefault(recall_id, set()).add(memory_id)
     left = tuple(each for each in reactions if each.feedback.recall_id not in logged)
     no = {name: frozenset(each) for name, each in rejected.items()}
-    return Material(tuple(reversed(recalls)), gains, no, left)
+    return TrainingSet(tuple(reversed(recalls)), gains, no, left)
 
 
 def from_labels(
     engine: Engine,
-    questions: Mapping[str, Labelled],
+    questions: Mapping[str, LabelledQuery],
     *,
     recipe: Recipe | None = None,
     namespace: str | None = None,
-) -> Material:
+) -> TrainingSet:
     """Ask labelled questions and return what was found, without a trace in the log.
 
     Parameters
@@ -268,7 +264,7 @@ def from_labels(
         recall.id: frozenset(id_ for id_ in recall.ids if id_ not in gains[recall.id]) for recall in recalls
     }
     told = {recall.id: each for recall, each in zip(recalls, questions.values(), strict=True)}
-    return Material(recalls, gains, rejected, (), told, engine)
+    return TrainingSet(recalls, gains, rejected, (), told, engine)
 
 
 def searching(recipe: Recipe, base: Recipe) -> tuple[str, ...]:
@@ -284,9 +280,9 @@ def searching(recipe: Recipe, base: Recipe) -> tuple[str, ...]:
     return tuple(name for name in SEARCHED if getattr(base, name) != getattr(recipe, name))
 
 
-def enough(material: Material, least: int) -> None:
+def enough(training: TrainingSet, least: int) -> None:
     """Raise if there are fewer groups of questions with a relevant memory than it takes."""
-    found = len(set(material.groups))
+    found = len(set(training.groups))
     if found < checks.whole("least", least, 2):
         raise NotEnoughData("questions with a relevant result", found, least)
 
@@ -317,7 +313,7 @@ def _depth(metric: str) -> int:
 
 
 def _searched(
-    engine: Engine, recall: LoggedRecall, question: Labelled, recipe: Recipe, limit: int
+    engine: Engine, recall: LoggedRecall, question: LabelledQuery, recipe: Recipe, limit: int
 ) -> list[str]:
     with engine.recall_log.aside():
         found = engine.recall(
@@ -332,3 +328,32 @@ def _sound(engine: Engine, recipe: Recipe, found: Recall) -> Recall:
         # What is learnt from words alone, because a service was away, would be in use when it is back.
         raise MemorataError(f"a question cannot be learnt from: {'; '.join(found.degraded)}")
     return found
+
+
+_YES: Final = frozenset({Signal.THUMBS_UP, Signal.RELEVANT, Signal.CLICK})
+_NEUTRAL: Final = 3
+
+
+def relevance(reactions: Iterable[Feedback]) -> bool | None:
+    """Return whether a hit was relevant, by all that was said about it; None if nothing says either.
+
+    The latest opinion counts; clicks only where there is none.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> noon, later = datetime(2026, 5, 7, 12, tzinfo=UTC), datetime(2026, 5, 7, 13, tzinfo=UTC)
+    >>> relevance([Feedback("r", "m", Signal.IRRELEVANT, noon), Feedback("r", "m", Signal.CLICK, later)])
+    False
+    >>> relevance([Feedback("r", "m", Signal.RATING, noon, rating=3)]) is None
+    True
+    """
+    told = [each for each in reactions if each.rating != _NEUTRAL]
+    opinions = [each for each in told if each.signal is not Signal.CLICK]
+    if not told:
+        return None
+    # Of what was said at the same moment, the last that is told.
+    last = max(reversed(opinions or told), key=lambda each: each.given_at)
+    if last.rating is not None:
+        return last.rating > _NEUTRAL
+    return last.signal in _YES

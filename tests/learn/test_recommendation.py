@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from memorata.learn.assignment import Experiment, Variant
-from memorata.learn.experiment import recommend
+from memorata.learn.hypothesis import mixture_difference
 from memorata.learn.measures import Composite, Observation, Totals, worth_of
-from memorata.learn.sequential import mixture_difference
+from memorata.learn.recommendation import recommend
 from memorata.model.errors import InvalidArgument
 
 START = datetime(2026, 5, 1, tzinfo=UTC)

@@ -1,34 +1,41 @@
-"""Weights of a namespace's own: learnt where there is enough feedback, in use only where they win.
+r"""Weights of a namespace's own: learnt where there is enough feedback, in use only where they win.
 
-What a namespace's feedback says is noisy while there is little of it, so its best share of meaning is drawn
-towards the one in use everywhere (:func:`~memorata.learn.adaptive.shrunken`), and what comes of that is
-judged on questions that were held out, like any other setting.
+What one namespace has shown by its own feedback is noisy while there is little of it, so its best weights are
+drawn towards those in use everywhere: with :math:`n` judged questions of its own and a strength of :math:`m`,
+
+.. math:: w = \frac{n\,w_{\text{own}} + m\,w_{\text{all}}}{n + m}
+
+which is the mean of a beta-binomial (or Dirichlet) whose prior is worth :math:`m` questions. What comes of
+that is validated on questions that were held out, like any other setting.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import Final
+from typing import Annotated, Final
 
 import numpy as np
 
 from memorata.engine import Engine
 from memorata.engine.recipe import Recipe
-from memorata.learn.adaptive import STRENGTH, Strength, shrunken
-from memorata.learn.folds import grouped_folds
-from memorata.learn.material import METRIC, Material, enough, from_feedback
+from memorata.learn.training_set import METRIC, TrainingSet, enough, from_feedback
 from memorata.learn.tuning import TENTHS, WORK, Tuned, install
-from memorata.learn.verdict import LEAST_GROUPS, judge
+from memorata.learn.validation import LEAST_GROUPS, grouped_folds, judge
+from memorata.model import checks
 from memorata.model.checks import IntArray
-from memorata.model.errors import NotEnoughData, WorkUnderWay
+from memorata.model.errors import InvalidArgument, NotEnoughData, WorkUnderWay
+from memorata.model.parameter import Declared
 
+STRENGTH: Final = 50.0
+"""How many judged questions of its own outweigh what holds for all, where the caller does not say."""
+Strength = Annotated[float, Declared("Judged questions that count as much as the global weights.", 0, 1000)]
 ADAPTED: Final = "adapted"
 """The name of a namespace's own recipe."""
 
 
-def adapt_material(
-    material: Material,
+def adapt_training_set(
+    training: TrainingSet,
     base: Recipe,
     *,
     everywhere: Recipe | None = None,
@@ -43,7 +50,7 @@ def adapt_material(
 
     Parameters
     ----------
-    material
+    training
         What its people said.
     base
         The recipe in use there; what is found has to win against it.
@@ -54,11 +61,11 @@ def adapt_material(
     metric, folds, seed, level, least
         As for :func:`~memorata.learn.tuning.tune_weights`.
     """
-    enough(material, least)
+    enough(training, least)
     values = {
-        share: material.values(base.changed({"vector_weight": share}), base, metric) for share in TENTHS
+        share: training.values(base.changed({"vector_weight": share}), base, metric) for share in TENTHS
     }
-    now = material.values(base, base, metric)
+    now = training.values(base, base, metric)
     table = np.stack([now, *values.values()])
     shares = (base.vector_weight, *TENTHS)
 
@@ -76,10 +83,10 @@ def adapt_material(
         return int(table[:, rows].mean(axis=1).argmax())
 
     def valued(setting: Mapping[str, float]) -> np.typing.NDArray[np.float64]:
-        return material.values(base.changed(dict(setting)), base, metric)
+        return training.values(base.changed(dict(setting)), base, metric)
 
-    count = len(material.questions)
-    divided = grouped_folds(material.groups, count=folds, seed=seed)
+    count = len(training.questions)
+    divided = grouped_folds(training.groups, count=folds, seed=seed)
     picks = [{"vector_weight": drawn(best(fold.learnt), fold.learnt.size)} for fold in divided]
     picked = best(np.arange(count))
     tried = [drawn(place, count) for place in range(len(shares))]
@@ -90,7 +97,7 @@ def adapt_material(
         [valued(each) for each in picks],
         now,
         divided,
-        material.groups,
+        training.groups,
         tried=np.stack([valued({"vector_weight": share}) for share in tried]),
         picked=picked,
         seed=seed,
@@ -119,7 +126,7 @@ def adapt(
     dry_run
         Whether to change nothing.
     strength, seed
-        As for :func:`adapt_material`.
+        As for :func:`adapt_training_set`.
 
     Returns
     -------
@@ -130,9 +137,9 @@ def adapt(
     for path in engine.store.namespaces() if namespaces is None else namespaces:
         try:
             with nullcontext() if dry_run else engine.leasing.hold(WORK, path) as held:
-                material = from_feedback(engine, namespace=path)
-                tuned = adapt_material(
-                    material if held is None else material.under(held),
+                training = from_feedback(engine, namespace=path)
+                tuned = adapt_training_set(
+                    training if held is None else training.under(held),
                     engine.recipe_named(namespace=path),
                     everywhere=engine.recipe,
                     strength=strength,
@@ -149,3 +156,38 @@ def adapt(
 
 def _weights(recipe: Recipe) -> dict[str, float]:
     return {"meaning": recipe.vector_weight, "words": 1 - recipe.vector_weight}
+
+
+def shrunken(
+    own: Mapping[str, float], questions: int, towards: Mapping[str, float], *, strength: Strength = STRENGTH
+) -> Mapping[str, float]:
+    r"""Return weights between a namespace's own and those of all: :math:`(n w + m w_0) / (n + m)`.
+
+    Parameters
+    ----------
+    own
+        What its feedback says; a weight that is not named is 0.
+    questions
+        :math:`n`, from how many judged questions.
+    towards
+        :math:`w_0`, what holds for all.
+    strength
+        :math:`m`; 0 believes the namespace at once.
+
+    Examples
+    --------
+    >>> shrunken({"meaning": 1.0}, 50, {"meaning": 0.5, "words": 0.5}, strength=150)
+    {'meaning': 0.625, 'words': 0.375}
+    """
+    mine, all_ = _checked("own", own), _checked("towards", towards)
+    count, prior = checks.whole("questions", questions), checks.at_least("strength", strength, 0)
+    share = count / (count + prior) if count else 0.0
+    names = dict.fromkeys([*all_, *mine])
+    return {name: share * mine.get(name, 0.0) + (1 - share) * all_.get(name, 0.0) for name in names}
+
+
+def _checked(argument: str, given: Mapping[str, float]) -> dict[str, float]:
+    if not isinstance(given, Mapping) or not checks.texts(argument, given):
+        raise InvalidArgument(argument, given, "a mapping of at least one column to its weight")
+    values = checks.weights(argument, list(given.values()), len(given))
+    return dict(zip(given, values.tolist(), strict=True))

@@ -11,38 +11,33 @@ rule is judged by the sum it was meant to make, pair by pair, on pairs that had 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine.recipe import Recipe
-from memorata.learn.calibration import Reliability, out_of_fold, reliability
-from memorata.learn.folds import grouped_folds
-from memorata.learn.isotonic import fit_isotonic
-from memorata.learn.labels import LEAST_PAIRS, labelled_pairs
-from memorata.learn.logistic import fit_logistic
-from memorata.learn.material import Pairs
+from memorata.learn.curves import fit_logistic
 from memorata.learn.thresholds import (
+    LEAST_PAIRS,
     Choice,
     Curve,
     GridChoice,
     at_precision,
     by_f1,
     by_youden,
+    labelled_pairs,
     threshold_curve,
 )
-from memorata.learn.verdict import LEAST_GROUPS, Verdict, judge
+from memorata.learn.training_set import Pairs
+from memorata.learn.validation import LEAST_GROUPS, Verdict, grouped_folds, judge
 from memorata.model import checks
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.errors import InvalidArgument, NotEnoughData
 
 METHODS: Final = ("precision", "youden", "f1", "probability")
 """The rules: a target precision, Youden's J, F1 over similarity and confidence, a calibrated probability."""
-FITS: Final[Mapping[str, Callable[..., Any]]] = {"isotonic": fit_isotonic, "logistic": fit_logistic}
-"""The curves from similarity to probability."""
 _TRIED: Final = 50
 """How many thresholds the check against luck compares with."""
 
@@ -115,7 +110,7 @@ def tune_thresholds(
     method, target
         One of :data:`METHODS`; the least precision or probability, for those two.
     folds, seed, level, least
-        As for :func:`~memorata.learn.grid.tune_weights`; there must also be 20 pairs, of both kinds.
+        As for :func:`~memorata.learn.search.tune_grid`; there must also be 20 pairs, of both kinds.
 
     Raises
     ------
@@ -175,69 +170,6 @@ def tune_thresholds(
         curve,
         _at(pairs, final["least_similarity"], method, aim, kept),
         grid,
-    )
-
-
-@frozen(eq=False)
-class Calibrated:
-    """A curve from the similarity of one embedder to the probability of relevance.
-
-    Attributes
-    ----------
-    embedder, fit
-        Whose, and which kind of curve.
-    curve
-        As plain data, which :func:`~memorata.learn.calibration.calibration_of` reads.
-    before, after
-        How well the similarity itself, and the curve on pairs it was not fitted to, keep their word.
-    pairs
-        How many judged pairs there were.
-    """
-
-    embedder: str
-    fit: str
-    curve: Mapping[str, Any]
-    before: Reliability
-    after: Reliability
-    pairs: int
-
-    @property
-    def accepted(self) -> bool:
-        """Whether the curve keeps its word better than the similarity does."""
-        return self.after.error < self.before.error
-
-    def evidence(self) -> dict[str, Any]:
-        """Return the numbers that speak for it, as plain data."""
-        return {"pairs": self.pairs, "error_before": self.before.error, "error_after": self.after.error}
-
-
-def calibrate(
-    pairs: Pairs, embedder: str, *, fit: str = "logistic", folds: int = 5, seed: int = 0
-) -> Calibrated:
-    """Fit the probability of relevance to judged pairs of one embedder, and measure it out of fold.
-
-    Parameters
-    ----------
-    pairs
-        The judged pairs.
-    embedder
-        Its name.
-    fit
-        One of :data:`FITS`.
-    folds, seed
-        How often data is held out, and where the dealing starts.
-    """
-    # A fold may learn from a few less than there must be in all.
-    shape = partial(FITS[checks.one_of("fit", fit, tuple(FITS))], least=2)
-    similar, relevant = labelled_pairs(pairs.similarity, pairs.relevant, least=LEAST_PAIRS)
-    honest = out_of_fold(similar, relevant, pairs.groups, shape, count=folds, seed=seed)
-    return Calibrated(
-        embedder,
-        fit,
-        shape(similar, relevant).as_dict(),
-        reliability(similar.clip(0, 1), relevant),
-        reliability(honest, relevant),
-        relevant.size,
     )
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from memorata.engine.recipe import Recipe
-from memorata.learn.material import Pairs
-from memorata.learn.tuning_thresholds import METHODS, calibrate, tune_thresholds
+from memorata.learn.calibration import calibrate
+from memorata.learn.gate import METHODS, tune_thresholds
+from memorata.learn.training_set import Pairs
 from memorata.model.errors import InvalidArgument, NotEnoughData
 
 BASE = Recipe(name="plain", vector_weight=0.9)

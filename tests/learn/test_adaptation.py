@@ -1,17 +1,23 @@
 """Weights of a namespace's own: off until they win, drawn towards those of all, and only there."""
 
+import math
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memorata.engine import Engine
 from memorata.engine.leasing import Held
-from memorata.learn.adapting import ADAPTED, adapt, adapt_material
-from memorata.learn.material import from_feedback
+from memorata.learn.adaptation import ADAPTED, adapt, adapt_training_set, shrunken
+from memorata.learn.training_set import from_feedback
 from memorata.learn.tuning import Tuned
-from memorata.model.errors import NotEnoughData, WorkUnderWay
+from memorata.model.errors import InvalidArgument, NotEnoughData, WorkUnderWay
 
 Ask = Callable[..., None]
+ALL = {"meaning": 0.4, "words": 0.6}
+OWN = {"meaning": 0.8, "words": 0.2}
 
 
 def test_a_namespace_with_enough_feedback_gets_its_own(engine: Engine, ask: Ask) -> None:
@@ -41,9 +47,9 @@ def test_its_lease_is_renewed_while_it_looks(
 
 def test_little_feedback_moves_little(engine: Engine, ask: Ask) -> None:
     ask()
-    material = from_feedback(engine)
+    training = from_feedback(engine)
     near, far = (
-        adapt_material(material, engine.recipe, strength=strength).recipe.vector_weight
+        adapt_training_set(training, engine.recipe, strength=strength).recipe.vector_weight
         for strength in (1000.0, 0.0)
     )
     assert 0.8 < near < 0.9
@@ -53,7 +59,7 @@ def test_little_feedback_moves_little(engine: Engine, ask: Ask) -> None:
 def test_what_does_not_win_stays_off(engine: Engine, ask: Ask) -> None:
     ask()
     good = engine.recipe.changed({"vector_weight": 0.2})
-    found = adapt_material(from_feedback(engine), good)
+    found = adapt_training_set(from_feedback(engine), good)
     assert not found.verdict.accepted
 
 
@@ -94,3 +100,37 @@ def test_looking_again_goes_on_from_where_it_is(engine: Engine, ask: Ask) -> Non
     assert isinstance(again, Tuned)
     assert not again.verdict.accepted
     assert engine.recipe_named() == once
+
+
+def test_little_feedback_moves_little_and_much_moves_all_the_way() -> None:
+    assert shrunken(OWN, 0, ALL) == ALL
+    assert shrunken(OWN, 50, ALL)["meaning"] == pytest.approx(0.6)
+    assert shrunken(OWN, 1_000_000, ALL)["meaning"] == pytest.approx(0.8, abs=1e-4)
+    assert shrunken(OWN, 1, ALL, strength=0) == OWN
+
+
+@given(st.integers(0, 1000), st.floats(0, 1000), st.floats(0, 1))
+def test_weights_that_sum_to_one_still_do_and_lie_between(count: int, strength: float, alpha: float) -> None:
+    found = shrunken({"meaning": alpha, "words": 1 - alpha}, count, ALL, strength=strength)
+    assert sum(found.values()) == pytest.approx(1)
+    assert min(alpha, 0.4) - 1e-12 <= found["meaning"] <= max(alpha, 0.4) + 1e-12
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"own": {}},
+        {"own": {"meaning": math.nan}},
+        {"own": {"meaning": -1.0}},
+        {"own": {"meaning": 0.0}},
+        {"own": [0.5]},
+        {"questions": -1},
+        {"questions": 1.5},
+        {"strength": -1},
+        {"towards": {"meaning": "much"}},
+    ],
+)
+def test_bad_arguments_of_shrunken(changes: dict[str, Any]) -> None:
+    good: dict[str, Any] = {"own": OWN, "questions": 5, "towards": ALL, "strength": 50}
+    with pytest.raises(InvalidArgument):
+        shrunken(**good | changes)

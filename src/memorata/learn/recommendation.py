@@ -2,7 +2,7 @@
 
 A winner is named only with enough users in every variant, after enough days, and when it is worth more than
 every other by more than chance does, by an interval that may be looked at every day
-(:mod:`memorata.learn.sequential`). The tests of single measures beside it take questions as independent and
+(:mod:`memorata.learn.hypothesis`). The tests of single measures beside it take questions as independent and
 a single look; they describe, and decide nothing.
 """
 
@@ -17,9 +17,8 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.evaluate.significance import Difference
 from memorata.learn.assignment import Experiment
-from memorata.learn.differences import two_proportions, welch
+from memorata.learn.hypothesis import mixture_difference, two_proportions, welch
 from memorata.learn.measures import Composite, Measures, Observation, Totals, measured, worth_of
-from memorata.learn.sequential import mixture_difference
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 
@@ -99,7 +98,7 @@ def recommend(
         In every variant, and since the first observation.
     effect
         The difference in worth that is to be found soonest; see
-        :func:`~memorata.learn.sequential.mixture_difference`.
+        :func:`~memorata.learn.hypothesis.mixture_difference`.
     level
         One minus the chance, at most, of ever naming a winner among variants that are worth the same. With
         several variants it is shared among the comparisons (Bonferroni).

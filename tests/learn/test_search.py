@@ -1,14 +1,101 @@
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.simulation import Log, simulated_log
 
 from memorata.engine.recipe import PARAMETERS, Recipe
-from memorata.learn.optimise import optimise
+from memorata.evaluate.metrics import ndcg
+from memorata.learn.search import GridScores, optimise, tune_families, tune_grid
 from memorata.model.errors import InvalidArgument, MissingExtra, NotEnoughData
 from memorata.model.parameter import Parameter
+
+LOG = simulated_log(80, best=0.3, seed=1)
+ASKED = [f"q{number}" for number in range(len(LOG.relevant))]
+TENTHS = tuple(step / 10 for step in range(11))
+
+
+def grid(log: Log, current: float, shares: Sequence[float] = TENTHS) -> GridScores:
+    """The current weight of meaning, then those that are tried."""
+    tried = (current, *shares)
+    return GridScores(
+        tuple({"meaning": share} for share in tried), np.stack([log.ndcg(share) for share in tried])
+    )
+
+
+def test_the_simulated_ndcg_is_that_of_the_metrics() -> None:
+    for weight in (0.0, 0.4, 1.0):
+        for question in (0, 7):
+            scores = weight * LOG.meaning[question] + (1 - weight) * LOG.words[question]
+            ranking = [str(place) for place in np.argsort(-scores, kind="stable")]
+            gains = {str(place): 1.0 for place in np.flatnonzero(LOG.relevant[question])}
+            assert LOG.ndcg(weight, 5)[question] == pytest.approx(ndcg(ranking, gains, 5))
+
+
+def test_the_best_of_a_grid_is_the_one_with_the_highest_mean() -> None:
+    found = grid(LOG, 0.8)
+    assert found.best() == int(found.means.argmax())
+    some = np.array([3, 9])
+    assert found.best(some) == int(found.values[:, some].mean(axis=1).argmax())
+
+
+def test_a_known_best_weight_is_found_and_accepted() -> None:
+    verdict = tune_grid(grid(LOG, 0.8), ASKED)
+    assert verdict.accepted
+    assert verdict.setting["meaning"] == pytest.approx(0.3, abs=0.15)
+    assert verdict.gain.low > 0
+    assert verdict.overfitting < 0.025
+    assert len(verdict.folds) == 5
+
+
+def test_what_is_already_best_stays() -> None:
+    verdict = tune_grid(grid(LOG, 0.3, [0.3]), ASKED)
+    assert not verdict.accepted
+    assert verdict.reason.startswith("no change")
+
+
+def test_the_folds_choose_without_what_they_judge() -> None:
+    log = simulated_log(60, best=None, seed=3)
+    table = grid(log, 0.5)
+    verdict = tune_grid(table, [f"q{number}" for number in range(len(log.relevant))])
+    assert sum(fold.questions for fold in verdict.folds) == len(log.relevant)
+    assert max(fold.questions for fold in verdict.folds) <= 12
+    assert all(fold.learnt_gain >= 0 for fold in verdict.folds)
+    assert verdict.gain.mean < table.means.max() - table.means[0]
+
+
+def test_tuning_on_five_rows_says_how_many_more() -> None:
+    log = simulated_log(5, best=0.3, seed=1)
+    with pytest.raises(NotEnoughData, match=r"5 groups of questions .* 15 more"):
+        tune_grid(grid(log, 1.0), [f"q{number}" for number in range(5)])
+
+
+def test_the_same_seed_gives_the_same_verdict() -> None:
+    assert tune_grid(grid(LOG, 0.8), ASKED, seed=4) == tune_grid(grid(LOG, 0.8), ASKED, seed=4)
+
+
+def test_of_families_the_better_one_is_chosen_by_folds_inside_folds() -> None:
+    # The second family sees scales turned to noise; it has many settings to choose from.
+    random = np.random.default_rng(5)
+    noisy = Log(random.random(LOG.meaning.shape), random.random(LOG.words.shape), LOG.relevant)
+    families = {"noise": grid(noisy, 0.5, [step / 40 for step in range(41)]), "real": grid(LOG, 0.5)}
+    family, verdict = tune_families(families, noisy.ndcg(0.5), ASKED)
+    assert family == "real"
+    assert verdict.accepted
+    assert verdict.setting["meaning"] == pytest.approx(0.3, abs=0.15)
+
+
+def test_one_family_in_use_and_best_stays() -> None:
+    family, verdict = tune_families({"real": grid(LOG, 0.3, [0.3])}, LOG.ndcg(0.3), ASKED)
+    assert (family, verdict.accepted) == ("real", False)
+
+
+def test_without_a_family_there_is_nothing_to_choose() -> None:
+    with pytest.raises(InvalidArgument):
+        tune_families({}, LOG.ndcg(0.3), ASKED)
+
 
 GROUPS = [f"q{number}" for number in range(60)]
 NOISE = np.random.default_rng(1).normal(0, 0.02, 60)
