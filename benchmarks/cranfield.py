@@ -28,8 +28,8 @@ import bm25s
 import numpy as np
 from rich.console import Console
 
+from benchmarks.postings import Postings
 from benchmarks.timing import interleaved
-from memorata.rank import Postings
 from memorata.text import analyser
 
 FOLDER = Path(__file__).parents[2] / "shared" / "data" / "cranfield"

@@ -15,8 +15,8 @@ from benchmarks.engine_report import Figure
 from benchmarks.engine_store import Built, opened, texts_of, vectors_of
 from benchmarks.latency import Spread, asked, milliseconds
 from benchmarks.peers import POOL, Way, peers
+from benchmarks.postings import Postings
 from memorata.index.vectors import EXACT, Vectors
-from memorata.rank import Postings
 
 _OURS = "memorata"
 _QUESTIONS = 100

@@ -16,8 +16,8 @@ from typing import Any
 import bm25s
 import numpy as np
 
+from benchmarks.postings import Postings
 from benchmarks.timing import Rival, Subject
-from memorata.rank import Postings
 
 _K1, _B = 1.5, 0.75
 _LIMIT = 10
@@ -56,7 +56,7 @@ def subjects(size: int) -> Iterator[Subject]:
     yield Subject(
         "bm25, indexing",
         partial(Postings, texts),
-        lambda made: made.document_count,
+        lambda made: made.count,
         [Rival("bm25s index", partial(_bm25s, texts, "numpy"), lambda made: made.scores["num_docs"], True)],
     )
 

@@ -1,14 +1,14 @@
 """The ranking formulas on their own: no engine, no database, no model, only functions on arrays.
 
-Five texts with hand-made vectors are ranked by words (BM25) and by meaning (cosine), the two lists become one
-(reciprocal rank fusion), near repeats are spread out (MMR), and the first score is explained.
+Five texts with hand-made vectors are ranked by shared words (their idf) and by cosine, the two lists become
+one (reciprocal rank fusion), near repeats are spread out (MMR), and the first score is explained.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from memorata.rank import Leg, Postings, best_first, cosines, mmr, rrf
+from memorata.rank import Leg, best_first, cosines, inverse_document_frequency, mmr, rrf
 
 TEXTS = (
     "the ferry leaves at noon",
@@ -19,26 +19,31 @@ TEXTS = (
 )
 # Made by hand: boats, times, opening hours. A real program takes them from an embedder.
 VECTORS = np.array([[0.9, 0.8, 0.0], [0.9, 0.7, 0.1], [0.8, 0.1, 0.2], [0.0, 0.3, 0.9], [0.9, 0.8, 0.2]])
-QUESTION, MEANING = "when does the ferry leave", np.array([0.9, 0.9, 0.0])
+QUERY, VECTOR = "when does the ferry leave", np.array([0.9, 0.9, 0.0])
 
 
 def main() -> None:
-    postings = Postings([text.split() for text in TEXTS])
-    rows, scores = postings.search(QUESTION.split())
-    by_words: Leg[int] = Leg(rows, scores, "words")
-    print("by words:   ", [TEXTS[row] for row in rows])
+    words = [set(text.split()) for text in TEXTS]
+    idf = {
+        term: inverse_document_frequency(sum(term in text for text in words), len(TEXTS))
+        for term in QUERY.split()
+    }
+    shared = np.array([sum(idf[term] for term in idf if term in text) for text in words])
+    order = best_first(shared, int(np.count_nonzero(shared)))
+    lexical: Leg[int] = Leg(order, shared[order], "lexical")
+    print("lexical: ", [TEXTS[row] for row in order])
 
-    similar = cosines(VECTORS, MEANING)
+    similar = cosines(VECTORS, VECTOR)
     order = best_first(similar, len(TEXTS))
-    by_meaning: Leg[int] = Leg(order, similar[order], "meaning")
-    print("by meaning: ", [TEXTS[row] for row in order])
+    vector: Leg[int] = Leg(order, similar[order], "vector")
+    print("vector:  ", [TEXTS[row] for row in order])
 
-    fused = rrf([by_words, by_meaning])
-    print("together:   ", [TEXTS[row] for row in fused.ids])
+    fused = rrf([lexical, vector])
+    print("together:", [TEXTS[row] for row in fused.ids])
     print(fused.parts.explain(0, TEXTS[fused.ids[0]]))
 
     picked = mmr(fused.scores, VECTORS[list(fused.ids)], trade=0.5, limit=3)
-    print("diverse:    ", [TEXTS[fused.ids[place]] for place in picked])
+    print("diverse: ", [TEXTS[fused.ids[place]] for place in picked])
 
 
 if __name__ == "__main__":

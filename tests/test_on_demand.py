@@ -23,7 +23,7 @@ def test_every_name_of_a_package_that_loads_on_demand_is_what_its_module_defines
     [
         ("memorata.graph.pagerank", "from memorata.graph import pagerank as named"),
         ("memorata.dedupe.clusters", "from memorata import dedupe; named = dedupe.clusters"),
-        ("memorata.rank.fusion.registry", "from memorata.rank import fusion as named"),
+        ("memorata.rank.fusion.legs", "from memorata.rank import fusion as named"),
         ("memorata.engine.recipe", "from memorata.engine import recipe as named"),
     ],
 )

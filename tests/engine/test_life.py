@@ -13,7 +13,7 @@ from memorata.engine.life import RULES, USUAL, Life
 from memorata.index.record import packed, unpacked
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Tier
-from memorata.rank.confidence import worn
+from memorata.rank.confidence import decayed
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -106,7 +106,8 @@ def test_a_recall_counts_the_confidence_that_anybody_reads(
     record = unpacked([packed(said, state=0, session=-1, vectors=0, superseded_at=None, lengths={})])
     alone = rules.confidence(said, now)
     assert rules.aged(record, now)["confidence"].tolist() == [alone]
-    expected = sure if pinned else worn(sure, said.supported_at or NOW, now, weekly_loss=loss, floor=floor)
+    age = (now - (said.supported_at or NOW)) / timedelta(days=1)
+    expected = sure if pinned else float(decayed([sure], [age], weekly_loss=loss, floor=floor)[0])
     assert alone == pytest.approx(expected, abs=1e-9)
 
 

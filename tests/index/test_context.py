@@ -12,7 +12,7 @@ from memorata.index.lexical import Part, TermList, saturated
 from memorata.index.neighbours import Neighbours
 from memorata.index.record import RECORD
 from memorata.rank.bm25 import BM25
-from memorata.rank.context import Reading, window_bm25
+from memorata.rank.context import ContextWindow, window_bm25
 
 TERMS = ("tea", "milk", "cup")
 FIELDS = ("content", "speaker")
@@ -56,7 +56,7 @@ def neighbour(turns: list[Turn], slot: int, steps: int) -> int | None:
 
 
 def slow(
-    turns: list[Turn], slots: list[int], part: Part, count: int, scorer: BM25, reading: Reading
+    turns: list[Turn], slots: list[int], part: Part, count: int, scorer: BM25, reading: ContextWindow
 ) -> object:
     """What a part adds to every candidate, each looked at by itself."""
     idf = math.log((count - part.frequency + 0.5) / (part.frequency + 0.5) + 1)
@@ -71,18 +71,20 @@ def slow(
         ]
         for row in who
     ]
-    own = [len(words) for words in said[0]]
-    weights = reading.weights(own, hours) if steps else np.zeros((0, len(slots)))
-    tf = [[[float(words.count(part.term)) for words in row] for row in said]]
-    lengths = [[float(len(words)) for words in row] for row in said]
+    own = np.array([float(len(words)) for words in said[0]])
+    weights = reading.weights(own, np.array(hours)) if steps else np.zeros((0, len(slots)))
+    tf = np.array([[float(words.count(part.term)) for words in row] for row in said])
+    lengths = np.array([[float(len(words)) for words in row] for row in said])
     return window_bm25(
-        tf,
-        lengths,
+        tf[:1],
+        [row[np.newaxis] for row in tf[1:]],
+        own,
+        lengths[1:],
         weights,
-        [part.weight * idf],
-        average_length=part.average_length,
-        k1=scorer.k1,
-        b=scorer.b,
+        np.array([part.weight * idf]),
+        part.average_length,
+        scorer.k1,
+        scorer.b,
     )[0]
 
 
@@ -108,7 +110,7 @@ def test_candidates_score_as_if_each_window_were_read_by_itself(
     neighbours.grow(records)
     mask = np.array([seen for _, _, seen, _ in turns])
     columns = np.full(len(turns) + 1, -1, np.int32)
-    reading = Reading(before=0.7, after=0.3, words=2)
+    reading = ContextWindow(before=0.7, after=0.3, words=2)
     found = in_context(
         parts,
         np.array(slots),
@@ -147,7 +149,7 @@ def test_an_answer_is_found_by_the_words_of_the_question_before_it() -> None:
         None,
         3,
         scorer,
-        Reading(before=0.5, after=0.0),
+        ContextWindow(before=0.5, after=0.0),
         np.full(4, -1, np.int32),
     )
     # idf = ln(2.5/1.5 + 1); with tf = 1 it counts once, with half of a neighbour's 0.5 · 2 / 1.5.

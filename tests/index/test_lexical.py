@@ -1,9 +1,13 @@
 import math
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import bm25s
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memorata.index.lexical import (
@@ -61,14 +65,18 @@ def parts_of(documents: list[Document], query: dict[str, float], scorer: BM25 = 
 
 
 def slow(documents: list[Document], query: dict[str, float], scorer: BM25) -> dict[int, float]:
-    """The scorer of the pure core, document by document and term by term."""
+    """The formula read off the page, document by document and term by term."""
     counts = Counts(documents)
-    result = {}
+    result: dict[int, float] = {}
     for slot, document in enumerate(documents):
-        words = [term for term, times in document.items() for _ in range(times)]
-        scores = [weight * scorer.score([term], words, counts) for term, weight in query.items() if words]
-        if any(term in document for term in query):
-            result[slot] = sum(scores)
+        for term, weight in query.items():
+            if term in document:
+                df, tf = counts.document_frequency(term), document[term]
+                idf = math.log((counts.document_count - df + 0.5) / (df + 0.5) + 1)
+                relative = sum(document.values()) / counts.average_length
+                norm = scorer.k1 * (1 - scorer.b + scorer.b * relative)
+                added = weight * idf * tf * (scorer.k1 + 1) / (tf + norm)
+                result[slot] = result.get(slot, 0.0) + added
     return result
 
 
@@ -163,3 +171,71 @@ def test_a_worked_example() -> None:
         {"tea": 1, "zebra": 1}, {"content": 1.0, "speaker": 1.0}, also={"content": {"tea": 1}}
     )
     assert ceiling(apart, parts, 3) == pytest.approx(idf)
+
+
+DIARY = [
+    text.split()
+    for text in (
+        "the kettle broke on monday and we drank cold tea",
+        "anna likes green tea and green apples",
+        "the ferry to the island leaves at nine",
+        "we missed the ferry and drank tea on the quay",
+        "ben keeps bees behind the old school",
+        "the old school has a new roof and the bees do not mind",
+        "tea tea tea",
+        "anna and ben met on the island in may",
+        "a letter from the island came on monday",
+        "apples",
+    )
+]
+QUERIES = [
+    ["tea"],
+    ["green", "tea"],
+    ["the", "ferry", "island"],
+    ["tea", "tea", "bees"],
+    ["old", "school", "zeppelin"],
+    ["apples", "monday", "on", "the"],
+]
+TEXT = st.lists(st.sampled_from(["tea", "cup", "milk", "rain", "map", "sea"]), min_size=1, max_size=8)
+
+
+def peer(texts: Sequence[Sequence[str]], method: str, k1: float, b: float) -> Any:
+    """`bm25s` calls the parts of the formula by the systems that chose them. Ours is its ``atire`` term part,
+    which has the factor (k1 + 1), with its ``lucene`` idf, which is never negative; its plain ``lucene``
+    leaves the factor out, so that all its scores are ours divided by (k1 + 1).
+    """
+    retriever = bm25s.BM25(k1=k1, b=b, method=method, idf_method="lucene", dtype="float64", backend="numpy")
+    retriever.index([list(text) for text in texts], show_progress=False)
+    return retriever
+
+
+def scores_of(texts: Sequence[Sequence[str]], query: Sequence[str], scorer: BM25) -> list[float]:
+    documents = [dict(Counter(text)) for text in texts]
+    parts = parts_of(documents, {term: float(times) for term, times in Counter(query).items()}, scorer)
+    if not parts:
+        return [0.0] * len(texts)
+    sums = Sums.of(*impacts(parts, len(texts)), len(texts))
+    scores: list[float] = sums.at(np.arange(len(texts))).tolist()
+    return scores
+
+
+@pytest.mark.parametrize(("k1", "b"), [(1.5, 0.75), (1.2, 0.75), (0.9, 0.4), (2.0, 0.0), (1.0, 1.0)])
+def test_scores_are_those_of_bm25s(k1: float, b: float) -> None:
+    with_factor, without = peer(DIARY, "atire", k1, b), peer(DIARY, "lucene", k1, b)
+    for query in QUERIES:
+        scores = np.array(scores_of(DIARY, query, BM25(k1, b)))
+        assert scores.max() > 0
+        np.testing.assert_allclose(scores, with_factor.get_scores(query), rtol=1e-12)
+        np.testing.assert_allclose(scores / (k1 + 1), without.get_scores(query), rtol=1e-12)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(TEXT, min_size=1, max_size=8), TEXT)
+def test_any_texts_score_as_in_bm25s(texts: list[list[str]], query: list[str]) -> None:
+    terms = {term for text in texts for term in text}
+    expected = (
+        peer(texts, "atire", 1.5, 0.75).get_scores(query)
+        if terms.intersection(query)
+        else np.zeros(len(texts))
+    )
+    np.testing.assert_allclose(scores_of(texts, query, BM25(1.5, 0.75)), expected, rtol=1e-12)

@@ -1,4 +1,9 @@
-"""Reading a text with its neighbours: BM25 over a window."""
+"""Reading a text with its neighbours: BM25 over a window.
+
+What the best of a session say for the whole of it.
+"""
+
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,35 +13,43 @@ from hypothesis.extra import numpy as arrays
 
 from memorata.model.checks import FloatArray
 from memorata.model.errors import InvalidArgument
-from memorata.rank.bm25 import BM25
-from memorata.rank.context import STEPS, Reading, window_bm25
+from memorata.rank.context import STEPS, ContextWindow, best_sessions, session_means, window_bm25
 
 FAR = np.inf
 counts = st.integers(0, 9).map(float)
 
 
+def window(
+    tf: Any, lengths: Any, weights: Any, scales: Any, *, average_length: float, k1: float, b: float
+) -> FloatArray:
+    """Score windows given as (terms, 1 + neighbours, texts): the text comes first, then its neighbours."""
+    frequencies, sizes = np.asarray(tf, np.float64), np.asarray(lengths, np.float64)
+    others = [frequencies[:, neighbour] for neighbour in range(1, frequencies.shape[1])]
+    own, around = sizes[0], sizes[1:]
+    worth, scale = np.asarray(weights, np.float64), np.asarray(scales, np.float64)
+    return window_bm25(frequencies[:, 0], others, own, around, worth, scale, average_length, k1, b)
+
+
 def test_the_next_but_one_has_the_square_of_the_weight() -> None:
-    reading = Reading(before=0.7, after=0.3)
-    np.testing.assert_allclose(reading.bases, [0.7, 0.49, 0.3, 0.09])
+    weights = ContextWindow(before=0.7, after=0.3).weights(np.ones(1), np.zeros((4, 1)))
+    np.testing.assert_allclose(weights[:, 0], [0.7, 0.49, 0.3, 0.09])
     assert STEPS == (-1, -2, 1, 2)
 
 
 def test_a_long_text_leans_on_its_neighbours_less_and_a_short_one_fully() -> None:
-    weights = Reading(before=0.5, words=30).weights([5, 30, 60], np.zeros((4, 3)))
+    weights = ContextWindow(before=0.5, words=30).weights(np.array([5.0, 30.0, 60.0]), np.zeros((4, 3)))
     np.testing.assert_allclose(weights[0], [0.5, 0.5, 0.25])
 
 
 def test_a_pause_of_the_half_life_halves_a_weight_and_nobody_weighs_nothing() -> None:
     pauses = np.array([[0.0, 1.0, 2.0, FAR]] * 4)
-    weights = Reading(before=0.8, hours=1.0).weights([1, 1, 1, 1], pauses)
+    weights = ContextWindow(before=0.8, hours=1.0).weights(np.ones(4), pauses)
     np.testing.assert_allclose(weights[0], [0.8, 0.4, 0.2, 0.0])
 
 
 def test_a_word_said_in_two_turns_counts_less_than_two_words() -> None:
-    same = window_bm25(
-        [[[1.0], [1.0]]], [[5.0], [5.0]], [[1.0]], [1.0], average_length=5.0, k1=1.0, b=0.0
-    ).sum()
-    different = window_bm25(
+    same = window([[[1.0], [1.0]]], [[5.0], [5.0]], [[1.0]], [1.0], average_length=5.0, k1=1.0, b=0.0).sum()
+    different = window(
         [[[1.0], [0.0]], [[0.0], [1.0]]],
         [[5.0], [5.0]],
         [[1.0]],
@@ -58,11 +71,12 @@ def test_a_word_said_in_two_turns_counts_less_than_two_words() -> None:
 def test_without_neighbours_it_is_bm25_to_the_last_bit(
     tf: FloatArray, lengths: FloatArray, k1: float, b: float
 ) -> None:
-    got = window_bm25(tf, lengths, np.zeros((0, 3)), [1.5, 0.5], average_length=7.0, k1=k1, b=b)
-    scorer = BM25(k1, b)
+    got = window(tf, lengths, np.zeros((0, 3)), [1.5, 0.5], average_length=7.0, k1=k1, b=b)
     for row, idf in enumerate((1.5, 0.5)):
-        plain = scorer.term_scores(tf[row, 0], lengths[0], idf=1.0, average_length=7.0)
-        np.testing.assert_array_equal(got[row], idf * plain)
+        for text, (times, length) in enumerate(zip(tf[row, 0].tolist(), lengths[0].tolist(), strict=True)):
+            norm = k1 * (1 - b + b * (length / 7.0))
+            plain = times * (k1 + 1) / (times + norm) if times else 0.0
+            assert got[row, text] == idf * plain
 
 
 @given(
@@ -74,7 +88,7 @@ def test_it_is_what_a_loop_over_terms_and_texts_computes(
     tf: FloatArray, lengths: FloatArray, weights: FloatArray
 ) -> None:
     k1, b, average, scales = 0.9, 0.75, 11.0, [2.0, 0.3]
-    got = window_bm25(tf, lengths, weights, scales, average_length=average, k1=k1, b=b)
+    got = window(tf, lengths, weights, scales, average_length=average, k1=k1, b=b)
     mean_window = 1 + sum(sum(column) for column in weights.T.tolist()) / 4
     for term in range(2):
         for text in range(4):
@@ -97,18 +111,67 @@ def test_it_is_what_a_loop_over_terms_and_texts_computes(
 )
 def test_a_reading_refuses_what_makes_no_sense(changed: dict[str, float], argument: str) -> None:
     with pytest.raises(InvalidArgument, match=argument):
-        Reading(**changed)
+        ContextWindow(**changed)
 
 
-def test_arrays_that_do_not_fit_are_refused() -> None:
-    good = {"average_length": 1.0, "k1": 1.0, "b": 0.5}
-    with pytest.raises(InvalidArgument, match="frequencies"):
-        window_bm25([[[1.0]]], [[1.0, 2.0]], np.zeros((0, 1)), [1.0], **good)
-    with pytest.raises(InvalidArgument, match="scales"):
-        window_bm25([[[1.0]]], [[1.0]], np.zeros((0, 1)), [1.0, 2.0], **good)
-    with pytest.raises(InvalidArgument, match="weights"):
-        window_bm25([[[1.0], [1.0]]], [[1.0], [1.0]], [[-1.0]], [1.0], **good)
-    with pytest.raises(InvalidArgument, match="average_length"):
-        window_bm25([[[1.0]]], [[1.0]], np.zeros((0, 1)), [1.0], average_length=0.0, k1=1.0, b=0.5)
-    with pytest.raises(InvalidArgument, match="pauses"):
-        Reading().weights([1.0], np.full((4, 1), -1.0))
+turns = st.lists(st.tuples(st.integers(-1, 3), st.floats(0, 10)), max_size=20)
+
+
+@given(turns, st.integers(1, 4))
+def test_it_is_the_sum_of_the_best_of_each_session_over_how_many_could_speak(
+    rows: list[tuple[int, float]], best: int
+) -> None:
+    numbers = np.array([session for session, _ in rows], np.int32)
+    got = session_means(numbers.astype(np.intp), np.array([score for _, score in rows], np.float64), best)
+    for position, (session, score) in enumerate(rows):
+        mates = [other for number, other in rows if number == session] if session >= 0 else [score]
+        assert got[position] == pytest.approx(sum(sorted(mates, reverse=True)[:best]) / best)
+
+
+def test_nothing_gives_nothing() -> None:
+    assert session_means(np.zeros(0, np.intp), np.zeros(0)).size == 0
+
+
+@pytest.mark.parametrize(
+    ("sessions", "scores", "best", "argument"),
+    [
+        ([1], [0.5, 0.5], 3, "sessions"),
+        ([1.5], [0.5], 3, "sessions"),
+        ([1], [-0.5], 3, "scores"),
+        ([1], [float("nan")], 3, "scores"),
+        ([1], [0.5], 0, "best"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    sessions: list[float], scores: list[float], best: int, argument: str
+) -> None:
+    with pytest.raises(InvalidArgument, match=argument):
+        best_sessions(sessions, scores, 5, best=best)
+
+
+@given(turns, st.integers(0, 5), st.sampled_from([0.0, 0.5, 1.0]))
+def test_the_best_sessions_are_those_of_the_largest_sums_with_their_best_memories(
+    rows: list[tuple[int, float]], limit: int, fade: float
+) -> None:
+    numbers = np.array([session for session, _ in rows], np.int32)
+    scores = [score for _, score in rows]
+    found = best_sessions(numbers, scores, limit, fade=fade)
+    names = {session if session >= 0 else -1 - place for place, (session, _) in enumerate(rows)}
+    assert len(found) == min(limit, len(names))
+    assert [score for score, _ in found] == sorted((score for score, _ in found), reverse=True)
+    for score, who in found:
+        session = rows[who[0]][0]
+        mates = (
+            [place for place in range(len(rows)) if rows[place][0] == session] if session >= 0 else [who[0]]
+        )
+        best = sorted((scores[place] for place in mates), reverse=True)[:3]
+        assert [scores[place] for place in who] == best
+        assert set(who.tolist()) <= set(mates)
+        worth = [1, fade, fade * fade]
+        assert score == pytest.approx(sum(map(float.__mul__, best, map(float, worth))) / sum(worth))
+    if found and len(names) > limit:
+        assert found[-1][0] == pytest.approx(
+            sorted((score for score, _ in best_sessions(numbers, scores, 99, fade=fade)), reverse=True)[
+                limit - 1
+            ]
+        )

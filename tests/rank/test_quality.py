@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memorata.model.errors import InvalidArgument
 from memorata.rank import TIER_SALIENCE, quality, salience, usage
-from memorata.rank.quality import SHORT_LIVED, record_quality
+from memorata.rank.quality import SHORT_LIVED
 
 Row: TypeAlias = tuple[str, float, float, int, float]
 """Tier, importance, confidence, accesses, age in days."""
@@ -124,5 +124,5 @@ def test_records_have_the_quality_of_the_memories(rows: list[Row]) -> None:
     numbers = np.array([list(TIER_SALIENCE).index(tier) for tier in tiers])
     arrays = [np.array(column, np.float64) for column in (importance, confidence, accesses, age)]
     np.testing.assert_array_equal(
-        record_quality(numbers, *arrays), quality(tiers, importance, confidence, accesses, age)
+        quality(numbers, *arrays), quality(tiers, importance, confidence, accesses, age)
     )

@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -14,9 +14,7 @@ from memorata.rank import (
     boosted_multiplicative,
     composite_additive,
     proximity,
-    relative_period,
 )
-from memorata.rank.temporal import RELATIVE_DAYS
 
 NOW = datetime(2026, 5, 15, 12, tzinfo=UTC)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -33,65 +31,6 @@ def slow_proximity(at: float, start: float, end: float, tolerance: float) -> flo
     if away >= 3 * tolerance:
         return 0.0
     return 1 - (away - tolerance) / (2 * tolerance)
-
-
-@pytest.mark.parametrize(
-    ("phrase", "count", "days", "tolerance"),
-    [
-        ("days ago", 1, 1, 2),
-        ("days ago", 10, 10, 2),
-        ("yesterday", 1, 1, 1),
-        ("weeks ago", 1, 7, 5),
-        ("weeks ago", 3, 21, 5),
-        ("last week", 1, 7, 3),
-        ("months ago", 1, 30, 10),
-        ("months ago", 4, 120, 10),
-        ("last month", 1, 30, 7),
-        ("last year", 1, 365, 30),
-        ("recently", 1, 14, 14),
-    ],
-)
-def test_the_table_of_relative_phrases(phrase: str, count: int, days: int, tolerance: int) -> None:
-    assert RELATIVE_DAYS[phrase](count) == (days, tolerance)
-    then = NOW - timedelta(days=days)
-    assert relative_period(phrase, NOW, count) == Period(then, then, timedelta(days=tolerance))
-
-
-def test_the_table_is_complete_and_a_count_is_one_unless_given() -> None:
-    assert set(RELATIVE_DAYS) == {
-        "days ago",
-        "yesterday",
-        "weeks ago",
-        "last week",
-        "months ago",
-        "last month",
-        "last year",
-        "recently",
-    }
-    for phrase in RELATIVE_DAYS:
-        assert relative_period(phrase, NOW) == relative_period(phrase, NOW, 1)
-
-
-def test_a_count_changes_only_phrases_that_have_one() -> None:
-    counted = {p for p in RELATIVE_DAYS if relative_period(p, NOW, 1) != relative_period(p, NOW, 2)}
-    assert counted == {"days ago", "weeks ago", "months ago"}
-
-
-def test_now_may_be_in_any_zone() -> None:
-    there = NOW.astimezone(timezone(timedelta(hours=-7)))
-    assert relative_period("yesterday", there) == relative_period("yesterday", NOW)
-
-
-def test_relative_phrases_are_checked() -> None:
-    with pytest.raises(InvalidArgument, match=r"phrase must be one of 'days ago', .*, got 'tomorrow'"):
-        relative_period("tomorrow", NOW)
-    with pytest.raises(InvalidArgument, match="count must be a whole number of at least 1, got 0"):
-        relative_period("days ago", NOW, 0)
-    with pytest.raises(InvalidArgument, match="now must be a datetime with a time zone"):
-        relative_period("days ago", datetime(2026, 5, 15))
-    for far in (10**6, 10**12):
-        with pytest.raises(InvalidArgument, match="count must be a count that stays after the year 1"):
-            relative_period("days ago", NOW, far)
 
 
 def test_proximity_by_hand() -> None:

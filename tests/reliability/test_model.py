@@ -4,6 +4,7 @@ Two engines on one file take turns, so that each has to catch up with what the o
 so that flushes and merges happen all the time; vectors are searched by codes as soon as there are a few.
 """
 
+import math
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
@@ -90,17 +91,25 @@ class Counts:
 
 
 def by_words(memories: list[Known], query: Counter[str], weights: Mapping[str, float]) -> dict[str, float]:
-    """BM25 as the pure core computes it, text by text."""
+    """BM25 text by text."""
     scores: dict[str, float] = {}
     fields = {name: [list(known.fields[name]) for known in memories] for name in weights}
     for name, weight in weights.items():
         counts = Counts(fields[name], list(fields.values()))
         for known in memories:
-            shared = [term for term in query.elements() if term in known.fields[name]]
-            if shared:
-                score = weight * SCORER.score(shared, known.fields[name], counts)
-                scores[known.id] = scores.get(known.id, 0.0) + score
+            text = list(known.fields[name])
+            for term in query.elements():
+                if term in text:
+                    scores[known.id] = scores.get(known.id, 0.0) + weight * bm25(term, text, counts)
     return scores
+
+
+def bm25(term: str, text: list[str], counts: Counts) -> float:
+    """The formula read off the page, for one occurrence of a term in the query."""
+    df, tf = counts.document_frequency(term), text.count(term)
+    idf = math.log((counts.document_count - df + 0.5) / (df + 0.5) + 1)
+    norm = SCORER.k1 * (1 - SCORER.b + SCORER.b * len(text) / counts.average_length)
+    return idf * tf * (SCORER.k1 + 1) / (tf + norm)
 
 
 class Model(RuleBasedStateMachine):

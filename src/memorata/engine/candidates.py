@@ -30,7 +30,7 @@ from memorata.rank import (
     importance_decay,
     legs_for_query,
 )
-from memorata.rank.context import REACH, Reading
+from memorata.rank.context import REACH, ContextWindow
 from memorata.rank.fusion.legs import Aligned, align_among, align_slots
 from memorata.store.port import NOTHING, Found, View
 
@@ -58,7 +58,7 @@ _PHRASE_DEPTH: Final = 3
 
 
 _bm25 = lru_cache(maxsize=64)(BM25)
-_reading = lru_cache(maxsize=64)(Reading)
+_reading = lru_cache(maxsize=64)(ContextWindow)
 
 
 @frozen(eq=False)

@@ -266,7 +266,7 @@ def _notes(
     keep: Memory, losers: Sequence[Memory], kind: str, group: DuplicateGroup, now: datetime, run: int
 ) -> list[Repeat]:
     """Return the notes of a group, oldest first: each repeat supports what stays, at most once a day."""
-    from memorata.rank.confidence import ONCE_A, corroborated
+    from memorata.rank.confidence import SUPPORT_INTERVAL, corroborated
     from memorata.store.repeats import Repeat
 
     reasons = {each.id: reason for each, reason in zip(group.repeats, group.reasons, strict=True)}
@@ -278,7 +278,7 @@ def _notes(
     for each in said:
         support = None
         # What a correction sets right does not speak for it.
-        if not correction and each.created_at - latest >= ONCE_A:
+        if not correction and each.created_at - latest >= SUPPORT_INTERVAL:
             sure, latest = corroborated(sure, latest, each.created_at), each.created_at
             support = latest
         reason = reasons.get(each.id, "It was merged with what says the same.")

@@ -14,9 +14,10 @@ import numpy as np
 
 from memorata.engine.recipe import Recipe
 from memorata.engine.situation import Explain, Situation, Step
-from memorata.engine.steps import Mixed, chained, not_negative
+from memorata.engine.steps import chained, not_negative
 from memorata.index.record import Records
 from memorata.model.checks import FloatArray
+from memorata.rank.combination import Combination
 from memorata.rank.forgetting import half_life_decay, importance_decay, linear_decay
 
 _HOUR: Final = 3_600.0
@@ -33,7 +34,9 @@ def with_fading(
     relevant, base = not_negative(scores, explain)
     left = what_is_left(recipe, records, situation.now.timestamp())
     share = recipe.fading_weight
-    both = Mixed("product", ("relevance", "what time has left"), relevant, 1 - share + share * left)
+    both = Combination.unchecked(
+        "product", ("relevance", "what time has left"), relevant, 1 - share + share * left
+    )
     return both.scores, chained(both, "faded", "relevance", base)
 
 

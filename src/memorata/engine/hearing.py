@@ -29,7 +29,7 @@ from memorata.index.lexical import LexicalQuery
 from memorata.index.record import FIELDS
 from memorata.model.checks import BoolArray, IntArray
 from memorata.model.memory import Memory
-from memorata.rank.confidence import ONCE_A, corroborated
+from memorata.rank.confidence import SUPPORT_INTERVAL, corroborated
 from memorata.store.port import Entry, Expecting, Floats, Store, Terms, View
 from memorata.store.repeats import Contradiction, Repeat
 
@@ -238,7 +238,7 @@ class _Said:
             latest = max(filter(None, (older.created_at, older.supported_at)))
             sure = corroborated(max(older.confidence, new.confidence), latest, at)
             # Support that does not count is not noted either: what is said every hour is supported daily.
-            support = at if at - latest >= ONCE_A else None
+            support = at if at - latest >= SUPPORT_INTERVAL else None
             self._now[older.id] = replace(older, confidence=sure, supported_at=support or older.supported_at)
             repeat = Repeat(new.id, older.id, kind, decision.reason, at, new.mentions, sure, support)
             self._gone[new.id] = older.id

@@ -22,7 +22,7 @@ from memorata.model.checks import FloatArray
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Tier
 from memorata.model.parameter import Declared, Parameter, parameters_of
-from memorata.rank.confidence import worn_since
+from memorata.rank.confidence import decayed
 
 _DAY: Final = 86_400.0
 
@@ -170,7 +170,7 @@ class Life:
 
     def _worn(self, sure: FloatArray, support: FloatArray, now: datetime) -> FloatArray:
         days = (now.timestamp() - support) / _DAY
-        return worn_since(sure, days, weekly_loss=self.confidence_loss, floor=self.confidence_floor)
+        return decayed(sure, days, weekly_loss=self.confidence_loss, floor=self.confidence_floor)
 
     def _is_minor(self, memory: Memory, now: datetime) -> bool:
         latest = max(filter(None, (memory.created_at, memory.supported_at)))

@@ -30,7 +30,7 @@ from memorata.model.checks import IntArray
 from memorata.model.hit import Hit
 from memorata.model.period import Period
 from memorata.model.place import Place
-from memorata.rank.sessions import best_sessions
+from memorata.rank.context import best_sessions
 from memorata.store.port import Floats, View
 from memorata.text.dates import AnchorExtractor, AnchorReading, FallibleAnchors, RuleAnchors
 from memorata.text.queries import QueryClassifier, has_content, without_event_verbs

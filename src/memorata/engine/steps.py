@@ -6,9 +6,8 @@ chain of those parts, read backwards from the score.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 
@@ -20,15 +19,20 @@ from memorata.model.errors import EmbedderError, MissingExtra
 from memorata.model.explanation import Explanation
 from memorata.rank import (
     Combination,
+    additive,
     best_first,
+    boosted_additive,
+    boosted_multiplicative,
+    composite_additive,
+    composite_multiplicative,
     for_query,
     min_max,
+    multiplicative,
     preset,
     proximity,
+    quality,
 )
-from memorata.rank.quality import record_quality
-from memorata.rank.sessions import means
-from memorata.rank.temporal import boosted_additive, boosted_multiplicative
+from memorata.rank.context import session_means
 
 _DAY: Final = 86_400.0
 
@@ -41,14 +45,14 @@ def with_confidence(
         return scores, explain
     sure = records["confidence"]
     if recipe.confidence == "multiplicative":
-        both = Mixed("product", ("relevance", "confidence"), scores, sure)
+        both = multiplicative(scores, sure)
         return both.scores, chained(both, "with confidence", "relevance", explain)
     if recipe.weighting == "query":
         kind = situation.classifier.classify(situation.question.text)
         alpha, beta = for_query(kind.type, kind.confidence)
     else:
         alpha, beta = preset(recipe.weighting)
-    both = Mixed("sum", ("relevance", "confidence"), alpha * scores, beta * sure)
+    both = additive(scores, sure, alpha=alpha, beta=beta)
     return both.scores, chained(both, "with confidence", "relevance", explain, weight=alpha)
 
 
@@ -60,8 +64,8 @@ def with_session(
         return scores, explain
     relevant, base = not_negative(scores, explain)
     sessions = records["session"]
-    shared = recipe.session_weight * means(sessions, relevant)
-    both = Mixed("sum", ("relevance", "its session"), relevant, shared)
+    shared = recipe.session_weight * session_means(sessions, relevant)
+    both = Combination.unchecked("sum", ("relevance", "its session"), relevant, shared)
 
     def why(position: int) -> Explanation:
         if sessions[position] >= 0:
@@ -84,7 +88,7 @@ def with_speaker(
         return scores, explain
     relevant, base = not_negative(scores, explain)
     factor = np.where(said_by_machine, recipe.machine_weight, 1.0)
-    both = Mixed("product", ("relevance", "speaker"), relevant, factor)
+    both = Combination.unchecked("product", ("relevance", "speaker"), relevant, factor)
     return both.scores, chained(both, "with speaker", "relevance", base)
 
 
@@ -97,16 +101,10 @@ def with_quality(
     good = _qualities(records, situation.now)
     relevant, base = not_negative(scores, explain)
     best = _best(relevant)
-    # The composites of rank.composite, on values that are known to be good.
-    relative = relevant / best if best > 0 else relevant
     share, gain = 1 - recipe.quality_weight, recipe.quality_weight
-    if recipe.quality == "additive":
-        both = Mixed("sum", ("relevance", "quality"), share * relative, gain * good)
-        weight = share
-    else:
-        factor = share + gain * good
-        both = Mixed("product", ("relevance", "quality factor"), relative, factor)
-        weight = None
+    form = composite_additive if recipe.quality == "additive" else composite_multiplicative
+    both = form(relevant, good, relevance_weight=share, quality_weight=gain)
+    weight = share if recipe.quality == "additive" else None
     carrier = "relevance" if best > 0 else ""
     return both.scores, chained(both, "with quality", carrier, base, weight=weight, best=best)
 
@@ -143,31 +141,12 @@ def reranked(
         return scores, explain
     kept = 1 - recipe.rerank_weight
     names = ("relevance", situation.reranker.name)
-    both = Mixed("sum", names, kept * (relevant / best), recipe.rerank_weight * opinion)
+    both = Combination.unchecked("sum", names, kept * (relevant / best), recipe.rerank_weight * opinion)
     return both.scores, chained(both, "re-ranked", "relevance", base, weight=kept, best=best)
 
 
-class Mixed:
-    """Two signals in one score, the parts kept for an explanation, which most scores are never asked for."""
-
-    def __init__(
-        self,
-        operation: Literal["sum", "product"],
-        names: tuple[str, str],
-        first: FloatArray,
-        second: FloatArray,
-    ) -> None:
-        self.scores = first + second if operation == "sum" else first * second
-        self._parts = operation, names, first, second
-
-    def explain(self, position: int, label: str, detail: Mapping[str, Explanation]) -> Explanation:
-        """Return why the candidate at a position has its score."""
-        operation, names, *rows = self._parts
-        return Combination.of(operation, names, np.stack(rows)).explain(position, label, detail)
-
-
 def chained(
-    both: Mixed | Combination,
+    both: Combination,
     label: str,
     carrier: str,
     before: Explain,
@@ -216,4 +195,4 @@ def not_negative(scores: FloatArray, explain: Explain) -> Step:
 def _qualities(records: Records, now: datetime) -> FloatArray:
     age = np.maximum(0.0, now.timestamp() - records["created"]) / _DAY
     tiers, uses = records["tier"].astype(np.intp), records["accesses"].astype(np.float64)
-    return record_quality(tiers, records["importance"], records["confidence"], uses, age)
+    return quality(tiers, records["importance"], records["confidence"], uses, age)

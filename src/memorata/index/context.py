@@ -17,7 +17,7 @@ from memorata.index.neighbours import Neighbours
 from memorata.model.checks import FloatArray, IntArray
 from memorata.rank.bm25 import BM25
 from memorata.rank.combination import Combination
-from memorata.rank.context import REACH, Reading, windows
+from memorata.rank.context import REACH, ContextWindow, window_bm25
 
 Columns = npt.NDArray[np.int32]
 
@@ -64,7 +64,7 @@ def in_context(
     seen: Mask | None,
     count: int,
     scorer: BM25,
-    reading: Reading,
+    reading: ContextWindow,
     columns: Columns,
 ) -> InContext:
     """Score candidates by the question's terms, reading each with its neighbours.
@@ -113,9 +113,9 @@ def in_context(
         tf[row, column] = np.concatenate([parts[row].list.frequencies for row in read])[postings]
         lengths = parts[read[0]].lengths
         own = lengths[slots].astype(np.float64)
-        weights = reading.weigh(own, neighbours.pauses(slots, around) / _HOUR)
+        weights = reading.weights(own, neighbours.pauses(slots, around) / _HOUR)
         weights *= around >= 0
-        table[read] = windows(
+        table[read] = window_bm25(
             tf[:, first:],
             (tf.take(each, axis=1) for each in at),
             own,

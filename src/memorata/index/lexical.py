@@ -134,8 +134,7 @@ def saturated(
     tf = np.concatenate([each.frequencies for each in found]).astype(np.float64)
     own = [of_field[each.slots] for of_field, each in zip(lengths, found, strict=True)]
     relative = np.concatenate(own).astype(np.float64) / np.repeat(np.array(average_lengths), sizes)
-    room = scorer.k1 * (1 - scorer.b) + (scorer.k1 * scorer.b) * relative
-    values = tf * (scorer.k1 + 1) / (tf + room)
+    values = scorer.saturation(tf, relative)
     # Copies, so that one list that is kept does not keep the others.
     return [
         Saturated(each.slots.astype(np.intp), each.frequencies, values[end - size : end].copy())

@@ -1,7 +1,7 @@
 """What comes first? The field's ranking formulas as pure functions on numpy arrays.
 
-Each file computes what its name says; nothing here knows of storage, clocks or randomness, so the folder can
-be used alone, as a library.
+Each file computes what its name says; nothing here knows of storage, clocks or randomness, so the package can
+be used alone.
 """
 
 from __future__ import annotations
@@ -11,11 +11,16 @@ from typing import TYPE_CHECKING
 from memorata._on_demand import on_demand
 
 if TYPE_CHECKING:
-    from memorata.rank.blend import additive, multiplicative
     from memorata.rank.bm25 import BM25, Statistics, inverse_document_frequency
     from memorata.rank.combination import Combination
-    from memorata.rank.composite import composite_additive, composite_multiplicative, relative_to_best
-    from memorata.rank.confidence import corroborated, worn
+    from memorata.rank.composite import (
+        additive,
+        composite_additive,
+        composite_multiplicative,
+        multiplicative,
+        relative_to_best,
+    )
+    from memorata.rank.confidence import corroborated, decayed
     from memorata.rank.diversity import adaptive_mmr, adaptive_trade, group_coverage, mmr
     from memorata.rank.entity_boost import boosted_query, entity_base, phrase_bonus, repeats
     from memorata.rank.forgetting import CURVES, half_life_decay, importance_decay, linear_decay
@@ -27,7 +32,6 @@ if TYPE_CHECKING:
         align,
         aligned_fusion,
         alpha_blend,
-        alpha_budget,
         borda,
         comb_mnz,
         comb_sum,
@@ -38,24 +42,26 @@ if TYPE_CHECKING:
         rrf,
         zscored_rrf,
     )
-    from memorata.rank.normalise import NORMALISERS, max_scaled, min_max, rank_based, z_score
+    from memorata.rank.normalisation import NORMALISERS, max_scaled, min_max, rank_based, z_score
     from memorata.rank.order import best_first
-    from memorata.rank.postings import Postings
     from memorata.rank.quality import TIER_SALIENCE, quality, salience, usage
     from memorata.rank.similarity import cosine, cosines, max_similarity, unit_rows
-    from memorata.rank.temporal import boosted_additive, boosted_multiplicative, proximity, relative_period
-    from memorata.rank.tfidf import keywords, tf_idf
-    from memorata.rank.thresholds import Gate, leg_gate, score_gate, similarity_gate
+    from memorata.rank.temporal import boosted_additive, boosted_multiplicative, proximity
     from memorata.rank.weights import Weights, for_category, for_query, legs_for_query, preset
 
 __getattr__, __dir__ = on_demand(
     __name__,
     {
-        ".blend": ("additive", "multiplicative"),
         ".bm25": ("BM25", "Statistics", "inverse_document_frequency"),
         ".combination": ("Combination",),
-        ".composite": ("composite_additive", "composite_multiplicative", "relative_to_best"),
-        ".confidence": ("corroborated", "worn"),
+        ".composite": (
+            "additive",
+            "composite_additive",
+            "composite_multiplicative",
+            "multiplicative",
+            "relative_to_best",
+        ),
+        ".confidence": ("corroborated", "decayed"),
         ".diversity": ("adaptive_mmr", "adaptive_trade", "group_coverage", "mmr"),
         ".entity_boost": ("boosted_query", "entity_base", "phrase_bonus", "repeats"),
         ".forgetting": ("CURVES", "half_life_decay", "importance_decay", "linear_decay"),
@@ -67,7 +73,6 @@ __getattr__, __dir__ = on_demand(
             "align",
             "aligned_fusion",
             "alpha_blend",
-            "alpha_budget",
             "borda",
             "comb_mnz",
             "comb_sum",
@@ -78,14 +83,11 @@ __getattr__, __dir__ = on_demand(
             "rrf",
             "zscored_rrf",
         ),
-        ".normalise": ("NORMALISERS", "max_scaled", "min_max", "rank_based", "z_score"),
+        ".normalisation": ("NORMALISERS", "max_scaled", "min_max", "rank_based", "z_score"),
         ".order": ("best_first",),
-        ".postings": ("Postings",),
         ".quality": ("TIER_SALIENCE", "quality", "salience", "usage"),
         ".similarity": ("cosine", "cosines", "max_similarity", "unit_rows"),
-        ".temporal": ("boosted_additive", "boosted_multiplicative", "proximity", "relative_period"),
-        ".tfidf": ("keywords", "tf_idf"),
-        ".thresholds": ("Gate", "leg_gate", "score_gate", "similarity_gate"),
+        ".temporal": ("boosted_additive", "boosted_multiplicative", "proximity"),
         ".weights": ("Weights", "for_category", "for_query", "legs_for_query", "preset"),
     },
 )
@@ -99,9 +101,7 @@ __all__ = [
     "BlendSettings",
     "Combination",
     "Fused",
-    "Gate",
     "Leg",
-    "Postings",
     "Statistics",
     "Weights",
     "adaptive_mmr",
@@ -110,7 +110,6 @@ __all__ = [
     "align",
     "aligned_fusion",
     "alpha_blend",
-    "alpha_budget",
     "best_first",
     "boosted_additive",
     "boosted_multiplicative",
@@ -123,6 +122,7 @@ __all__ = [
     "corroborated",
     "cosine",
     "cosines",
+    "decayed",
     "entity_base",
     "for_category",
     "for_query",
@@ -132,8 +132,6 @@ __all__ = [
     "importance_decay",
     "inverse_document_frequency",
     "isr",
-    "keywords",
-    "leg_gate",
     "legs_for_query",
     "linear_decay",
     "max_scaled",
@@ -147,18 +145,13 @@ __all__ = [
     "proximity",
     "quality",
     "rank_based",
-    "relative_period",
     "relative_score_fusion",
     "relative_to_best",
     "repeats",
     "rrf",
     "salience",
-    "score_gate",
-    "similarity_gate",
-    "tf_idf",
     "unit_rows",
     "usage",
-    "worn",
     "z_score",
     "zscored_rrf",
 ]

@@ -1,14 +1,13 @@
 """Scores made of named parts, kept beside the parts, so that every score can explain itself exactly.
 
-Each ranking step that mixes signals returns a :class:`Combination`: its scores are the left-to-right sum or
-product of its parts in float64, which is also how :class:`~memorata.model.Explanation` adds up. The same
-operations in the same order give the same bits.
+The scores are the left-to-right sum or product of the parts in float64, which is also how
+:class:`~memorata.model.Explanation` adds up: the same operations in the same order give the same bits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -17,6 +16,8 @@ from memorata.model import checks
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.errors import InvalidArgument
 from memorata.model.explanation import Explanation
+
+Operation: TypeAlias = Literal["sum", "product"]
 
 
 @frozen(eq=False)
@@ -29,8 +30,8 @@ class Combination:
         Whether the parts add or multiply up to the scores.
     names
         One name per part.
-    parts
-        One row per part, one column per item.
+    rows
+        One array per part, with one number per item.
     scores
         One score per item.
 
@@ -46,29 +47,45 @@ class Combination:
       0.25 text
     """
 
-    operation: Literal["sum", "product"]
+    operation: Operation
     names: tuple[str, ...]
-    parts: FloatArray
+    rows: Sequence[FloatArray] | FloatArray
     scores: FloatArray
 
     @classmethod
-    def of(cls, operation: Literal["sum", "product"], names: Sequence[str], parts: FloatArray) -> Combination:
+    def of(cls, operation: Operation, names: Sequence[str], parts: FloatArray) -> Combination:
         """Return the combination of `parts`, one row for each of `names`."""
         checks.one_of("operation", operation, ("sum", "product"))
         labels, rows = checks.texts("names", names), checks.matrix("parts", parts)
         if not len(rows):
             raise InvalidArgument("parts", parts, "at least one row")
         checks.same_length(parts=rows, names=labels)
-        scores = rows[0].copy()
-        fold = scores.__iadd__ if operation == "sum" else scores.__imul__
+        return cls.finite(operation, labels, *rows)
+
+    @classmethod
+    def finite(cls, operation: Operation, names: tuple[str, ...], *rows: FloatArray) -> Combination:
+        """Combine checked parts; scores that float64 cannot hold raise."""
         with np.errstate(over="ignore", invalid="ignore"):
-            for part in rows[1:]:
-                fold(part)
-        finite = np.isfinite(scores)
+            result = cls.unchecked(operation, names, *rows)
+        finite = np.isfinite(result.scores)
         if not finite.all():
-            bad = rows[:, int(finite.argmin())].tolist()
-            raise InvalidArgument(" and ".join(labels), bad, f"numbers whose {operation} float64 can hold")
-        return cls(operation, labels, rows, scores)
+            column = [float(row[int(finite.argmin())]) for row in rows]
+            raise InvalidArgument(" and ".join(names), column, f"numbers whose {operation} float64 can hold")
+        return result
+
+    @classmethod
+    def unchecked(cls, operation: Operation, names: tuple[str, ...], *rows: FloatArray) -> Combination:
+        """Combine parts that are known to be finite and of one length."""
+        first, *others = rows
+        scores = first if others else first.copy()
+        for row in others:
+            scores = scores + row if operation == "sum" else scores * row
+        return cls(operation, names, rows, scores)
+
+    @property
+    def parts(self) -> FloatArray:
+        """One row per part, one column per item; stacked when read, since most scores are never explained."""
+        return self.rows if isinstance(self.rows, np.ndarray) else np.stack(self.rows)
 
     def take(self, order: IntArray) -> Combination:
         """Return the same combination for the items in `order`."""
@@ -94,18 +111,14 @@ class Combination:
         checks.whole("item", item)
         if item >= self.scores.size:
             raise InvalidArgument("item", item, f"below the number of items, {self.scores.size}")
-        given = detail or {}
+        details = detail or {}
         parts = []
-        for name, value in zip(self.names, self.parts[:, item].tolist(), strict=True):
-            part = given.get(name) or Explanation.leaf(name, value)
+        for name, row in zip(self.names, self.rows, strict=True):
+            value = float(row[item])
+            part = details.get(name) or Explanation.leaf(name, value)
             if part.value != value:
                 raise InvalidArgument(
                     f"detail[{name!r}]", part.value, f"exactly the part it explains ({value!r})"
                 )
             parts.append(part)
         return Explanation(label, float(self.scores[item]), self.operation, tuple(parts), note)
-
-
-def stacked(*rows: FloatArray) -> FloatArray:
-    """Return the parts as one array with a row for each."""
-    return np.stack(rows)

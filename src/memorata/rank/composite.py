@@ -1,7 +1,8 @@
-"""Composite re-ranking: relevance first, then what else speaks for a memory.
+"""Composite scores: relevance first, then confidence, quality and what else speaks for a memory.
 
-Source: memini. The additive form can float an off-topic but popular memory to the top, because quality counts
-whatever the relevance; the multiplicative form cannot, because it only scales relevance.
+Sources: HAIA's memory scoring (confidence; which weights fit which query is in :mod:`memorata.rank.weights`)
+and memini's re-ranking (quality). The additive form can float an off-topic but popular memory to the top,
+because quality counts whatever the relevance; the multiplicative form cannot, because it scales relevance.
 """
 
 from __future__ import annotations
@@ -12,11 +13,65 @@ import numpy as np
 
 from memorata.model import checks
 from memorata.model.checks import FloatArray, Numbers
+from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared
-from memorata.rank.combination import Combination, stacked
+from memorata.rank.combination import Combination
 
 RelevanceWeight = Annotated[float, Declared("Weight of relevance.", 0, 1)]
 QualityWeight = Annotated[float, Declared("Weight of the memory's own quality.", 0, 1)]
+
+_SUM_TOLERANCE = 1e-6
+
+
+def multiplicative(relevance: Numbers, confidence: Numbers) -> Combination:
+    """Score by ``relevance · confidence``.
+
+    Parameters
+    ----------
+    relevance
+        One number per memory: a cosine, or a fused score.
+    confidence
+        One number from 0 to 1 per memory.
+
+    Examples
+    --------
+    >>> multiplicative([0.95], [0.60]).scores.round(6)
+    array([0.57])
+    """
+    relevant, confident = _with_confidence(relevance, confidence)
+    return Combination.unchecked("product", ("relevance", "confidence"), relevant, confident)
+
+
+def additive(
+    relevance: Numbers,
+    confidence: Numbers,
+    *,
+    alpha: Annotated[float, Declared("Weight of relevance.", 0, 1)] = 0.65,
+    beta: Annotated[float, Declared("Weight of confidence; alpha and beta sum to 1.", 0, 1)] = 0.35,
+) -> Combination:
+    """Score by ``alpha · relevance + beta · confidence``, where alpha + beta = 1 (within 1e-6).
+
+    Parameters
+    ----------
+    relevance, confidence
+        As for :func:`multiplicative`.
+    alpha, beta
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> additive([0.95], [0.60]).scores.round(6)
+    array([0.8275])
+    >>> additive([0.95], [0.60], alpha=0.6, beta=0.6)
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: beta must be 1 - alpha (0.4), got 0.6
+    """
+    relevant, confident = _with_confidence(relevance, confidence)
+    weight, other = checks.probability("alpha", alpha), checks.probability("beta", beta)
+    if abs(weight + other - 1) > _SUM_TOLERANCE:
+        raise InvalidArgument("beta", beta, f"1 - alpha ({1 - weight:g})")
+    return Combination.finite("sum", ("relevance", "confidence"), weight * relevant, other * confident)
 
 
 def composite_additive(
@@ -46,8 +101,8 @@ def composite_additive(
     >>> composite_additive([2.0, 1.0], [0.5, 1.0]).scores
     array([0.9, 0.6])
     """
-    related, good = _checked(relevance, quality)
-    names, signals = ["relevance", "quality"], [related, good]
+    relevant, good = _with_quality(relevance, quality)
+    names, signals = ["relevance", "quality"], [relevant, good]
     scales = [
         checks.at_least("relevance_weight", relevance_weight, 0),
         checks.at_least("quality_weight", quality_weight, 0),
@@ -59,12 +114,13 @@ def composite_additive(
         scale = checks.at_least(f"{name}_weight", weight, 0)
         if values is not None:
             signal = checks.probabilities(name, values)
-            checks.same_length(relevance=related, **{name: signal})
+            checks.same_length(relevance=relevant, **{name: signal})
             names.append(name)
             signals.append(signal)
             scales.append(scale)
     checks.weights("weights", scales, len(scales))
-    return Combination.of("sum", names, stacked(*(w * s for w, s in zip(scales, signals, strict=True))))
+    rows = (scale * signal for scale, signal in zip(scales, signals, strict=True))
+    return Combination.finite("sum", tuple(names), *rows)
 
 
 def composite_multiplicative(
@@ -86,11 +142,11 @@ def composite_multiplicative(
     >>> composite_multiplicative([2.0, 1.0], [0.5, 1.0]).scores
     array([0.9, 0.5])
     """
-    related, good = _checked(relevance, quality)
+    relevant, good = _with_quality(relevance, quality)
     floor = checks.at_least("relevance_weight", relevance_weight, 0)
     gain = checks.at_least("quality_weight", quality_weight, 0)
     checks.weights("weights", [floor, gain], 2)
-    return Combination.of("product", ("relevance", "quality factor"), stacked(related, floor + gain * good))
+    return Combination.finite("product", ("relevance", "quality factor"), relevant, floor + gain * good)
 
 
 def relative_to_best(relevance: Numbers) -> FloatArray:
@@ -101,12 +157,21 @@ def relative_to_best(relevance: Numbers) -> FloatArray:
     >>> relative_to_best([2.0, 1.0, 0.0])
     array([1. , 0.5, 0. ])
     """
-    related = checks.counts("relevance", relevance)
-    best = related.max(initial=0.0)
-    return np.asarray(related / best) if best > 0 else related.copy()
+    relevant = checks.counts("relevance", relevance)
+    best = relevant.max(initial=0.0)
+    return np.asarray(relevant / best) if best > 0 else relevant.copy()
 
 
-def _checked(relevance: Numbers, quality: Numbers) -> tuple[FloatArray, FloatArray]:
-    related, good = relative_to_best(relevance), checks.probabilities("quality", quality)
-    checks.same_length(relevance=related, quality=good)
-    return related, good
+def _with_confidence(relevance: Numbers, confidence: Numbers) -> tuple[FloatArray, FloatArray]:
+    relevant, confident = (
+        checks.numbers("relevance", relevance),
+        checks.probabilities("confidence", confidence),
+    )
+    checks.same_length(relevance=relevant, confidence=confident)
+    return relevant, confident
+
+
+def _with_quality(relevance: Numbers, quality: Numbers) -> tuple[FloatArray, FloatArray]:
+    relevant, good = relative_to_best(relevance), checks.probabilities("quality", quality)
+    checks.same_length(relevance=relevant, quality=good)
+    return relevant, good

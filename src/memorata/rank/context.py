@@ -1,13 +1,15 @@
-"""Reading a text together with what was said around it.
+"""The conversation around a memory: neighbours that are read with it, and the session it belongs to.
 
-"Yes, last summer, with Tom" answers a question whose words stand in the turn before. So each text is read as
-a window: its own words, and those of its neighbours in the session at a discount. BM25 then saturates over
-the whole window (Robertson, Zaragoza & Taylor's BM25F, 2004, with neighbours as the fields), so that a word
-said twice in two turns does not count twice. Only words are read so; the meaning of a turn stays its own,
-since embedding neighbours together blurs both.
+"Yes, last summer, with Tom" answers a query whose words stand in the turn before. So each text is scored as a
+window: its own terms, and those of its neighbours in the session at a discount. BM25 then saturates over the
+whole window (Robertson, Zaragoza & Taylor's BM25F, 2004, with neighbours as the fields), so that a word said
+twice in two turns does not count twice. Only terms are read so; the vector of a turn stays its own, since
+embedding neighbours together blurs both. The discount grows with the length of a text (a long text speaks for
+itself) and with the pause between it and its neighbour.
 
-The discount is the smaller the longer a text is (a long text speaks for itself) and the longer the pause was
-between it and its neighbour.
+A conversation also has a topic: where several turns match a query somewhat, the turn that answers it is more
+likely there than in a conversation with one lucky word. The mean of the best few is the classic way to score
+a document by its passages (Callan, "Passage-level evidence in document retrieval", SIGIR 1994).
 """
 
 from __future__ import annotations
@@ -21,19 +23,22 @@ import numpy.typing as npt
 
 from memorata._frozen import frozen
 from memorata.model import checks
-from memorata.model.checks import FloatArray, Numbers
+from memorata.model.checks import FloatArray, IntArray, Numbers
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared
 
 REACH: Final = 2
 """How many neighbours on either side are read."""
-
 STEPS: Final = (-1, -2, 1, 2)
 """The neighbours in the order every function here takes them: before, the one before that, after, …"""
+SESSION_BEST: Final = 3
+"""How many memories stand for their session."""
+SESSION_FADE: Final = 0.5
+"""What each of them counts of the one before it, where sessions are ranked."""
 
 
 @frozen
-class Reading:
+class ContextWindow:
     """How much of what was said around a text is read with it.
 
     Parameters
@@ -47,7 +52,7 @@ class Reading:
 
     Examples
     --------
-    >>> Reading(before=0.5).weights([10.0, 60.0], np.zeros((4, 2))).round(3)[:2]
+    >>> ContextWindow(before=0.5).weights(np.array([10.0, 60.0]), np.zeros((4, 2))).round(3)[:2]
     array([[0.5  , 0.25 ],
            [0.25 , 0.125]])
     """
@@ -63,42 +68,23 @@ class Reading:
         object.__setattr__(self, "words", checks.at_least("words", self.words, 1))
         object.__setattr__(self, "hours", checks.above("hours", self.hours, 0))
 
-    @property
-    def bases(self) -> tuple[float, ...]:
-        """The weight of each neighbour of `STEPS`, before lengths and pauses."""
-        return tuple(_bases(self.before, self.after)[:, 0].tolist())
+    def weights(self, lengths: FloatArray, pauses: FloatArray) -> FloatArray:
+        """Return ``base · min(1, words/length) · 0.5^(pause/hours)``, a row for each of `STEPS`.
 
-    def weights(self, lengths: Numbers, pauses: npt.ArrayLike) -> FloatArray:
-        """Return the weight of each neighbour: ``base · min(1, words/length) · 0.5^(pause/hours)``.
-
-        Parameters
-        ----------
-        lengths
-            The number of terms of each text.
-        pauses
-            Hours between each text and its neighbours, a row per step; infinite where there is none.
+        `pauses` are the hours between each text and its neighbours; infinite where there is none.
         """
-        length = checks.counts("lengths", lengths)
-        pause = np.asarray(pauses, np.float64)
-        if pause.shape != (len(STEPS), length.size) or np.isnan(pause).any() or (pause < 0).any():
-            raise InvalidArgument(
-                "pauses", pauses, f"hours of at least 0, {len(STEPS)} rows, a column per text"
-            )
-        return self.weigh(length, pause)
-
-    def weigh(self, lengths: FloatArray, pauses: FloatArray) -> FloatArray:
-        """Do the work of :meth:`weights` on values that are known to be good."""
         lean = np.minimum(1.0, self.words / np.maximum(lengths, 1.0))
         result: FloatArray = _bases(self.before, self.after) * lean * np.exp2(-pauses / self.hours)
         return result
 
 
 def window_bm25(
-    frequencies: npt.ArrayLike,
-    lengths: npt.ArrayLike,
-    weights: npt.ArrayLike,
-    scales: Numbers,
-    *,
+    frequencies: FloatArray,
+    neighbour_frequencies: Iterable[FloatArray],
+    lengths: FloatArray,
+    neighbour_lengths: npt.NDArray[np.floating[Any]],
+    weights: FloatArray,
+    scales: FloatArray,
     average_length: float,
     k1: float,
     b: float,
@@ -107,86 +93,111 @@ def window_bm25(
 
     With ``x = tf + Σ w·tf_neighbour`` and ``L = len + Σ w·len_neighbour``, a term adds
     ``scale · x·(k1+1) / (x + k1·(1 - b + b·L/Lavg))``, where `Lavg` is the average length times the mean of
-    ``1 + Σ w`` over the texts. Without neighbours it is BM25, to the last bit.
+    ``1 + Σ w`` over the texts. Without neighbours it is BM25.
 
     Parameters
     ----------
-    frequencies
-        How often each term occurs, of shape (terms, 1 + neighbours, texts): in the text, then its neighbours.
-    lengths
-        The lengths, of shape (1 + neighbours, texts); 0 for a neighbour that is not there.
+    frequencies, neighbour_frequencies
+        How often each term occurs in each text, and the same for each neighbour: rows are terms.
+    lengths, neighbour_lengths
+        The length of each text, and a row of lengths for each neighbour.
     weights
-        The weight of each neighbour, of shape (neighbours, texts); 0 for one that is not there.
+        A row for each neighbour; 0 for one that is not there, whatever its frequencies and length.
     scales
-        The idf of each term times the weight it has in the question.
+        The idf of each term times its weight in the query.
     average_length
         The mean length over the whole collection, above 0.
     k1, b
         BM25's parameters.
+    """
+    together, length, average = frequencies, lengths, average_length
+    if weights.size:
+        around = np.zeros(frequencies.shape)
+        for weight, tf in zip(weights, neighbour_frequencies, strict=True):
+            around += weight * tf
+        together = frequencies + around
+        length = lengths + (weights * neighbour_lengths).sum(axis=0)
+        average = average_length * (1.0 + float(weights.sum(axis=0).mean()))
+    norm = k1 * (1 - b + b * (length / average))
+    gained: FloatArray = together * (k1 + 1)
+    # A term that does not occur adds nothing, also where the norm is 0 and the fraction would be 0/0.
+    np.divide(gained, together + norm, out=gained, where=True if k1 * (1 - b) > 0 else together > 0)
+    gained *= scales[:, np.newaxis]
+    return gained
+
+
+def session_means(sessions: IntArray, scores: FloatArray, best: int = SESSION_BEST) -> FloatArray:
+    """Return for each memory the sum of the best scores of its session, divided by `best`.
+
+    A session with fewer memories has zeros in place of those it lacks, so that one good turn does not weigh
+    as much as three. A memory of no session (a number below 0) is a session of its own.
 
     Examples
     --------
-    A text without the term, after one that has it:
-
-    >>> window_bm25([[[0.0], [1.0]]], [[5.0], [5.0]], [[0.5]], [2.0], average_length=5.0, k1=1.0, b=0.0)
-    array([[1.33333333]])
+    >>> session_means(np.array([7, 7, 8, -1]), np.array([0.9, 0.3, 0.6, 0.6]))
+    array([0.4, 0.4, 0.2, 0.2])
     """
-    tf, size = np.asarray(frequencies, np.float64), np.asarray(lengths, np.float64)
-    weight, scale = np.asarray(weights, np.float64), np.asarray(scales, np.float64)
-    if tf.ndim != 3 or size.shape != tf.shape[1:] or weight.shape != (tf.shape[1] - 1, tf.shape[2]):
-        raise InvalidArgument(
-            "frequencies", tf.shape, "of shape (terms, 1 + neighbours, texts), like lengths and weights"
-        )
-    if scale.shape != tf.shape[:1]:
-        raise InvalidArgument("scales", scale.shape, "one for each term")
-    for name, values in (("frequencies", tf), ("lengths", size), ("weights", weight), ("scales", scale)):
-        if not np.isfinite(values).all() or (values < 0).any():
-            raise InvalidArgument(name, values, "finite numbers of at least 0")
-    average = checks.above("average_length", average_length, 0)
-    others = [tf[:, neighbour] for neighbour in range(1, tf.shape[1])]
-    return windows(
-        tf[:, 0],
-        others,
-        size[0],
-        size[1:],
-        weight,
-        scale,
-        average,
-        checks.at_least("k1", k1, 0),
-        checks.probability("b", b),
-    )
+    if not (sessions >= 0).any():
+        return scores / best
+    order, starts, rank, group = _by_session(sessions, scores)
+    sums = np.add.reduceat(np.where(rank < best, scores[order], 0.0), starts)
+    result = np.empty(scores.size)
+    result[order] = (sums / best)[group]
+    return result
 
 
-def windows(
-    own: FloatArray,
-    others: Iterable[FloatArray],
-    lengths: FloatArray,
-    other_lengths: npt.NDArray[np.floating[Any]],
-    weights: FloatArray,
-    scales: FloatArray,
-    average_length: float,
-    k1: float,
-    b: float,
-) -> FloatArray:
-    """Do the work of :func:`window_bm25` on values that are known to be good.
+def best_sessions(
+    sessions: npt.ArrayLike,
+    scores: Numbers,
+    limit: int,
+    *,
+    best: int = SESSION_BEST,
+    fade: float = SESSION_FADE,
+) -> list[tuple[float, IntArray]]:
+    """Return the best sessions: the score of each, and the positions of the memories that stand for it.
 
-    Texts and neighbours come apart: first the frequencies of either, then the lengths of either. What is said
-    of a neighbour of weight 0 makes no difference.
+    A session's score is ``Σ fade^i · s_i / Σ fade^i`` over its best scores ``s_0 ≥ s_1 ≥ …``, zeros standing
+    in for those it lacks: the best counts most, for an answer may take one line of each of several
+    conversations. Equal ones go by their best memory's position. A fade of 1 is the mean, 0 the best alone.
+
+    Examples
+    --------
+    >>> ranked = best_sessions([7, 8, 7, -1], [0.7, 0.9, 0.7, 0.5], 2)
+    >>> [(round(score, 2), positions.tolist()) for score, positions in ranked]
+    [(0.6, [0, 2]), (0.51, [1])]
     """
-    together, length, average = own, lengths, average_length
-    if weights.size:
-        around = np.zeros(own.shape)
-        for weight, tf in zip(weights, others, strict=True):
-            around += weight * tf
-        together = own + around
-        length = lengths + (weights * other_lengths).sum(axis=0)
-        average = average_length * (1.0 + float(weights.sum(axis=0).mean()))
-    room = k1 * (1 - b + b * (length / average))
-    gained: FloatArray = together * (k1 + 1)
-    # A term that does not occur adds nothing, also where there is no room and the fraction would be 0/0.
-    np.divide(gained, together + room, out=gained, where=True if k1 * (1 - b) > 0 else together > 0)
-    gained *= scales[:, np.newaxis]
-    return gained
+    score = checks.counts("scores", scores)
+    number = np.asarray(sessions)
+    if number.shape != score.shape or not np.issubdtype(number.dtype, np.integer):
+        raise InvalidArgument("sessions", sessions, f"{score.size} whole numbers, one for each score")
+    few = checks.whole("best", best, 1)
+    count = checks.whole("limit", limit)
+    worth = checks.probability("fade", fade) ** np.arange(few)
+    worth /= worth.sum()
+    if not score.size or not count:
+        return []
+    order, starts, rank, _ = _by_session(number.astype(np.intp, copy=False), score)
+    counted = np.where(rank < few, score[order] * worth[np.minimum(rank, few - 1)], 0.0)
+    sums = np.add.reduceat(counted, starts)
+    ends = np.append(starts[1:], order.size)
+    ranking = np.lexsort((order[starts], -sums))[:count]
+    return [
+        (float(sums[group]), order[starts[group] : min(ends[group], starts[group] + few)])
+        for group in ranking.tolist()
+    ]
+
+
+def _by_session(sessions: IntArray, scores: FloatArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Return an order by session, best first in each; where each begins; in that order, ranks and groups."""
+    count = np.arange(scores.size)
+    # A memory of no session gets a number of its own.
+    own = np.where(sessions < 0, -1 - count, sessions)
+    order = np.lexsort((-scores, own))
+    ordered = own[order]
+    new = np.ones(scores.size, np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    starts, group = new.nonzero()[0], new.cumsum() - 1
+    return order, starts, count - starts[group], group
 
 
 @lru_cache(maxsize=64)

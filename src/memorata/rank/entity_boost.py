@@ -82,8 +82,9 @@ def boosted_query(
 
     Examples
     --------
-    >>> from memorata.rank import Postings
-    >>> texts = Postings([["anna", "tea"]] + [["ben", "tea"]] * 29)
+    >>> from types import SimpleNamespace
+    >>> counts = {"anna": 1, "ben": 29, "tea": 30}
+    >>> texts = SimpleNamespace(document_count=30, average_length=2.0, document_frequency=counts.get)
     >>> boosted_query(["anna", "ben", "tea"], {"anna", "ben"}, texts, entity_weight=3.4)
     {'anna': 15, 'ben': 1, 'tea': 1}
     """

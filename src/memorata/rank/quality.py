@@ -1,4 +1,4 @@
-"""How good a memory is in itself, whatever the question: salience, confidence and use.
+"""How good a memory is in itself, whatever the query: salience, confidence and use.
 
 Source: memini's quality prior. Short-lived tiers fade with age, the slower the more they were used.
 """
@@ -46,9 +46,9 @@ def salience(tiers: Tiers, importance: Numbers) -> FloatArray:
     >>> salience(["semantic", "working"], [1.0, 0.0])
     array([0.9 , 0.15])
     """
-    numbers, matters = _numbers(tiers), checks.probabilities("importance", importance)
-    checks.same_length(tiers=numbers, importance=matters)
-    return _SALIENCES[numbers] * (0.5 + 0.5 * matters)
+    numbers, weight = _numbers(tiers), checks.probabilities("importance", importance)
+    checks.same_length(tiers=numbers, importance=weight)
+    return _SALIENCES[numbers] * (0.5 + 0.5 * weight)
 
 
 def usage(accesses: Numbers) -> FloatArray:
@@ -92,43 +92,24 @@ def quality(
     """
     numbers = _numbers(tiers)
     salient = salience(numbers, importance)
-    sure, used = checks.probabilities("confidence", confidence), usage(accesses)
+    confident, used = checks.probabilities("confidence", confidence), usage(accesses)
     age = checks.counts("age_days", age_days)
-    checks.same_length(tiers=salient, confidence=sure, accesses=used, age_days=age)
-    return scaled_quality(numbers, salient, sure, used, age)
-
-
-def record_quality(
-    tiers: IntArray,
-    importance: FloatArray,
-    confidence: FloatArray,
-    accesses: FloatArray,
-    age_days: FloatArray,
-) -> FloatArray:
-    """Do the work of :func:`quality` on values that are known to be good, as an index keeps them."""
-    salient = _SALIENCES[tiers] * (0.5 + 0.5 * importance)
-    return scaled_quality(tiers, salient, confidence, 1.0 + np.log1p(accesses), age_days)
-
-
-def scaled_quality(
-    tiers: IntArray, salient: FloatArray, sure: FloatArray, used: FloatArray, age_days: FloatArray
-) -> FloatArray:
-    """Return the qualities, the best scaled to 1, from what they are made of."""
-    raw = salient * sure * used
-    fades = _FADES[tiers]
+    checks.same_length(tiers=salient, confidence=confident, accesses=used, age_days=age)
+    raw = salient * confident * used
+    fades = _FADES[numbers]
     if fades.any():
-        raw *= np.where(fades, np.exp(-age_days / (_FADING_DAYS * used)), 1.0)
+        raw *= np.where(fades, np.exp(-age / (_FADING_DAYS * used)), 1.0)
     best = raw.max(initial=0.0)
     return raw / best if best > 0 else raw
 
 
 def _numbers(tiers: Tiers) -> IntArray:
-    """Return each tier's position in the table."""
+    """Return each tier's position in :data:`TIER_SALIENCE`."""
     if isinstance(tiers, np.ndarray) and tiers.dtype.kind in "iu" and tiers.ndim == 1:
         if tiers.size and not 0 <= tiers.min() <= tiers.max() < len(TIER_SALIENCE):
             raise InvalidArgument("tiers", tiers, f"positions from 0 to {len(TIER_SALIENCE) - 1}")
         return tiers.astype(np.intp)
     names = {name: position for position, name in enumerate(TIER_SALIENCE)}
-    given = checks.texts("tiers", tiers)
-    known = (names[checks.one_of(f"tiers[{row}]", tier, tuple(names))] for row, tier in enumerate(given))
-    return np.fromiter(known, np.intp, len(given))
+    labels = checks.texts("tiers", tiers)
+    positions = (names[checks.one_of(f"tiers[{row}]", tier, tuple(names))] for row, tier in enumerate(labels))
+    return np.fromiter(positions, np.intp, len(labels))

@@ -1,14 +1,11 @@
-"""Temporal targeting: memories from about the time the question names come first.
+"""Temporal targeting: memories from about the time the query names come first.
 
-Source: memini's temporal re-ranking. Finding the period in a question's words is the time leg's work; here
-the period is given. Times are POSIX seconds, so that a whole pool is one array.
+Source: memini's temporal re-ranking. Reading the period from the query is :mod:`memorata.text`'s work; here
+it is given. Times are POSIX seconds, so that a whole pool is one array.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
-from types import MappingProxyType
 from typing import Annotated
 
 import numpy as np
@@ -18,54 +15,12 @@ from memorata.model.checks import FloatArray, Numbers
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared
 from memorata.model.period import Period
-from memorata.rank.combination import Combination, stacked
+from memorata.rank.combination import Combination
 
 Boost = Annotated[float, Declared("How much being from the right time is worth.", 0, 1)]
 
 _FADES_OVER = 3.0
 """Proximity reaches zero at this many tolerances."""
-
-RELATIVE_DAYS: Mapping[str, Callable[[int], tuple[int, int]]] = MappingProxyType(
-    {
-        "days ago": lambda count: (count, 2),
-        "yesterday": lambda count: (1, 1),
-        "weeks ago": lambda count: (7 * count, 5),
-        "last week": lambda count: (7, 3),
-        "months ago": lambda count: (30 * count, 10),
-        "last month": lambda count: (30, 7),
-        "last year": lambda count: (365, 30),
-        "recently": lambda count: (14, 14),
-    }
-)
-"""Relative phrases as (days back, tolerance in days), given the number in the phrase."""
-
-
-def relative_period(phrase: str, now: datetime, count: int = 1) -> Period:
-    """Return the period that a relative phrase means.
-
-    Parameters
-    ----------
-    phrase
-        A key of :data:`RELATIVE_DAYS`.
-    now
-        The instant the phrase is relative to.
-    count
-        The N of "N days ago", "N weeks ago" and "N months ago".
-
-    Examples
-    --------
-    >>> from datetime import UTC, datetime
-    >>> period = relative_period("weeks ago", datetime(2026, 5, 15, tzinfo=UTC), count=2)
-    >>> period.start.date().isoformat(), period.tolerance.days
-    ('2026-05-01', 5)
-    """
-    checks.one_of("phrase", phrase, tuple(RELATIVE_DAYS))
-    days, tolerance = RELATIVE_DAYS[phrase](checks.whole("count", count, 1))
-    try:
-        centre = checks.instant("now", now) - timedelta(days=days)
-    except OverflowError as error:
-        raise InvalidArgument("count", count, "a count that stays after the year 1") from error
-    return Period.around(centre, timedelta(days=tolerance))
 
 
 def proximity(times: Numbers, period: Period) -> FloatArray:
@@ -123,7 +78,7 @@ def boosted_additive(composite: Numbers, near: Numbers, *, boost: Boost = 0.40) 
     array([0.5, 0.9])
     """
     score, close, gain = _checked(composite, near, boost)
-    return Combination.of("sum", ("composite", "time"), stacked(score, gain * close))
+    return Combination.finite("sum", ("composite", "time"), score, gain * close)
 
 
 def boosted_multiplicative(composite: Numbers, near: Numbers, *, boost: Boost = 0.40) -> Combination:
@@ -142,7 +97,7 @@ def boosted_multiplicative(composite: Numbers, near: Numbers, *, boost: Boost = 
     array([0.5, 0.7])
     """
     score, close, gain = _checked(composite, near, boost)
-    return Combination.of("product", ("composite", "time factor"), stacked(score, 1.0 + gain * close))
+    return Combination.finite("product", ("composite", "time factor"), score, 1.0 + gain * close)
 
 
 def _checked(composite: Numbers, near: Numbers, boost: float) -> tuple[FloatArray, FloatArray, float]:

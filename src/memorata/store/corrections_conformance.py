@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from memorata.model.errors import InvalidArgument, MemoryNotFound
-from memorata.rank.context import Reading
+from memorata.rank.context import ContextWindow
 from memorata.store.port import Store
 from memorata.store.repeats import Repeat
 from memorata.store.samples import (
@@ -190,7 +190,7 @@ class CorrectionsConformance:
                 by_meaning = found_ids(view, view.nearest(direction(1)[0], 10))
                 assert sorted(by_words) == sorted(by_meaning)
                 assert view.count == len(by_words) == view.document_frequencies(["tea"])[1]["tea"]
-                read = view.in_context(query("tea"), np.arange(4), Reading())
+                read = view.in_context(query("tea"), np.arange(4), ContextWindow())
                 assert set(found_ids(view, read)) >= set(by_words)
                 scored = dict(zip(found_ids(view, read), read.scores.tolist(), strict=True))
                 assert {id_ for id_, score in scored.items() if score} == set(by_words)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from memorata.model.period import Period
     from memorata.model.place import Place
     from memorata.rank.combination import Combination
-    from memorata.rank.context import Reading
+    from memorata.rank.context import ContextWindow
     from memorata.store.filters import Filter
 
 _Result = TypeVar("_Result")
@@ -173,7 +173,7 @@ class View(Protocol):
         """Return the memories with the highest BM25 scores; only those that share a term."""
         ...
 
-    def in_context(self, query: LexicalQuery, slots: IntArray, reading: Reading) -> Found:
+    def in_context(self, query: LexicalQuery, slots: IntArray, reading: ContextWindow) -> Found:
         """Return the BM25 scores of the given memories, each read with its neighbours in the session.
 
         In the order given. The words of a neighbour that may not be seen are not read.

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.model import InvalidArgument
-from memorata.rank import BlendSettings, Fused, alpha_blend, alpha_budget, migrated
+from memorata.rank import BlendSettings, Combination, Fused, alpha_blend, migrated
 
 COSINES = st.floats(-1, 1) | st.sampled_from([0.5, 1.0])
 BM25 = st.floats(0, 40) | st.just(0.0)
@@ -18,6 +18,15 @@ IDS = st.sampled_from("abcdef")
 
 def as_dict(fused: Fused[str]) -> dict[str, float]:
     return dict(zip(fused.ids, fused.scores.tolist(), strict=True))
+
+
+def blend(
+    similarity: list[float], bm25: list[float], base: list[float] | None = None, **options: Any
+) -> Combination:
+    """Return the blend of a batch in which both legs found every memory, in the order of the batch."""
+    ground = None if base is None else dict(enumerate(base))
+    fused = alpha_blend([dict(enumerate(similarity)), dict(enumerate(bm25))], base=ground, **options)
+    return fused.parts.take(np.argsort(np.array(fused.ids, np.intp)))
 
 
 def vector_part(similarity: float, alpha: float, budget: float, threshold: float) -> float:
@@ -33,17 +42,17 @@ def text_part(bm25: float, batch: list[float], size: int, most: float) -> float:
 
 def test_three_memories_by_hand() -> None:
     # W·alpha = 10.5, W·(1 - alpha) = 4.5. v = 0.8, 0, 0; t = 0.5, 1, 0.
-    blended = alpha_budget([0.9, 0.5, 0.4], [2.0, 4.0, 0.0], base=[1.0, 1.0, 5.0])
-    assert blended.names == ("base", "vector", "text")
+    blended = blend([0.9, 0.5, 0.4], [2.0, 4.0, 0.0], base=[1.0, 1.0, 5.0])
+    assert blended.names == ("base", "leg 1", "leg 2")
     assert blended.parts == pytest.approx(np.array([[1, 1, 5], [8.4, 0, 0], [2.25, 4.5, 0]]))
     assert blended.scores.tolist() == pytest.approx([11.65, 5.5, 5.0])
 
 
 @pytest.mark.parametrize("batch", [1, 2])
 def test_in_fewer_than_three_memories_bm25_is_clamped_and_not_divided(batch: int) -> None:
-    blended = alpha_budget([0.4, 0.4][:batch], [2.0, 40.0][:batch])
+    blended = blend([0.4, 0.4][:batch], [2.0, 40.0][:batch])
     assert blended.scores.tolist() == pytest.approx([2.0, 4.5][:batch])
-    assert alpha_budget([0.4] * 3, [2.0, 40.0, 0.0]).scores.tolist() == pytest.approx([0.225, 4.5, 0.0])
+    assert blend([0.4] * 3, [2.0, 40.0, 0.0]).scores.tolist() == pytest.approx([0.225, 4.5, 0.0])
 
 
 @given(BATCHES, SHARES, st.floats(0, 50), st.floats(-1, 0.99))
@@ -51,7 +60,7 @@ def test_the_batch_is_the_formula_one_by_one(
     batch: list[tuple[float, float, float]], alpha: float, budget: float, threshold: float
 ) -> None:
     similarity, bm25, base = ([row[column] for row in batch] for column in range(3))
-    blended = alpha_budget(similarity, bm25, base, alpha=alpha, budget=budget, threshold=threshold)
+    blended = blend(similarity, bm25, base, alpha=alpha, budget=budget, threshold=threshold)
     most = budget * (1 - alpha)
     expected = [
         b + vector_part(s, alpha, budget, threshold) + text_part(t, bm25, len(batch), most)
@@ -66,18 +75,18 @@ def test_the_batch_is_the_formula_one_by_one(
 def test_no_part_exceeds_its_share_of_the_budget(
     batch: list[tuple[float, float, float]], alpha: float, budget: float
 ) -> None:
-    blended = alpha_budget([row[0] for row in batch], [row[1] for row in batch], alpha=alpha, budget=budget)
-    assert (blended.parts[1] <= budget * alpha).all()
-    assert (blended.parts[2] <= budget * (1 - alpha)).all()
+    blended = blend([row[0] for row in batch], [row[1] for row in batch], alpha=alpha, budget=budget)
+    assert (blended.parts[0] <= budget * alpha).all()
+    assert (blended.parts[1] <= budget * (1 - alpha)).all()
     assert (blended.parts >= 0).all()
 
 
 def test_edges_of_the_batch_form() -> None:
-    assert alpha_budget([], []).scores.tolist() == []
-    assert alpha_budget([1.0], [0.0]).scores.tolist() == [10.5]
-    assert alpha_budget([0.3] * 3, [0.0] * 3).scores.tolist() == [0.0] * 3
-    assert alpha_budget([1.0] * 3, [2.0] * 3).scores.tolist() == pytest.approx([15.0] * 3)
-    assert alpha_budget([0.5], [1.0], threshold=Fraction(1, 2)).scores.dtype == np.float64  # type: ignore[arg-type]
+    assert blend([], []).scores.tolist() == []
+    assert blend([1.0], [0.0]).scores.tolist() == [10.5]
+    assert blend([0.3] * 3, [0.0] * 3).scores.tolist() == [0.0] * 3
+    assert blend([1.0] * 3, [2.0] * 3).scores.tolist() == pytest.approx([15.0] * 3)
+    assert blend([0.5], [1.0], threshold=Fraction(1, 2)).scores.dtype == np.float64
 
 
 def test_fusing_legs_by_hand() -> None:
@@ -183,16 +192,14 @@ def test_the_defaults_are_the_published_ones() -> None:
         (lambda: migrated(0, 0), "keyword_weight"),
         (lambda: BlendSettings(alpha=1.1), "alpha"),
         (lambda: BlendSettings(budget=-1), "budget"),
-        (lambda: alpha_budget([1.1], [1.0]), "similarity[0]"),
-        (lambda: alpha_budget([1.0], [-1.0]), "bm25[0]"),
-        (lambda: alpha_budget([1.0], [1.0, 2.0]), "bm25"),
-        (lambda: alpha_budget([1.0], [1.0], base=[]), "base"),
-        (lambda: alpha_budget([1.0], [1.0], base=[float("inf")]), "base[0]"),
-        (lambda: alpha_budget([1.0], [1.0], alpha=-0.1), "alpha"),
-        (lambda: alpha_budget([1.0], [1.0], budget=-1), "budget"),
-        (lambda: alpha_budget([1.0], [1.0], threshold=1), "threshold"),
-        (lambda: alpha_budget([1.0], [1.0], threshold=-1.5), "threshold"),
-        (lambda: alpha_budget([1.0], [1.0], base=[1.7e308], budget=1.7e308), "base and vector and text"),
+        (lambda: blend([1.1], [1.0]), "legs[0][0]"),
+        (lambda: blend([1.0], [-1.0]), "legs[1][0]"),
+        (lambda: blend([1.0], [1.0], base=[float("inf")]), "base[0]"),
+        (lambda: blend([1.0], [1.0], alpha=-0.1), "alpha"),
+        (lambda: blend([1.0], [1.0], budget=-1), "budget"),
+        (lambda: blend([1.0], [1.0], threshold=1), "threshold"),
+        (lambda: blend([1.0], [1.0], threshold=-1.5), "threshold"),
+        (lambda: blend([1.0], [1.0], base=[1.7e308], budget=1.7e308), "legs"),
         (lambda: alpha_blend([], alpha=7), "alpha"),
         (lambda: alpha_blend([], threshold=1), "threshold"),
         (lambda: alpha_blend([{"a": 2.0}]), "legs[0][0]"),

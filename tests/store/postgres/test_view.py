@@ -15,7 +15,7 @@ from memorata.model.memory import Memory, Source
 from memorata.model.period import Period
 from memorata.model.place import Place
 from memorata.rank.bm25 import BM25
-from memorata.rank.context import Reading
+from memorata.rank.context import ContextWindow
 from memorata.store.filters import parse
 from memorata.store.port import Entry, Found, Store, View
 from memorata.store.postgres import essential, lexical, lists, opening, sight, words
@@ -172,7 +172,7 @@ def test_every_leg_answers_as_the_file_does(
         assert other.cosines(aim, everyone) == pytest.approx(one.cosines(aim, everyone), abs=1e-6)
         assert other.vectors(everyone).tolist() == one.vectors(everyone).tolist()
         some = everyone[: data.draw(st.integers(0, 5))]
-        reading = Reading(before=0.7, after=0.3)
+        reading = ContextWindow(before=0.7, after=0.3)
         # The file adds neighbours of all candidates up in one order, the server in another: to the last bit
         # or nearly so.
         same(one.in_context(query, some, reading), other.in_context(query, some, reading), exactly=False)

@@ -10,12 +10,12 @@ import pytest
 import memorata
 from memorata.index.lexical import LexicalQuery
 from memorata.model import Period, Place, Source
-from memorata.rank.context import Reading
+from memorata.rank.context import ContextWindow
 from memorata.store.sqlite.view import SqliteView
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 FIELDS = {"content": 1.0}
-READING = Reading(before=0.7, after=0.3)
+READING = ContextWindow(before=0.7, after=0.3)
 
 
 @pytest.fixture

@@ -17,10 +17,8 @@ from memorata.model import checks
 from memorata.model.checks import FloatArray, Numbers
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared
-from memorata.rank.combination import Combination, stacked
-from memorata.rank.fusion.legs import Aligned, Fused, Id, LegLike, align, flat, fused
-from memorata.rank.fusion.registry import fusion
-from memorata.rank.normalise import max_scaled
+from memorata.rank.fusion.legs import Aligned, Fused, Id, LegLike, align, flat, fused, fusion
+from memorata.rank.normalisation import max_scaled
 
 Alpha = Annotated[float, Declared("Share of the budget that goes to vectors; the rest goes to text.", 0, 1)]
 Budget = Annotated[float, Declared("The most that relevance adds to the base score.", 0, 50)]
@@ -32,7 +30,7 @@ _STABLE_BATCH = 3
 
 @frozen
 class BlendSettings:
-    """The two numbers of an alpha blend, as :func:`alpha_budget` takes them."""
+    """The two numbers of an alpha blend that settings of the older form become."""
 
     alpha: float = 0.7
     budget: float = 15.0
@@ -40,49 +38,6 @@ class BlendSettings:
     def __post_init__(self) -> None:
         for name, value in zip(("alpha", "budget"), _settings(self.alpha, self.budget), strict=True):
             object.__setattr__(self, name, value)
-
-
-def alpha_budget(
-    similarity: Numbers,
-    bm25: Numbers,
-    base: Numbers | None = None,
-    *,
-    alpha: Alpha = 0.7,
-    budget: Budget = 15.0,
-    threshold: Threshold = 0.5,
-) -> Combination:
-    """Score a batch: ``base + W·alpha·v + W·(1-alpha)·t``.
-
-    ``v = max(0, (sim - threshold) / (1 - threshold))`` and ``t = bm25 / max(bm25)``. In a batch of fewer than
-    three memories the text part is the raw BM25 clamped to ``[0, W·(1-alpha)]`` instead. The text part never
-    exceeds ``W·(1-alpha)``.
-
-    Parameters
-    ----------
-    similarity, bm25
-        One number per memory: a cosine, and a BM25 score of at least 0.
-    base
-        What each memory scores without relevance; None for 0.
-    alpha
-        From 0 to 1.
-    budget
-        W, at least 0.
-    threshold
-        Below 1.
-
-    Examples
-    --------
-    >>> blended = alpha_budget([0.9, 0.5, 0.4], [2.0, 4.0, 0.0], base=[1.0, 1.0, 5.0])
-    >>> blended.scores.round(6).tolist()
-    [11.65, 5.5, 5.0]
-    """
-    similar, lexical = checks.all_within("similarity", similarity, -1, 1), checks.counts("bm25", bm25)
-    ground = np.zeros(similar.size) if base is None else checks.numbers("base", base)
-    checks.same_length(similarity=similar, bm25=lexical, base=ground)
-    share, most = _settings(alpha, budget)
-    vector = most * share * _rescaled(similar, threshold)
-    text = _text_part(lexical, most * (1 - share), similar.size)
-    return Combination.of("sum", ("base", "vector", "text"), stacked(ground, vector, text))
 
 
 @fusion("alpha_blend")
@@ -96,11 +51,13 @@ def alpha_blend(
     threshold: Threshold = 0.5,
     limit: int | None = None,
 ) -> Fused[Id]:
-    """Fuse a vector leg with any number of text legs under one budget.
+    """Fuse a vector leg with any number of text legs under one budget: ``base + W·alpha·v + W·(1-alpha)·t``.
 
-    The first leg holds cosines, every other leg BM25 scores. With several text legs each has the share of
-    ``W·(1-alpha)`` that its weight has among them. See :func:`alpha_budget` for the formula; the batch is
-    the union of the legs, and an id that a leg did not find gets nothing from it.
+    The first leg holds cosines, every other leg BM25 scores. ``v = max(0, (sim - threshold) / (1 -
+    threshold))`` and ``t = bm25 / max(bm25)``, so the text part never exceeds ``W·(1-alpha)``. In a batch
+    (the union of the legs) of fewer than three memories the largest BM25 says too little to divide by, and
+    the text part is the raw BM25 clamped to ``[0, W·(1-alpha)]``. With several text legs each has the share
+    of that part that its weight has among them. An id that a leg did not find gets nothing from it.
 
     Parameters
     ----------
@@ -110,8 +67,12 @@ def alpha_blend(
         One per leg, of which the first is not used (alpha is); None for equal text legs.
     base
         The base score of each id; 0 for ids it does not name. Its ids need not be in any leg.
-    alpha, budget, threshold
-        As for :func:`alpha_budget`.
+    alpha
+        From 0 to 1.
+    budget
+        W, at least 0.
+    threshold
+        Below 1.
     limit
         How many to return; None for all.
 
@@ -162,8 +123,8 @@ def migrated(vector_weight: float | None = None, keyword_weight: float | None = 
     if vector_weight is None and keyword_weight is None:
         return default
     vector = default.budget if vector_weight is None else checks.at_least("vector_weight", vector_weight, 0)
-    unsaid = default.budget * (1 - default.alpha) / default.alpha
-    keyword = unsaid if keyword_weight is None else checks.at_least("keyword_weight", keyword_weight, 0)
+    missing = default.budget * (1 - default.alpha) / default.alpha
+    keyword = missing if keyword_weight is None else checks.at_least("keyword_weight", keyword_weight, 0)
     if vector + keyword == 0:
         raise InvalidArgument("keyword_weight", keyword_weight, "above 0 when vector_weight is 0")
     # The sum of two weights may be too large for float64 where each is not; the sum of their halves never is.

@@ -9,7 +9,7 @@ legs there are.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
 from itertools import repeat
 from operator import itemgetter
@@ -174,8 +174,38 @@ class Fused(Generic[Id]):
         return Combination("sum", self._legs.names, table, self.scores)
 
 
+Function = TypeVar("Function", bound="Callable[..., Fused[Any]]")
+
+FUSIONS: dict[str, Callable[..., Fused[Any]]] = {}
+"""Every registered fusion: ``FUSIONS["rrf"](legs, k=60)``; settings, tuner and page read it."""
+
+
+def fusion(name: str) -> Callable[[Function], Function]:
+    """Register the decorated function under `name`; a name can be taken once.
+
+    The function takes the legs, then by keyword `weights`, `limit` and its own declared parameters.
+
+    Examples
+    --------
+    >>> from memorata.rank import FUSIONS
+    >>> FUSIONS["rrf"].__name__
+    'rrf'
+    """
+    checks.text("name", name)
+
+    def register(function: Function) -> Function:
+        if name in FUSIONS:
+            raise InvalidArgument(
+                "name", name, f"a name not taken yet; taken are {', '.join(sorted(FUSIONS))}"
+            )
+        FUSIONS[name] = function
+        return function
+
+    return register
+
+
 def align(legs: Sequence[LegLike[Id]] | Aligned[Id]) -> Aligned[Id]:
-    """Return the legs placed in one union; legs that are aligned already come back as they are.
+    """Return the legs placed in one union; aligned legs come back as they are.
 
     Examples
     --------
@@ -202,7 +232,7 @@ def align(legs: Sequence[LegLike[Id]] | Aligned[Id]) -> Aligned[Id]:
 def align_slots(
     slots: Sequence[IntArray], scores: Sequence[FloatArray], names: Sequence[str]
 ) -> tuple[IntArray, Aligned[int]]:
-    """Do the work of :func:`align` on arrays that are known to be good; return the union as an array too.
+    """Align legs of distinct slots without checking them, and return the union as an array too.
 
     Sorting a few hundred numbers takes half as long as looking each of them up.
 
@@ -225,21 +255,14 @@ def align_slots(
     places = np.empty(every.size, np.intp)
     places[order] = place_of[first_seen][new.cumsum() - 1]
     union = every[first]
-    sizes = tuple(each.size for each in slots)
+    sizes = tuple(leg.size for leg in slots)
     return union, Aligned(union.tolist(), tuple(names), sizes, places, tuple(scores))
 
 
 def align_among(
-    everything: IntArray, slots: Sequence[IntArray], scores: Sequence[FloatArray], names: Sequence[str]
+    union: IntArray, slots: Sequence[IntArray], scores: Sequence[FloatArray], names: Sequence[str]
 ) -> tuple[IntArray, Aligned[int]]:
-    """Do the work of :func:`align_slots` where the first leg found everything that any has found.
-
-    Parameters
-    ----------
-    everything
-        The items, ascending.
-    slots, scores, names
-        As there.
+    """Align as :func:`align_slots` does where the first leg has all of `union`, which is ascending.
 
     Examples
     --------
@@ -248,13 +271,13 @@ def align_among(
     >>> union, aligned.places.tolist()
     (array([7, 3, 9]), [0, 1, 2, 2, 0])
     """
-    union = slots[0]
-    ranks = np.arange(union.size)
-    rank_of = np.empty(union.size, np.intp)
-    rank_of[everything.searchsorted(union)] = ranks
-    places = np.concatenate([ranks, *(rank_of[everything.searchsorted(each)] for each in slots[1:])])
-    sizes = tuple(each.size for each in slots)
-    return union, Aligned(union.tolist(), tuple(names), sizes, places, tuple(scores))
+    first = slots[0]
+    ranks = np.arange(first.size)
+    rank_of = np.empty(first.size, np.intp)
+    rank_of[union.searchsorted(first)] = ranks
+    places = np.concatenate([ranks, *(rank_of[union.searchsorted(leg)] for leg in slots[1:])])
+    sizes = tuple(leg.size for leg in slots)
+    return first, Aligned(first.tolist(), tuple(names), sizes, places, tuple(scores))
 
 
 def flat(per_leg: Sequence[FloatArray]) -> FloatArray:

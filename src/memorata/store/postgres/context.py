@@ -19,7 +19,7 @@ from memorata.index.neighbours import NOBODY, Neighbours
 from memorata.index.record import FIELDS, Records
 from memorata.model.checks import FloatArray, IntArray
 from memorata.rank.combination import Combination
-from memorata.rank.context import REACH, Reading
+from memorata.rank.context import REACH, ContextWindow
 from memorata.store.port import Found
 from memorata.store.postgres import lexical
 from memorata.store.postgres.arrays import array
@@ -75,7 +75,7 @@ def read_in_context(
     asked: Asked,
     slots: IntArray,
     others: IntArray,
-    reading: Reading,
+    reading: ContextWindow,
     records: Records,
     neighbours: Mapping[int, Sides],
 ) -> Found:

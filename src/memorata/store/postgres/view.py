@@ -14,7 +14,7 @@ from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.memory import Memory
 from memorata.model.period import Period
 from memorata.model.place import Place
-from memorata.rank.context import REACH, Reading
+from memorata.rank.context import REACH, ContextWindow
 from memorata.rank.order import ranked
 from memorata.store.filters import Filter
 from memorata.store.port import NOTHING, Floats, Found
@@ -135,7 +135,7 @@ class PostgresView:
         self._asked, found = lexical.search(self._lists, query, limit, extra, self._passing)
         return self._found(found)
 
-    def in_context(self, query: LexicalQuery, slots: IntArray, reading: Reading) -> Found:
+    def in_context(self, query: LexicalQuery, slots: IntArray, reading: ContextWindow) -> Found:
         """Return the BM25 scores of the given memories, each read with its neighbours in the session."""
         asked = self._asked
         if asked is None or asked.query is not query:

@@ -34,7 +34,7 @@ from memorata.model.memory import Memory
 from memorata.model.period import Period
 from memorata.model.place import Place
 from memorata.rank.bm25 import BM25
-from memorata.rank.context import Reading
+from memorata.rank.context import ContextWindow
 from memorata.store.port import NOTHING, Found
 from memorata.store.situated import nearby, timely
 from memorata.store.sqlite.lists import Blocks, all_blocks, read_lists, segments_of, some_blocks
@@ -117,7 +117,7 @@ class SqliteView:
             return NOTHING
         return self._found(query, parts, *self._sums(query).best(limit, self._without(query.excluded)))
 
-    def in_context(self, query: LexicalQuery, slots: IntArray, reading: Reading) -> Found:
+    def in_context(self, query: LexicalQuery, slots: IntArray, reading: ContextWindow) -> Found:
         """Return the BM25 scores of the given memories, each read with its neighbours in the session."""
         parts = self._parts(query)
         if not parts or not slots.size:

@@ -1,7 +1,7 @@
-"""Scores of different scales, made comparable.
+"""Normalisation: scores of different scales, made comparable.
 
-Every function here keeps the order of the scores and returns one number per score. `NORMALISERS` names them
-for settings.
+Every function keeps the order of the scores and returns one number per score; `NORMALISERS` names them for
+settings.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def z_score(scores: Numbers) -> FloatArray:
     >>> z_score([5.0])
     array([0.])
     """
-    return standard(checks.numbers("scores", scores))
+    return standardised(checks.numbers("scores", scores))
 
 
 def max_scaled(scores: Numbers) -> FloatArray:
@@ -88,20 +88,20 @@ NORMALISERS: Mapping[str, Callable[[Numbers], FloatArray]] = {
 
 
 def unit_range(scores: FloatArray) -> FloatArray:
-    """Do the work of :func:`min_max` on values that are known to be good."""
+    """Compute :func:`min_max` without checking the scores."""
     if not scores.size:
         return scores.copy()
-    return between(scores, *ends(scores))
+    return scaled_between(scores, *extremes(scores))
 
 
-def ends(scores: FloatArray) -> tuple[float, float]:
-    """Return the least and the greatest of some scores; there is at least one."""
+def extremes(scores: FloatArray) -> tuple[float, float]:
+    """Return the least and the greatest of the scores, of which there is at least one."""
     # argmin is one call into C; min, which passes through Python, takes twice as long for a small pool.
     return float(scores[scores.argmin()]), float(scores[scores.argmax()])
 
 
-def between(scores: FloatArray, low: float, high: float) -> FloatArray:
-    """Return ``(s - low) / (high - low)`` for scores that lie between the two; all 1 if those are equal."""
+def scaled_between(scores: FloatArray, low: float, high: float) -> FloatArray:
+    """Return ``(s - low) / (high - low)`` for scores between the two; all 1 if those are equal."""
     if high == low:
         return np.ones(scores.size)
     # The halves cannot overflow, however far apart the ends are.
@@ -112,8 +112,8 @@ def between(scores: FloatArray, low: float, high: float) -> FloatArray:
     return result
 
 
-def standard(scores: FloatArray) -> FloatArray:
-    """Do the work of :func:`z_score` on values that are known to be good."""
+def standardised(scores: FloatArray) -> FloatArray:
+    """Compute :func:`z_score` without checking the scores."""
     # Equal scores can have a deviation of a few 1e-17 by rounding; asking for equality is exact.
     if not scores.size or scores.min() == scores.max():
         return np.zeros(scores.size)
