@@ -78,7 +78,7 @@ def test_bad_input(cli: Run, filled: None) -> None:
 def test_a_namespace_that_another_server_maintains_is_left_to_it(cli: Run, filled: None, home: Path) -> None:
     cli("remember", "acme has tea", "--namespace", "acme")
     store = SqliteStore(cli("stats", "--json").json["db"])
-    store.acquire("maintain", "default", "another server", 600, datetime.now(UTC))
+    store.leases.acquire("maintain", "default", "another server", 600, datetime.now(UTC))
     store.close()
     refused = cli("maintain")
     assert refused.code == 3

@@ -18,6 +18,7 @@ import memorata
 from memorata.embed import LexicalEmbedder
 from memorata.engine.leasing import Leasing
 from memorata.model.errors import InvalidArgument, LeaseLost, StoreUnavailable, WorkUnderWay
+from memorata.store.leases import LeaseStore
 from memorata.store.sqlite.store import SqliteStore
 
 OLD, NEW = LexicalEmbedder(dimension=32), LexicalEmbedder(dimension=64)
@@ -82,7 +83,7 @@ def test_of_two_engines_one_maintains_and_the_other_is_told_who(
     assert f"'maintain' of 'default' is being done by {caught_name()}" in refused[0]
     assert len(done.expired) == 4
     assert len(done.proposed) == 1
-    assert one.store.leases() == []
+    assert one.store.leases.list() == []
     again = other.maintain()
     assert (again.expired, again.proposed) == ((), ())
     assert len(other.summaries()) == 1
@@ -117,7 +118,7 @@ def test_a_worker_that_was_taken_over_writes_nothing_more(
     with pytest.raises(LeaseLost, match="'maintain' of 'default' was taken from"):
         one.maintain(progress=slow)
     assert len(other.summaries()) == 1
-    assert other.store.leases() == []
+    assert other.store.leases.list() == []
     kinds = Counter(change.kind for change in other.store.changes(0, 1000))
     assert kinds["forget"] == 5  # four working memories, and the proposal that waits
     assert one.maintain().expired == ()
@@ -138,7 +139,7 @@ def test_a_progress_that_raises_gives_the_lease_back(two: tuple[memorata.Engine,
 
     with pytest.raises(KeyboardInterrupt):
         two[0].maintain(progress=stop)
-    assert two[1].store.leases() == []
+    assert two[1].store.leases.list() == []
     two[1].maintain()
 
 
@@ -166,11 +167,11 @@ def test_a_lease_that_cannot_be_given_back_runs_out_by_itself(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def gone(self: SqliteStore, lease: object) -> None:
+    def gone(self: LeaseStore, lease: object) -> None:
         raise StoreUnavailable("the disk is away")
 
     with monkeypatch.context() as patched:
-        patched.setattr(SqliteStore, "release", gone)
+        patched.setattr(LeaseStore, "release", gone)
         assert len(two[0].maintain().expired) == 4
     assert "was not given back: the disk is away" in caplog.text
     with pytest.raises(WorkUnderWay):
@@ -185,7 +186,7 @@ def test_a_lease_is_renewed_now_and_then_and_not_at_every_step(
     moment = [0.0]
     monkeypatch.setattr("memorata.engine.leasing.monotonic", lambda: moment[0])
     renewed: list[object] = []
-    monkeypatch.setattr(SqliteStore, "renew", lambda self, *given: renewed.append(given))
+    monkeypatch.setattr(LeaseStore, "renew", lambda self, *given: renewed.append(given))
     with two[0].leasing.hold("tune", "default") as held:
         for moment[0] in (1, 14.9, 15, 16, 29, 31):
             held.renew()

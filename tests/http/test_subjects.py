@@ -25,7 +25,7 @@ def test_a_namespace_is_removed_with_what_its_requests_were_answered_with(
     client.post("/v1/memories", params=there, json={"content": "tea"}, headers={"Idempotency-Key": "a"})
     assert client.delete("/v1/namespaces", params=there).json() == {"removed": 1}
     assert client.get("/v1/namespaces").json() == {"namespaces": []}
-    assert engine.store.reply("local", "a") is None
+    assert engine.store.replies.find("local", "a") is None
     assert client.delete("/v1/namespaces", params=there).status_code == 422
 
 

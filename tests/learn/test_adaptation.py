@@ -65,7 +65,7 @@ def test_what_does_not_win_stays_off(engine: Engine, ask: Ask) -> None:
 
 def test_a_namespace_that_another_worker_tunes_is_left_to_it(engine: Engine, ask: Ask) -> None:
     ask()
-    engine.store.acquire("tune", engine.namespace, "another server", 60, engine.moment)
+    engine.store.leases.acquire("tune", engine.namespace, "another server", 60, engine.moment)
     found = adapt(engine, [engine.namespace])
     assert isinstance(found[engine.namespace], WorkUnderWay)
     assert engine.saved_recipes() == ()

@@ -185,15 +185,15 @@ def test_a_decision_survives_being_written_down(engine: Engine) -> None:
 
 def test_one_worker_at_a_time_looks_at_a_namespace(engine: Engine, ask: Ask) -> None:
     ask()
-    taken = engine.store.acquire("tune", engine.namespace, "another server", 60, engine.moment)
+    taken = engine.store.leases.acquire("tune", engine.namespace, "another server", 60, engine.moment)
     assert taken is not None
     with pytest.raises(WorkUnderWay, match="is being done by another server"):
         retune_week(engine)
     assert retune_week(engine, dry_run=True).decision is not None
     assert retune_record(engine) == ()
-    engine.store.release(taken)
+    engine.store.leases.release(taken)
     assert retune_week(engine).decision is not None
-    assert engine.store.leases() == []
+    assert engine.store.leases.list() == []
 
 
 def test_who_is_stopped_half_way_has_moved_nothing(

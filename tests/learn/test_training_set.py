@@ -71,7 +71,7 @@ def test_work_that_another_has_taken_over_ends_at_the_next_question(engine: Engi
     short = Leasing(engine.store, lambda: engine.moment, seconds=1e-6)
     with short.hold("tune", "default") as held:
         training, later = from_feedback(engine).under(held), engine.moment + timedelta(seconds=1)
-        assert engine.store.acquire("tune", "default", "another", 60, later) is not None
+        assert engine.store.leases.acquire("tune", "default", "another", 60, later) is not None
         with pytest.raises(LeaseLost):
             training.values(engine.recipe, engine.recipe)
 

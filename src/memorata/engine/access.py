@@ -217,16 +217,16 @@ class Gatekeeper:
             now,
             until,
         )
-        self._store.add_key(key)
+        self._store.keys.add(key)
         return key, token
 
     def keys(self) -> tuple[ApiKey, ...]:
         """Return every key, revoked ones too, in the order they were made."""
-        return tuple(self._store.keys())
+        return tuple(self._store.keys.list())
 
     def revoke(self, id: str) -> None:
         """End a key; other processes notice within two seconds."""
-        self._store.revoke_key(checks.writable("id", id), self._clock())
+        self._store.keys.revoke(checks.writable("id", id), self._clock())
         self._seen.pop(id, None)
 
     def admit(self, token: str | None) -> Access:
@@ -266,7 +266,7 @@ class Gatekeeper:
         known, until = self._seen.get(id, (None, 0.0))
         if known is not None and self._ticks() < until:
             return known
-        found = self._store.find_key(id)
+        found = self._store.keys.find(id)
         if found is None:
             self._seen.pop(id, None)
         else:

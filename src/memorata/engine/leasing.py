@@ -67,9 +67,9 @@ class Leasing:
     >>> import memorata
     >>> memory = memorata.open(":memory:", embedder="lexical")
     >>> with memory.leasing.hold("maintain", "default"):
-    ...     [(lease.kind, lease.namespace) for lease in memory.store.leases()]
+    ...     [(lease.kind, lease.namespace) for lease in memory.store.leases.list()]
     [('maintain', 'default')]
-    >>> memory.store.leases()
+    >>> memory.store.leases.list()
     []
     >>> memory.close()
     """
@@ -98,10 +98,10 @@ class Leasing:
             yield mine[kind, namespace]
             return
         lease = self._acquired(kind, namespace)
-        held = Held(lambda: self._store.renew(lease, self.seconds, self._clock()), self.seconds)
+        held = Held(lambda: self._store.leases.renew(lease, self.seconds, self._clock()), self.seconds)
         mine[kind, namespace] = held
         try:
-            with self._store.fenced(lease, self.seconds, self._clock):
+            with self._store.leases.fenced(lease, self.seconds, self._clock):
                 yield held
         finally:
             del mine[kind, namespace]
@@ -115,12 +115,12 @@ class Leasing:
 
     def _acquired(self, kind: str, namespace: str) -> Lease:
         holder = this_worker()
-        lease = self._store.acquire(kind, namespace, holder, self.seconds, self._clock())
+        lease = self._store.leases.acquire(kind, namespace, holder, self.seconds, self._clock())
         other = None if lease is not None else self._other(kind, namespace)
         if other is not None and is_gone(other.holder):
             # Somebody else may see the same: this gives back that one lease, and one of both gets the next.
-            self._store.release(other)
-            lease = self._store.acquire(kind, namespace, holder, self.seconds, self._clock())
+            self._store.leases.release(other)
+            lease = self._store.leases.acquire(kind, namespace, holder, self.seconds, self._clock())
             other = None if lease is not None else self._other(kind, namespace)
         if lease is None:
             raise WorkUnderWay(kind, namespace, other.holder if other else "", other.until if other else None)
@@ -128,14 +128,14 @@ class Leasing:
 
     def _other(self, kind: str, namespace: str) -> Lease | None:
         """Return the lease of whoever does the work."""
-        for lease in self._store.leases():
+        for lease in self._store.leases.list():
             if (lease.kind, lease.namespace) == (kind, namespace):
                 return lease
         return None
 
     def _give_back(self, lease: Lease) -> None:
         try:
-            self._store.release(lease)
+            self._store.leases.release(lease)
         except (StoreUnavailable, LeaseLost) as error:
             # The work is done, or has failed for a better reason; the lease runs out by itself.
             _LOG.warning("the lease of %s on %s was not given back: %s", lease.kind, lease.namespace, error)

@@ -101,19 +101,21 @@ class OnceVerbs(ABC):
         from memorata.store.access import Reply
 
         def done() -> Answered:
-            known = self.store.reply(caller, key)
+            known = self.store.replies.find(caller, key)
             if known is not None and known.created_at > now - KEPT_FOR:
                 return _again(known, request)
             status, body = work()
-            self.store.remove_replies(now - KEPT_FOR)
-            self.store.remember_reply(Reply(caller, key, path, request, status, body, now))
+            self.store.replies.remove(now - KEPT_FOR)
+            self.store.replies.save(Reply(caller, key, path, request, status, body, now))
             return Answered(status, body, again=False)
 
         if apart:
             return done()
         if log_first:
             self.recall_log.flush()
-        early = nullcontext() if ahead is None or self.store.reply(caller, key) is not None else ahead()
+        early = (
+            nullcontext() if ahead is None or self.store.replies.find(caller, key) is not None else ahead()
+        )
         with early, self.recall_log.resting(), self.store.together():
             return done()
 

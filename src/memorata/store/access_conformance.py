@@ -25,48 +25,48 @@ class AccessConformance:
     def test_a_key_comes_back_as_it_was(self, store: Store) -> None:
         """Check every field, the order, and an id that is taken."""
         second = replace(_KEY, id="k2", expires_at=_NOW + timedelta(days=1), namespaces=("*",))
-        assert store.keys() == []
-        assert store.find_key("k1") is None
-        store.add_key(second)
-        store.add_key(_KEY)
-        assert store.keys() == [second, _KEY]
-        assert store.find_key("k1") == _KEY
+        assert store.keys.list() == []
+        assert store.keys.find("k1") is None
+        store.keys.add(second)
+        store.keys.add(_KEY)
+        assert store.keys.list() == [second, _KEY]
+        assert store.keys.find("k1") == _KEY
         with pytest.raises(InvalidArgument):
-            store.add_key(replace(_KEY, name="another"))
-        assert store.find_key("k1") == _KEY
+            store.keys.add(replace(_KEY, name="another"))
+        assert store.keys.find("k1") == _KEY
 
     def test_a_key_is_revoked_once(self, store: Store) -> None:
         """Check that the first time counts, and that nobody's key cannot be revoked."""
-        store.add_key(_KEY)
-        store.revoke_key("k1", _NOW + timedelta(hours=1))
-        store.revoke_key("k1", _NOW + timedelta(hours=2))
-        assert store.keys() == [replace(_KEY, revoked_at=_NOW + timedelta(hours=1))]
+        store.keys.add(_KEY)
+        store.keys.revoke("k1", _NOW + timedelta(hours=1))
+        store.keys.revoke("k1", _NOW + timedelta(hours=2))
+        assert store.keys.list() == [replace(_KEY, revoked_at=_NOW + timedelta(hours=1))]
         with pytest.raises(InvalidArgument):
-            store.revoke_key("k2", _NOW)
+            store.keys.revoke("k2", _NOW)
 
     def test_an_answer_is_kept_by_caller_and_name_until_it_is_removed(self, store: Store) -> None:
         """Check that two callers may use one name, and that what is older than asked goes."""
         other = replace(_REPLY, caller="k2", status=204, body=b"", created_at=_NOW - timedelta(days=1))
-        store.remember_reply(_REPLY)
-        store.remember_reply(other)
-        assert (store.reply("k1", "first"), store.reply("k2", "first")) == (_REPLY, other)
-        assert store.reply("k1", "second") is None
+        store.replies.save(_REPLY)
+        store.replies.save(other)
+        assert (store.replies.find("k1", "first"), store.replies.find("k2", "first")) == (_REPLY, other)
+        assert store.replies.find("k1", "second") is None
         newer = replace(_REPLY, status=200)
-        store.remember_reply(newer)
-        assert store.reply("k1", "first") == newer
-        assert store.remove_replies(_NOW) == 1
-        assert store.reply("k2", "first") is None
-        assert store.reply("k1", "first") == newer
+        store.replies.save(newer)
+        assert store.replies.find("k1", "first") == newer
+        assert store.replies.remove(_NOW) == 1
+        assert store.replies.find("k2", "first") is None
+        assert store.replies.find("k1", "first") == newer
 
     def test_a_purge_empties_the_answers_of_its_namespace(self, store: Store) -> None:
         """Check that what they said is gone, and that they were given is not."""
         store.add([Entry(Memory(id="m1", content="tea", namespace=_HERE, created_at=_NOW), {})])
         elsewhere = replace(_REPLY, key="second", namespace=_THERE)
-        store.remember_reply(_REPLY)
-        store.remember_reply(elsewhere)
+        store.replies.save(_REPLY)
+        store.replies.save(elsewhere)
         store.purge(_HERE, ["m1"])
-        assert store.reply("k1", "first") == replace(_REPLY, body=None)
-        assert store.reply("k1", "second") == elsewhere
+        assert store.replies.find("k1", "first") == replace(_REPLY, body=None)
+        assert store.replies.find("k1", "second") == elsewhere
 
     def test_what_is_written_together_is_written_whole_or_not_at_all(self, store: Store) -> None:
         """Check both ends, with an error of one part that the block survives."""
@@ -79,23 +79,23 @@ class AccessConformance:
         before = store.changes(0, 10)
         with suppress(KeyError), store.together():
             store.add([first])
-            store.remember_reply(_REPLY)
+            store.replies.save(_REPLY)
             with store.view(_HERE, _NOW) as view:
                 assert view.count == 1
             raise KeyError
         assert store.changes(0, 10) == before
-        assert store.reply("k1", "first") is None
+        assert store.replies.find("k1", "first") is None
         with store.view(_HERE, _NOW) as view:
             assert view.count == 0
         with store.together():
             store.add([second])
-            store.add_key(_KEY)
+            store.keys.add(_KEY)
             with pytest.raises(InvalidArgument):
-                store.add_key(_KEY)
-            store.remember_reply(_REPLY)
+                store.keys.add(_KEY)
+            store.replies.save(_REPLY)
         assert [memory.id for memory in store.export(_HERE)] == ["m2"]
-        assert store.keys() == [_KEY]
-        assert store.reply("k1", "first") == _REPLY
+        assert store.keys.list() == [_KEY]
+        assert store.replies.find("k1", "first") == _REPLY
         with store.view(_HERE, _NOW) as view:
             assert view.count == 1
 

@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypeVar
 
@@ -74,6 +75,27 @@ class Dialect(Protocol):
 
     def array(self, values: Sequence[Any]) -> Any:  # noqa: ANN401 - a value of a statement
         """Return many values as one, for ``IN (SELECT value FROM json_each(?))``."""
+        ...
+
+    @property
+    def skip_locked(self) -> str:
+        """The end of a SELECT that locks its rows and leaves out those that others have locked."""
+        ...
+
+    def lock(self, session: Session, first: str, second: str) -> None:
+        """Make other writers that ask for the same two words wait until this transaction ends."""
+        ...
+
+    def clock(self, session: Session, now: datetime) -> int:
+        """Return the time in microseconds: that of a server, which several machines share, or else `now`."""
+        ...
+
+    def tenant(self, session: Session) -> str:
+        """Return the tenant whose rows alone are seen; empty for all rows."""
+        ...
+
+    def checked_name(self, argument: str, name: str) -> str:
+        """Return a name by which rows are found; raise if it is too long for an index."""
         ...
 
 

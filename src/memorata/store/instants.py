@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, overload
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
 
 
+@overload
+def microseconds(instant: datetime) -> int: ...
+@overload
+def microseconds(instant: None) -> None: ...
+@overload
+def microseconds(instant: datetime | None) -> int | None: ...
 def microseconds(instant: datetime | None) -> int | None:
     """Return an instant as whole microseconds since 1970; None stays None."""
     return None if instant is None else (instant - EPOCH) // MICROSECOND

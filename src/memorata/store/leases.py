@@ -1,20 +1,29 @@
-"""What a store keeps about work that is under way: who does it, and until when nobody else may.
+"""Leases: who does some long work, and until when nobody else may.
 
 A lease (Gray and Cheriton, 1989) is a right that runs out by itself, so that a worker who was killed is taken
 over. A worker who was only slow must not go on as if nothing had happened: every lease has a number of its
-own, and a write that was meant under it is made only as long as that number stands (a fencing token, as
-Kleppmann calls it).
+own, and a write under it is made only as long as that number stands (a fencing token, as Kleppmann calls it).
+
+A server goes by its own clock, so that workers on several machines need not agree on the time. A write under
+a lease renews it in the same transaction, and so locks its row: whoever would take it over in that moment
+finds it held.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from memorata._frozen import frozen
+from memorata.model.errors import LeaseLost
+from memorata.store.database import Database, Session
+from memorata.store.instants import moment
 
 EVERYWHERE: Final = "*"
 """The namespace of work on everybody's memories."""
+_LEASE: Final = "kind, namespace, holder, number, until"
 
 
 @frozen
@@ -38,3 +47,94 @@ class Lease:
     holder: str
     number: int
     until: datetime
+
+
+class LeaseStore:
+    """The leases of a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def acquire(self, kind: str, namespace: str, holder: str, seconds: float, now: datetime) -> Lease | None:
+        """Return the right to do some work for so long; None if somebody else has it."""
+
+        def write(session: Session) -> Lease | None:
+            scope = namespace + session.dialect.tenant(session) if namespace == EVERYWHERE else namespace
+            clock = session.dialect.clock(session, now)
+            while (number := _current(session, scope, kind)) is not None:
+                # A row that is locked is being renewed at this moment, or taken over: not to be waited for.
+                expired = session.execute(
+                    "SELECT 1 FROM leases WHERE namespace = ? AND kind = ? AND number = ? AND until <= ?"
+                    f"{session.dialect.skip_locked}",
+                    (scope, kind, number, clock),
+                )
+                if expired.fetchone() is not None:
+                    session.execute("DELETE FROM leases WHERE namespace = ? AND number = ?", (scope, number))
+                    break
+                # It may also have been given back since.
+                if _current(session, scope, kind) is not None:
+                    return None
+            added = session.execute(
+                "INSERT INTO leases (namespace, kind, holder, until) VALUES (?, ?, ?, ?) "
+                f"ON CONFLICT (namespace, kind) DO NOTHING RETURNING {_LEASE}",
+                (scope, kind, holder, clock + round(seconds * 1_000_000)),
+            ).fetchone()
+            return None if added is None else _lease(added)
+
+        return self._database.write(write)
+
+    def renew(self, lease: Lease, seconds: float, now: datetime) -> Lease:
+        """Return the lease with so much more time, whether or not it ran out.
+
+        Raises
+        ------
+        LeaseLost
+            Somebody else has taken the work over, or it was released.
+        """
+        return self._database.write(lambda session: _renewed(session, lease, seconds, now))
+
+    def release(self, lease: Lease) -> None:
+        """Let others do the work; nothing happens if another has it already."""
+        self._database.write(
+            lambda session: session.execute("DELETE FROM leases WHERE number = ?", (lease.number,))
+        )
+
+    def list(self) -> list[Lease]:
+        """Return the leases in the order they were given; that of a killed worker stays until it is taken."""
+        sql = f"SELECT {_LEASE} FROM leases ORDER BY number"
+        return [_lease(row) for row in self._database.read(lambda session: session.execute(sql).fetchall())]
+
+    @contextmanager
+    def fenced(self, lease: Lease, seconds: float, clock: Callable[[], datetime]) -> Iterator[None]:
+        """Let this thread write in the block only as long as it holds a lease; each write renews it.
+
+        A write after another has taken over raises :class:`~memorata.model.errors.LeaseLost`, and nothing of
+        it is written.
+        """
+        with self._database.guarded(lambda session: _renewed(session, lease, seconds, clock())):
+            yield
+
+
+def _current(session: Session, namespace: str, kind: str) -> int | None:
+    """Return the number of a lease that was given and not given back."""
+    row = session.execute(
+        "SELECT number FROM leases WHERE namespace = ? AND kind = ?", (namespace, kind)
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def _renewed(session: Session, lease: Lease, seconds: float, now: datetime) -> Lease:
+    until = session.dialect.clock(session, now) + round(seconds * 1_000_000)
+    row = session.execute(
+        f"UPDATE leases SET until = ? WHERE number = ? RETURNING {_LEASE}", (until, lease.number)
+    ).fetchone()
+    if row is None:
+        raise LeaseLost(lease.kind, lease.namespace, lease.holder)
+    return _lease(row)
+
+
+def _lease(row: tuple[Any, ...]) -> Lease:
+    kind, namespace, holder, number, until = row
+    # A tenant's work on everything has the tenant's name behind the star.
+    namespace = EVERYWHERE if namespace.startswith(EVERYWHERE) else namespace
+    return Lease(kind, namespace, holder, number, moment(until))

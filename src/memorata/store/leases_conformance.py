@@ -25,7 +25,7 @@ def _now() -> datetime:
 
 
 def _taken(store: Store, holder: str, seconds: float = _LONG, namespace: str = "acme") -> Lease:
-    lease = store.acquire("maintain", namespace, holder, seconds, _now())
+    lease = store.leases.acquire("maintain", namespace, holder, seconds, _now())
     assert lease is not None
     return lease
 
@@ -38,78 +38,82 @@ class LeasesConformance:
         lease = _taken(store, "first")
         assert (lease.kind, lease.namespace, lease.holder) == ("maintain", "acme", "first")
         assert _now() < lease.until
-        assert store.acquire("maintain", "acme", "second", _LONG, _now()) is None
-        assert store.acquire("maintain", "acme", "first", _LONG, _now()) is None
+        assert store.leases.acquire("maintain", "acme", "second", _LONG, _now()) is None
+        assert store.leases.acquire("maintain", "acme", "first", _LONG, _now()) is None
         others = [
-            store.acquire("tune", "acme", "second", _LONG, _now()),
-            store.acquire("maintain", "acme/alice", "second", _LONG, _now()),
-            store.acquire("maintain", EVERYWHERE, "second", _LONG, _now()),
+            store.leases.acquire("tune", "acme", "second", _LONG, _now()),
+            store.leases.acquire("maintain", "acme/alice", "second", _LONG, _now()),
+            store.leases.acquire("maintain", EVERYWHERE, "second", _LONG, _now()),
         ]
         assert [each.namespace for each in others if each] == ["acme", "acme/alice", EVERYWHERE]
-        assert store.leases() == [lease, *others]
+        assert store.leases.list() == [lease, *others]
 
     def test_what_is_released_can_be_had_again_under_another_number(self, store: Store) -> None:
         """Check release, and that numbers only grow."""
         lease = _taken(store, "first")
-        store.release(lease)
-        assert store.leases() == []
+        store.leases.release(lease)
+        assert store.leases.list() == []
         again = _taken(store, "second")
         assert again.number > lease.number
         # Whoever had it before cannot give away what is another's.
-        store.release(lease)
-        assert store.leases() == [again]
+        store.leases.release(lease)
+        assert store.leases.list() == [again]
 
     def test_what_has_run_out_is_taken_over(self, store: Store) -> None:
         """Check that the worker of before can neither renew nor write."""
         lease = _taken(store, "first", _SHORT)
-        assert store.acquire("maintain", "acme", "second", _LONG, _now()) is None
+        assert store.leases.acquire("maintain", "acme", "second", _LONG, _now()) is None
         sleep(1.5 * _SHORT)
         taken = _taken(store, "second")
         assert taken.number > lease.number
         with pytest.raises(LeaseLost, match="'maintain' of 'acme' was taken from first"):
-            store.renew(lease, _LONG, _now())
-        with store.fenced(lease, _LONG, _now), pytest.raises(LeaseLost):
+            store.leases.renew(lease, _LONG, _now())
+        with store.leases.fenced(lease, _LONG, _now), pytest.raises(LeaseLost):
             store.remember_setting("written by", "first")
         assert store.setting("written by") is None
-        assert store.leases() == [taken]
+        assert store.leases.list() == [taken]
 
     def test_what_has_run_out_and_nobody_wanted_is_renewed(self, store: Store) -> None:
         """Check that a slow worker goes on if nobody was there to take over."""
         lease = _taken(store, "first", _SHORT)
         sleep(1.5 * _SHORT)
-        renewed = store.renew(lease, _LONG, _now())
+        renewed = store.leases.renew(lease, _LONG, _now())
         assert (renewed.number, renewed.holder) == (lease.number, "first")
         assert renewed.until > lease.until
-        assert store.acquire("maintain", "acme", "second", _LONG, _now()) is None
+        assert store.leases.acquire("maintain", "acme", "second", _LONG, _now()) is None
 
     def test_a_write_under_a_lease_renews_it(self, store: Store) -> None:
         """Check that each write does, and that many writes made one do once."""
         lease = _taken(store, "first", _SHORT)
-        with store.fenced(lease, _LONG, _now):
+        with store.leases.fenced(lease, _LONG, _now):
             store.remember_setting("written by", "first")
-        assert store.leases()[0].until > lease.until
-        before = store.leases()[0].until
-        with store.fenced(lease, 2 * _LONG, _now), store.together():
+        assert store.leases.list()[0].until > lease.until
+        before = store.leases.list()[0].until
+        with store.leases.fenced(lease, 2 * _LONG, _now), store.together():
             store.remember_setting("written by", "me")
             store.remember_setting("written by", "me again")
-        assert store.leases()[0].until > before
+        assert store.leases.list()[0].until > before
         assert store.setting("written by") == "me again"
 
     def test_work_inside_other_work_needs_both_leases(self, store: Store) -> None:
         """Check that the outer lease holds writes of the inner work back, too."""
         outer, inner = _taken(store, "first", namespace="a"), _taken(store, "first", namespace="b")
-        with store.fenced(outer, _LONG, _now), store.fenced(inner, _LONG, _now):
+        with store.leases.fenced(outer, _LONG, _now), store.leases.fenced(inner, _LONG, _now):
             store.remember_setting("x", "1")
-        store.release(outer)
-        with store.fenced(outer, _LONG, _now), store.fenced(inner, _LONG, _now), pytest.raises(LeaseLost):
+        store.leases.release(outer)
+        with (
+            store.leases.fenced(outer, _LONG, _now),
+            store.leases.fenced(inner, _LONG, _now),
+            pytest.raises(LeaseLost),
+        ):
             store.remember_setting("x", "2")
         assert store.setting("x") == "1"
 
     def test_a_fence_is_for_one_thread_and_one_block(self, store: Store) -> None:
         """Check that others write as they please."""
         lease = _taken(store, "first")
-        store.release(lease)
-        with store.fenced(lease, _LONG, _now):
+        store.leases.release(lease)
+        with store.leases.fenced(lease, _LONG, _now):
             other = threading.Thread(target=store.remember_setting, args=("x", "1"))
             other.start()
             other.join()
@@ -124,7 +128,7 @@ class LeasesConformance:
 
             def ask(got: list[Lease | None] = got, ready: threading.Barrier = ready) -> None:
                 ready.wait()
-                got.append(store.acquire("tune", "acme", "one of four", _SHORT, _now()))
+                got.append(store.leases.acquire("tune", "acme", "one of four", _SHORT, _now()))
 
             threads = [threading.Thread(target=ask) for _ in range(4)]
             for thread in threads:
@@ -141,6 +145,6 @@ class LeasesConformance:
         store.add([entry("a", "tea")])
         lease = _taken(store, "first", namespace=HERE)
         store.purge_namespace(HERE)
-        assert store.leases() == []
+        assert store.leases.list() == []
         with pytest.raises(LeaseLost):
-            store.renew(lease, _LONG, _now())
+            store.leases.renew(lease, _LONG, _now())

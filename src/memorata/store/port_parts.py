@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 # As the whole port does, they name their types and make none of them.
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
     from datetime import datetime
 
     from memorata.model.entity import Relation
     from memorata.model.feedback import Feedback
     from memorata.model.memory import Memory
-    from memorata.store.access import ApiKey, Reply
+    from memorata.store.access import KeyStore, ReplyStore
     from memorata.store.embedding import Embedded
-    from memorata.store.leases import Lease
+    from memorata.store.leases import LeaseStore
     from memorata.store.naming import EntityRecord, GraphNews, Link, Points
     from memorata.store.port import Floats, Page, Progress, Terms
     from memorata.store.recall_log import Lesson, LogBounds, LoggedRecall, Reaction, Sighting
@@ -163,35 +162,19 @@ class NamedStore(Protocol):
 class ServedStore(Protocol):
     """What a store promises to those who serve it: keys, answers, work that is tried again, leases."""
 
-    def add_key(self, key: ApiKey) -> None:
-        """Keep a key; its id must be new."""
+    @property
+    def keys(self) -> KeyStore:
+        """The API keys."""
         ...
 
-    def keys(self) -> list[ApiKey]:
-        """Return every key, revoked ones too, in the order they were made."""
+    @property
+    def replies(self) -> ReplyStore:
+        """The replies to requests with an idempotency key."""
         ...
 
-    def find_key(self, id: str) -> ApiKey | None:
-        """Return a key by its id, or None if nobody has it."""
-        ...
-
-    def revoke_key(self, id: str, now: datetime) -> None:
-        """End a key; one that was revoked already stays revoked since then."""
-        ...
-
-    def reply(self, caller: str, key: str) -> Reply | None:
-        """Return what a caller's request of that name was answered with, if it was."""
-        ...
-
-    def remember_reply(self, reply: Reply) -> None:
-        """Keep an answer, in place of an older one to a request of the same name.
-
-        A purge in its namespace empties its body.
-        """
-        ...
-
-    def remove_replies(self, before: datetime) -> int:
-        """Remove the answers that were given before a moment; return how many there were."""
+    @property
+    def leases(self) -> LeaseStore:
+        """The leases on long work."""
         ...
 
     def tried(self, work: Callable[[], _Result]) -> _Result:
@@ -199,41 +182,6 @@ class ServedStore(Protocol):
 
         That is if the connection was lost, or others were in the way, and nothing of it was written. `work`
         may read as often as it likes, and write in one transaction (:meth:`Store.together`).
-        """
-        ...
-
-    def acquire(self, kind: str, namespace: str, holder: str, seconds: float, now: datetime) -> Lease | None:
-        """Return the right to do some work for so long; None if somebody else has it.
-
-        A store that several machines share goes by a clock of its own, and not by `now`.
-        """
-        ...
-
-    def renew(self, lease: Lease, seconds: float, now: datetime) -> Lease:
-        """Return the lease with so much more time, whether or not it ran out; raise if another has it.
-
-        Raises
-        ------
-        LeaseLost
-            Somebody else has taken the work over, or it was released.
-        """
-        ...
-
-    def release(self, lease: Lease) -> None:
-        """Let others do the work; nothing happens if another has it already."""
-        ...
-
-    def leases(self) -> list[Lease]:
-        """Return what is under way, or was when a worker was last heard of, in the order it began."""
-        ...
-
-    def fenced(
-        self, lease: Lease, seconds: float, clock: Callable[[], datetime]
-    ) -> AbstractContextManager[None]:
-        """Let this thread write in the block only as long as it holds a lease; each write renews it.
-
-        A write after another has taken over raises :class:`~memorata.model.errors.LeaseLost`, and nothing
-        of it is written.
         """
         ...
 

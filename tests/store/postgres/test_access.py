@@ -25,16 +25,16 @@ def test_who_asks_about_a_request_that_is_being_answered_waits_for_the_answer(
     def other() -> None:
         with store.together():
             asked.set()
-            found.append(store.reply(caller, key))
+            found.append(store.replies.find(caller, key))
 
     second = threading.Thread(target=other)
     with store.together():
-        assert store.reply("me", "k") is None
+        assert store.replies.find("me", "k") is None
         second.start()
         assert asked.wait(30)
         second.join(0.2 if waits else 30)
         assert second.is_alive() is waits
-        store.remember_reply(answer("me", "k"))
+        store.replies.save(answer("me", "k"))
     second.join(30)
     assert found == [answer("me", "k") if waits else None]
 
@@ -42,8 +42,8 @@ def test_who_asks_about_a_request_that_is_being_answered_waits_for_the_answer(
 def test_a_look_outside_of_a_write_waits_for_nobody(store: PostgresStore) -> None:
     found: list[object] = []
     with store.together():
-        assert store.reply("me", "k") is None
-        other = threading.Thread(target=lambda: found.append(store.reply("me", "k")))
+        assert store.replies.find("me", "k") is None
+        other = threading.Thread(target=lambda: found.append(store.replies.find("me", "k")))
         other.start()
         other.join(30)
     assert found == [None]
@@ -52,15 +52,15 @@ def test_a_look_outside_of_a_write_waits_for_nobody(store: PostgresStore) -> Non
 def test_what_was_undone_is_counted(store: PostgresStore) -> None:
     before = store.rollbacks
     with suppress(KeyError), store.together():
-        store.remember_reply(answer("me", "k"))
+        store.replies.save(answer("me", "k"))
         raise KeyError
-    assert (store.rollbacks, store.reply("me", "k")) == (before + 1, None)
+    assert (store.rollbacks, store.replies.find("me", "k")) == (before + 1, None)
 
 
 def test_a_purge_empties_answers_and_keeps_that_they_were_given(store: PostgresStore) -> None:
-    store.remember_reply(answer("me", "k"))
+    store.replies.save(answer("me", "k"))
     store.describe_entity(HERE, "Anna")
     store.purge(HERE, [], ["Anna"])
-    left = store.reply("me", "k")
+    left = store.replies.find("me", "k")
     assert left is not None
     assert (left.status, left.body) == (201, None)

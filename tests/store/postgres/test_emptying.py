@@ -17,13 +17,13 @@ def test_no_table_has_a_row_of_it_and_others_keep_theirs(store: PostgresStore, u
         store.add([entry("a", "tea", direction(1), namespace=namespace, source=Source("Anna", "s", 1))])
         store.describe_entity(namespace, "Anna")
         store.keep_lesson(namespace, "recipe", "mine", {}, {}, NOW)
-        store.acquire("tune", namespace, "worker", 60, NOW)
+        store.leases.acquire("tune", namespace, "worker", 60, NOW)
     assert store.purge_namespace(HERE) == 1
     with psycopg.connect(used, autocommit=True) as connection:
         for table in OWNED:
             rows = connection.execute(f"SELECT DISTINCT namespace FROM {table}").fetchall()
             assert len(rows) <= 1, table
-        assert connection.execute("SELECT about FROM leases").fetchall() == [(THERE,)]
+        assert connection.execute("SELECT namespace FROM leases").fetchall() == [(THERE,)]
         assert connection.execute("SELECT path FROM namespaces").fetchall() == [(THERE,)]
     assert store.changes(0, 100)[-1].kind == "purge"
     with pytest.raises(InvalidArgument, match="one that there is"):

@@ -85,13 +85,13 @@ def test_upkeep_makes_what_is_missing_unless_another_does(url: str, monkeypatch:
     monkeypatch.setattr(opening, "SMALL", 10)
     with memorata.open(url, embedder=LexicalEmbedder(dimension=16)) as memory:
         memory.remember_many([f"thought number {number} about tea" for number in range(60)], duplicates="off")
-        busy = memory.store.acquire("index", "*", "another server", 60, memory.moment)
+        busy = memory.store.leases.acquire("index", "*", "another server", 60, memory.moment)
         assert busy is not None
         memory.maintain()
         assert indexes(url) == []
         with pytest.raises(WorkUnderWay, match="another server"):
             memory.index()
-        memory.store.release(busy)
+        memory.store.leases.release(busy)
         steps: list[tuple[str, int]] = []
         memory.maintain(progress=lambda step, count: steps.append((step, count)))
         assert steps[-1] == ("index", 1)

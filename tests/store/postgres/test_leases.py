@@ -18,7 +18,7 @@ from memorata.embed import LexicalEmbedder
 from memorata.engine.engine import Engine
 from memorata.engine.upkeep_verbs import Upkeep
 from memorata.model.errors import LeaseLost, WorkUnderWay
-from memorata.store.postgres import leases
+from memorata.store import leases
 from memorata.store.postgres.store import PostgresStore
 
 OLD, NEW = LexicalEmbedder(dimension=32), LexicalEmbedder(dimension=64)
@@ -28,24 +28,26 @@ NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
 def test_the_server_tells_the_time_and_not_the_worker(store: PostgresStore, used: str) -> None:
     far = NOW + timedelta(days=100_000)
-    lease = store.acquire("tune", "acme", "fast clock", 60, far)
+    lease = store.leases.acquire("tune", "acme", "fast clock", 60, far)
     assert lease is not None
     assert abs(lease.until - datetime.now(UTC)) < timedelta(seconds=120)
-    assert store.acquire("tune", "acme", "faster clock", 60, far + timedelta(days=1)) is None
+    assert store.leases.acquire("tune", "acme", "faster clock", 60, far + timedelta(days=1)) is None
     with psycopg.connect(used, autocommit=True) as connection:
-        connection.execute("UPDATE leases SET until = clock_timestamp()")
-    assert store.acquire("tune", "acme", "slow clock", 60, NOW) is not None
+        connection.execute("UPDATE leases SET until = 0")
+    assert store.leases.acquire("tune", "acme", "slow clock", 60, NOW) is not None
 
 
 def test_whoever_would_take_over_in_the_middle_of_a_write_does_not(store: PostgresStore, used: str) -> None:
-    lease = store.acquire("tune", "acme", "first", 0.001, NOW)
+    lease = store.leases.acquire("tune", "acme", "first", 0.001, NOW)
     assert lease is not None
     sleep(0.01)
-    with store.fenced(lease, 60, lambda: NOW), store.together():
+    with store.leases.fenced(lease, 60, lambda: NOW), store.together():
         # It had run out, and is being renewed: nobody waits for the end of that.
         began = monotonic()
         got: list[object] = []
-        other = threading.Thread(target=lambda: got.append(store.acquire("tune", "acme", "second", 60, NOW)))
+        other = threading.Thread(
+            target=lambda: got.append(store.leases.acquire("tune", "acme", "second", 60, NOW))
+        )
         other.start()
         other.join()
         assert got == [None]
@@ -57,21 +59,21 @@ def test_whoever_would_take_over_in_the_middle_of_a_write_does_not(store: Postgr
 def test_what_is_given_back_while_somebody_asks_is_free(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lease = store.acquire("tune", "acme", "first", 60, NOW)
+    lease = store.leases.acquire("tune", "acme", "first", 60, NOW)
     assert lease is not None
-    kept, looks = leases._is_kept, iter([True])
+    kept, looks = leases._current, iter([True])
 
-    def looked(*given: Any) -> bool:
+    def looked(*given: Any) -> Any:
         found = kept(*given)
         if next(looks, False):
             # In a transaction of its own, on another connection, just after the other has looked.
-            other = threading.Thread(target=store.release, args=(lease,))
+            other = threading.Thread(target=store.leases.release, args=(lease,))
             other.start()
             other.join()
         return found
 
-    monkeypatch.setattr(leases, "_is_kept", looked)
-    second = store.acquire("tune", "acme", "second", 60, NOW)
+    monkeypatch.setattr(leases, "_current", looked)
+    second = store.leases.acquire("tune", "acme", "second", 60, NOW)
     assert second is not None
     assert second.number > lease.number
 
@@ -112,7 +114,7 @@ def test_two_servers_that_maintain_at_once_do_it_once(store: PostgresStore, used
         assert len(busy) == 1
         assert len(done[0].expired) == 4
         assert len(one.summaries()) == len(done[0].proposed)
-        assert store.leases() == []
+        assert store.leases.list() == []
 
 
 def test_a_killed_worker_is_taken_over_and_everything_is_embedded_once(

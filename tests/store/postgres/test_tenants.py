@@ -61,7 +61,7 @@ def furnish(store: PostgresStore, namespace: str, prefix: str) -> None:
     store.log_recalls([recall(namespace)], LogBounds(), [seen])
     store.react(namespace, Feedback(f"r {namespace}", f"{prefix}0", Signal.CLICK, NOW))
     store.keep_lesson(namespace, "recipe", SECRET, {}, {}, NOW)
-    store.remember_reply(Reply("k", namespace, namespace, b"", 200, SECRET.encode(), NOW))
+    store.replies.save(Reply("k", namespace, namespace, b"", 200, SECRET.encode(), NOW))
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def owner(url: str) -> Iterator[PostgresStore]:
     with closing(PostgresStore(url)) as store:
         store.use_embedder(EMBEDDER, DIMENSION)
         store.remember_setting("analyser", "plain")
-        store.add_key(ApiKey("k1", SECRET, b"digest", ("*",), ("read",), NOW))
+        store.keys.add(ApiKey("k1", SECRET, b"digest", ("*",), ("read",), NOW))
         for namespace, prefix in ((HERE, "a"), (THERE, "b"), (f"{HERE}/below", "c")):
             furnish(store, namespace, prefix)
         yield store
@@ -107,7 +107,7 @@ READS: dict[str, Callable[[PostgresStore], Any]] = {
     "runs": lambda store: store.runs(THERE),
     "contradictions": lambda store: store.contradictions(THERE, settled=True),
     "export": lambda store: list(store.export(THERE)),
-    "reply": lambda store: store.reply("k", THERE),
+    "reply": lambda store: store.replies.find("k", THERE),
 }
 
 
@@ -157,11 +157,11 @@ WRITES: dict[str, Callable[[PostgresStore], Any]] = {
     ),
     "react": lambda store: store.react(THERE, Feedback(f"r {THERE}", "b0", Signal.CLICK, NOW)),
     "lesson": lambda store: store.keep_lesson(THERE, "recipe", "mine", {}, {}, NOW),
-    "reply": lambda store: store.remember_reply(Reply("k", THERE, THERE, b"", 200, b"mine", NOW)),
-    "keys": lambda store: store.keys(),
-    "key": lambda store: store.find_key("k1"),
-    "new key": lambda store: store.add_key(ApiKey("k2", "mine", b"", ("*",), ("admin",), NOW)),
-    "revoke": lambda store: store.revoke_key("k1", NOW),
+    "reply": lambda store: store.replies.save(Reply("k", THERE, THERE, b"", 200, b"mine", NOW)),
+    "keys": lambda store: store.keys.list(),
+    "key": lambda store: store.keys.find("k1"),
+    "new key": lambda store: store.keys.add(ApiKey("k2", "mine", b"", ("*",), ("admin",), NOW)),
+    "revoke": lambda store: store.keys.revoke("k1", NOW),
     "setting": lambda store: store.remember_setting("analyser", "mine"),
 }
 
@@ -183,12 +183,12 @@ def test_what_does_nothing_to_what_is_not_there_does_nothing(
     alice.finish_run(THERE, 2, NOW)
     alice.log_recalls([replace(recall(THERE), id="mine")], LogBounds())
     alice.purge(THERE, [], ["b Zoë"])
-    assert alice.remove_replies(NOW.replace(year=2100)) == 2
+    assert alice.replies.remove(NOW.replace(year=2100)) == 2
     after = state(owner)
     assert {name: rows for name, rows in after.items() if name != "replies"} == {
         name: rows for name, rows in before.items() if name != "replies"
     }
-    assert owner.reply("k", THERE) is not None
+    assert owner.replies.find("k", THERE) is not None
 
 
 def state(owner: PostgresStore) -> dict[str, Any]:
@@ -278,17 +278,20 @@ def test_who_is_no_tenant_sees_nothing(owner: PostgresStore, role: str, url: str
 def test_work_on_everything_of_a_tenants_is_the_tenants_own(
     alice: PostgresStore, owner: PostgresStore
 ) -> None:
-    held = [owner.acquire("reembed", "*", SECRET, 60, NOW), owner.acquire("maintain", THERE, SECRET, 60, NOW)]
-    assert alice.leases() == []
-    own = alice.acquire("reembed", "*", "alice", 60, NOW)
+    held = [
+        owner.leases.acquire("reembed", "*", SECRET, 60, NOW),
+        owner.leases.acquire("maintain", THERE, SECRET, 60, NOW),
+    ]
+    assert alice.leases.list() == []
+    own = alice.leases.acquire("reembed", "*", "alice", 60, NOW)
     assert own is not None
-    assert (own.namespace, alice.leases()) == ("*", [own])
-    assert alice.acquire("reembed", "*", "alice", 60, NOW) is None
+    assert (own.namespace, alice.leases.list()) == ("*", [own])
+    assert alice.leases.acquire("reembed", "*", "alice", 60, NOW) is None
     with pytest.raises(StoreError):
-        alice.acquire("maintain", THERE, "alice", 60, NOW)
+        alice.leases.acquire("maintain", THERE, "alice", 60, NOW)
     for lease in held:
         assert lease is not None
         with pytest.raises(LeaseLost):
-            alice.renew(lease, 60, NOW)
-        alice.release(lease)
-    assert owner.leases() == [*held, own]
+            alice.leases.renew(lease, 60, NOW)
+        alice.leases.release(lease)
+    assert owner.leases.list() == [*held, own]

@@ -21,12 +21,12 @@ def test_others_wait_for_what_is_written_together_and_then_see_all_of_it(tmp_pat
     seen: list[Reply | None] = []
     with closing(store):
         with store.together():
-            store.add_key(KEY)
-            other = threading.Thread(target=lambda: seen.append(store.reply("k1", "first")))
+            store.keys.add(KEY)
+            other = threading.Thread(target=lambda: seen.append(store.replies.find("k1", "first")))
             other.start()
             other.join(0.05)
             assert seen == []
-            store.remember_reply(REPLY)
+            store.replies.save(REPLY)
         other.join()
         assert seen == [REPLY]
 
@@ -37,7 +37,7 @@ def test_only_what_undid_something_counts_as_a_rollback() -> None:
         raise KeyError
     assert store.rollbacks == 0
     with suppress(KeyError), store.together():
-        store.add_key(KEY)
+        store.keys.add(KEY)
         raise KeyError
     assert store.rollbacks == 1
     store.close()
@@ -47,7 +47,7 @@ def test_a_purge_leaves_nothing_of_an_answer_in_the_file(tmp_path: Path) -> None
     path = tmp_path / "memories.db"
     with closing(SqliteStore(path)) as store:
         store.add([Entry(Memory(id="m1", content="tea", namespace="acme", created_at=NOW), {})])
-        store.remember_reply(replace(REPLY, body=b"a telling body"))
+        store.replies.save(replace(REPLY, body=b"a telling body"))
         store.purge("acme", ["m1"])
     assert b"a telling body" not in path.read_bytes()
 
@@ -56,7 +56,7 @@ def test_together_inside_together_is_one() -> None:
     with closing(SqliteStore(":memory:")) as store:
         with suppress(KeyError), store.together():
             with store.together():
-                store.add_key(KEY)
-            store.remember_reply(REPLY)
+                store.keys.add(KEY)
+            store.replies.save(REPLY)
             raise KeyError
-        assert (store.keys(), store.reply("k1", "first")) == ([], None)
+        assert (store.keys.list(), store.replies.find("k1", "first")) == ([], None)

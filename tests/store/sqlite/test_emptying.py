@@ -56,10 +56,10 @@ def test_a_name_that_is_a_number_is_not_the_number_of_another_namespace() -> Non
     with closing(SqliteStore(":memory:")) as store:
         for path in (HERE, THERE, "1", "2"):
             store.add([entry("a", "tea", namespace=path)])
-        store.remember_reply(Reply("somebody", "asked", "2", b"", 200, b"tea", NOW))
+        store.replies.save(Reply("somebody", "asked", "2", b"", 200, b"tea", NOW))
         store.purge_namespace("1")
         assert store.namespaces() == {HERE: 1, THERE: 1, "2": 1}
         store.purge_namespace(THERE)
         assert store.namespaces() == {HERE: 1, "2": 1}
-        assert store.reply("somebody", "asked") is not None
+        assert store.replies.find("somebody", "asked") is not None
         assert store.check(lambda memory: {"content": words(memory.content)}) == []

@@ -29,7 +29,7 @@ def empty(connection: Server, path: str) -> int:
     for table in OWNED:
         connection.execute(f"DELETE FROM {table} WHERE namespace = %s", (found.number,))
     for table in ("replies", "leases"):
-        connection.execute(f"DELETE FROM {table} WHERE about = %s", (path,))
+        connection.execute(f"DELETE FROM {table} WHERE namespace = %s", (path,))
     connection.execute("DELETE FROM namespaces WHERE number = %s", (found.number,))
     connection.execute(
         "INSERT INTO purges (change, number) VALUES (nextval('change_numbers'), %s)", (found.number,)

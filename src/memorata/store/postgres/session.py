@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from psycopg.abc import Buffer
 from psycopg.adapt import Dumper
 from psycopg.rows import TupleRow
 
-from memorata.store.database import Rows, Statement
+from memorata.store.database import Rows, Session, Statement
 from memorata.store.limits import SLOTS
 from memorata.store.postgres import texts
 
@@ -31,6 +32,7 @@ class PostgresDialect:
     """How PostgreSQL writes what differs: keys begin with the namespace, numbers are slots."""
 
     name: Final = "postgresql"
+    skip_locked: Final = " FOR UPDATE SKIP LOCKED"
 
     def number(self, namespace: int, slot: int) -> int:
         """Return the number of a memory's row: its slot."""
@@ -43,6 +45,32 @@ class PostgresDialect:
     def array(self, values: Sequence[Any]) -> list[Any]:
         """Return many values as one."""
         return list(values)
+
+    def lock(self, session: Session, first: str, second: str) -> None:
+        """Make other writers that ask for the same two words wait until this transaction ends."""
+        session.execute(
+            "SELECT pg_advisory_xact_lock(hashtext(?), hashtext(?)) "
+            "WHERE NOT current_setting('transaction_read_only')::boolean",
+            (first, second),
+        )
+
+    def clock(self, session: Session, now: datetime) -> int:
+        """Return the server's time in microseconds."""
+        (time,) = session.execute(
+            "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+        ).fetchone()
+        return int(time)
+
+    def tenant(self, session: Session) -> str:
+        """Return the user whom row-level security holds back; empty for the owner of the tables."""
+        (user,) = session.execute(
+            "SELECT CASE WHEN row_security_active('namespaces') THEN session_user ELSE '' END"
+        ).fetchone()
+        return str(user)
+
+    def checked_name(self, argument: str, name: str) -> str:
+        """Return a name by which rows are found; raise if it is too long for an index."""
+        return texts.checked_name(argument, name)
 
 
 DIALECT: Final = PostgresDialect()

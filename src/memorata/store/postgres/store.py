@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from memorata.model.errors import InvalidArgument, MemoryNotFound, NotSupportedHere
 from memorata.model.memory import Memory
+from memorata.store import database as ports
+from memorata.store.access import KeyStore, ReplyStore, erase_replies
 from memorata.store.filters import Filter
+from memorata.store.leases import LeaseStore
 from memorata.store.limits import EMBEDDERS, checked_limit
 from memorata.store.port import Entry, Floats, Hidden, Terms
 from memorata.store.postgres import (
@@ -29,14 +32,14 @@ from memorata.store.postgres import (
     statistics,
     writing,
 )
-from memorata.store.postgres.access import AccessStore, erase_replies
+from memorata.store.postgres.access import AccessStore
 from memorata.store.postgres.address import parsed
+from memorata.store.postgres.bridge import Bridge, BridgeSession
 from memorata.store.postgres.connection import Server
 from memorata.store.postgres.contradictions import ContradictionStore
 from memorata.store.postgres.database import Database
 from memorata.store.postgres.embedding import EmbeddingStore
 from memorata.store.postgres.learning import LearningStore
-from memorata.store.postgres.leases import LeaseStore
 from memorata.store.postgres.listing import ListingStore
 from memorata.store.postgres.naming import NamingStore
 from memorata.store.postgres.repeats import RepeatStore, link_repeats
@@ -53,7 +56,6 @@ class PostgresStore(
     EmbeddingStore,
     RepeatStore,
     ContradictionStore,
-    LeaseStore,
     ReplicaStore,
 ):
     """A :class:`~memorata.store.port.Store` on a server; any number of processes may open it.
@@ -112,6 +114,8 @@ class PostgresStore(
             patience=patience,
             statement_seconds=statement_seconds,
         )
+        bridge = cast(ports.Database, Bridge(self._database))
+        self.keys, self.replies, self.leases = KeyStore(bridge), ReplyStore(bridge), LeaseStore(bridge)
         self.path = self._database.name
         self._durable = durable
         self._embedder: tuple[int, int] | None = None
@@ -338,4 +342,4 @@ class PostgresStore(
             lessons.forget_users(connection, whose.number, names)
             # Of those who wait to log a question, nobody is to bring a name back.
             entities.log(connection, whose, "purge", naming=False)
-        erase_replies(connection, namespace)
+        erase_replies(BridgeSession(connection), namespace)

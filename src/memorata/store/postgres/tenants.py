@@ -50,9 +50,7 @@ def admit(url: str, role: str, namespace: str) -> None:
                         )
                     )
                 connection.execute(
-                    sql.SQL("GRANT USAGE, SELECT ON SEQUENCE change_numbers, lease_numbers TO {}").format(
-                        user
-                    )
+                    sql.SQL("GRANT USAGE, SELECT ON SEQUENCE change_numbers TO {}").format(user)
                 )
                 schema = connection.execute("SELECT current_schema()").fetchone()
                 assert schema is not None  # the tables are in one

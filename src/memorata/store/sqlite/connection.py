@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from datetime import datetime
 from functools import lru_cache, partial
 from json import JSONDecodeError
 from pathlib import Path
@@ -21,6 +22,7 @@ from memorata.model.errors import (
     StoreUnavailable,
 )
 from memorata.store.database import Session, Statement
+from memorata.store.instants import microseconds
 from memorata.store.limits import NAMESPACES, SLOTS
 from memorata.store.sqlite import addresses
 from memorata.store.sqlite.migrating import Migration, migrate
@@ -194,6 +196,7 @@ class SqliteDialect:
     """
 
     name: Final = "sqlite"
+    skip_locked: Final = ""
 
     def number(self, namespace: int, slot: int) -> int:
         """Return the number of a memory's row.
@@ -219,6 +222,21 @@ class SqliteDialect:
     def array(self, values: Sequence[Any]) -> str:
         """Return many values as one, in JSON."""
         return json.dumps(list(values), ensure_ascii=False)
+
+    def lock(self, session: Session, first: str, second: str) -> None:
+        """Do nothing: a file has one writer at a time."""
+
+    def clock(self, session: Session, now: datetime) -> int:
+        """Return `now` in microseconds."""
+        return microseconds(now)
+
+    def tenant(self, session: Session) -> str:
+        """Return nothing: a file has no tenants."""
+        return ""
+
+    def checked_name(self, argument: str, name: str) -> str:
+        """Return the name: an index of SQLite takes all of it."""
+        return name
 
 
 class SqliteSession(sqlite3.Connection):

@@ -14,6 +14,8 @@ from memorata.index.partition import Partition
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument, MemorataError
 from memorata.model.memory import Memory
+from memorata.store.access import KeyStore, ReplyStore, erase_replies
+from memorata.store.leases import LeaseStore
 from memorata.store.limits import EMBEDDERS, checked_limit
 from memorata.store.port import Entry, Hidden, Terms
 from memorata.store.sqlite import (
@@ -31,7 +33,7 @@ from memorata.store.sqlite import (
     recall_log,
     writing,
 )
-from memorata.store.sqlite.access import AccessStore, erase_replies
+from memorata.store.sqlite.access import AccessStore
 from memorata.store.sqlite.connection import expect, reading, translated
 from memorata.store.sqlite.connection import writing as transaction
 from memorata.store.sqlite.database import SqliteDatabase
@@ -39,7 +41,6 @@ from memorata.store.sqlite.embedding import EmbeddingStore
 from memorata.store.sqlite.erasing import erase, owe
 from memorata.store.sqlite.keeping_up import Added, keep_up
 from memorata.store.sqlite.learning import LearningStore
-from memorata.store.sqlite.leases import LeaseStore
 from memorata.store.sqlite.listing import ListingStore
 from memorata.store.sqlite.loading import caught_up
 from memorata.store.sqlite.looking_up import AddressStore
@@ -65,7 +66,6 @@ class SqliteStore(
     AddressStore,
     RepeatStore,
     OpeningStore,
-    LeaseStore,
     ListingStore,
 ):
     """A :class:`~memorata.store.port.Store` on one file; any number of processes may open it.
@@ -117,6 +117,8 @@ class SqliteStore(
         )
         self.migration = self._database.migration
         self._connection, self._lock = self._database.session, self._database.lock
+        self.keys, self.replies = KeyStore(self._database), ReplyStore(self._database)
+        self.leases = LeaseStore(self._database)
         self.read_only_because = self._database.read_only_because
         self.read_only = self._database.read_only
         condition_functions.register(self._connection)
@@ -239,7 +241,7 @@ class SqliteStore(
                     lessons.forget_users(self._connection, whose, names)
                     # Of those who wait to log a question, nobody is to bring a name back.
                     entities.log(self._connection, whose, "purge", naming=False)
-                erase_replies(self._connection, namespace)
+                erase_replies(self._database.session, namespace)
                 owe(self._connection)
             erase(self._connection, self.path)
 
