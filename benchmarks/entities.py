@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memorata.model.entity import Entity
-from memorata.text import KnownNames, RuleExtractor
+from memorata.text import Gazetteer, RuleExtractor
 
 TURNS = Path(__file__).parents[1] / "../shared/data/locomo_dev.json.gz"
 _ROUNDS = 3
@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"{len(texts):,} turns of {length:.0f} characters on average")
     reader = RuleExtractor()
     found = {mention.text for text in texts for mention in reader.mentions(text)}
-    known = KnownNames([Entity(name) for name in sorted(found)[:_KNOWN]])
+    known = Gazetteer([Entity(name) for name in sorted(found)[:_KNOWN]])
     for what, names in (("nobody", None), (f"{len(known):,} names", known)):
         seconds = min(_timed(reader, texts, names) for _ in range(_ROUNDS))
         print(f"knowing {what}: {len(texts) / seconds * 60:,.0f} texts a minute ({seconds:.2f} s for all)")
@@ -53,7 +53,7 @@ def turns(value: object) -> Iterator[str]:
             yield from turns(item)
 
 
-def _timed(reader: RuleExtractor, texts: list[str], known: KnownNames | None) -> float:
+def _timed(reader: RuleExtractor, texts: list[str], known: Gazetteer | None) -> float:
     start = time.process_time()
     reader.extract(texts, known)
     return time.process_time() - start

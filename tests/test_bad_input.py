@@ -95,7 +95,7 @@ CLAIM = ("tea", None, claim(confidence=1.5), claim(created_at=NAIVE), claim(ment
 CLAIMS: tuple[Any, ...] = ([claim()], [], "tea", None, [claim(), "tea"], [claim(), claim(confidence=NAN)])
 BANDING = dedupe.Banding(2, 4)
 TEAS = SimpleNamespace(document_count=2, average_length=2.0, document_frequency=lambda term: 1)
-KNOWN, MERGED = text.KnownNames([Entity("Anna")]), text.Redirects({"Bob": "Robert"})
+KNOWN, MERGED = text.Gazetteer([Entity("Anna")]), text.Redirects({"Bob": "Robert"})
 TOWNS = geo.Places([52.5, 48.9], [13.4, 2.4])
 PERIOD = Period.around(DAY, timedelta(days=2))
 SUM = Combination.of("sum", ["a", "b"], np.array([[0.5, 0.1], [0.2, 0.3]]))
@@ -270,14 +270,12 @@ TABLE = [
     row("text.folded", {"name": "Zoë"}, name=TEXT),
     row("text.Mention", {"text": "Anna", "kind": "name", "start": 0, "end": 4},
         text=(*TEXT, " "), kind=("lady", None), start=WHOLE, end=(*WHOLE, 5)),
-    row("text.KnownNames", {"entities": [Entity("Anna")]}, entities=("Anna", None, 5, ["Anna"])),
+    row("text.Gazetteer", {"entities": [Entity("Anna")]}, entities=("Anna", None, 5, ["Anna"])),
     row("text.RuleExtractor", {"default": "german"}, default=LANGUAGE),
-    row("text.RuleExtractor.mentions", {"text": "Anna", "known": KNOWN}, on=text.RuleExtractor(),
-        text=TEXT, known=("Anna", ["Anna"])),
-    row("text.RuleExtractor.extract", {"texts": ["Anna"], "known": KNOWN}, on=text.RuleExtractor(),
-        texts=TEXTS, known=("Anna", ["Anna"])),
-    row("text.resolve", {"mention": "anna", "known": KNOWN}, mention=TEXT, known=(None, ["Anna"])),
-    row("text.united", {"entities": [Entity("Anna"), Entity("ANNA")]}, entities=("Anna", None, 5, ["Anna"])),
+    row("text.RuleExtractor.mentions", {"text": "Anna", "gazetteer": KNOWN}, on=text.RuleExtractor(),
+        text=TEXT, gazetteer=("Anna", ["Anna"])),
+    row("text.RuleExtractor.extract", {"texts": ["Anna"], "gazetteer": KNOWN}, on=text.RuleExtractor(),
+        texts=TEXTS, gazetteer=("Anna", ["Anna"])),
     row("text.Redirects", {"entries": {"Bob": "Robert"}},
         entries=(["Bob"], None, {"Bob": 5}, {"Bob": " "}, {"a": "b", "b": "a"})),
     row("text.Redirects.merge", {"name": "Ann", "into": "Anna"}, on=MERGED,

@@ -29,7 +29,7 @@ OF_OTHER_VERBS = {
     "memorata.store.filters": "asking with a filter",
     "memorata.store.postgres.store": "opening a server",
     "memorata.store.repeats": "finding duplicates",
-    "memorata.text.names": "remembering",
+    "memorata.text.capitalised_names": "remembering",
     "memorata.text.secrets": "redacting",
 }
 ELSEWHERE = {

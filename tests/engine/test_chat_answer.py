@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from memorata.engine.chat_answer import Reading, readings
 from memorata.model.entity import Entity, Relation
 from memorata.model.errors import ServiceAnswerInvalid
-from memorata.text import KnownNames
+from memorata.text import Gazetteer
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats() | st.text(max_size=5),
@@ -87,7 +87,7 @@ def test_only_what_stands_in_the_text_is_believed() -> None:
             Relation("ada", "likes", "tea house"),
         ),
     )
-    spans, relations = reading.grounded("Ada and ADA at the Tea House", KnownNames([Entity("tea house")]))
+    spans, relations = reading.grounded("Ada and ADA at the Tea House", Gazetteer([Entity("tea house")]))
     assert spans == [(0, 3, "person"), (8, 11, "person")]
     assert relations == (Relation("ada", "likes", "tea house"),)
 

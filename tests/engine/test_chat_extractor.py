@@ -15,7 +15,7 @@ from memorata.embed.exchange import Patience
 from memorata.engine.chat_extractor import ChatExtractor
 from memorata.model import InvalidArgument
 from memorata.model.entity import Entity, Relation
-from memorata.text import EntityExtractor, Extraction, KnownNames
+from memorata.text import EntityExtractor, Extraction, Gazetteer
 
 HASTY = Patience(timeout=5.0, attempts=3, sleep=lambda seconds: None)
 Turn = tuple[int, object]
@@ -153,7 +153,7 @@ def test_a_name_that_is_not_in_the_text_is_not_believed(model: Model) -> None:
 
 def test_known_and_machine_names_are_read_too(model: Model) -> None:
     (extraction,) = reader(model).extract(
-        ["so Ada met tea house at 10.0.0.7"], KnownNames([Entity("Tea House")])
+        ["so Ada met tea house at 10.0.0.7"], Gazetteer([Entity("Tea House")])
     )
     assert read(extraction) == [("Ada", "person"), ("tea house", "known"), ("10.0.0.7", "ip")]
 

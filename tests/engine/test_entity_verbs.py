@@ -12,9 +12,8 @@ from memorata import Engine
 from memorata.engine.graph_answers import KnownEntity
 from memorata.model import Entity, InvalidArgument, Relation
 from memorata.model.errors import EntityNotFound, StoreUnavailable
-from memorata.text.known_names import KnownNames
-from memorata.text.mentions import Extraction, Mention
-from memorata.text.resolution import Redirects
+from memorata.text.entities import Extraction, Mention
+from memorata.text.gazetteer import Gazetteer, Redirects
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -67,7 +66,7 @@ class Model:
 
     name = "three words"
 
-    def extract(self, texts: Sequence[str], known: KnownNames | None = None) -> list[Extraction]:
+    def extract(self, texts: Sequence[str], gazetteer: Gazetteer | None = None) -> list[Extraction]:
         return [self._read(text) for text in texts]
 
     def _read(self, text: str) -> Extraction:
@@ -102,9 +101,9 @@ def test_many_texts_are_read_at_once_and_their_relations_written_with_them(
     asked: list[int] = []
 
     class Batched(Model):
-        def extract(self, texts: Sequence[str], known: KnownNames | None = None) -> list[Extraction]:
+        def extract(self, texts: Sequence[str], gazetteer: Gazetteer | None = None) -> list[Extraction]:
             asked.append(len(texts))
-            return super().extract(texts, known)
+            return super().extract(texts, gazetteer)
 
     with memorata.open(":memory:", embedder=None, extract_entities=Batched(), clock=lambda: NOW) as memory:
         memory.remember_many([f"Anna{n} knows Ben" for n in range(2_500)])

@@ -12,9 +12,8 @@ from memorata.engine.naming import NameBook, Names
 from memorata.model import Entity, InvalidArgument, Relation
 from memorata.store.naming import EntityRecord
 from memorata.store.sqlite.store import SqliteStore
-from memorata.text.entities import RuleExtractor
-from memorata.text.known_names import KnownNames
-from memorata.text.mentions import Extraction, Mention
+from memorata.text.entities import Extraction, Mention, RuleExtractor
+from memorata.text.gazetteer import Gazetteer
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 NAMES = Names(
@@ -125,7 +124,7 @@ class Counting:
     def __init__(self) -> None:
         self.asked: list[list[str]] = []
 
-    def extract(self, texts: Sequence[str], known: KnownNames | None = None) -> list[Extraction]:
+    def extract(self, texts: Sequence[str], gazetteer: Gazetteer | None = None) -> list[Extraction]:
         self.asked.append(list(texts))
         return [Extraction((Mention(text.split()[0], "person", 0, len(text.split()[0])),)) for text in texts]
 

@@ -9,7 +9,7 @@ from memorata.engine.spacy_extractor import SpacyExtractor
 from memorata.model import InvalidArgument
 from memorata.model.entity import Entity
 from memorata.model.errors import MissingExtra
-from memorata.text import EntityExtractor, KnownNames
+from memorata.text import EntityExtractor, Gazetteer
 
 
 class Pipeline:
@@ -57,7 +57,7 @@ def test_tags_become_kinds_and_dates_are_left_out() -> None:
 
 @pytest.mark.usefixtures("spacy")
 def test_what_taggers_do_not_know_is_read_too() -> None:
-    known = KnownNames([Entity("tea house")])
+    known = Gazetteer([Entity("tea house")])
     (read,) = SpacyExtractor(batch=2).extract(["Acme met @ben at the Tea House"], known)
     kinds = [(mention.text, mention.kind) for mention in read.mentions]
     assert kinds == [("Acme", "organisation"), ("@ben", "handle"), ("Tea House", "known")]

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from memorata.model import InvalidArgument
 from memorata.model.entity import Entity
-from memorata.text.entities import RuleExtractor
-from memorata.text.known_names import KnownNames
+from memorata.text.entities import EntityExtractor, Extraction, Mention, RuleExtractor, non_overlapping
+from memorata.text.gazetteer import Gazetteer
 
 READER = RuleExtractor()
 
@@ -60,7 +60,7 @@ def test_german_does_not_flood() -> None:
 
 
 def test_readers_are_put_together_and_the_longest_wins() -> None:
-    known = KnownNames([Entity("Anna"), Entity("tea house")])
+    known = Gazetteer([Entity("Anna"), Entity("tea house")])
     found = READER.mentions("Anna Keller and anna met at the tea house, see t_house.md", known)
     assert [(mention.text, mention.kind) for mention in found] == [
         ("Anna Keller", "name"),
@@ -72,7 +72,7 @@ def test_readers_are_put_together_and_the_longest_wins() -> None:
 
 def test_a_known_name_is_known_at_the_start_of_a_sentence() -> None:
     assert READER.mentions("Toby ate the shoe") == ()
-    (toby,) = READER.mentions("Toby ate the shoe", KnownNames([Entity("Toby")]))
+    (toby,) = READER.mentions("Toby ate the shoe", Gazetteer([Entity("Toby")]))
     assert (toby.kind, toby.start, toby.end) == ("known", 0, 4)
 
 
@@ -84,7 +84,7 @@ def test_a_file_inside_the_text_is_nobody() -> None:
 @given(st.text(max_size=80), st.lists(st.text(min_size=1, max_size=6).filter(str.strip), max_size=3))
 def test_any_text_can_be_read(text: str, names: list[str]) -> None:
     end = 0
-    for mention in READER.mentions(text, KnownNames(map(Entity, names))):
+    for mention in READER.mentions(text, Gazetteer(map(Entity, names))):
         assert text[mention.start : mention.end] == mention.text
         assert end <= mention.start
         end = mention.end
@@ -102,7 +102,7 @@ def test_texts_come_back_in_order() -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(InvalidArgument, match="known must be KnownNames, got"):
+    with pytest.raises(InvalidArgument, match="known must be Gazetteer, got"):
         READER.mentions("tea", ["Anna"])  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="default must be one of"):
         RuleExtractor("klingon")
@@ -116,4 +116,30 @@ def test_bad_input() -> None:
 )
 def test_a_glance_at_a_text_without_signs_of_names_misses_none(text: str) -> None:
     # With a name to look for, every text is read in full.
-    assert READER.mentions(text) == READER.mentions(text, KnownNames([Entity("qqqqqq")]))
+    assert READER.mentions(text) == READER.mentions(text, Gazetteer([Entity("qqqqqq")]))
+
+
+def test_a_mention_is_as_long_as_its_span() -> None:
+    assert Mention("Anna", "name", 3, 7).end == 7
+    with pytest.raises(InvalidArgument, match=r"end must be start \+ the length of the text \(4\), got 8"):
+        Mention("Anna", "name", 3, 8)
+
+
+def test_a_kind_is_one_of_the_list() -> None:
+    with pytest.raises(InvalidArgument, match="kind must be one of"):
+        Mention("Anna", "lady", 0, 4)
+
+
+def test_nothing_read_is_nothing_and_no_failure() -> None:
+    assert Extraction() == Extraction((), (), "")
+
+
+def test_the_longest_find_stays_and_of_equals_the_first() -> None:
+    found = non_overlapping(
+        "Anna Keller ran", [(5, 11, "name"), (12, 15, "known"), (12, 15, "name"), (0, 11, "name")]
+    )
+    assert [(mention.text, mention.kind) for mention in found] == [("Anna Keller", "name"), ("ran", "known")]
+
+
+def test_the_rules_are_an_extractor() -> None:
+    assert isinstance(RuleExtractor(), EntityExtractor)

@@ -25,7 +25,7 @@ from memorata.index.record import FIELDS
 from memorata.model.checks import FloatArray, IntArray
 from memorata.rank.bm25 import BM25, inverse_document_frequency
 from memorata.store.port import NOTHING, Found
-from memorata.text.folding import folded, stands_in
+from memorata.text.folding import contains_any, folded
 
 NAMES: Final = "names"
 _POOL: Final = 30
@@ -71,7 +71,7 @@ def bridge(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
         for name in memory.entities:
             key = folded(name)
             # Most names are no part of the question at all; "Art" is one of "party", and not named there.
-            if key and not (key in asked and stands_in(question, (key,))):
+            if key and not (key in asked and contains_any(question, (key,))):
                 weights[key] = max(weights.get(key, 0.0), worth)
     if not weights:
         return NOTHING

@@ -12,7 +12,7 @@ from memorata.engine.chat_service import said_json
 from memorata.model.entity import Entity, Relation
 from memorata.model.errors import ServiceAnswerInvalid, shown
 from memorata.text.folding import folded
-from memorata.text.known_names import KnownNames
+from memorata.text.gazetteer import Gazetteer
 
 CHAT_TYPES: Final = ("person", "organisation", "location", "event", "work", "product", "other")
 """The types a model chooses from; any other word of its own counts as ``other``."""
@@ -81,10 +81,10 @@ class Reading:
         return json.dumps({"entities": entities, "relations": relations}, ensure_ascii=False)
 
     def grounded(
-        self, text: str, known: KnownNames
+        self, text: str, known: Gazetteer
     ) -> tuple[list[tuple[int, int, str]], tuple[Relation, ...]]:
         """Return where the names stand in `text`, and the relations between names that stand there."""
-        names = KnownNames(self.entities)
+        names = Gazetteer(self.entities)
         spans = [(start, end, names.owner(text[start:end])) for start, end in names.spans(text)]
         present = {folded(text[start:end]) for start, end, _ in spans}
         present |= {folded(text[start:end]) for start, end in known.spans(text)}

@@ -24,9 +24,9 @@ from memorata.model.errors import (
     ServiceAnswerInvalid,
     ServiceRefused,
 )
-from memorata.text.entity_patterns import machine_names
-from memorata.text.known_names import KnownNames
-from memorata.text.mentions import Extraction, apart
+from memorata.text.entities import Extraction, non_overlapping
+from memorata.text.gazetteer import Gazetteer
+from memorata.text.machine_names import machine_names
 
 _TOO_MUCH = frozenset({400, 413, 422})
 """Refusals that may be about one text of a batch, or its size; the others are about all of them."""
@@ -80,16 +80,16 @@ class ChatExtractor:
         """Identity of the reader: the model, and the question it is asked."""
         return self._service.name(PROMPT)
 
-    def extract(self, texts: Sequence[str], known: KnownNames | None = None) -> list[Extraction]:
+    def extract(self, texts: Sequence[str], gazetteer: Gazetteer | None = None) -> list[Extraction]:
         """Return the mentions and relations of each text, or nothing and why."""
         checked = checks.texts("texts", texts)
-        known = known or KnownNames()
+        gazetteer = gazetteer or Gazetteer()
         pieces = [character_passages(text, self._longest, self._longest // _OVERLAP) for text in checked]
         wanted = dict.fromkeys(piece for parts in pieces for piece in parts if piece.strip())
         read = {piece: kept for piece in wanted if (kept := self._kept(piece)) is not None}
         failures = self._ask([piece for piece in wanted if piece not in read], read)
         return [
-            self._extraction(text, parts, read, failures, known)
+            self._extraction(text, parts, read, failures, gazetteer)
             for text, parts in zip(checked, pieces, strict=True)
         ]
 
@@ -99,15 +99,15 @@ class ChatExtractor:
         parts: Sequence[str],
         read: Mapping[str, Reading],
         failures: Mapping[str, str],
-        known: KnownNames,
+        gazetteer: Gazetteer,
     ) -> Extraction:
         failure = next((failures[part] for part in parts if part in failures), "")
         reading = Reading.joined([read[part] for part in parts if part in read])
         if failure:
             return Extraction(failure=failure)
-        named, relations = reading.grounded(text, known)
-        found = [(start, end, "known") for start, end in known.spans(text)]
-        return Extraction(apart(text, [*found, *named, *machine_names(text)]), relations)
+        named, relations = reading.grounded(text, gazetteer)
+        found = [(start, end, "known") for start, end in gazetteer.spans(text)]
+        return Extraction(non_overlapping(text, [*found, *named, *machine_names(text)]), relations)
 
     def _ask(self, pieces: list[str], read: dict[str, Reading]) -> dict[str, str]:
         """Ask about the pieces, put what is read into `read`, and return why the others are not there."""

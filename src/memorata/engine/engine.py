@@ -47,8 +47,8 @@ from memorata.model.namespace import namespace as checked_namespace
 from memorata.store.port import Entry, Store
 from memorata.text.analysers import Analyser
 from memorata.text.dates import AnchorExtractor, RuleAnchors
-from memorata.text.folding import folded, stands_in
-from memorata.text.mentions import EntityExtractor
+from memorata.text.entities import EntityExtractor
+from memorata.text.folding import contains_any, folded
 from memorata.text.queries import QueryClassifier, RuleClassifier
 
 BATCH: Final = 1_000
@@ -280,7 +280,7 @@ class Engine(
         kept["entities"] = tuple(name for name in old.entities if folded(name) not in read)
         if old.place is not None:
             parts = {folded(part) for part in old.place.name.split(",") if part.strip()}
-            if stands_in(old.content, parts) and not stands_in(checks.text("content", content), parts):
+            if contains_any(old.content, parts) and not contains_any(checks.text("content", content), parts):
                 kept["place"] = None
         if old.expires_at is not None and old.expires_at > self._clock() and not details.get("pinned"):
             kept["expires_at"] = old.expires_at

@@ -3,7 +3,7 @@
 A word that must not occur is looked up by its term before anything is selected, and costs nothing. Whether
 words stand together is in no list, and how each of them was read depends on the language of its text; so
 what a leg has found is read, what holds the phrase goes, and more is asked for as long as it took the places
-of others. Phrases are compared as quoted ones are (:func:`memorata.text.folding.stands_in`).
+of others. Phrases are compared as quoted ones are (:func:`memorata.text.folding.contains_any`).
 
 One word with a minus before it in a text is an option of a command, and no word that must not occur: whoever
 asks for "cmake -DCMAKE_BUILD_TYPE=Release" wants the memory that says so.
@@ -21,7 +21,7 @@ import numpy as np
 from memorata.engine.situation import Situation
 from memorata.model.checks import BoolArray, IntArray
 from memorata.store.port import Found
-from memorata.text.folding import folded, stands_in
+from memorata.text.folding import contains_any, folded
 
 _OPTION: Final = re.compile(r"(?<!\S)-+\w\S*")
 _MORE: Final = 4
@@ -78,7 +78,8 @@ def _unsaid(situation: Situation, slots: IntArray) -> BoolArray:
     for start in range(0, slots.size if phrases else 0, _AT_ONCE):
         some = slots[start : start + _AT_ONCE]
         kept[start : start + some.size] = [
-            not stands_in(memory.content, together) and not stands_in(_OPTION.sub(" ", memory.content), words)
+            not contains_any(memory.content, together)
+            and not contains_any(_OPTION.sub(" ", memory.content), words)
             for memory in situation.view.memories(some)
         ]
     return kept

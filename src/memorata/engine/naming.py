@@ -17,10 +17,9 @@ from memorata.model.entity import Entity, Relation
 from memorata.model.memory import Memory
 from memorata.store.naming import EntityRecord
 from memorata.store.port import Store
+from memorata.text.entities import EntityExtractor, Extraction
 from memorata.text.folding import folded
-from memorata.text.known_names import KnownNames
-from memorata.text.mentions import EntityExtractor, Extraction
-from memorata.text.resolution import Redirects
+from memorata.text.gazetteer import Gazetteer, Redirects
 
 _CHANGES: Final = frozenset({"describe", "rename", "merge", "unmerge"})
 """What can happen to names beside that there are more of them."""
@@ -57,7 +56,7 @@ class Names:
         self._keys: dict[str, str] = {}
         self._entities = {folded(record.entity.name): record.entity for record in records}
         self._spellings: dict[str, list[str]] = {}
-        self._known: KnownNames | None = None
+        self._gazetteer: Gazetteer | None = None
         merged = {r.entity.name: r.merged_into for r in records if r.merged_into is not None}
         self._redirects = Redirects(merged)
         for record in records:
@@ -70,11 +69,11 @@ class Names:
                 own.append(spelling)
 
     @property
-    def known(self) -> KnownNames:
+    def known(self) -> Gazetteer:
         """What a text is searched for."""
-        if self._known is None:
-            self._known = KnownNames([record.entity for record in self._records])
-        return self._known
+        if self._gazetteer is None:
+            self._gazetteer = Gazetteer([record.entity for record in self._records])
+        return self._gazetteer
 
     def __len__(self) -> int:
         return len(self._records)
@@ -88,8 +87,8 @@ class Names:
         for record in records:
             key = folded(record.entity.name)
             more._keys[key], more._entities[key], more._spellings[key] = key, record.entity, [key]
-        if self._known is not None:
-            more._known = self._known.added([record.entity for record in records])
+        if self._gazetteer is not None:
+            more._gazetteer = self._gazetteer.added([record.entity for record in records])
         return more
 
     def key(self, name: str) -> str:
@@ -210,7 +209,7 @@ class NameBook:
         ]
 
     def _named(
-        self, read: Extraction, text: str, namespace: str, known: KnownNames, given: tuple[str, ...]
+        self, read: Extraction, text: str, namespace: str, known: Gazetteer, given: tuple[str, ...]
     ) -> tuple[str, ...]:
         """Return the given names and those that were read; relations are kept until they can be written."""
         if read.failure:

@@ -36,7 +36,7 @@ from memorata.store.postgres.address import ServerAddress, address_of
 from memorata.store.sqlite.store import SqliteStore
 from memorata.text.analysers import ANALYSERS, Analyser, analyser
 from memorata.text.dates import AnchorExtractor
-from memorata.text.mentions import EntityExtractor
+from memorata.text.entities import EntityExtractor
 
 if TYPE_CHECKING:
     from memorata.embed.select import Choice, Resources

@@ -1,7 +1,7 @@
 """What stands in quotation marks in a question: a text in which it stands as it is counts for more.
 
 The bonus is in units of the largest idf of the corpus (OpenVault). Phrases are compared folded, as words of
-their own (:func:`memorata.text.folding.stands_in`).
+their own (:func:`memorata.text.folding.contains_any`).
 
 A phrase of words that are in no list ("Go", "The Who") is found by no word. So where words have spoken of all
 candidates, or of none, those that meaning found are read for it as well.
@@ -19,7 +19,7 @@ from memorata.engine.situation import Situation
 from memorata.model.checks import FloatArray, IntArray
 from memorata.rank import Combination, best_first, phrase_bonus
 from memorata.store.port import Found
-from memorata.text.folding import folded, stands_in
+from memorata.text.folding import contains_any, folded
 
 QUOTED: Final = "as it is quoted"
 """What an explanation calls the worth of a phrase that stands in a text."""
@@ -59,7 +59,7 @@ def _bonus(recipe: Recipe, situation: Situation, slots: IntArray) -> FloatArray:
     count, _ = situation.view.document_frequencies(())
     wanted = [folded(phrase) for phrase in situation.question.phrases]
     contents = [memory.content for memory in situation.view.memories(slots)]
-    hits = [sum(stands_in(content, (phrase,)) for phrase in wanted) for content in contents]
+    hits = [sum(contains_any(content, (phrase,)) for phrase in wanted) for content in contents]
     return np.array([phrase_bonus(times, count, strength=recipe.phrase_weight) for times in hits], np.float64)
 
 

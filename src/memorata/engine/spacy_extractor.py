@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from memorata.model import checks
 from memorata.model.errors import MissingExtra
-from memorata.text.entity_patterns import machine_names
-from memorata.text.known_names import KnownNames
-from memorata.text.mentions import Extraction, apart
+from memorata.text.entities import Extraction, non_overlapping
+from memorata.text.gazetteer import Gazetteer
+from memorata.text.machine_names import machine_names
 
 SPACY_KINDS: Final = {
     **dict.fromkeys(("PERSON", "PER"), "person"),
@@ -55,20 +55,20 @@ class SpacyExtractor:
         """Identity of the reader: the model and its version."""
         return f"spacy:{self._model}@{self._pipeline.meta.get('version', '?')}"
 
-    def extract(self, texts: Sequence[str], known: KnownNames | None = None) -> list[Extraction]:
+    def extract(self, texts: Sequence[str], gazetteer: Gazetteer | None = None) -> list[Extraction]:
         """Return the mentions of each text; a tagger reads no relations."""
         checked = checks.texts("texts", texts)
-        known = known or KnownNames()
+        gazetteer = gazetteer or Gazetteer()
         read = []
         for text, document in zip(checked, self._pipeline.pipe(checked, batch_size=self._batch), strict=True):
-            found = [(start, end, "known") for start, end in known.spans(text)]
+            found = [(start, end, "known") for start, end in gazetteer.spans(text)]
             found += machine_names(text)
             found += [
                 (entity.start_char, entity.end_char, SPACY_KINDS[entity.label_])
                 for entity in document.ents
                 if entity.label_ in SPACY_KINDS and entity.text.strip()
             ]
-            read.append(Extraction(apart(text, found)))
+            read.append(Extraction(non_overlapping(text, found)))
         return read
 
 

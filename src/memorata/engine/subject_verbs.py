@@ -17,7 +17,7 @@ from memorata.model.errors import EntityNotFound
 from memorata.model.memory import Memory
 from memorata.store.naming import EntityRecord
 from memorata.store.port import Hidden
-from memorata.text.folding import folded, stands_in
+from memorata.text.folding import contains_any, folded
 
 SUMMARY_OF: Final = "summary_of"
 """The key of the metadata in which a summary names the memories that it was made from."""
@@ -88,7 +88,7 @@ class SubjectVerbs(EntityVerbs):
 
         What repeats those goes with them, and so do summaries of them; see :meth:`Engine.purge`.
         Logged questions that name the subject, or have a word of its names that is no common one, lose their
-        text; see :mod:`memorata.text.name_words`. What users of such a name saw in experiments is removed.
+        text; see :mod:`memorata.text.gazetteer`. What users of such a name saw in experiments is removed.
         """
         path = self._namespace(namespace)
         found = self.about(subject, namespace=path)
@@ -186,4 +186,4 @@ def _superseders(replaced: Sequence[Memory]) -> list[str]:
 def _concerns(memory: Memory, spellings: set[str]) -> bool:
     if any(folded(name) in spellings for name in (memory.source.speaker, *memory.entities) if name):
         return True
-    return stands_in(memory.content, spellings)
+    return contains_any(memory.content, spellings)

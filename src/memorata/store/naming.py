@@ -1,7 +1,7 @@
 """What a store keeps beside memories: who is who, what relates to what, and what connects memories.
 
 An entity's names are compared folded (:mod:`memorata.text.folding`). What was merged keeps its own row and a
-redirect, as :class:`memorata.text.resolution.Redirects` describes; nothing that points to it is rewritten.
+redirect, as :class:`memorata.text.gazetteer.Redirects` describes; nothing that points to it is rewritten.
 """
 
 from __future__ import annotations

@@ -322,7 +322,7 @@ class Store(VectorStore, NamedStore, ServedStore, LearningStore, RepeatStore, Pr
 
         And the entities with any of `names`, what was merged into them, their relations, and the text of
         logged questions that have such a name or a word that tells of it
-        (:mod:`memorata.text.name_words`); and what somebody saw in experiments whose name has. The feed
+        (:mod:`memorata.text.gazetteer`); and what somebody saw in experiments whose name has. The feed
         tells of that purge, too, whether or not memories went. Where `terms_of` tells the words of a memory,
         those that stay give back what they took over from what goes because it repeats them.
         """

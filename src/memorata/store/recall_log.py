@@ -23,7 +23,7 @@ from memorata.model import checks
 from memorata.model.checks import IntArray
 from memorata.model.errors import InvalidArgument
 from memorata.model.feedback import Feedback
-from memorata.text.name_words import may_name
+from memorata.text.gazetteer import may_mention
 
 Singles = npt.NDArray[np.float32]
 LIMIT: Final = 100_000
@@ -191,4 +191,4 @@ def may_mean(user: str, names: Collection[str]) -> bool:
     >>> may_mean("user_4711", ["Anna Berg", "user_4711"])
     True
     """
-    return may_name(user.replace("_", " "), [name.replace("_", " ") for name in names])
+    return may_mention(user.replace("_", " "), [name.replace("_", " ") for name in names])

@@ -1,12 +1,12 @@
-"""How are words read? From a text to its terms, its language, and the kind of answer it asks for.
+"""How are words read? From a text to its terms, its language, its dates and names, and what it asks for.
 
-A text, whether a memory or a question, becomes terms here: cut into words (:mod:`~memorata.text.tokens`),
-its language recognised (:mod:`~memorata.text.language`), function words left out
-(:mod:`~memorata.text.stopwords`), endings removed, all put together by an
-analyser (:mod:`~memorata.text.analysers`). What kind of answer a question wants is read here too
-(:mod:`~memorata.text.queries`), and so are the times that a text names (:mod:`~memorata.text.dates`),
-the people and things it names (:mod:`~memorata.text.entities`), and whom those names mean
-(:mod:`~memorata.text.resolution`). Everything is pure: the same text gives the same answer, anywhere.
+A text, whether a memory or a query, becomes terms here: cut into words (:mod:`~memorata.text.tokens`), its
+language recognised (:mod:`~memorata.text.language`), stop words left out (:mod:`~memorata.text.stopwords`)
+and words stemmed, all put together by an analyser (:mod:`~memorata.text.analysers`). What kind of answer a
+query wants is read here too (:mod:`~memorata.text.queries`), and so are the times that a text names
+(:mod:`~memorata.text.dates`), the people and things it names (:mod:`~memorata.text.entities`), and whom those
+names mean (:mod:`~memorata.text.gazetteer`). Everything is pure: the same text gives the same result,
+anywhere.
 """
 
 from typing import TYPE_CHECKING
@@ -26,11 +26,10 @@ if TYPE_CHECKING:
         date_terms,
         time_expressions,
     )
-    from memorata.text.entities import RuleExtractor
+    from memorata.text.entities import MENTION_KINDS, EntityExtractor, Extraction, Mention, RuleExtractor
     from memorata.text.folding import folded
-    from memorata.text.known_names import KnownNames
+    from memorata.text.gazetteer import Gazetteer, Redirects
     from memorata.text.language import DETECTED_LANGUAGES, detect
-    from memorata.text.mentions import MENTION_KINDS, EntityExtractor, Extraction, Mention
     from memorata.text.queries import (
         QUERY_TYPES,
         Classification,
@@ -38,36 +37,24 @@ if TYPE_CHECKING:
         QueryType,
         RuleClassifier,
     )
-    from memorata.text.resolution import Redirects, resolve, united
     from memorata.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
     from memorata.text.tokens import words
 
-__getattr__, __dir__ = on_demand(
-    __name__,
-    {
-        ".analysers": ("ANALYSERS", "STEMMED_LANGUAGES", "Analyser", "analyser", "stem"),
-        ".dates": (
-            "DATE_LANGUAGES",
-            "AnchorExtractor",
-            "AnchorReading",
-            "FallibleAnchors",
-            "RuleAnchors",
-            "TimeExpression",
-            "anchor",
-            "date_terms",
-            "time_expressions",
-        ),
-        ".entities": ("RuleExtractor",),
-        ".folding": ("folded",),
-        ".known_names": ("KnownNames",),
-        ".language": ("DETECTED_LANGUAGES", "detect"),
-        ".mentions": ("MENTION_KINDS", "EntityExtractor", "Extraction", "Mention"),
-        ".queries": ("QUERY_TYPES", "Classification", "QueryClassifier", "QueryType", "RuleClassifier"),
-        ".resolution": ("Redirects", "resolve", "united"),
-        ".stopwords": ("STOP_WORD_LANGUAGES", "negations", "stop_words"),
-        ".tokens": ("words",),
-    },
-)
+_HOMES = {
+    ".analysers": ("ANALYSERS", "STEMMED_LANGUAGES", "Analyser", "analyser", "stem"),
+    ".dates": (
+        *("DATE_LANGUAGES", "AnchorExtractor", "AnchorReading", "FallibleAnchors", "RuleAnchors"),
+        *("TimeExpression", "anchor", "date_terms", "time_expressions"),
+    ),
+    ".entities": ("MENTION_KINDS", "EntityExtractor", "Extraction", "Mention", "RuleExtractor"),
+    ".folding": ("folded",),
+    ".gazetteer": ("Gazetteer", "Redirects"),
+    ".language": ("DETECTED_LANGUAGES", "detect"),
+    ".queries": ("QUERY_TYPES", "Classification", "QueryClassifier", "QueryType", "RuleClassifier"),
+    ".stopwords": ("STOP_WORD_LANGUAGES", "negations", "stop_words"),
+    ".tokens": ("words",),
+}
+__getattr__, __dir__ = on_demand(__name__, _HOMES)
 
 __all__ = [
     "ANALYSERS",
@@ -84,7 +71,7 @@ __all__ = [
     "EntityExtractor",
     "Extraction",
     "FallibleAnchors",
-    "KnownNames",
+    "Gazetteer",
     "Mention",
     "QueryClassifier",
     "QueryType",
@@ -99,10 +86,8 @@ __all__ = [
     "detect",
     "folded",
     "negations",
-    "resolve",
     "stem",
     "stop_words",
     "time_expressions",
-    "united",
     "words",
 ]

@@ -1,31 +1,106 @@
-"""The names in a text, by rules: offline, fast, in any script, with no vocabulary to speak of.
+"""Entity extraction: the names in a text, what finding them gives, and the port of those who find them.
 
-Three readers look at a text, and where they overlap the longest find wins: what the namespace knows
-(:mod:`memorata.text.known_names`), what machines name (:mod:`memorata.text.entity_patterns`), and what
-stands there with a capital (:mod:`memorata.text.names`). Dates are left to those who read time. The rules
-are measured on a labelled list in the tests; a tagger or a language model can take their place behind the
-same port (:class:`~memorata.text.mentions.EntityExtractor`).
+The rules work offline, fast and in any script. Three of them look at a text, and where they overlap the
+longest mention stays: names that the namespace knows (:mod:`memorata.text.gazetteer`), names that machines
+gave (:mod:`memorata.text.machine_names`), and capitalised names (:mod:`memorata.text.capitalised_names`).
+Dates are read elsewhere (:mod:`memorata.text.dates`). The rules are measured on a labelled list in the tests;
+a tagger or a language model can take their place behind the same port, :class:`EntityExtractor`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Final, NamedTuple, Protocol, runtime_checkable
 
+from memorata._frozen import frozen
 from memorata.model import checks
+from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument
-from memorata.text.known_names import KnownNames
+from memorata.text.gazetteer import Gazetteer
 from memorata.text.language import detect
-from memorata.text.mentions import Extraction, Mention, apart
+
+MENTION_KINDS: Final = (
+    *("known", "name", "handle", "tag", "email", "url", "host", "ip", "path", "code", "id"),
+    *("person", "organisation", "location", "event", "work", "product", "other"),
+)
+"""What a mention can be of: the first line by its form alone, the second where a model has said so."""
 
 _EMBEDDED = re.compile(r"(?:data:[\w/+.-]*;)?base64,[A-Za-z0-9+/=]+")
 """A file inside the text: nobody's name, and long."""
 _SIGNS_OF_NAMES = frozenset('@#_/\\`(.:"-ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789')
 _NO_SIGNS = bytes(code for code in range(256) if chr(code) not in _SIGNS_OF_NAMES)
 """What an ASCII text without a capital, a digit or one of a few marks consists of."""
-_NOTHING = Extraction()
+
+
+@frozen
+class Mention:
+    """A name in a text: ``source[start:end] == text``.
+
+    Parameters
+    ----------
+    text
+        The name as it stands there.
+    kind
+        One of :data:`MENTION_KINDS`.
+    start, end
+        Where it begins, and the first position after it.
+
+    Examples
+    --------
+    >>> Mention("Anna", "name", 6, 10).kind
+    'name'
+    """
+
+    text: str
+    kind: str
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if not checks.text("text", self.text).strip():
+            raise InvalidArgument("text", self.text, "a name that is not blank")
+        checks.one_of("kind", self.kind, MENTION_KINDS)
+        checks.whole("start", self.start)
+        if checks.whole("end", self.end) - self.start != len(self.text):
+            raise InvalidArgument("end", self.end, f"start + the length of the text ({len(self.text)})")
+
+
+@frozen
+class Extraction:
+    """What was read in one text.
+
+    Parameters
+    ----------
+    mentions
+        In the order of the text, never overlapping.
+    relations
+        Between names of the text; only a model reads these.
+    failure
+        Why nothing could be read, for a person; empty when all went well.
+    """
+
+    mentions: tuple[Mention, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    failure: str = ""
+
+
+@runtime_checkable
+class EntityExtractor(Protocol):
+    """Reads texts for names. It never raises over a text, or a service that does not answer."""
+
+    @property
+    def name(self) -> str:
+        """Identity of the reader, recorded with what it read."""
+        ...
+
+    def extract(self, texts: Sequence[str], gazetteer: Gazetteer | None = None) -> list[Extraction]:
+        """Return what is read in each text, given the names the namespace already knows."""
+        ...
+
+
+_NOTHING: Final = Extraction()
 
 
 class RuleExtractor:
@@ -52,7 +127,7 @@ class RuleExtractor:
         """Identity of the rules; the number changes when they do."""
         return "rules-1"
 
-    def extract(self, texts: Sequence[str], known: KnownNames | None = None) -> list[Extraction]:
+    def extract(self, texts: Sequence[str], gazetteer: Gazetteer | None = None) -> list[Extraction]:
         """Return the mentions of each text; rules read no relations, and never fail.
 
         Examples
@@ -60,59 +135,57 @@ class RuleExtractor:
         >>> RuleExtractor().extract(["I like tea.", "I like Berlin."])[1].mentions
         (Mention(text='Berlin', kind='name', start=7, end=13),)
         """
-        given = checks.texts("texts", texts)
-        if known is not None and not isinstance(known, KnownNames):
-            raise InvalidArgument("known", known, "KnownNames")
-        names = known or None
-        found = [() if names is None and _has_no_sign(text) else self._read(text, names) for text in given]
-        return [Extraction(mentions) if mentions else _NOTHING for mentions in found]
+        contents = checks.texts("texts", texts)
+        if gazetteer is not None and not isinstance(gazetteer, Gazetteer):
+            raise InvalidArgument("gazetteer", gazetteer, "a Gazetteer")
+        names = gazetteer or None
+        extracted = [
+            () if names is None and _has_no_sign(text) else self._read(text, names) for text in contents
+        ]
+        return [Extraction(mentions) if mentions else _NOTHING for mentions in extracted]
 
-    def mentions(self, text: str, known: KnownNames | None = None) -> tuple[Mention, ...]:
+    def mentions(self, text: str, gazetteer: Gazetteer | None = None) -> tuple[Mention, ...]:
         """Return the mentions of one text, in order.
 
         Examples
         --------
         >>> from memorata.model.entity import Entity
-        >>> RuleExtractor().mentions("ask anna", KnownNames([Entity("Anna Keller", aliases=("Anna",))]))
+        >>> RuleExtractor().mentions("ask anna", Gazetteer([Entity("Anna Keller", aliases=("Anna",))]))
         (Mention(text='anna', kind='known', start=4, end=8),)
         """
-        return self.extract([checks.text("text", text)], known)[0].mentions
+        return self.extract([checks.text("text", text)], gazetteer)[0].mentions
 
-    def _read(self, text: str, known: KnownNames | None) -> tuple[Mention, ...]:
-        """Return the mentions of a text that may have some; `known` is None where nobody is."""
+    def _read(self, text: str, gazetteer: Gazetteer | None) -> tuple[Mention, ...]:
+        """Return the mentions of a text that may have some; `gazetteer` is None where it is empty."""
         readable = _EMBEDDED.sub(lambda data: "\0" * len(data.group()), text) if "base64," in text else text
-        found = [(start, end, "known") for start, end in known.spans(readable)] if known is not None else []
-        by_form = list(_readers().machine_names(readable))
-        found += by_form
+        spans = [(*span, "known") for span in gazetteer.spans(readable)] if gazetteer is not None else []
+        by_form = list(_rules().machine_names(readable))
+        spans += by_form
         running = _without(readable, by_form) if by_form else readable
         if any(map(str.isalpha, running)):
-            found += [(start, end, "name") for start, end in self._names(running)]
-        return apart(text, found) if found else ()
+            spans += [(*span, "name") for span in self._names(running)]
+        return non_overlapping(text, spans) if spans else ()
 
     def _names(self, text: str) -> Iterator[tuple[int, int]]:
         # Without a capital, a name can only stand in quotation marks, in whatever language.
         if text.islower():
-            return _readers().quoted_titles(text)
-        return _readers().capitalised_names(text, detect(text, self._default))
+            return _rules().quoted_titles(text)
+        return _rules().capitalised_names(text, detect(text, self._default))
 
 
-class _Readers(NamedTuple):
+class _Rules(NamedTuple):
     machine_names: Callable[[str], Iterator[tuple[int, int, str]]]
     quoted_titles: Callable[[str], Iterator[tuple[int, int]]]
     capitalised_names: Callable[[str, str], Iterator[tuple[int, int]]]
 
 
 @cache
-def _readers() -> _Readers:
-    """Load what reads names, once, by the first text that may have one.
+def _rules() -> _Rules:
+    """Load the rules with the first text that may have a name: a recall needs none of them."""
+    from memorata.text.capitalised_names import capitalised_names, quoted_titles
+    from memorata.text.machine_names import machine_names
 
-    Opening makes an extractor, and a recall asks it nothing.
-    """
-    from memorata.text.entity_patterns import machine_names
-    from memorata.text.names import capitalised_names
-    from memorata.text.quoted_titles import quoted_titles
-
-    return _Readers(machine_names, quoted_titles, capitalised_names)
+    return _Rules(machine_names, quoted_titles, capitalised_names)
 
 
 def _has_no_sign(text: str) -> bool:
@@ -127,3 +200,27 @@ def _without(text: str, spans: list[tuple[int, int, str]]) -> str:
         pieces += [text[at:start], "\0" * (end - start)]
         at = end
     return "".join([*pieces, text[at:]])
+
+
+def non_overlapping(text: str, found: Iterable[tuple[int, int, str]]) -> tuple[Mention, ...]:
+    """Return what several readers found, start, end and kind each, as mentions that do not overlap.
+
+    Of those that do the longest stays; of equally long ones the one that was found first.
+
+    Examples
+    --------
+    >>> [mention.text for mention in non_overlapping("Anna Keller", [(0, 4, "known"), (0, 11, "name")])]
+    ['Anna Keller']
+    """
+    spans = list(found)
+    if len(spans) == 1:
+        ((start, end, kind),) = spans
+        return (Mention(text[start:end], kind, start, end),)
+    spans.sort(key=lambda span: span[0] - span[1])
+    taken = bytearray(len(text))
+    kept = []
+    for start, end, kind in spans:
+        if not any(taken[start:end]):
+            taken[start:end] = b"\1" * (end - start)
+            kept.append(Mention(text[start:end], kind, start, end))
+    return tuple(sorted(kept, key=lambda mention: mention.start))

@@ -38,36 +38,36 @@ def folded(name: str) -> str:
     return _folded(checks.text("name", name))
 
 
-def stands_in(text: str, names: Collection[str]) -> bool:
-    """Return whether any of some folded names stands in a text, as words of its own.
+def contains_any(text: str, phrases: Collection[str]) -> bool:
+    """Return whether any of some folded names or phrases stands in a text, as words of its own.
 
     In a script without spaces, and next to one, nothing shows where a word ends: there it is enough that the
     name stands in the text.
 
     Examples
     --------
-    >>> stands_in("In the evening José Álvarez sang.", {"jose alvarez"})
+    >>> contains_any("In the evening José Álvarez sang.", {"jose alvarez"})
     True
-    >>> stands_in("Marigolds grow in the garden.", {"marigold"})
+    >>> contains_any("Marigolds grow in the garden.", {"marigold"})
     False
-    >>> stands_in("王伟喜欢喝茶。", {"王伟"}), stands_in("Annaは茶が好き。", {"anna"})
+    >>> contains_any("王伟喜欢喝茶。", {"王伟"}), contains_any("Annaは茶が好き。", {"anna"})
     (True, True)
     """
     # A text is no name, and would push names out of what is kept.
     within = _folded.__wrapped__(checks.text("text", text))
-    return any(_stands_alone(name, within) for name in names if name and name in within)
+    return any(_stands_alone(phrase, within) for phrase in phrases if phrase and phrase in within)
 
 
-def _stands_alone(name: str, text: str) -> bool:
-    """Return whether a folded name stands anywhere in a folded text without going on before or after."""
-    letters = _WORD_CHARACTER.findall(name) or [""]
-    start = text.find(name)
+def _stands_alone(phrase: str, text: str) -> bool:
+    """Return whether a folded phrase stands anywhere in a folded text without going on before or after."""
+    letters = _WORD_CHARACTER.findall(phrase) or [""]
+    start = text.find(phrase)
     while start >= 0:
-        end = start + len(name)
+        end = start + len(phrase)
         before, after = text[max(0, start - 1) : start], text[end : end + 1]
         if not _go_on(before, letters[0]) and not _go_on(after, letters[-1]):
             return True
-        start = text.find(name, start + 1)
+        start = text.find(phrase, start + 1)
     return False
 
 

@@ -20,7 +20,7 @@ from memorata.model.errors import NotSupportedHere, ServerUnsuitable, StoreUnava
 from memorata.model.memory import Source
 from memorata.model.place import Place
 from memorata.store.postgres.store import PostgresStore
-from memorata.text.mentions import Extraction
+from memorata.text.entities import Extraction
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 TURNS = (

@@ -13,7 +13,7 @@ from memorata.store.postgres import namespaces
 from memorata.store.postgres.connection import Server
 from memorata.store.postgres.schema import OWNED
 from memorata.store.postgres.vectors import index_name
-from memorata.text.name_words import may_name
+from memorata.text.gazetteer import may_mention
 
 
 def empty(connection: Server, path: str) -> int:
@@ -44,5 +44,5 @@ def forget_questions(connection: Server, number: int, names: Collection[str]) ->
     ).fetchall()
     connection.execute(
         "UPDATE recalls SET query = NULL WHERE namespace = %s AND number = ANY (%s)",
-        (number, [row for row, query in asked if may_name(query, names)]),
+        (number, [row for row, query in asked if may_mention(query, names)]),
     )

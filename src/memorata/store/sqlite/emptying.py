@@ -15,7 +15,7 @@ from typing import Final
 from memorata.store.sqlite import addresses, segments
 from memorata.store.sqlite.entities import NOBODY
 from memorata.store.sqlite.segments import Namespace
-from memorata.text.name_words import may_name
+from memorata.text.gazetteer import may_mention
 
 NAMED: Final = "path NOT LIKE '(%'"
 """The condition that a row of the namespaces table is not what a purge left; no name has a parenthesis."""
@@ -57,7 +57,7 @@ def forget_questions(connection: sqlite3.Connection, number: int, names: Collect
     ).fetchall()
     connection.executemany(
         "UPDATE recalls SET query = NULL WHERE number = ?",
-        [(row,) for row, query in asked if may_name(query, names)],
+        [(row,) for row, query in asked if may_mention(query, names)],
     )
 
 

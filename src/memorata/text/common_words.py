@@ -1,7 +1,7 @@
-"""Words that begin a sentence without being a name: data for :mod:`memorata.text.names`.
+"""Words that begin a sentence without being a name: data for :mod:`memorata.text.capitalised_names`.
 
 A capital at the start of a sentence says nothing, so there a word must not be one of these, one of the stop
-words, or built like an ordinary word (:func:`is_ordinary`). The lists are short on purpose: words that people
+words, or built like a common word (:func:`is_common`). The lists are short on purpose: words that people
 often begin with, chosen by hand and completed by what begins the turns of a chat (LoCoMo, dev split).
 """
 
@@ -13,12 +13,12 @@ from typing import Final
 from memorata.text.stopwords import negations, stop_words
 
 
-def listed(words: str) -> frozenset[str]:
-    """Return the words of a text as a set: long lists read better as running text."""
+def word_set(words: str) -> frozenset[str]:
+    """Return the words of a text: long lists read better as running text."""
     return frozenset(words.split())
 
 
-CALENDAR: Final = listed(
+CALENDAR: Final = word_set(
     """
     january february march april may june july august september october november december jan feb mar apr
     jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tue tues
@@ -35,12 +35,12 @@ CALENDAR: Final = listed(
 )
 """Months and days of the week: dates are read elsewhere."""
 
-AFTER_THESE_A_DATE: Final = listed(
+DATE_PREPOSITIONS: Final = word_set(
     "in on since until till by next last this every early late mid of from before after during im am"
 )
 """After one of these, May and April are months even where somebody is called so."""
 
-TITLES: Final = listed(
+TITLES: Final = word_set(
     """
     mr mrs ms miss dr prof professor sir madam lord lady herr frau herrn monsieur madame mme señor señora sr
     sra signor signora господин госпожа
@@ -48,7 +48,7 @@ TITLES: Final = listed(
 )
 """Forms of address: not part of the name, so that Dr. Keller is Keller."""
 
-NOT_NAMES: Final = listed(
+NOT_NAMES: Final = word_set(
     """
     ok tv am pm ad bc id ids api apis pdf faq diy ceo cto cfo hr pr it ai ml ui ux os pc dvd cd gps sms vip
     fyi btw lol omg asap todo eta tbd tba aka rsvp imo imho ttyl idk brb xmas bbq dna url urls http https
@@ -57,16 +57,16 @@ NOT_NAMES: Final = listed(
 )
 """Capitals that are no name: abbreviations of everyday words."""
 
-KEPT_BEFORE_A_NAME: Final = listed(
+NAME_BEGINNINGS: Final = word_set(
     """
     new great big little old red white black blue green golden royal grand national united bank lake mount
     north south east west central upper lower university museum best good iron rock city first second third
     young long san saint fort port cape silicon sunday spider apple super family love
     """
 )
-"""Ordinary words that often begin a name of several words: New York, Red Cross, Lake Como."""
+"""Common words that often begin a name of several words: New York, Red Cross, Lake Como."""
 
-_ORDINARY: Final = {
+_COMMON: Final = {
     "english": """
         thanks thank wow yeah hey sounds keep take glad yep cool congrats last see nice look oh sure nature
         good got great awesome check long plus well haha bye pets looks love super music yup maybe gonna
@@ -163,44 +163,32 @@ _ORDINARY: Final = {
 
 _ENDINGS: Final = {
     "english": tuple(
-        listed(
+        word_set(
             """
             ing ly tion sion ness ment ity ism ful less able ible ous ive ed ance ence ship time body thing
             ware ies ers ors ions
             """
         )
     ),
-    "german": tuple(listed("ung ungen heit keit schaft tion tät lein nis tum ismus ieren ling")),
-    "russian": tuple(listed("ость ение ание ция ство ый ий ая ое ые ие ться")),
+    "german": tuple(word_set("ung ungen heit keit schaft tion tät lein nis tum ismus ieren ling")),
+    "russian": tuple(word_set("ость ение ание ция ство ый ий ая ое ые ие ться")),
 }
-_SHORTEST_BUILT = 5
+_MIN_BUILT = 5
 
 
 @cache
-def ordinary_words(language: str) -> frozenset[str]:
-    """Return the stop words, negations and ordinary words of a language, in lower case.
-
-    Examples
-    --------
-    >>> "thanks" in ordinary_words("english"), "the" in ordinary_words("english")
-    (True, True)
-    """
-    return listed(_ORDINARY.get(language, "")) | stop_words(language) | negations(language)
+def common_words(language: str) -> frozenset[str]:
+    """Return the stop words, negations and common words of a language, in lower case."""
+    return word_set(_COMMON.get(language, "")) | stop_words(language) | negations(language)
 
 
-def is_ordinary(word: str, language: str) -> bool:
-    """Return whether a word in lower case is listed, or built like an ordinary word of the language.
-
-    Examples
-    --------
-    >>> is_ordinary("cooking", "english"), is_ordinary("caroline", "english")
-    (True, False)
-    """
-    if word in ordinary_words(language):
+def is_common(word: str, language: str) -> bool:
+    """Return whether a word in lower case is listed, or built like a common word of the language."""
+    if word in common_words(language):
         return True
-    return len(word) >= _SHORTEST_BUILT and word.endswith(_ENDINGS.get(language, ()))
+    return len(word) >= _MIN_BUILT and word.endswith(_ENDINGS.get(language, ()))
 
 
-def has_list(language: str) -> bool:
-    """Return whether the ordinary words of a language are known here at all."""
-    return language in _ORDINARY
+def has_common_words(language: str) -> bool:
+    """Return whether the common words of a language are known here at all."""
+    return language in _COMMON

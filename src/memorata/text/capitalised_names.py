@@ -3,24 +3,29 @@
 Capitals are the oldest sign of a name that a program can read (Rau 1991, "Extracting company names from
 text"). A name is a run of capitalised words with what may join them ("Bank of England", "Ludwig van
 Beethoven"), less what only stands in front of it. A run of one word needs further evidence
-(:mod:`memorata.text.name_evidence`); scripts without capitals have names in quotation marks
-(:mod:`memorata.text.quoted_titles`).
+(:mod:`memorata.text.name_evidence`); titles of works, and names in scripts without capitals, are what stands
+in quotation marks and is short.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
-from memorata.text.name_evidence import Evidence
-from memorata.text.ordinary_words import KEPT_BEFORE_A_NAME, TITLES, is_ordinary, listed
-from memorata.text.quoted_titles import quoted_titles
+from memorata.text.common_words import NAME_BEGINNINGS, TITLES, is_common, word_set
+from memorata.text.name_evidence import ABBREVIATIONS, WORD, Evidence, WordSpans
 from memorata.text.stopwords import stop_words
-from memorata.text.word_spans import ABBREVIATIONS, WordSpans
 
-_JOINERS: Final = listed("of de da di do dos das del della van von der den du la le las los y e zu zur")
-_ARTICLES: Final = listed("the la los las der den")
-_DETERMINERS: Final = listed("the my your his her our their this that")
+_JOINERS: Final = word_set("of de da di do dos das del della van von der den du la le las los y e zu zur")
+_ARTICLES: Final = word_set("the la los las der den")
+_DETERMINERS: Final = word_set("the my your his her our their this that")
+_QUOTED: Final = re.compile(r"[\"“„«「『《]([^\"“”„«»「」『』《》\n]{2,60})[\"”“»」』》]")
+_CASELESS: Final = ("\u0590-\u1fff", "\u2e80-\ud7ff", "\uf900-\ufdff", "\ufe70-\ufeff")
+"""Compared one by one: to compile a set of so many characters takes longer than to read a hundred texts."""
+_SENTENCE_MARK: Final = re.compile(r"[。！？，、,.!?]")
+_MAX_CASELESS: Final = 20
+_MAX_SMALL_WORD: Final = 3
 
 
 def capitalised_names(text: str, language: str) -> Iterator[tuple[int, int]]:
@@ -45,7 +50,29 @@ def capitalised_names(text: str, language: str) -> Iterator[tuple[int, int]]:
     for run in _chains(spans, marked, stops):
         kept = _kept(spans, *run, language, stops)
         if kept is not None and (kept[0] < kept[1] or evidence.is_name(kept[0])):
-            yield spans.place(*kept)
+            yield spans.span(*kept)
+
+
+def quoted_titles(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each quoted title, without its quotation marks.
+
+    In a script without capitals a quotation of up to 20 characters that is no sentence is a name. In one with
+    capitals, two words at least must have one, the first and the last among them, and only words as short as
+    "the" may have none.
+
+    Examples
+    --------
+    >>> text = 'We watched "The Lord of the Rings" and said "never again".'
+    >>> [text[start:end] for start, end in quoted_titles(text)]
+    ['The Lord of the Rings']
+    """
+    if text.isascii() and '"' not in text:
+        return
+    for match in _QUOTED.finditer(text):
+        inside = match.group(1).strip()
+        start = match.start(1) + match.group(1).find(inside)
+        if _SENTENCE_MARK.search(inside[-1:]) is None and _is_title(inside):
+            yield start, start + len(inside)
 
 
 def _says_nothing(spans: WordSpans, marked: list[int], stops: frozenset[str]) -> bool:
@@ -126,7 +153,7 @@ def _touches(spans: WordSpans, at: int) -> bool:
 def _kept(
     spans: WordSpans, first: int, last: int, language: str, stops: frozenset[str]
 ) -> tuple[int, int] | None:
-    """Return the run without what is no part of the name: ordinary words and titles in front of it."""
+    """Return the run without what is no part of the name: common words and titles in front of it."""
     words = spans.words
     while first <= last and _only_leads(spans, first, last, language, stops):
         first += 1
@@ -148,8 +175,21 @@ def _only_leads(spans: WordSpans, at: int, last: int, language: str, stops: froz
         return True
     if len(word.text) == 1 and at < last and spans.gaps[at + 1] == " ":
         return True
-    if not is_ordinary(word.lower, language):
+    if not is_common(word.lower, language):
         return False
     # German nouns stand in front of others as measures of them: Tasse Kaffee, Glas Wasser.
     measures = language == "german" and at < last
-    return measures or ((at == last or word.lower not in KEPT_BEFORE_A_NAME) and spans.starts(at))
+    return measures or ((at == last or word.lower not in NAME_BEGINNINGS) and spans.starts(at))
+
+
+def _is_title(inside: str) -> bool:
+    if any(first <= inside[:1] <= last for first, _, last in _CASELESS):
+        return len(inside) <= _MAX_CASELESS and _SENTENCE_MARK.search(inside) is None
+    words = WORD.findall(inside)
+    small = [word for word in words if not word[0].isupper()]
+    return (
+        len(words) - len(small) > 1
+        and words[0][0].isupper()
+        and words[-1][0].isupper()
+        and all(len(word) <= _MAX_SMALL_WORD for word in small)
+    )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from ipaddress import ip_address, ip_network
 
-from memorata.text.ordinary_words import listed
+from memorata.text.common_words import word_set
 
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
 _FILE_ENDINGS = (
@@ -15,14 +15,14 @@ _FILE_ENDINGS = (
     "kt|lock|log|md|mp[34]|parquet|pdf|php|png|pptx?|py|rb|rs|rst|sh|sql|sqlite3?|svg|swift|tar|tex|toml|tsv|"
     "tsx?|txt|wav|xlsx?|xml|ya?ml|zip"
 )
-_TOP_DOMAINS = listed(
+_TOP_DOMAINS = word_set(
     """
     com org net edu gov mil int info biz io dev ai app cloud tech online site xyz local localdomain internal
     lan corp home example test invalid eu uk de fr es pt nl pl cz ch ru ua jp cn kr br ca au nz se dk fi hu
     ro gr tr il za mx ar cl
     """
 )
-_WORDLIKE_DOMAINS = listed("at be in is it me no so to us my am tv co ie id")
+_WORDLIKE_DOMAINS = word_set("at be in is it me no so to us my am tv co ie id")
 """Top domains that are words: "done.it" is a missing blank, "www.comune.roma.it" is a host."""
 
 _FORMS = rf"""
