@@ -102,7 +102,7 @@ def test_texts_come_back_in_order() -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(InvalidArgument, match="known must be Gazetteer, got"):
+    with pytest.raises(InvalidArgument, match="gazetteer must be a Gazetteer, got"):
         READER.mentions("tea", ["Anna"])  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="default must be one of"):
         RuleExtractor("klingon")
