@@ -11,28 +11,19 @@ from memorata.engine import Engine
 from memorata.engine import open as open_engine
 from memorata.engine.recall_log import Logging
 from memorata.learn.assignment import Variant
-from memorata.learn.experiments import (
-    assign,
-    create_experiment,
-    experiment_named,
-    experiment_status,
-    experiments,
-    recall_in_experiment,
-    stop_experiment,
-    winning_recipe,
-)
+from memorata.learn.experiments import Experiments, winning_recipe
 from memorata.model.errors import ExperimentNotFound, InvalidArgument
 
 TWO = (Variant("as it is", 0.5), Variant("words", 0.5, {"vector_weight": 0.1}))
 
 
 def test_an_experiment_is_kept_and_found(engine: Engine) -> None:
-    made = create_experiment(engine, "share", TWO, least_users=2, least_days=1)
+    made = Experiments(engine).create("share", TWO, least_users=2, least_days=1)
     assert (made.recipe, made.method, made.stopped) == (engine.recipe, "split", None)
-    assert experiments(engine) == (made,) == (experiment_named(engine, "share"),)
-    assert experiments(engine, namespace="acme/bob") == ()
+    assert Experiments(engine).list() == (made,) == (Experiments(engine).get("share"),)
+    assert Experiments(engine).list(namespace="acme/bob") == ()
     with pytest.raises(ExperimentNotFound, match=r"no experiment 'shear' in namespace .*; there is 'share'"):
-        experiment_named(engine, "shear")
+        Experiments(engine).get("shear")
 
 
 @pytest.mark.parametrize(
@@ -52,39 +43,39 @@ def test_what_cannot_be_an_experiment_is_refused(
     engine: Engine, variants: tuple[Variant, ...], options: dict[str, Any], expected: str
 ) -> None:
     with pytest.raises(InvalidArgument, match=expected):
-        create_experiment(engine, "share", variants, **options)
-    assert experiments(engine) == ()
+        Experiments(engine).create("share", variants, **options)
+    assert Experiments(engine).list() == ()
 
 
 def test_users_stay_in_their_variant_and_see_it(engine: Engine) -> None:
-    create_experiment(engine, "share", TWO)
-    variants = {user: assign(engine, "share", user).name for user in map(str, range(9))}
+    Experiments(engine).create("share", TWO)
+    variants = {user: Experiments(engine).assign("share", user).name for user in map(str, range(9))}
     assert set(variants.values()) == {"as it is", "words"}
     for user, variant in variants.items():
-        found = recall_in_experiment(engine, "share", user, "what of thingav?", limit=3)
+        found = Experiments(engine).recall("share", user, "what of thingav?", limit=3)
         assert found.hits[0].memory.id == ("thingav" if variant == "words" else "thingaw")
-        assert assign(engine, "share", user).name == variant
+        assert Experiments(engine).assign("share", user).name == variant
 
 
 def asked_by_many(engine: Engine, clock: Any, users: int = 60, days: int = 3) -> None:
     """Let people ask; they click on what they asked for where it comes first, and one in seven otherwise."""
     for number in range(users):
         clock.wait(days=days / users)
-        found = recall_in_experiment(engine, "share", f"user{number}", "what of thingav?", limit=3)
+        found = Experiments(engine).recall("share", f"user{number}", "what of thingav?", limit=3)
         if (found.hits[0].memory.id == "thingav") != (number % 7 == 0):
             engine.feedback(found.id, "thingav", "click")
 
 
 def test_a_clear_difference_names_a_winner_once_there_is_enough(engine: Engine, clock: Any) -> None:
-    create_experiment(engine, "share", TWO, least_users=20, least_days=2)
-    assert experiment_status(engine, "share").reason.startswith("no decision yet: 'as it is' has 0 users")
+    Experiments(engine).create("share", TWO, least_users=20, least_days=2)
+    assert Experiments(engine).status("share").reason.startswith("no decision yet: 'as it is' has 0 users")
     asked_by_many(engine, clock, users=10)
-    early = experiment_status(engine, "share")
+    early = Experiments(engine).status("share")
     assert early.winner is None
     assert "more are needed" in early.reason
     assert winning_recipe(early) is None
     asked_by_many(engine, clock)
-    found = experiment_status(engine, "share")
+    found = Experiments(engine).status("share")
     assert found.winner == "words", found.reason
     assert found.recommendation is not None
     assert found.recommendation.measures["words"].click_through > 0.7
@@ -95,43 +86,43 @@ def test_a_clear_difference_names_a_winner_once_there_is_enough(engine: Engine, 
 
 
 def test_ratings_count_where_there_are_any(engine: Engine, clock: Any) -> None:
-    create_experiment(engine, "share", TWO, least_users=2, least_days=1)
+    Experiments(engine).create("share", TWO, least_users=2, least_days=1)
     for number in range(8):
-        found = recall_in_experiment(engine, "share", f"user{number}", "what of thingav?", limit=3)
+        found = Experiments(engine).recall("share", f"user{number}", "what of thingav?", limit=3)
         engine.feedback(found.id, found.hits[0].memory.id, "rating", 4)
-    measures = experiment_status(engine, "share").recommendation
+    measures = Experiments(engine).status("share").recommendation
     assert measures is not None
     assert {each.satisfaction for each in measures.measures.values()} == {4.0}
 
 
 def test_lists_of_two_rankings_find_it_with_fewer_questions(engine: Engine, clock: Any) -> None:
-    create_experiment(engine, "mixed", TWO, method="interleave", least_days=1)
-    first = experiment_status(engine, "mixed")
+    Experiments(engine).create("mixed", TWO, method="interleave", least_days=1)
+    first = Experiments(engine).status("mixed")
     assert (first.winner, first.recommendation) == (None, None)
     assert "20 more that are no tie are needed" in first.reason
     for number in range(40):
-        found = recall_in_experiment(engine, "mixed", f"user{number}", "what of thingav?", limit=1)
+        found = Experiments(engine).recall("mixed", f"user{number}", "what of thingav?", limit=1)
         assert len(found.hits) == 1
         if found.hits[0].memory.id == "thingav":
             engine.feedback(found.id, "thingav", "click")
-    status = experiment_status(engine, "mixed")
+    status = Experiments(engine).status("mixed")
     assert status.preference is not None
     assert status.preference.wins == 0
     assert status.preference.losses > 5
     assert status.preference.ties + status.preference.losses == 40
     for number in range(60):
-        found = recall_in_experiment(engine, "mixed", f"user{number}", "what of thingbv?", limit=1)
+        found = Experiments(engine).recall("mixed", f"user{number}", "what of thingbv?", limit=1)
         if found.hits[0].memory.id == "thingbv":
             engine.feedback(found.id, "thingbv", "click")
-    assert experiment_status(engine, "mixed").winner == "words"
+    assert Experiments(engine).status("mixed").winner == "words"
 
 
 def test_one_list_is_one_recall(engine: Engine) -> None:
     shut = Variant("shut", 0.5, {"least_similarity": 0.99, "least_match": 1.0})
-    create_experiment(engine, "gate", [shut, Variant("open", 0.5)], method="interleave")
+    Experiments(engine).create("gate", [shut, Variant("open", 0.5)], method="interleave")
     alone = engine.recall("what of thingav?", changes=dict(shut.settings))
     assert alone.rejected is not None
-    found = recall_in_experiment(engine, "gate", "ann", "what of thingav?", limit=3)
+    found = Experiments(engine).recall("gate", "ann", "what of thingav?", limit=3)
     # What the second found is shown, so nothing was turned away; and the log knows of one question.
     assert [hit.memory.id for hit in found] == ["thingaw", "thingav"]
     assert found.rejected is None
@@ -139,40 +130,40 @@ def test_one_list_is_one_recall(engine: Engine) -> None:
     for hit in found:
         engine.feedback(found.id, hit.memory.id, "click")
     none = Variant("shut too", 0.5, dict(shut.settings))
-    create_experiment(engine, "shut", [shut, none], method="interleave")
-    nothing = recall_in_experiment(engine, "shut", "ann", "what of thingav?", limit=3)
+    Experiments(engine).create("shut", [shut, none], method="interleave")
+    nothing = Experiments(engine).recall("shut", "ann", "what of thingav?", limit=3)
     assert (len(nothing.hits), nothing.rejected is None) == (0, False)
 
 
 @pytest.mark.parametrize("method", ["split", "interleave"])
 def test_nobody_changes_what_a_variant_does(engine: Engine, method: str) -> None:
-    create_experiment(engine, "share", TWO, method=method)
+    Experiments(engine).create("share", TWO, method=method)
     for option in ({"recipe": "fast"}, {"changes": {"vector_weight": 0.3}}):
         with pytest.raises(InvalidArgument, match="must be left out: the experiment says how to recall"):
-            recall_in_experiment(engine, "share", "ann", "what of thingav?", **option)
-    assert recall_in_experiment(engine, "share", "ann", "what of thingav?", recipe=None, changes={}).hits
+            Experiments(engine).recall("share", "ann", "what of thingav?", **option)
+    assert Experiments(engine).recall("share", "ann", "what of thingav?", recipe=None, changes={}).hits
     assert len(engine.store.sightings("default", "share")) == 0  # they wait to be written with the log
     engine.recall_log.flush()
     assert len(engine.store.sightings("default", "share")) == 1
 
 
 def test_a_stopped_experiment_takes_nobody_in(engine: Engine) -> None:
-    create_experiment(engine, "share", TWO)
-    status = stop_experiment(engine, "share")
+    Experiments(engine).create("share", TWO)
+    status = Experiments(engine).stop("share")
     assert status.running.stopped == engine.moment
-    assert experiment_named(engine, "share").stopped == engine.moment
+    assert Experiments(engine).get("share").stopped == engine.moment
     with pytest.raises(InvalidArgument, match="an experiment that runs"):
-        recall_in_experiment(engine, "share", "ann", "what of thingav?")
+        Experiments(engine).recall("share", "ann", "what of thingav?")
     with pytest.raises(InvalidArgument, match="an experiment that runs"):
-        stop_experiment(engine, "share")
+        Experiments(engine).stop("share")
     with pytest.raises(InvalidArgument, match="a new name"):
-        create_experiment(engine, "share", TWO)
+        Experiments(engine).create("share", TWO)
 
 
 def test_a_running_name_is_taken(engine: Engine) -> None:
-    create_experiment(engine, "share", TWO)
+    Experiments(engine).create("share", TWO)
     with pytest.raises(InvalidArgument, match="stop it first"):
-        create_experiment(engine, "share", TWO)
+        Experiments(engine).create("share", TWO)
 
 
 def test_of_those_who_take_a_name_at_once_one_gets_it(tmp_path: Path) -> None:
@@ -184,18 +175,18 @@ def test_of_those_who_take_a_name_at_once_one_gets_it(tmp_path: Path) -> None:
             mine = [Variant(f"a{number}", 0.5), Variant(f"b{number}", 0.5)]
             waiting.wait()
             try:
-                return create_experiment(engine, "share", mine).experiment.variants[0].name
+                return Experiments(engine).create("share", mine).experiment.variants[0].name
             except InvalidArgument:
                 return None
 
     with ThreadPoolExecutor(3) as people:
         (made,) = [name for name in people.map(begin, range(3)) if name is not None]
     with open_engine(path, embedder="lexical") as engine:
-        assert experiment_named(engine, "share").experiment.variants[0].name == made
+        assert Experiments(engine).get("share").experiment.variants[0].name == made
 
 
 def test_without_a_log_there_is_no_experiment() -> None:
     with open_engine(":memory:", embedder="lexical", logging=Logging(recalls=False)) as engine:
-        create_experiment(engine, "share", TWO)
+        Experiments(engine).create("share", TWO)
         with pytest.raises(InvalidArgument, match="an experiment needs the log"):
-            recall_in_experiment(engine, "share", "ann", "tea")
+            Experiments(engine).recall("share", "ann", "tea")

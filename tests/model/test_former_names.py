@@ -8,7 +8,7 @@ import pytest
 
 import memorata
 from memorata.aio import AsyncEngine
-from memorata.learn.experiments import recall_in_experiment
+from memorata.learn.experiments import Experiments
 from memorata.model.errors import InvalidArgument
 from memorata.model.former_names import both_given, formerly
 
@@ -39,7 +39,7 @@ def test_other_mistakes_are_python_s_own() -> None:
 
 
 def test_the_signature_shows_the_new_name() -> None:
-    for verb in (ask, memorata.Engine.recall, AsyncEngine.recall, recall_in_experiment):
+    for verb in (ask, memorata.Engine.recall, AsyncEngine.recall, Experiments.recall):
         assert "question" in signature(verb).parameters
         assert "text" not in signature(verb).parameters
 

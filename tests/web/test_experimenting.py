@@ -7,13 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from memorata.engine import Engine
-from memorata.learn.experiments import (
-    ExperimentStatus,
-    experiment_status,
-    experiments,
-    recall_in_experiment,
-)
-from memorata.web import experimenting
+from memorata.learn.experiments import Experiments, ExperimentStatus
 
 FORM = {
     "name": "more meaning",
@@ -28,7 +22,7 @@ def test_an_experiment_is_started_and_shown(client: TestClient, engine: Engine, 
     assert "Nothing is being compared" in client.get("/experiments").text
     answer = client.post("/experiments", data={"token": token, **FORM, "share": "0.25"})
     assert (answer.status_code, answer.headers["location"]) == (303, "/experiments")
-    running = experiments(engine)[0]
+    running = Experiments(engine).list()[0]
     assert [(each.name, each.weight) for each in running.experiment.variants] == [
         ("as it is", 0.75),
         ("much", 0.25),
@@ -43,7 +37,7 @@ def test_an_experiment_is_started_and_shown(client: TestClient, engine: Engine, 
 def test_what_users_did_is_counted(client: TestClient, engine: Engine, token: str) -> None:
     client.post("/experiments", data={"token": token, **FORM})
     for number in range(12):
-        found = recall_in_experiment(engine, "more meaning", f"user {number}", "who drinks tea?")
+        found = Experiments(engine).recall("more meaning", f"user {number}", "who drinks tea?")
         engine.feedback(found.id, found.hits[0].memory.id, "click")
     page = client.get("/experiments").text
     users = [int(each) for each in re.findall(r"</td>\s*<td>(\d+)</td><td>\d+</td><td>100.0 %</td>", page)]
@@ -53,7 +47,7 @@ def test_what_users_did_is_counted(client: TestClient, engine: Engine, token: st
 def test_stopping(client: TestClient, engine: Engine, token: str) -> None:
     client.post("/experiments", data={"token": token, **FORM})
     client.post("/experiments/stop", data={"token": token, "name": "more meaning"})
-    assert experiments(engine)[0].stopped is not None
+    assert Experiments(engine).list()[0].stopped is not None
     page = client.get("/experiments").text
     assert "stopped 20 May 2026" in page
     assert "Stop it" not in page
@@ -68,11 +62,13 @@ def test_only_a_winner_is_kept(
     assert client.post("/experiments/keep", data=keep).status_code == 400
     assert engine.saved_recipes() == ()
 
-    def decided(engine: Engine, name: str, *, namespace: str) -> ExperimentStatus:
-        status = experiment_status(engine, name, namespace=namespace)
+    status_of = Experiments.status
+
+    def decided(experiments: Experiments, name: str, *, namespace: str) -> ExperimentStatus:
+        status = status_of(experiments, name, namespace=namespace)
         return replace(status, winner="much", reason="winner: 'much' is worth more")
 
-    monkeypatch.setattr(experimenting, "experiment_status", decided)
+    monkeypatch.setattr(Experiments, "status", decided)
     assert "Save the winner as" in client.get("/experiments").text
     assert client.post("/experiments/keep", data=keep).status_code == 303
     assert (engine.recipe_named().name, engine.recipe_named().vector_weight) == ("winner", 0.9)
@@ -88,7 +84,7 @@ def test_bad_forms_start_nothing(
     client: TestClient, engine: Engine, token: str, change: dict[str, str]
 ) -> None:
     assert client.post("/experiments", data={"token": token, **FORM, **change}).status_code == 400
-    assert experiments(engine) == ()
+    assert Experiments(engine).list() == ()
 
 
 def test_nobody_stops_what_does_not_run(client: TestClient, token: str) -> None:

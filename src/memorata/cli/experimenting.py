@@ -63,13 +63,12 @@ def create(
     days: Days = 7,
 ) -> None:
     """Start an experiment: at least two variants whose weights sum to 1."""
-    from memorata.learn.experiments import create_experiment
+    from memorata.learn.experiments import Experiments
     from memorata.service.codec import experiment_json
 
     given = [_variant(each) for each in variant or []]
     with session.memory(create=True) as engine:
-        made = create_experiment(
-            engine,
+        made = Experiments(engine).create(
             name,
             given,
             base=base,
@@ -85,10 +84,10 @@ def create(
 
 def assign(session: Session, name: Name, user: User) -> None:
     """Say which variant a user belongs to: always the same one."""
-    from memorata.learn.experiments import assign as assigned
+    from memorata.learn.experiments import Experiments
 
     with session.memory() as engine:
-        found = assigned(engine, name, user)
+        found = Experiments(engine).assign(name, user)
     if session.output.json:
         session.output.data({"user": user, "variant": found.name, "settings": dict(found.settings)})
     else:
@@ -97,11 +96,11 @@ def assign(session: Session, name: Name, user: User) -> None:
 
 def recall(session: Session, name: Name, user: User, question: Question, limit: Limit = 10) -> None:
     """Recall as the variant of a user does, and note who saw what."""
-    from memorata.learn.experiments import recall_in_experiment
+    from memorata.learn.experiments import Experiments
     from memorata.service.codec import recall_json
 
     with session.memory(embed=True) as engine:
-        found = recall_in_experiment(engine, name, user, words(question), limit=limit)
+        found = Experiments(engine).recall(name, user, words(question), limit=limit)
     if session.output.json:
         session.output.data(recall_json(found))
     else:
@@ -114,14 +113,14 @@ def recall(session: Session, name: Name, user: User, question: Question, limit: 
 
 def status(session: Session, name: OneOrAll = None) -> None:
     """Show how an experiment stands; looking often does not change the odds of being wrong."""
-    from memorata.learn.experiments import experiment_status, experiments
+    from memorata.learn.experiments import Experiments
     from memorata.service.codec import experiment_json
 
     with session.memory() as engine:
         if name is not None:
-            _show(session, experiment_status(engine, name))
+            _show(session, Experiments(engine).status(name))
             return
-        found = experiments(engine)
+        found = Experiments(engine).list()
     if session.output.json:
         session.output.data({"experiments": [experiment_json(each) for each in found]})
         return
@@ -143,10 +142,10 @@ def status(session: Session, name: OneOrAll = None) -> None:
 
 def stop(session: Session, name: Name) -> None:
     """Stop an experiment, and show how it stood."""
-    from memorata.learn.experiments import stop_experiment
+    from memorata.learn.experiments import Experiments
 
     with session.memory() as engine:
-        _show(session, stop_experiment(engine, name))
+        _show(session, Experiments(engine).stop(name))
 
 
 def _show(session: Session, found: ExperimentStatus) -> None:

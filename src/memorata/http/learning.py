@@ -14,8 +14,8 @@ from memorata.http.limits import RESULTS, WORD
 from memorata.http.recalling import Question, RecallShown
 from memorata.http.shapes import Given, Id, Number, Time, Whole, Word
 from memorata.http.tracing import SEARCH, UPDATE
-from memorata.learn import experiments as trials
 from memorata.learn.assignment import Variant
+from memorata.learn.experiments import Experiments
 from memorata.model.errors import InvalidArgument
 from memorata.service.codec import (
     experiment_json,
@@ -173,7 +173,7 @@ async def experiments(asked: Reading) -> Response:
     """List the experiments of a namespace."""
 
     def work() -> Any:  # noqa: ANN401
-        found = trials.experiments(asked.engine, namespace=asked.namespace)
+        found = Experiments(asked.engine).list(namespace=asked.namespace)
         return {"experiments": [experiment_json(each) for each in found]}
 
     return await asked.look(work)
@@ -187,8 +187,7 @@ async def begin(asked: Writing, given: ExperimentGiven) -> Response:
 
     def work() -> Any:  # noqa: ANN401
         variants = [Variant(each.name, each.weight, each.settings) for each in given.variants]
-        made = trials.create_experiment(
-            asked.engine,
+        made = Experiments(asked.engine).create(
             given.name,
             variants,
             base=given.base,
@@ -207,7 +206,7 @@ async def status(asked: Reading, name: Name) -> Response:
     """Tell how an experiment stands; looking does not change the odds."""
 
     def work() -> Any:  # noqa: ANN401
-        return experiment_status_json(trials.experiment_status(asked.engine, name, namespace=asked.namespace))
+        return experiment_status_json(Experiments(asked.engine).status(name, namespace=asked.namespace))
 
     return await asked.look(work)
 
@@ -217,7 +216,7 @@ async def stop(asked: Writing, name: Name) -> Response:
     """Stop an experiment, and tell how it stood."""
 
     def work() -> Any:  # noqa: ANN401
-        return experiment_status_json(trials.stop_experiment(asked.engine, name, namespace=asked.namespace))
+        return experiment_status_json(Experiments(asked.engine).stop(name, namespace=asked.namespace))
 
     return await asked.write(work, UPDATE, log_first=True)
 
@@ -229,8 +228,7 @@ async def recall(asked: Working, name: Name, question: QuestionInExperiment) -> 
         raise InvalidArgument("recipe", question.recipe, "left out: the experiment sets it")
 
     def work() -> Any:  # noqa: ANN401
-        found = trials.recall_in_experiment(
-            asked.engine,
+        found = Experiments(asked.engine).recall(
             name,
             question.user,
             question.question,

@@ -1,8 +1,8 @@
-"""Experiments that are kept in the database: made, taken part in, looked at as often as one likes, stopped.
+"""Experiments in the database: users divided among variants of a recipe, or two variants in one list.
 
-A recall in an experiment is made with the settings of the variant its user belongs to, and who saw what is
-noted beside the log. What they did comes from feedback: clicks and ratings. Instead of dividing users, two
-variants can also be shown to everybody in one list (team draft), which needs far fewer questions.
+A recall in an experiment is made with the settings of the variant its user belongs to, and the exposure (who
+saw what) is noted beside the log. What users did comes from feedback: clicks and ratings. Two variants can
+also be shown to everybody in one list (team draft), which needs far fewer queries.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ EXPERIMENT: Final = "experiment"
 METHODS: Final = ("split", "interleave")
 """Divide users among variants, or show two variants in one list."""
 _GOOD: Final = frozenset({Signal.CLICK, Signal.THUMBS_UP, Signal.RELEVANT})
-_ALWAYS_VALID: Final = 0.05
-_LEAST_QUESTIONS: Final = 20
+_MAX_P: Final = 0.05
+_MIN_DECIDED: Final = 20
 
 
 @frozen
@@ -73,189 +73,221 @@ class ExperimentStatus:
     reason: str = ""
 
 
-def create_experiment(
-    engine: Engine,
-    name: str,
-    variants: Sequence[Variant],
-    *,
-    base: str | None = None,
-    method: str = "split",
-    least_users: int = 100,
-    least_days: int = 7,
-    namespace: str | None = None,
-) -> RunningExperiment:
-    """Start an experiment.
+class Experiments:
+    """The experiments of a database: created, taken part in, looked at as often as one likes, stopped.
 
     Parameters
     ----------
     engine
         Whose database.
-    name
-        Of the experiment; one that runs already is refused.
-    variants
-        At least two, whose weights sum to 1; their settings are parameters of the recipe.
-    base
-        The name of the recipe they change; None for the one in use.
-    method
-        ``"split"`` or ``"interleave"``, which takes exactly two variants.
-    least_users, least_days
-        Before these no winner is named.
-    namespace
-        Whose; None for the engine's.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from memorata.engine import open
+    >>> memory = open(":memory:", embedder="lexical", clock=lambda: datetime(2026, 5, 7, tzinfo=UTC))
+    >>> experiments = Experiments(memory)
+    >>> halves = (Variant("as it is", 0.5), Variant("more meaning", 0.5, {"vector_weight": 0.7}))
+    >>> experiments.create("share", halves).method
+    'split'
+    >>> experiments.assign("share", "alice").name
+    'as it is'
+    >>> experiments.status("share").reason
+    "no decision yet: 'as it is' has 0 users, 100 more are needed"
+    >>> experiments.stop("share").running.stopped.year
+    2026
+    >>> memory.close()
     """
-    path = engine.namespace if namespace is None else namespace
-    given = Experiment(name, variants)
-    checks.one_of("method", method, METHODS)
-    if method == "interleave" and len(given.variants) != 2:
-        raise InvalidArgument("variants", len(given.variants), "exactly two variants to interleave")
-    recipe = engine.recipe_named(base, namespace=path)
-    for variant in given.variants:
-        recipe.changed(dict(variant.settings))
-    made = RunningExperiment(
-        given,
-        recipe,
-        method,
-        checks.whole("least_users", least_users, 2),
-        checks.whole("least_days", least_days, 1),
-        engine.moment,
-    )
-    # Of two who take the same name at once, one is told that it is taken.
-    with engine.store.together():
-        running = _found(engine, name, path)
-        if running is not None and running.stopped is None:
-            expected = "the name of an experiment that does not run yet; stop it first"
-            raise InvalidArgument("name", name, expected)
-        if running is not None:
-            expected = "a new name: who saw what in the old one would count here, too"
-            raise InvalidArgument("name", name, expected)
-        engine.store.keep_lesson(path, EXPERIMENT, name, _data(made), {}, made.started)
-    return made
 
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
 
-def experiments(engine: Engine, *, namespace: str | None = None) -> tuple[RunningExperiment, ...]:
-    """Return all experiments of a namespace, the latest first."""
-    path = engine.namespace if namespace is None else namespace
-    latest: dict[str, Lesson] = {}
-    for each in engine.store.lessons(path, EXPERIMENT):
-        latest.setdefault(each.name, each)
-    return tuple(_read(each) for each in latest.values())
+    def create(
+        self,
+        name: str,
+        variants: Sequence[Variant],
+        *,
+        base: str | None = None,
+        method: str = "split",
+        least_users: int = 100,
+        least_days: int = 7,
+        namespace: str | None = None,
+    ) -> RunningExperiment:
+        """Start an experiment.
 
-
-def assign(engine: Engine, name: str, user: str, *, namespace: str | None = None) -> Variant:
-    """Return the variant of a user: the same one always, on every machine."""
-    return experiment_named(engine, name, namespace=namespace).experiment.assigned(user)
-
-
-@formerly("text", "question")
-def recall_in_experiment(
-    engine: Engine,
-    name: str,
-    user: str,
-    question: str,
-    *,
-    namespace: str | None = None,
-    **options: Any,  # noqa: ANN401
-) -> Recall:
-    """Recall as the variant of a user does, or with both variants in one list, and note who saw what.
-
-    Parameters
-    ----------
-    engine
-        Whose memories.
-    name
-        The experiment; a stopped one is refused.
-    user
-        Who asks.
-    question
-        What to look for; called `text` before, which is still understood.
-    namespace
-        Whose memories; None for the engine's.
-    **options
-        Other arguments of :meth:`~memorata.Engine.recall`; not the recipe or changes of it, which the
-        experiment sets.
-    """
-    path = engine.namespace if namespace is None else namespace
-    running = experiment_named(engine, name, namespace=path)
-    if running.stopped is not None:
-        raise InvalidArgument(
-            "name", name, f"an experiment that runs; this one was stopped {running.stopped}"
+        Parameters
+        ----------
+        name
+            Of the experiment; one that was there before is refused.
+        variants
+            At least two, whose weights sum to 1; their settings are parameters of the recipe.
+        base
+            The name of the recipe they change; None for the one in use.
+        method
+            ``"split"`` or ``"interleave"``, which takes exactly two variants.
+        least_users, least_days
+            Before these no winner is named.
+        namespace
+            Whose; None for the engine's.
+        """
+        engine, path = self._engine, self._namespace(namespace)
+        experiment = Experiment(name, variants)
+        checks.one_of("method", method, METHODS)
+        if method == "interleave" and len(experiment.variants) != 2:
+            raise InvalidArgument("variants", len(experiment.variants), "exactly two variants to interleave")
+        recipe = engine.recipe_named(base, namespace=path)
+        for variant in experiment.variants:
+            recipe.changed(dict(variant.settings))
+        running = RunningExperiment(
+            experiment,
+            recipe,
+            method,
+            checks.whole("least_users", least_users, 2),
+            checks.whole("least_days", least_days, 1),
+            engine.moment,
         )
-    if not engine.recall_log.how.recalls:
-        raise InvalidArgument("log_recalls", False, "true: an experiment needs the log")
-    checks.writable("user", user)
-    for option in ("recipe", "changes"):
-        if options.get(option):
-            raise InvalidArgument(option, options[option], "left out: the experiment says how to recall")
-    options = {option: value for option, value in options.items() if option not in ("recipe", "changes")}
-    if running.method == "interleave":
-        return _interleaved(engine, running, user, question, path, options)
-    variant = running.experiment.assigned(user)
-    found = engine.recall(question, namespace=path, recipe=_recipe(running, variant), **options)
-    seen = Sighting(path, name, variant.name, user, found.id, engine.moment, len(found.hits))
-    engine.recall_log.sighted(seen)
-    return found
+        # Of two who take the same name at once, one is told that it is taken.
+        with engine.store.together():
+            existing = self._find(name, path)
+            if existing is not None and existing.stopped is None:
+                expected = "the name of an experiment that does not run yet; stop it first"
+                raise InvalidArgument("name", name, expected)
+            if existing is not None:
+                expected = "a new name: who saw what in the old one would count here, too"
+                raise InvalidArgument("name", name, expected)
+            engine.store.keep_lesson(path, EXPERIMENT, name, _data(running), {}, running.started)
+        return running
+
+    def list(self, *, namespace: str | None = None) -> tuple[RunningExperiment, ...]:
+        """Return all experiments of a namespace, the latest first."""
+        latest: dict[str, Lesson] = {}
+        for saved in self._engine.store.lessons(self._namespace(namespace), EXPERIMENT):
+            latest.setdefault(saved.name, saved)
+        return tuple(_read(saved) for saved in latest.values())
+
+    def get(self, name: str, *, namespace: str | None = None) -> RunningExperiment:
+        """Return an experiment, or raise :class:`ExperimentNotFound` with the names there are."""
+        path = self._namespace(namespace)
+        existing = self._find(name, path)
+        if existing is None:
+            names = tuple(running.experiment.name for running in self.list(namespace=path))
+            raise ExperimentNotFound(name, path, names)
+        return existing
+
+    def assign(self, name: str, user: str, *, namespace: str | None = None) -> Variant:
+        """Return the variant of a user: the same one always, on every machine."""
+        return self.get(name, namespace=namespace).experiment.assigned(user)
+
+    @formerly("text", "question")
+    def recall(
+        self,
+        name: str,
+        user: str,
+        question: str,
+        *,
+        namespace: str | None = None,
+        **options: Any,  # noqa: ANN401
+    ) -> Recall:
+        """Recall as the variant of a user does, or with both variants in one list, and note who saw what.
+
+        Parameters
+        ----------
+        name
+            The experiment; a stopped one is refused.
+        user
+            Who asks.
+        question
+            What to look for; called `text` before, which is still understood.
+        namespace
+            Whose memories; None for the engine's.
+        **options
+            Other arguments of :meth:`~memorata.Engine.recall`; not the recipe or changes of it, which the
+            experiment sets.
+        """
+        engine, path = self._engine, self._namespace(namespace)
+        running = self.get(name, namespace=path)
+        if running.stopped is not None:
+            raise InvalidArgument(
+                "name", name, f"an experiment that runs; this one was stopped {running.stopped}"
+            )
+        if not engine.recall_log.how.recalls:
+            raise InvalidArgument("log_recalls", False, "true: an experiment needs the log")
+        checks.writable("user", user)
+        for option in ("recipe", "changes"):
+            if value := options.pop(option, None):
+                raise InvalidArgument(option, value, "left out: the experiment says how to recall")
+        if running.method == "interleave":
+            return _interleaved(engine, running, user, question, path, options)
+        variant = running.experiment.assigned(user)
+        result = engine.recall(question, namespace=path, recipe=_recipe(running, variant), **options)
+        exposure = Sighting(path, name, variant.name, user, result.id, engine.moment, len(result.hits))
+        engine.recall_log.sighted(exposure)
+        return result
+
+    def status(self, name: str, *, namespace: str | None = None) -> ExperimentStatus:
+        """Return how an experiment stands; looking does not change the odds, so look as often as you like."""
+        engine, path = self._engine, self._namespace(namespace)
+        running = self.get(name, namespace=path)
+        engine.recall_log.flush()
+        exposures = engine.store.sightings(path, name)
+        feedback: dict[str, list[Feedback]] = {}
+        for reaction in engine.reactions(namespace=path):
+            feedback.setdefault(reaction.feedback.recall_id, []).append(reaction.feedback)
+        status = _preferred if running.method == "interleave" else _compared
+        return status(running, exposures, feedback)
+
+    def stop(self, name: str, *, namespace: str | None = None) -> ExperimentStatus:
+        """Stop an experiment, and return how it stood; nobody takes part in it any more."""
+        engine, path = self._engine, self._namespace(namespace)
+        status = self.status(name, namespace=path)
+        if status.running.stopped is not None:
+            raise InvalidArgument(
+                "name", name, f"an experiment that runs; it was stopped {status.running.stopped}"
+            )
+        ended = replace(status.running, stopped=engine.moment)
+        evidence = {"winner": status.winner, "reason": status.reason}
+        engine.store.keep_lesson(path, EXPERIMENT, name, _data(ended), evidence, engine.moment)
+        return replace(status, running=ended)
+
+    def _namespace(self, namespace: str | None) -> str:
+        return self._engine.namespace if namespace is None else namespace
+
+    def _find(self, name: str, path: str) -> RunningExperiment | None:
+        saved = self._engine.store.lessons(path, EXPERIMENT, checks.text("name", name))
+        return _read(saved[0]) if saved else None
 
 
-def experiment_status(engine: Engine, name: str, *, namespace: str | None = None) -> ExperimentStatus:
-    """Return how an experiment stands; looking does not change the odds, so look as often as you like."""
-    path = engine.namespace if namespace is None else namespace
-    running = experiment_named(engine, name, namespace=path)
-    engine.recall_log.flush()
-    seen = engine.store.sightings(path, name)
-    said: dict[str, list[Feedback]] = {}
-    for reaction in engine.reactions(namespace=path):
-        said.setdefault(reaction.feedback.recall_id, []).append(reaction.feedback)
-    if running.method == "interleave":
-        return _preferred(running, seen, said)
+def winning_recipe(status: ExperimentStatus) -> Recipe | None:
+    """Return the recipe of the winner, to be saved; None while there is none."""
+    variants = {variant.name: variant for variant in status.running.experiment.variants}
+    return None if status.winner is None else _recipe(status.running, variants[status.winner])
+
+
+def _compared(
+    running: RunningExperiment, exposures: Sequence[Sighting], feedback: Mapping[str, Sequence[Feedback]]
+) -> ExperimentStatus:
+    """Return how an experiment stands whose users are divided among its variants."""
     observations: dict[str, list[Observation]] = {variant.name: [] for variant in running.experiment.variants}
-    for each in seen:
-        reactions = said.get(each.recall_id, [])
-        ratings = [feedback.rating for feedback in reactions if feedback.rating is not None]
-        clicked = bool(each.results) and any(feedback.signal in _GOOD for feedback in reactions)
-        observations[each.variant].append(
-            Observation(each.user, each.at, each.results, clicked, ratings[-1] if ratings else None)
+    for exposure in exposures:
+        signals = feedback.get(exposure.recall_id, [])
+        ratings = [each.rating for each in signals if each.rating is not None]
+        clicked = bool(exposure.results) and any(each.signal in _GOOD for each in signals)
+        observations[exposure.variant].append(
+            Observation(
+                exposure.user, exposure.at, exposure.results, clicked, ratings[-1] if ratings else None
+            )
         )
-    rated = any(one.rating is not None for every in observations.values() for one in every)
+    rated = any(one.rating is not None for variant in observations.values() for one in variant)
     # Without a single rating satisfaction cannot count, and what can be measured has its weight.
     composite = Composite() if rated else Composite(2 / 3, 0.0, 1 / 3)
-    found = recommend(
+    recommendation = recommend(
         running.experiment,
         observations,
         composite=composite,
         least_users=running.least_users,
         least_days=running.least_days,
     )
-    return ExperimentStatus(running, found, None, found.winner, found.reason)
-
-
-def stop_experiment(engine: Engine, name: str, *, namespace: str | None = None) -> ExperimentStatus:
-    """Stop an experiment, and return how it stood; nobody takes part in it any more."""
-    path = engine.namespace if namespace is None else namespace
-    status = experiment_status(engine, name, namespace=path)
-    if status.running.stopped is not None:
-        raise InvalidArgument(
-            "name", name, f"an experiment that runs; it was stopped {status.running.stopped}"
-        )
-    ended = replace(status.running, stopped=engine.moment)
-    evidence = {"winner": status.winner, "reason": status.reason}
-    engine.store.keep_lesson(path, EXPERIMENT, name, _data(ended), evidence, engine.moment)
-    return replace(status, running=ended)
-
-
-def experiment_named(engine: Engine, name: str, *, namespace: str | None = None) -> RunningExperiment:
-    """Return an experiment, or raise with the names there are."""
-    path = engine.namespace if namespace is None else namespace
-    found = _found(engine, name, path)
-    if found is None:
-        known = tuple(each.experiment.name for each in experiments(engine, namespace=path))
-        raise ExperimentNotFound(name, path, known)
-    return found
-
-
-def winning_recipe(status: ExperimentStatus) -> Recipe | None:
-    """Return the recipe of the winner, to be saved; None while there is none."""
-    variants = {each.name: each for each in status.running.experiment.variants}
-    return None if status.winner is None else _recipe(status.running, variants[status.winner])
+    return ExperimentStatus(running, recommendation, None, recommendation.winner, recommendation.reason)
 
 
 def _interleaved(
@@ -301,11 +333,11 @@ def _preferred(
     decided = found.wins + found.losses
     days = (max(each.at for each in seen).date() - running.started.date()).days + 1 if seen else 0
     numbers = f"{names[0]!r} won {found.wins} questions and {names[1]!r} {found.losses}, {found.ties} ties"
-    if decided < _LEAST_QUESTIONS:
-        reason = f"no decision yet: {numbers}; {_LEAST_QUESTIONS - decided} more that are no tie are needed"
+    if decided < _MIN_DECIDED:
+        reason = f"no decision yet: {numbers}; {_MIN_DECIDED - decided} more that are no tie are needed"
     elif days < running.least_days:
         reason = f"no decision yet: {numbers}; {running.least_days - days} more days are needed"
-    elif found.always_valid_p > _ALWAYS_VALID:
+    elif found.always_valid_p > _MAX_P:
         reason = f"no decision yet: {numbers} (p {found.always_valid_p:.3f}, however often one looks)"
     else:
         winner = names[0] if found.wins > found.losses else names[1]
@@ -316,11 +348,6 @@ def _preferred(
 
 def _recipe(running: RunningExperiment, variant: Variant) -> Recipe:
     return running.recipe.changed(dict(variant.settings))
-
-
-def _found(engine: Engine, name: str, path: str) -> RunningExperiment | None:
-    found = engine.store.lessons(path, EXPERIMENT, checks.text("name", name))
-    return _read(found[0]) if found else None
 
 
 def _data(running: RunningExperiment) -> dict[str, Any]:

@@ -14,11 +14,8 @@ from memorata.engine.recipe import PARAMETERS
 from memorata.learn.assignment import Variant
 from memorata.learn.experiments import (
     METHODS,
+    Experiments,
     ExperimentStatus,
-    create_experiment,
-    experiment_status,
-    experiments,
-    stop_experiment,
     winning_recipe,
 )
 from memorata.model.errors import InvalidArgument
@@ -42,10 +39,10 @@ def dashboard(visit: Visit) -> Response:
     engine, namespace = visit.engine, visit.namespace
     standings = tuple(
         Standing(
-            experiment_status(engine, each.experiment.name, namespace=namespace),
+            Experiments(engine).status(each.experiment.name, namespace=namespace),
             tuple(each.experiment.variants),
         )
-        for each in experiments(engine, namespace=namespace)
+        for each in Experiments(engine).list(namespace=namespace)
     )
     return visit.page(
         "experiments.html",
@@ -67,8 +64,7 @@ def create(visit: Visit) -> Response:
     share = values.number("share", 0.5)
     weight = 0.5 if share is None else share
     variants = (Variant(_FIRST, 1 - weight), Variant(values.text("variant", "changed"), weight, changes))
-    create_experiment(
-        visit.engine,
+    Experiments(visit.engine).create(
         values.text("name"),
         variants,
         method=values.text("method", METHODS[0]),
@@ -81,14 +77,14 @@ def create(visit: Visit) -> Response:
 
 def stop(visit: Visit) -> Response:
     """Stop an experiment."""
-    stop_experiment(visit.engine, visit.values.text("name"), namespace=visit.namespace)
+    Experiments(visit.engine).stop(visit.values.text("name"), namespace=visit.namespace)
     return visit.go(visit.url("/experiments"))
 
 
 def keep(visit: Visit) -> Response:
     """Save the recipe of the winner, and use it from now on."""
     engine, name = visit.engine, visit.values.text("name")
-    status = experiment_status(engine, name, namespace=visit.namespace)
+    status = Experiments(engine).status(name, namespace=visit.namespace)
     recipe = winning_recipe(status)
     if recipe is None:
         raise InvalidArgument("name", name, f"an experiment with a winner; {status.reason}")
