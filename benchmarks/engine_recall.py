@@ -58,7 +58,7 @@ def indexed_figures(made: Built) -> Iterator[Figure]:
     """Yield the times of recalls once the extra `ann` has made its index, which stays in the database."""
     with opened(made.path) as engine:
         began = perf_counter()
-        engine.index()
+        engine.admin.index()
         took = perf_counter() - began
     few, whole = at_size(made)
     both = Spread(few.wall + whole.wall, few.processor + whole.processor)

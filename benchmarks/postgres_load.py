@@ -139,7 +139,7 @@ def compared(url: str, ledger: Ledger) -> Outcome:
     with open_engine(url, embedder="lexical") as engine:
         there = [(memory.namespace, memory.content, memory.id) for memory in engine.store.export(None)]
         hidden = [each.mentions for each in engine.store.export(None) if each.mentions != 1]
-        problems = engine.check()
+        problems = engine.admin.check()
     counts = Counter((namespace, content) for namespace, content, _ in there)
     ids = {(namespace, content): id_ for namespace, content, id_ in there}
     acknowledged = ledger.acknowledged()

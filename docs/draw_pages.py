@@ -87,7 +87,7 @@ def asked(engine: Engine) -> None:
     """Ask some questions and say what answers them, so that the lab has something to show."""
     for question in ("When do we release?", "Who was robbed in Portugal?", "Where is the key of the flat?"):
         found = engine.recall(question)
-        engine.feedback(found.id, found.hits[0].memory.id, "relevant")
+        engine.feedback.record(found.id, found.hits[0].memory.id, "relevant")
 
 
 def draw(address: str) -> None:

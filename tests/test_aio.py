@@ -4,6 +4,8 @@ import asyncio
 import inspect
 import threading
 import time
+from collections.abc import Iterator
+from functools import cached_property
 
 import pytest
 
@@ -11,22 +13,40 @@ from memorata import Engine, aio
 from memorata.engine import open as open_engine
 from memorata.model import InvalidArgument
 
-VERBS = [name for name, value in inspect.getmembers(Engine, inspect.isfunction) if not name.startswith("_")]
+FACETS = (
+    "entities", "graph", "duplicates", "lifecycle", "recipes", "feedback", "transfer", "admin", "idempotency"
+)  # fmt: skip
 
 
-def test_every_verb_of_the_engine_can_be_awaited() -> None:
-    awaited = {
-        name for name, value in vars(aio.AsyncEngine).items() if inspect.isfunction(value) and name[0] != "_"
+def verbs(plain: type) -> list[str]:
+    """Return the public methods of a class that do something."""
+    return [name for name, value in vars(plain).items() if inspect.isfunction(value) and name[0] != "_"]
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with open_engine(":memory:", embedder="lexical") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("facet", ["", *FACETS])
+def test_every_verb_can_be_awaited_under_the_same_signature(engine: Engine, facet: str) -> None:
+    both = aio.AsyncEngine(engine), engine
+    awaited, plain = (type(getattr(each, facet) if facet else each) for each in both)
+    # The time is told at once.
+    wanted = set(verbs(plain)) - {"now"}
+    assert set(verbs(awaited)) == wanted
+    for verb in wanted:
+        assert inspect.iscoroutinefunction(getattr(awaited, verb))
+        assert inspect.signature(getattr(awaited, verb)) == inspect.signature(getattr(plain, verb))
+        assert getattr(awaited, verb).__doc__ == getattr(plain, verb).__doc__
+
+
+def test_every_facet_has_an_awaited_one(engine: Engine) -> None:
+    found = {
+        name for name, value in vars(Engine).items() if isinstance(value, cached_property) and name[0] != "_"
     }
-    assert awaited == set(VERBS)
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_the_signatures_are_the_same(verb: str) -> None:
-    awaited, plain = getattr(aio.AsyncEngine, verb), getattr(Engine, verb)
-    assert inspect.iscoroutinefunction(awaited)
-    assert inspect.signature(awaited) == inspect.signature(plain)
-    assert awaited.__doc__ == plain.__doc__
+    assert found | {"recipes"} == set(FACETS)
 
 
 def test_many_at_once_and_errors_as_they_are() -> None:

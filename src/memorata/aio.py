@@ -1,6 +1,6 @@
 """The async façade: the same engine, each verb run on a thread.
 
-There is one engine, and it is synchronous; this class adds ``await`` and nothing else. A test compares the
+There is one engine, and it is synchronous; these classes add ``await`` and nothing else. A test compares the
 two signature by signature.
 """
 
@@ -10,26 +10,147 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
-from memorata.engine import Engine
-from memorata.engine import open as open_engine
+from memorata.engine.admin import Admin
+from memorata.engine.duplicates import DuplicateGroups
+from memorata.engine.engine import Engine
+from memorata.engine.entities import Entities
+from memorata.engine.feedback import FeedbackLog
+from memorata.engine.graph import GraphQueries
+from memorata.engine.idempotency import Idempotency
+from memorata.engine.lifecycle import Lifecycle
+from memorata.engine.opening import open as open_engine
+from memorata.engine.saved_recipes import Recipes
+from memorata.engine.transfer import Transfer
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
+_Object = TypeVar("_Object")
+
+
+class _Facet(Generic[_Object]):
+    """Holds the object whose methods are awaited."""
+
+    def __init__(self, plain: _Object) -> None:
+        self._plain = plain
 
 
 def _threaded(
-    verb: Callable[Concatenate[Engine, _Arguments], _Result],
-) -> Callable[Concatenate[AsyncEngine, _Arguments], Coroutine[Any, Any, _Result]]:
-    @wraps(verb)
-    async def awaited(self: AsyncEngine, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-        return await asyncio.to_thread(verb, self.engine, *args, **kwargs)
+    method: Callable[Concatenate[_Object, _Arguments], _Result],
+) -> Callable[Concatenate[_Facet[_Object], _Arguments], Coroutine[Any, Any, _Result]]:
+    """Return a method that runs that of the plain object on a thread."""
+
+    @wraps(method)
+    async def awaited(
+        self: _Facet[_Object], /, *args: _Arguments.args, **kwargs: _Arguments.kwargs
+    ) -> _Result:
+        return await asyncio.to_thread(method, self._plain, *args, **kwargs)
 
     return awaited
 
 
-class AsyncEngine:
+class AsyncEntities(_Facet[Entities]):
+    """The facet `entities`, awaited."""
+
+    relate = _threaded(Entities.relate)
+    unrelate = _threaded(Entities.unrelate)
+    describe = _threaded(Entities.describe)
+    merge = _threaded(Entities.merge)
+    undo_merge = _threaded(Entities.undo_merge)
+    list = _threaded(Entities.list)
+    get = _threaded(Entities.get)
+    relations = _threaded(Entities.relations)
+    about = _threaded(Entities.about)
+    purge = _threaded(Entities.purge)
+
+
+class AsyncGraphQueries(_Facet[GraphQueries]):
+    """The facet `graph`, awaited."""
+
+    paths = _threaded(GraphQueries.paths)
+    communities = _threaded(GraphQueries.communities)
+    near = _threaded(GraphQueries.near)
+    timeline = _threaded(GraphQueries.timeline)
+
+
+class AsyncDuplicateGroups(_Facet[DuplicateGroups]):
+    """The facet `duplicates`, awaited."""
+
+    repeats = _threaded(DuplicateGroups.repeats)
+    find = _threaded(DuplicateGroups.find)
+    supersede = _threaded(DuplicateGroups.supersede)
+    runs = _threaded(DuplicateGroups.runs)
+    undo = _threaded(DuplicateGroups.undo)
+    contradictions = _threaded(DuplicateGroups.contradictions)
+    resolve_contradiction = _threaded(DuplicateGroups.resolve_contradiction)
+    resolve_contradictions = _threaded(DuplicateGroups.resolve_contradictions)
+
+
+class AsyncLifecycle(_Facet[Lifecycle]):
+    """The facet `lifecycle`, awaited."""
+
+    maintain = _threaded(Lifecycle.maintain)
+    consolidate = _threaded(Lifecycle.consolidate)
+    summaries = _threaded(Lifecycle.summaries)
+    accept_summary = _threaded(Lifecycle.accept_summary)
+    reject_summary = _threaded(Lifecycle.reject_summary)
+    pin = _threaded(Lifecycle.pin)
+    unpin = _threaded(Lifecycle.unpin)
+    mark_used = _threaded(Lifecycle.mark_used)
+    confirm = _threaded(Lifecycle.confirm)
+    confidence_of = _threaded(Lifecycle.confidence_of)
+
+
+class AsyncRecipes(_Facet[Recipes]):
+    """The facet `recipes`, awaited."""
+
+    forget = _threaded(Recipes.forget)
+    get = _threaded(Recipes.get)
+    save = _threaded(Recipes.save)
+    list = _threaded(Recipes.list)
+    use = _threaded(Recipes.use)
+    rollback = _threaded(Recipes.rollback)
+
+
+class AsyncFeedbackLog(_Facet[FeedbackLog]):
+    """The facet `feedback`, awaited."""
+
+    record = _threaded(FeedbackLog.record)
+    recalls = _threaded(FeedbackLog.recalls)
+    list = _threaded(FeedbackLog.list)
+
+
+class AsyncTransfer(_Facet[Transfer]):
+    """The facet `transfer`, awaited."""
+
+    import_records = _threaded(Transfer.import_records)
+    export = _threaded(Transfer.export)
+    copy = _threaded(Transfer.copy)
+
+
+class AsyncAdmin(_Facet[Admin]):
+    """The facet `admin`, awaited."""
+
+    check = _threaded(Admin.check)
+    stats = _threaded(Admin.stats)
+    namespaces = _threaded(Admin.namespaces)
+    changes = _threaded(Admin.changes)
+    backup = _threaded(Admin.backup)
+    vacuum = _threaded(Admin.vacuum)
+    purge_namespace = _threaded(Admin.purge_namespace)
+    embed_pending = _threaded(Admin.embed_pending)
+    reembed = _threaded(Admin.reembed)
+    index = _threaded(Admin.index)
+
+
+class AsyncIdempotency(_Facet[Idempotency]):
+    """The facet `idempotency`, awaited."""
+
+    once = _threaded(Idempotency.once)
+
+
+class AsyncEngine(_Facet[Engine]):
     """An :class:`~memorata.engine.Engine` whose verbs are awaited.
 
     Examples
@@ -44,7 +165,17 @@ class AsyncEngine:
     """
 
     def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
         self.engine = engine
+        self.entities = AsyncEntities(engine.entities)
+        self.graph = AsyncGraphQueries(engine.graph)
+        self.duplicates = AsyncDuplicateGroups(engine.duplicates)
+        self.lifecycle = AsyncLifecycle(engine.lifecycle)
+        self.recipes = AsyncRecipes(engine.recipes)
+        self.feedback = AsyncFeedbackLog(engine.feedback)
+        self.transfer = AsyncTransfer(engine.transfer)
+        self.admin = AsyncAdmin(engine.admin)
+        self.idempotency = AsyncIdempotency(engine.idempotency)
 
     async def __aenter__(self) -> AsyncEngine:
         return self
@@ -52,66 +183,19 @@ class AsyncEngine:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
+    close = _threaded(Engine.close)
     remember = _threaded(Engine.remember)
     remember_many = _threaded(Engine.remember_many)
     draft = _threaded(Engine.draft)
     correct = _threaded(Engine.correct)
-    change = _threaded(Engine.change)
-    pin = _threaded(Engine.pin)
-    unpin = _threaded(Engine.unpin)
-    used = _threaded(Engine.used)
-    confirm = _threaded(Engine.confirm)
-    confidence_of = _threaded(Engine.confidence_of)
-    maintain = _threaded(Engine.maintain)
-    consolidate = _threaded(Engine.consolidate)
-    summaries = _threaded(Engine.summaries)
-    accept_summary = _threaded(Engine.accept_summary)
-    reject_summary = _threaded(Engine.reject_summary)
-    about = _threaded(Engine.about)
-    purge_subject = _threaded(Engine.purge_subject)
-    purge_namespace = _threaded(Engine.purge_namespace)
+    update = _threaded(Engine.update)
     get = _threaded(Engine.get)
     list = _threaded(Engine.list)
     history = _threaded(Engine.history)
     recall = _threaded(Engine.recall)
-    feedback = _threaded(Engine.feedback)
-    recalls = _threaded(Engine.recalls)
-    reactions = _threaded(Engine.reactions)
-    recipe_named = _threaded(Engine.recipe_named)
-    save_recipe = _threaded(Engine.save_recipe)
-    saved_recipes = _threaded(Engine.saved_recipes)
-    use_recipe = _threaded(Engine.use_recipe)
-    rollback_recipe = _threaded(Engine.rollback_recipe)
     forget = _threaded(Engine.forget)
     restore = _threaded(Engine.restore)
     purge = _threaded(Engine.purge)
-    relate = _threaded(Engine.relate)
-    unrelate = _threaded(Engine.unrelate)
-    describe_entity = _threaded(Engine.describe_entity)
-    merge_entities = _threaded(Engine.merge_entities)
-    undo_merge = _threaded(Engine.undo_merge)
-    entities = _threaded(Engine.entities)
-    entity = _threaded(Engine.entity)
-    relations = _threaded(Engine.relations)
-    paths = _threaded(Engine.paths)
-    communities = _threaded(Engine.communities)
-    near = _threaded(Engine.near)
-    timeline = _threaded(Engine.timeline)
-    once = _threaded(Engine.once)
-    take_over = _threaded(Engine.take_over)
-    repeats = _threaded(Engine.repeats)
-    find_duplicates = _threaded(Engine.find_duplicates)
-    supersede_duplicates = _threaded(Engine.supersede_duplicates)
-    duplicate_runs = _threaded(Engine.duplicate_runs)
-    undo_duplicates = _threaded(Engine.undo_duplicates)
-    contradictions = _threaded(Engine.contradictions)
-    settle_contradiction = _threaded(Engine.settle_contradiction)
-    settle_contradictions = _threaded(Engine.settle_contradictions)
-    embed_pending = _threaded(Engine.embed_pending)
-    reembed = _threaded(Engine.reembed)
-    index = _threaded(Engine.index)
-    check = _threaded(Engine.check)
-    close = _threaded(Engine.close)
 
 
 async def open(*args: Any, **kwargs: Any) -> AsyncEngine:  # noqa: ANN401 - the arguments of memorata.open

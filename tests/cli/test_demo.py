@@ -189,7 +189,7 @@ class TestWhereItIsKept:
         assert f'memorata recall --db {kept} "…"' in " ".join(Shown(kept).text.split())
         with memorata.open(kept, must_exist=True) as memory:
             assert len(memory.list(limit=500, hidden=True).memories) == len(conversation())
-            assert memory.check() == []
+            assert memory.admin.check() == []
 
     def test_a_file_that_is_there_is_refused_and_left_alone(self, tmp_path: Path) -> None:
         there = tmp_path / "there.db"

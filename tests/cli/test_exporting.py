@@ -65,9 +65,11 @@ def test_everything_comes_back_exactly_with_its_times(cli: Run, home: Path) -> N
         memory.remember("short-lived", expires_at=datetime(2026, 1, 9, 1, 2, 3, 4, tzinfo=UTC))
         memory.remember("true for a while", valid_from=third.created_at, valid_to=clock(), namespace="ada")
         memory.remember("Yesterday Carl met Dora in Oslo", place={"lat": 1.5, "lon": 2.25, "name": "Oslo"})
-        memory.describe_entity("Anna", type="person", aliases=["Annie"], description="of Biel")
-        memory.relate("Anna", "lives_in", "Biel", weight=0.5, memory=third.id, valid_from=third.created_at)
-        memory.relate("x", "knows", "y", namespace="ada")
+        memory.entities.describe("Anna", type="person", aliases=["Annie"], description="of Biel")
+        memory.entities.relate(
+            "Anna", "lives_in", "Biel", weight=0.5, memory=third.id, valid_from=third.created_at
+        )
+        memory.entities.relate("x", "knows", "y", namespace="ada")
         told = {path: memory.store.hidden(path) for path in memory.store.namespaces()}
     assert [each.memory_id for each in told["default"]] == [first.id, gone.id]
     assert told["default"][0].superseded_at == second.created_at < third.created_at
@@ -83,7 +85,7 @@ def test_everything_comes_back_exactly_with_its_times(cli: Run, home: Path) -> N
     with memorata.open(home / "copy.db", embedder="lexical") as memory:
         assert {path: memory.store.hidden(path) for path in memory.store.namespaces()} == told
         assert memory.get("unread").entities == ()
-        assert memory.check() == []
+        assert memory.admin.check() == []
         assert [said.content for said in memory.history(third.id)] == [first.content, third.content]
     assert cli("--db", "copy.db", "import", "all.jsonl").out.startswith("imported 0 memories")
 
@@ -121,7 +123,7 @@ def test_no_field_of_a_memory_is_left_behind(cli: Run, home: Path) -> None:
     usual = {each.name for each in fields(Memory) if getattr(unusual, each.name) == getattr(plain, each.name)}
     assert usual - {"created_at"} == kept
     with memorata.open(home / "memories.db", embedder="lexical") as memory:
-        memory.take_over([replace(plain, id="m1", namespace="ada"), unusual])
+        memory.transfer.import_records([replace(plain, id="m1", namespace="ada"), unusual])
         memory.remember("Anna likes milk", id="m3", namespace="ada", supersedes=("m2",))
         before = memory.get("m2", namespace="ada")
     (home / "all.jsonl").write_text(cli("export", "--all-namespaces").out)
@@ -135,12 +137,12 @@ def test_entities_and_relations_come_back_as_they_were(cli: Run, tea: str, home:
     from memorata import open as opened
 
     with opened(home / "memories.db") as memory:
-        memory.describe_entity("Bob", type="person", aliases=["Bobby"], description="moved to Lisbon")
-        memory.describe_entity("Robert", type="person")
-        memory.merge_entities("Robert", "Bob")
-        memory.relate("Anna", "knows", "Bob", weight=2, memory=tea)
-        memory.relate("Bob", "lives_in", "Lisbon", valid_from=memory.get(tea).created_at)
-        memory.relate("x", "y", "z", namespace="ada")
+        memory.entities.describe("Bob", type="person", aliases=["Bobby"], description="moved to Lisbon")
+        memory.entities.describe("Robert", type="person")
+        memory.entities.merge("Robert", "Bob")
+        memory.entities.relate("Anna", "knows", "Bob", weight=2, memory=tea)
+        memory.entities.relate("Bob", "lives_in", "Lisbon", valid_from=memory.get(tea).created_at)
+        memory.entities.relate("x", "y", "z", namespace="ada")
     rows = exported(cli, "--all-namespaces")
     kinds = [row.get("kind", "memory") for row in rows]
     assert kinds == ["memory"] * 3 + ["entity"] * 2 + ["relation"] + ["entity"] * 4 + ["relation"] * 2
@@ -166,12 +168,12 @@ def test_entities_and_relations_come_back_as_they_were(cli: Run, tea: str, home:
     # What was known before gains what is said about it, and loses nothing.
     cli("--db", "other.db", "remember", "x")
     with opened(home / "other.db") as memory:
-        memory.relate("Bob", "knows", "Carl")
-        memory.describe_entity("Robert", description="ours")
+        memory.entities.relate("Bob", "knows", "Carl")
+        memory.entities.describe("Robert", description="ours")
     assert cli("--db", "other.db", "import", "all.jsonl").code == 0
     with opened(home / "other.db") as memory:
-        assert memory.entity("bobby").entity.description == "ours"
-        assert memory.entity("Bob").merged == ("Bob",)
+        assert memory.entities.get("bobby").entity.description == "ours"
+        assert memory.entities.get("Bob").merged == ("Bob",)
 
 
 def test_one_relation_is_one_relation(cli: Run, home: Path) -> None:

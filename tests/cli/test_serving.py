@@ -139,4 +139,4 @@ def test_a_stop_in_the_middle_of_writing_loses_nothing_that_was_acknowledged(hom
     with memorata.open(home / "memories.db", embedder="lexical") as memory:
         there = {found.id for found in memory.store.export(None)}
         assert set(acknowledged) <= there
-        assert memory.check() == []
+        assert memory.admin.check() == []

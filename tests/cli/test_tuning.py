@@ -9,7 +9,7 @@ import pytest
 
 from memorata.cli.tuning import _grid
 from memorata.engine import open as open_engine
-from memorata.engine.leasing import Held
+from memorata.engine.leases import Held
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Source
 
@@ -28,8 +28,8 @@ def taught(home: Path) -> Path:
             memory.remember(f"Oil the {topic}", id=f"answer{number}", source=Source(speaker="assistant"))
         for number, topic in enumerate(TOPICS):
             found = memory.recall(f"what about the {topic}?")
-            memory.feedback(found.id, f"answer{number}", "thumbs", "up")
-            memory.feedback(found.id, f"note{number}", "thumbs", "down")
+            memory.feedback.record(found.id, f"answer{number}", "thumbs", "up")
+            memory.feedback.record(found.id, f"note{number}", "thumbs", "down")
     return home
 
 

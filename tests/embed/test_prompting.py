@@ -73,7 +73,7 @@ def test_a_change_of_prompts_is_noticed_re_embedded_and_recorded(tmp_path: Path)
         before = memory.embedder
     with memorata.open(path, embedder="builtin#similarity") as memory:
         assert any("1 memory has no vector of" in note for note in memory.notes)
-        assert memory.reembed().dropped == 1
+        assert memory.admin.reembed().dropped == 1
         assert memory.store.setting("embedder") == "builtin#similarity"
     with memorata.open(path) as memory:
         assert before is not None
@@ -81,4 +81,4 @@ def test_a_change_of_prompts_is_noticed_re_embedded_and_recorded(tmp_path: Path)
         assert memory.embedder.name != before.name
         assert memory.embedder.prompts == PRESETS["similarity"]
         assert memory.recall("what does Anna drink?").degraded == ()
-        assert memory.check() == []
+        assert memory.admin.check() == []

@@ -34,7 +34,7 @@ def situation() -> Iterator[Callable[..., Situation]]:
             memory.remember_many(contents, duplicates="off")
             assert memory.embedder is not None
             for source, type_, target in relations:
-                memory.relate(source, type_, target)
+                memory.entities.relate(source, type_, target)
             graphs = Graphs(memory.store, NameBook(memory.store, None))
             view = stack.enter_context(memory.store.view("default", NOW))
             values: dict[str, Any] = {

@@ -24,4 +24,4 @@ if __name__ == "__main__":
             sys.stdout.write(f"{done} of {total}\n")
             sys.stdout.flush()
 
-        memory.reembed(batch=16, progress=told)
+        memory.admin.reembed(batch=16, progress=told)

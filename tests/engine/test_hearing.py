@@ -67,7 +67,7 @@ def test_what_stays_is_found_by_what_was_said_with_the_repeat(memory: Engine, cl
     (repeat,) = (each for each in memory.history(first.id) if each.id != first.id)
     memory.purge(repeat.id)
     assert memory.get(first.id).tags == ("drinks",)
-    assert (memory.recall("green tea").hits, memory.check()) == ((), [])
+    assert (memory.recall("green tea").hits, memory.admin.check()) == ((), [])
 
 
 def test_what_held_until_then_is_not_what_holds(memory: Engine) -> None:
@@ -81,20 +81,20 @@ def test_the_same_words_are_said_once_and_nothing_is_lost(memory: Engine) -> Non
     again = memory.remember("anna likes  green tea!", tags=["tea"])
     assert (again.id, again.content, again.mentions) == (first.id, "Anna likes green tea.", 2)
     assert seen(memory) == ["Anna likes green tea."]
-    (note,) = memory.repeats(first.id)
+    (note,) = memory.duplicates.repeats(first.id)
     assert (note.kind, note.reason, note.run) == ("exact", "The words are the same.", None)
     lost = memory.get(note.memory_id)
     assert (lost.content, lost.tags, lost.superseded_by) == ("anna likes  green tea!", ("tea",), first.id)
     assert [each.id for each in memory.history(first.id)] == [lost.id, first.id]
     assert memory.history(lost.id) == memory.history(first.id)
-    assert memory.check() == []
+    assert memory.admin.check() == []
 
 
 def test_nearly_the_same_words_are_said_once(memory: Engine) -> None:
     first = memory.remember("Anna really likes the green tea from Japan.")
     again = memory.remember("Anna likes green tea from Japan")
     assert again.id == first.id
-    (note,) = memory.repeats(first.id)
+    (note,) = memory.duplicates.repeats(first.id)
     assert note.kind == "near"
 
 
@@ -160,9 +160,9 @@ def test_a_turn_of_a_transcript_neither_repeats_nor_is_repeated(memory: Engine, 
 def test_a_turn_of_a_transcript_is_not_contradicted(memory: Engine, speaker: str) -> None:
     memory.remember("Anna lives in Rome", source={"speaker": speaker, "session": "s", "position": 1})
     later = memory.remember("Anna lives in Paris", source={"speaker": speaker})
-    assert memory.contradictions(later.id) == ()
+    assert memory.duplicates.contradictions(later.id) == ()
     again = memory.remember("Anna lives in Oslo", source={"speaker": speaker})
-    assert [hint.older for hint in memory.contradictions(again.id)] == [later.id]
+    assert [hint.older for hint in memory.duplicates.contradictions(again.id)] == [later.id]
 
 
 def test_a_passage_of_two_files_is_said_twice(memory: Engine) -> None:
@@ -170,7 +170,7 @@ def test_a_passage_of_two_files_is_said_twice(memory: Engine) -> None:
     first = memory.remember("Anna likes green tea with honey.", source=notes[0])
     assert memory.remember("Anna likes green tea with honey.", source=notes[1]).id == first.id
     assert memory.remember("Anna really likes green tea with honey").id == first.id
-    assert [note.kind for note in memory.repeats(first.id)] == ["exact", "near"]
+    assert [note.kind for note in memory.duplicates.repeats(first.id)] == ["exact", "near"]
 
 
 def test_what_is_forgotten_was_not_said(memory: Engine) -> None:
@@ -214,7 +214,7 @@ def test_a_correction_wins_over_what_it_sets_right_and_nothing_else(clock: Clock
         assert (ended.superseded_by, ended.valid_to) == (fixed.id, clock.now)
         assert memory.get(other.id).superseded_by is None
         # Whoever says it again is told what is known by now.
-        assert memory.repeats(fixed.id)[0].kind == "correction"
+        assert memory.duplicates.repeats(fixed.id)[0].kind == "correction"
 
 
 def test_a_batch_hears_what_was_there_and_itself(memory: Engine) -> None:
@@ -224,7 +224,7 @@ def test_a_batch_hears_what_was_there_and_itself(memory: Engine) -> None:
     assert (kept[0].id, kept[0].mentions, kept[1].id) == (there.id, 3, kept[3].id)
     assert seen(memory) == ["coffee", "milk", "tea"]
     assert len(list(memory.store.export(None))) == 6
-    assert memory.check() == []
+    assert memory.admin.check() == []
 
 
 def test_a_batch_hears_nearly_the_same_if_told(memory: Engine) -> None:
@@ -255,7 +255,7 @@ def test_the_setting_holds_for_both_verbs() -> None:
         memory.remember("tea")
         memory.remember_many(["tea"])
         assert seen(memory) == ["tea"] * 3
-        assert memory.duplicates is Duplicates.OFF
+        assert memory.dedupe_mode is Duplicates.OFF
     with memorata.open(":memory:", embedder=None, duplicates="exact") as memory:
         memory.remember("Anna likes the green tea from Japan")
         memory.remember("Anna likes green tea from Japan")
@@ -277,15 +277,15 @@ def test_another_word_is_refused(memory: Engine, bad: Any) -> None:
 
 def test_relations_of_the_earlier_memory_go_on(memory: Engine) -> None:
     said = memory.remember("Anna works at the bank")
-    memory.relate("Anna", "works_at", "bank", memory=said.id)
+    memory.entities.relate("Anna", "works_at", "bank", memory=said.id)
     memory.remember("Anna works at the bank.")
-    assert len(memory.relations("Anna")) == 1
+    assert len(memory.entities.relations("Anna")) == 1
 
 
 def test_contradictions_are_noted_and_nothing_else(memory: Engine) -> None:
     old = memory.remember("Anna lives in Rome.")
     new = memory.remember("Anna moved to Paris.")
-    (hint,) = memory.contradictions()
+    (hint,) = memory.duplicates.contradictions()
     assert (hint.newer, hint.older, hint.cue, hint.verdict) == (new.id, old.id, "change", None)
     assert seen(memory) == ["Anna lives in Rome.", "Anna moved to Paris."]
 
@@ -294,7 +294,7 @@ def test_what_has_ended_or_another_said_is_not_contradicted(memory: Engine) -> N
     memory.remember("I live in Rome.", valid_to=START - timedelta(days=9))
     memory.remember("I live in Bern.", source={"speaker": "Bob"})
     memory.remember("I live in Paris.", source={"speaker": "Anna"})
-    assert memory.contradictions() == ()
+    assert memory.duplicates.contradictions() == ()
 
 
 def test_an_error_leaves_nothing_behind(memory: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,7 +309,7 @@ def test_an_error_leaves_nothing_behind(memory: Engine, monkeypatch: pytest.Monk
     monkeypatch.undo()
     assert [each.id for each in memory.store.export(None)] == [first.id]
     assert memory.remember("tea").mentions == 2
-    assert memory.check() == []
+    assert memory.admin.check() == []
 
 
 class Scattered:
@@ -383,8 +383,8 @@ def told(said: Sequence[tuple[str, bool]], *, batch: bool) -> list[Any]:
         else:
             for item in items:
                 engine.remember(**item)
-        notes = [engine.repeats(each.id) for each in engine.store.export(None)]
-        return [list(engine.store.export(None)), notes, engine.contradictions()]
+        notes = [engine.duplicates.repeats(each.id) for each in engine.store.export(None)]
+        return [list(engine.store.export(None)), notes, engine.duplicates.contradictions()]
 
 
 _statements = st.tuples(

@@ -9,7 +9,6 @@ from memorata.embed.exchange import Patience
 from memorata.embed.http import OllamaEmbedder
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.select import Resources
-from memorata.engine.copying import copy
 from memorata.engine.engine import Engine
 from memorata.engine.known_services import DIMENSION, Service, settled
 from memorata.model.errors import DimensionMismatch, InvalidArgument, ServiceUnreachable
@@ -47,7 +46,7 @@ def test_a_model_that_has_changed_its_length_answers_by_words_and_says_what_to_d
         assert "set the dimension (MEMORATA_DIMENSION=32) and run `memorata reembed`" in found.degraded[0]
         assert opened.remember("Cleo drinks milk.").embedder == ""
         with pytest.raises(DimensionMismatch, match="MEMORATA_DIMENSION=32"):
-            opened.reembed()
+            opened.admin.reembed()
         assert opened.store.statistics()["vectors"] == {opened.embedder.name: 2}
 
 
@@ -66,7 +65,7 @@ def test_doing_so_replaces_the_vectors_and_never_mixes_them(
         during = opened.recall("green tea")
         assert during.hits[0].memory.content == TEXTS[0]
         assert during.degraded == ("2 memories have no vector of this embedder yet; words only for those",)
-        done = opened.reembed()
+        done = opened.admin.reembed()
         assert (done.embedded, done.dropped, dict(done.others)) == (2, 2, {old: 2})
         assert opened.recall("green tea").degraded == ()
     ollama.asked.clear()
@@ -81,13 +80,13 @@ def test_doing_so_replaces_the_vectors_and_never_mixes_them(
 def test_one_can_go_back(ollama: Any, memory: Callable[..., Engine]) -> None:
     ollama.width = 32
     with memory(dimension=32) as opened:
-        opened.reembed(keep_old=True)
+        opened.admin.reembed(keep_old=True)
     ollama.width = 64
     with memory() as opened:
         assert "gave vectors of 64 dimensions where 32" in opened.recall("green tea").degraded[0]
     with memory(dimension=64) as opened:
         assert opened.recall("green tea").degraded == ()
-        assert opened.reembed().embedded == 0
+        assert opened.admin.reembed().embedded == 0
     with memory() as opened:
         assert opened.embedder is not None
         assert opened.embedder.dimension == 64
@@ -131,8 +130,8 @@ def test_a_copy_takes_the_length_along(ollama: Any, memory: Callable[..., Engine
     ollama.width = 32
     target = SqliteStore(tmp_path / "copy.db")
     with memory(dimension=32) as opened:
-        opened.reembed()
-        copy(opened, target)
+        opened.admin.reembed()
+        opened.transfer.copy(target)
     assert target.setting(DIMENSION) == "32"
     target.close()
 

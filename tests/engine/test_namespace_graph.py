@@ -149,7 +149,7 @@ def test_the_graph_as_of_a_moment_is_the_one_there_was_then(acts: list[tuple[str
             else:
                 by = said[pick % len(said)] if act == "assert" else None
                 end = now + HOUR if act == "end" else None
-                memory.relate(one, "knows", other, memory=by, valid_from=now, valid_to=end)
+                memory.entities.relate(one, "knows", other, memory=by, valid_from=now, valid_to=end)
             was.append((now, edges(fresh(memory, now))))
         end = NOW + 200 * HOUR
         graphs = Graphs(memory.store, NameBook(memory.store, None))
@@ -204,7 +204,7 @@ def test_whoever_has_a_graph_keeps_it_as_it_was_while_another_catches_up(memory:
     first = graphs.at("default", NOW)
     before = first.graph, first.slots, first.change, first.entity_keys, first.names
     memory.remember("y", entities=["Cyd"], source={"session": "s", "position": 1})
-    memory.relate("Anna", "knows", "Dora")
+    memory.entities.relate("Anna", "knows", "Dora")
     second = graphs.at("default", NOW)
     assert second is not first
     assert edges(second) == edges(fresh(memory))
@@ -291,13 +291,13 @@ def test_catching_up_gives_what_building_anew_gives(steps: list[tuple[Any, ...]]
                 with suppress(InvalidArgument):
                     do(memory, ids, step)
             assert edges(graphs.at("default", now)) == edges(fresh(memory, now))
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_ranks_are_computed_once_for_each_state() -> None:
     with memorata.open(":memory:", embedder="lexical") as memory:
         memory.remember("Anna met Ben", entities=["Anna", "Ben"])
-        known = memory._graphs.at("default", memory._clock())
+        known = memory._lookup.graphs.at("default", memory.runtime.clock())
         before = known.ranks
         # Anna - memory - Ben: the middle of three is ranked above its ends, which are alike.
         assert before is known.ranks
@@ -306,5 +306,5 @@ def test_ranks_are_computed_once_for_each_state() -> None:
         assert before[anna] == pytest.approx(before[ben])
         assert before.max() > before[anna]
         memory.remember("Anna sang", entities=["Anna"])
-        known = memory._graphs.at("default", memory._clock())
+        known = memory._lookup.graphs.at("default", memory.runtime.clock())
         assert known.ranks[known.entity_node("Anna")] > known.ranks[known.entity_node("Ben")]

@@ -276,15 +276,15 @@ def test_a_file_can_be_opened_to_be_read_only(tmp_path: Path) -> None:
         assert found.id == ""
         assert memory.get(tea.id).content == tea.content
         assert memory.list().memories == (tea,)
-        assert memory.check() == []
-        assert len(memory.recalls()) == 1
+        assert memory.admin.check() == []
+        assert len(memory.feedback.recalls()) == 1
         for write in (
             lambda: memory.remember("and milk"),
             lambda: memory.forget(tea.id),
             lambda: memory.purge(tea.id),
-            lambda: memory.check(repair=True),
+            lambda: memory.admin.check(repair=True),
             memory.store.vacuum,
-            memory.maintain,
+            memory.lifecycle.maintain,
         ):
             with pytest.raises(
                 StoreReadOnly, match=r"nothing was changed: it was opened .* without read_only"
@@ -292,7 +292,7 @@ def test_a_file_can_be_opened_to_be_read_only(tmp_path: Path) -> None:
                 write()
     assert path.read_bytes() == before
     with memorata.open(path) as memory:
-        assert len(memory.recalls()) == 1
+        assert len(memory.feedback.recalls()) == 1
         assert memory.get(tea.id).version == 1
 
 

@@ -63,12 +63,14 @@ def test_a_graph_that_was_kept_is_ordered_as_one_that_is_built_anew(seed: int, t
                 ids[place] = memory.correct(ids[place], f"Note {number}, mended").id
             if chance.random() < 0.3:
                 watching.at("default", now)
-                memory.communities()
+                memory.graph.communities()
         kept, fresh = (in_order(graphs.at("default", now)).graph for graphs in (watching, graphs_of(memory)))
         # Not their summaries, which are kept as long as their members stay the same.
-        members = [(group.memories, group.entities) for group in memory.communities().groups]
+        members = [(group.memories, group.entities) for group in memory.graph.communities().groups]
         with memorata.open(path, embedder=None, extract_entities=False, clock=lambda: now) as another:
-            assert [(group.memories, group.entities) for group in another.communities().groups] == members
+            assert [
+                (group.memories, group.entities) for group in another.graph.communities().groups
+            ] == members
     assert len(members) > 1
     assert [part.tolist() for part in kept.listed()] == [part.tolist() for part in fresh.listed()]
 
@@ -95,7 +97,7 @@ def test_a_leg_over_a_graph_that_was_kept_finds_what_it_finds_in_one_built_anew(
             elif chance.random() < 0.5:
                 memory.forget(ids.pop(chance.randrange(len(ids))))
             else:
-                memory.change(chance.choice(ids), importance=chance.random())
+                memory.update(chance.choice(ids), importance=chance.random())
             if chance.random() < 0.3:
                 scores(memory, recipe, "tea")
         asked = [f"{name} had tea in the garden" for name in PEOPLE]
@@ -109,14 +111,14 @@ def test_paths_that_are_cut_short_are_the_same_however_the_graph_has_grown(tmp_p
     path = tmp_path / "m.db"
 
     def found(memory: Engine) -> list[str]:
-        return [str(each) for each in memory.paths("Zoe", paths=5, depth=2).paths]
+        return [str(each) for each in memory.graph.paths("Zoe", paths=5, depth=2).paths]
 
     with memorata.open(path, embedder=None, extract_entities=False, clock=lambda: NOW) as memory:
         for number in range(9):
             memory.remember(f"Note {number}", id=f"m{number}", entities=["Zoe", PEOPLE[-number]])
         found(memory)
         # It is taken out of the graph that is kept, and put in again at the end.
-        memory.change("m0", importance=0.9)
+        memory.update("m0", importance=0.9)
         kept = found(memory)
     with memorata.open(path, embedder=None, extract_entities=False, clock=lambda: NOW) as another:
         assert found(another) == kept

@@ -94,10 +94,10 @@ def test_a_recall_along_paths_says_so() -> None:
     with memorata.open(":memory:", embedder="lexical", clock=lambda: now) as memory:
         memory.remember_many(LOG)
         for source, type_, target in FLEET:
-            memory.relate(source, type_, target)
+            memory.entities.relate(source, type_, target)
         hits = memory.recall("UAV-001", recipe="semstreams", limit=5)
         runway = next(hit for hit in hits if "runway" in hit.memory.content)
         assert "UAV-001 —belongs_to→ fleet-rescue —stationed_at→ base-west" in str(runway.explanation)
         # The verb follows the same paths with its own decay, 0.85.
-        ways = memory.paths("UAV-001", types=["belongs_to", "stationed_at"]).paths
+        ways = memory.graph.paths("UAV-001", types=["belongs_to", "stationed_at"]).paths
         assert [round(path.score, 4) for path in ways] == [0.7225, 0.7225]

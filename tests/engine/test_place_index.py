@@ -46,5 +46,5 @@ def test_hidden_memories_do_not_take_the_place_of_others() -> None:
     with memorata.open(":memory:", embedder=None, duplicates="off", clock=lambda: NOW) as memory:
         said = memory.remember_many({"content": "x", "place": {"lat": n / 100, "lon": 0}} for n in range(400))
         memory.forget(*(each.id for each in said[:390]))
-        found = memory.near(0, 0, limit=3)
+        found = memory.graph.near(0, 0, limit=3)
         assert [each.memory.id for each in found] == [each.id for each in said[390:393]]

@@ -38,7 +38,7 @@ def test_a_recall_is_logged_with_all_that_was_asked_for() -> None:
         answer = engine.recall("green tea?", recipe="fast", changes={"vector_weight": 0.25}, limit=1)
         assert answer.id
         assert count(engine) == 0
-        (found,) = engine.recalls()
+        (found,) = engine.feedback.recalls()
         assert count(engine) == 1
         assert (found.id, found.namespace, found.query, found.at) == (answer.id, "default", "green tea?", NOW)
         assert (found.recipe["name"], found.recipe["vector_weight"]) == ("fast", 0.25)
@@ -57,10 +57,10 @@ def test_ids_are_of_their_own_and_answers_compare_without_them() -> None:
 def test_the_log_can_be_switched_off_and_questions_left_out() -> None:
     with opened(recalls=False) as engine:
         assert engine.recall("tea").id == ""
-        assert engine.recalls() == []
+        assert engine.feedback.recalls() == []
     with opened(queries=False) as engine:
         engine.recall("a secret")
-        assert [each.query for each in engine.recalls()] == [None]
+        assert [each.query for each in engine.feedback.recalls()] == [None]
 
 
 def test_nothing_found_is_logged_too() -> None:
@@ -68,7 +68,7 @@ def test_nothing_found_is_logged_too() -> None:
         engine.recall("zzz", limit=0)
         engine.forget(*(memory.id for memory in engine.list().memories))
         engine.recall("tea")
-        assert [len(each.ids) for each in engine.recalls()] == [0, 2]
+        assert [len(each.ids) for each in engine.feedback.recalls()] == [0, 2]
 
 
 def test_a_full_batch_is_written_by_the_recall_that_fills_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,14 +98,14 @@ def test_closing_writes_what_waits(tmp_path: Path) -> None:
     with opened(tmp_path / "m.db") as engine:
         engine.recall("tea")
     with opened(tmp_path / "m.db") as engine:
-        assert [each.query for each in engine.recalls()] == ["tea"]
+        assert [each.query for each in engine.feedback.recalls()] == ["tea"]
 
 
 def test_the_bounds_are_kept() -> None:
     with opened(bounds=LogBounds(recalls=2)) as engine:
         for number in range(4):
             engine.recall(f"tea {number}")
-        assert [each.query for each in engine.recalls()] == ["tea 3", "tea 2"]
+        assert [each.query for each in engine.feedback.recalls()] == ["tea 3", "tea 2"]
 
 
 def test_a_busy_database_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +118,7 @@ def test_a_busy_database_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytes
                 assert engine.recall("tea").hits
             other.execute("ROLLBACK")
         assert engine.recall_log.lost == 2
-        assert len(engine.recalls()) == 3
+        assert len(engine.feedback.recalls()) == 3
 
 
 def test_a_file_that_cannot_be_written_is_still_recalled_from(
@@ -149,7 +149,7 @@ def test_no_error_of_the_store_comes_between_a_question_and_its_answer(
                 assert engine.recall("tea").hits
         # Columns of all that wait are made for every attempt, so there is one, and the next after a while.
         assert tries == [2]
-        assert len(engine.recalls()) == 5
+        assert len(engine.feedback.recalls()) == 5
 
 
 def test_of_two_threads_one_writes_the_log_while_the_other_holds_the_store() -> None:
@@ -166,9 +166,9 @@ def test_of_two_threads_one_writes_the_log_while_the_other_holds_the_store() -> 
         engine.recall("tea")
         holding.set()
         assert writing.wait(10)
-        return 200, engine.feedback(answer.id, answer.hits[0].memory.id, "thumbs").memory_id.encode()
+        return 200, engine.feedback.record(answer.id, answer.hits[0].memory.id, "thumbs").memory_id.encode()
 
-    first = threading.Thread(target=lambda: engine.once("a", b"", react), daemon=True)
+    first = threading.Thread(target=lambda: engine.idempotency.once("a", b"", react), daemon=True)
     first.start()
     assert holding.wait(10)
     with pytest.MonkeyPatch.context() as slow:
@@ -178,7 +178,7 @@ def test_of_two_threads_one_writes_the_log_while_the_other_holds_the_store() -> 
         for each in (first, second):
             each.join(10)
             assert not each.is_alive()
-    assert [each.feedback.memory_id for each in engine.reactions()] == [answer.hits[0].memory.id]
+    assert [each.feedback.memory_id for each in engine.feedback.list()] == [answer.hits[0].memory.id]
     engine.close()
 
 
@@ -190,9 +190,9 @@ def test_recalls_aside_are_given_and_not_logged() -> None:
                 engine.recall("Bob")
         assert ([each.query for each in taken], [each.query for each in inner]) == (["tea"], ["Bob"])
         assert taken[0].ids[0] in {memory.id for memory in engine.list().memories}
-        assert engine.recalls() == []
+        assert engine.feedback.recalls() == []
         engine.recall("tea")
-        assert len(engine.recalls()) == 1
+        assert len(engine.feedback.recalls()) == 1
 
 
 def test_what_is_purged_meanwhile_is_not_given() -> None:
@@ -215,7 +215,7 @@ def test_other_threads_are_logged_while_one_is_aside() -> None:
             other = threading.Thread(target=lambda: engine.recall("tea"))
             other.start()
             other.join()
-        assert len(engine.recalls()) == 1
+        assert len(engine.feedback.recalls()) == 1
 
 
 def test_a_purge_reaches_what_waits_in_the_buffer() -> None:
@@ -223,7 +223,7 @@ def test_a_purge_reaches_what_waits_in_the_buffer() -> None:
         found = engine.recall("green tea")
         first = found.hits[0].memory.id
         engine.purge(first)
-        assert all(first not in each.ids for each in engine.recalls())
+        assert all(first not in each.ids for each in engine.feedback.recalls())
 
 
 def test_many_threads_log_every_recall_once() -> None:
@@ -234,7 +234,7 @@ def test_many_threads_log_every_recall_once() -> None:
                 engine.recall("tea")
 
         _together(ask, 4)
-        assert len({each.id for each in engine.recalls(limit=None)}) == 80
+        assert len({each.id for each in engine.feedback.recalls(limit=None)}) == 80
 
 
 def _together(work: Callable[[], None], times: int) -> None:
@@ -248,16 +248,16 @@ def _together(work: Callable[[], None], times: int) -> None:
 def test_a_purged_namespace_leaves_nothing_in_the_buffer() -> None:
     with opened() as engine:
         engine.recall("green tea")
-        engine.purge_namespace("default")
+        engine.admin.purge_namespace("default")
         engine.remember("green tea")
-        assert engine.recalls() == []
+        assert engine.feedback.recalls() == []
 
 
 def test_a_purge_elsewhere_reaches_what_waits_here(tmp_path: Path) -> None:
     with opened(tmp_path / "m.db") as engine, opened(tmp_path / "m.db", recalls=False) as other:
         engine.recall("Anna Petrowa and her tea")
         engine.recall("zzz Petrowa")
-        other.purge_subject("Anna")
+        other.entities.purge("Anna")
         asked = engine.recall("Who sails?")
-        assert [each.id for each in engine.recalls()] == [asked.id]
+        assert [each.id for each in engine.feedback.recalls()] == [asked.id]
     assert b"Petrowa" not in (tmp_path / "m.db").read_bytes()

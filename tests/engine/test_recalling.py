@@ -14,7 +14,6 @@ from memorata.engine.meaning import Meaning
 from memorata.engine.naming import NameBook
 from memorata.engine.recalling import Recaller, Request
 from memorata.engine.recipes import recipe
-from memorata.engine.repairing import Repairing
 from memorata.model.errors import ModelCorrupt
 from memorata.text import RuleAnchors, RuleClassifier
 
@@ -43,8 +42,8 @@ def request(text: str, **changes: Any) -> Request:
 def recaller(memory: memorata.Engine) -> Recaller:
     meaning = Meaning(memory.embedder, memory.store)
     graphs = Graphs(memory.store, NameBook(memory.store, None))
-    repairing = Repairing(memory.store, memory.analyser)
-    return Recaller(repairing, meaning, RuleClassifier(), None, RuleAnchors(), graphs.at)
+    runtime = memory.runtime
+    return Recaller(runtime, meaning, RuleClassifier(), None, RuleAnchors(), graphs.at)
 
 
 def test_it_is_what_the_engine_answers() -> None:
@@ -62,7 +61,7 @@ def test_a_recall_as_of_a_time_walks_the_graph_of_then() -> None:
     with memorata.open(":memory:", embedder="lexical", clock=lambda: moment[0]) as memory:
         memory.remember("Anna is here", entities=["Anna"])
         old = memory.remember("The pump is blue", entities=["Unit 7"])
-        memory.relate("Anna", "runs", "Unit 7", memory=old.id)
+        memory.entities.relate("Anna", "runs", "Unit 7", memory=old.id)
         moment[0] = NOW + timedelta(days=1)
         memory.correct(old.id, "The pump is red", entities=["Unit 7"])
         only_paths = {"graph": "paths", "vector_pool": 0}

@@ -36,24 +36,24 @@ def test_nothing_that_is_written_holds_a_secret(memory: Engine, tmp_path: Path) 
     )
     memory.remember_many([memorata.Memory(id="y", content=SAID, created_at=draft.created_at)], verbatim=True)
     new = memory.correct(said.id, SAID + "!")
-    memory.change(new.id, metadata={"again": SAID}, tags=[SAID])
+    memory.update(new.id, metadata={"again": SAID}, tags=[SAID])
     assert said.content == draft.content == KEPT
     assert [each.content.rstrip("!") for each in memory.list(hidden=True).memories] == [KEPT] * 6
     assert b"1111 1111" not in bytes_of(tmp_path)
     assert b"swordfish" not in bytes_of(tmp_path)
-    assert memory.check() == []
+    assert memory.admin.check() == []
 
 
 def test_no_secret_is_kept_beside_memories_either(memory: Engine, tmp_path: Path) -> None:
     memory.remember("Anna lives in Rome.", id="rome")
     memory.remember("Anna lives in Paris.", id="paris")
-    memory.settle_contradiction("paris", "rome", contradicts=False, because=SAID, by=SAID)
-    described = memory.describe_entity("Anna", description=SAID, aliases=[f"card {CARD}"])
+    memory.duplicates.resolve_contradiction("paris", "rome", contradicts=False, because=SAID, by=SAID)
+    described = memory.entities.describe("Anna", description=SAID, aliases=[f"card {CARD}"])
     assert described.description == KEPT
-    assert memory.relate("Anna", "pays_with", CARD).target == "[redacted: card number]"
+    assert memory.entities.relate("Anna", "pays_with", CARD).target == "[redacted: card number]"
     memory.recall(SAID)
     memory.recall("Where does Anna live?")
-    asked = {each.query for each in memory.recalls()}
+    asked = {each.query for each in memory.feedback.recalls()}
     assert asked == {KEPT, "Where does Anna live?"}
     assert b"1111 1111" not in bytes_of(tmp_path)
     assert b"swordfish" not in bytes_of(tmp_path)
@@ -66,7 +66,7 @@ def test_it_is_off_unless_it_is_asked_for() -> None:
 
 def test_a_memory_without_secrets_stays_the_same_object(memory: Engine) -> None:
     draft = memory.draft("Anna prefers green tea.", metadata={"room": 12})
-    assert memory._drafts.clean(draft) is draft
+    assert memory._writer.drafts.clean(draft) is draft
 
 
 def test_values_keep_their_types() -> None:

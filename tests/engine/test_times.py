@@ -47,7 +47,7 @@ def test_it_is_read_once_however_often_it_is_asked() -> None:
 def test_remembering_reads_dates_unless_told_not_to() -> None:
     with memorata.open(":memory:", embedder="lexical", clock=lambda: SAID) as engine:
         assert engine.remember("We sailed yesterday.").event_time == datetime(2023, 5, 7, tzinfo=UTC)
-        assert engine.check() == []
+        assert engine.admin.check() == []
     with memorata.open(":memory:", embedder="lexical", clock=lambda: SAID, read_dates=False) as engine:
         assert engine.remember("We sailed yesterday.").valid_from is None
 

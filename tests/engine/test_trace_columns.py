@@ -91,7 +91,7 @@ def test_what_a_fusion_left_out_is_not_in_its_columns(engine: Engine) -> None:
     assert found.trace is not None
     (down,) = written_down([found.trace])
     assert down.values.shape == (len(down.slots), len(down.columns))
-    assert engine.recalls()[0].shown == down.shown
+    assert engine.feedback.recalls()[0].shown == down.shown
 
 
 def one_by_one(trace: Trace) -> WrittenDown:

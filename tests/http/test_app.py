@@ -74,7 +74,7 @@ def routes(client: TestClient) -> list[tuple[str, str]]:
 def secret(engine: Engine) -> str:
     """Something in a namespace that is somebody else's; its id."""
     said = engine.remember(SECRET, namespace=THERE, id="secret-id", entities=["Vera", "Otto"])
-    engine.relate("Vera", "knows", "Otto", namespace=THERE)
+    engine.entities.relate("Vera", "knows", "Otto", namespace=THERE)
     engine.remember("mine", namespace=MINE)
     return said.id
 

@@ -25,9 +25,9 @@ def filled(engine: Engine) -> None:
     engine.remember("Anna lives in Lisbon", id="m2", supersedes=["m1"])
     engine.remember("Bob likes tea", id="m3", metadata={"a": [1, "ü"]}, tags=["tea"])
     engine.forget("m3")
-    engine.describe_entity("Anna", type="person", aliases=["Annie"])
-    engine.relate("Anna", "knows", "Bob", memory="m2", weight=2.0)
-    engine.merge_entities("Bob", "Lisbon")
+    engine.entities.describe("Anna", type="person", aliases=["Annie"])
+    engine.entities.relate("Anna", "knows", "Bob", memory="m2", weight=2.0)
+    engine.entities.merge("Bob", "Lisbon")
 
 
 def rows(text: str) -> list[dict[str, Any]]:
@@ -49,7 +49,7 @@ def test_what_goes_out_comes_in_again_as_it_was(client: TestClient, engine: Engi
             again = second.post("/v1/import", content=out.content, headers=LINES).json()
             assert (again["imported"], again["entities"], again["relations"]) == (0, 0, 0)
             assert rows(second.get("/v1/export").text) == rows(out.text)
-        assert other.check() == []
+        assert other.admin.check() == []
 
 
 def test_everything_goes_to_the_one_namespace_that_is_asked_for(client: TestClient, engine: Engine) -> None:

@@ -86,7 +86,7 @@ def test_what_cannot_be_asked_is_refused(client: TestClient) -> None:
 
 def test_what_another_server_does_is_not_done_here(client: TestClient, engine: Engine, tea: str) -> None:
     for kind, namespace in (("maintain", "default"), ("tune", "default"), ("reembed", "*")):
-        lease = engine.store.leases.acquire(kind, namespace, "another server", 60, engine.moment)
+        lease = engine.store.leases.acquire(kind, namespace, "another server", 60, engine.now())
         assert lease is not None
         refused = ended(client, kind, {})
         assert refused["state"] == "failed"

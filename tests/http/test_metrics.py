@@ -40,14 +40,14 @@ def test_the_work_that_is_told_of_is_what_goes_on_now(
         return next(line.split()[1] for line in lines if line.startswith("memorata_http_work "))
 
     assert at_work() == "0.0"
-    begun, go, entities = threading.Event(), threading.Event(), engine.entities
+    begun, go, entities = threading.Event(), threading.Event(), engine.entities.list
 
     def slow(**options: Any) -> Any:
         begun.set()
         go.wait(10)
         return entities(**options)
 
-    monkeypatch.setattr(engine, "entities", slow)
+    monkeypatch.setattr(engine.entities, "list", slow)
     with ThreadPoolExecutor(1) as somebody:
         asking = somebody.submit(client.get, "/v1/entities")
         assert begun.wait(10)

@@ -18,7 +18,7 @@ def test_what_is_said_again_counts_and_is_noted(client: TestClient, tea: str) ->
 def test_a_run_is_listed_and_undone(client: TestClient, engine: Engine) -> None:
     for number in range(2):
         engine.remember("Anna likes green tea", id=f"m{number}", duplicates="off")
-    engine.supersede_duplicates(engine.find_duplicates().groups)
+    engine.duplicates.supersede(engine.duplicates.find().groups)
     (run,) = client.get("/v1/duplicates/runs").json()["runs"]
     assert run["repeats"] == 1
     undone = client.post("/v1/duplicates/undo", json={"run": run["number"]}).json()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.engine import Engine
-from memorata.engine.leasing import Held
+from memorata.engine.leases import Held
 from memorata.learn.adaptation import ADAPTED, adapt, adapt_training_set, shrunken
 from memorata.learn.training_set import from_feedback
 from memorata.learn.tuning import Tuned
@@ -25,12 +25,12 @@ def test_a_namespace_with_enough_feedback_gets_its_own(engine: Engine, ask: Ask)
     engine.remember("A note about thingav.", namespace="acme/quiet")
     tried = adapt(engine, dry_run=True)
     assert isinstance(tried["default"], Tuned)
-    assert engine.recipe_named().name == "plain"
+    assert engine.recipes.get().name == "plain"
     found = adapt(engine)
     assert isinstance(found["acme/quiet"], NotEnoughData)
     assert "20 more than there are" in str(found["acme/quiet"])
-    assert engine.recipe_named().name == ADAPTED
-    assert engine.recipe_named(namespace="acme/quiet").name == "plain"
+    assert engine.recipes.get().name == ADAPTED
+    assert engine.recipes.get(namespace="acme/quiet").name == "plain"
 
 
 def test_its_lease_is_renewed_while_it_looks(
@@ -65,41 +65,41 @@ def test_what_does_not_win_stays_off(engine: Engine, ask: Ask) -> None:
 
 def test_a_namespace_that_another_worker_tunes_is_left_to_it(engine: Engine, ask: Ask) -> None:
     ask()
-    engine.store.leases.acquire("tune", engine.namespace, "another server", 60, engine.moment)
+    engine.store.leases.acquire("tune", engine.namespace, "another server", 60, engine.now())
     found = adapt(engine, [engine.namespace])
     assert isinstance(found[engine.namespace], WorkUnderWay)
-    assert engine.saved_recipes() == ()
+    assert engine.recipes.list() == ()
 
 
 def test_it_has_to_win_against_what_the_namespace_uses(engine: Engine, ask: Ask) -> None:
     ask()
     better = engine.recipe.changed({"vector_weight": 0.2, "session_weight": 0.1})
-    engine.save_recipe("ours", better)
-    engine.use_recipe("ours")
+    engine.recipes.save("ours", better)
+    engine.recipes.use("ours")
     found = adapt(engine, [engine.namespace])[engine.namespace]
     assert isinstance(found, Tuned)
     assert (found.verdict.accepted, found.base.name) == (False, "ours")
     assert found.verdict.reason == "no change: nothing that was tried is better than the current setting"
-    assert engine.recipe_named().name == "ours"
+    assert engine.recipes.get().name == "ours"
     # Where it wins, all else is as the namespace has it, and the share is drawn towards everybody's.
     worse = better.changed({"vector_weight": 1.0})
-    engine.save_recipe("ours", worse)
+    engine.recipes.save("ours", worse)
     won = adapt(engine, [engine.namespace])[engine.namespace]
     assert isinstance(won, Tuned)
     assert won.verdict.accepted
     assert won.recipe.session_weight == 0.1
     assert won.recipe.vector_weight == pytest.approx((40 * 0.0 + 50 * 0.9) / 90)
-    assert engine.recipe_named().name == ADAPTED
+    assert engine.recipes.get().name == ADAPTED
 
 
 def test_looking_again_goes_on_from_where_it_is(engine: Engine, ask: Ask) -> None:
     ask()
     adapt(engine)
-    once = engine.recipe_named()
+    once = engine.recipes.get()
     again = adapt(engine)[engine.namespace]
     assert isinstance(again, Tuned)
     assert not again.verdict.accepted
-    assert engine.recipe_named() == once
+    assert engine.recipes.get() == once
 
 
 def test_little_feedback_moves_little_and_much_moves_all_the_way() -> None:

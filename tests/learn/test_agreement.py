@@ -98,7 +98,7 @@ def test_meaning_and_words_that_disagree_make_little_confidence(engine: Engine) 
     assert found.samples == ("as asked", "by meaning alone", "by words alone")
     assert found.agreement.confidence == pytest.approx(1 / 3)
     assert found.agreement.support == pytest.approx({"thingaw": 2 / 3, "thingav": 1 / 3})
-    assert len(engine.recalls()) == 1  # only what was asked is logged
+    assert len(engine.feedback.recalls()) == 1  # only what was asked is logged
 
 
 def test_a_caller_may_require_agreement(engine: Engine) -> None:

@@ -140,20 +140,20 @@ def test_a_week_of_complaints_raises_the_threshold(engine: Engine, ask: Ask) -> 
     assert tried.decision is not None
     assert (tried.decision.move, tried.decision.events, tried.decision.wrong) == (Move.RAISED, 80, 0.5)
     assert retune_record(engine) == ()
-    assert engine.recipe_named().name == "plain"
+    assert engine.recipes.get().name == "plain"
     found = retune_week(engine)
-    assert (found.recipe, engine.recipe_named().name) == (RETUNED, RETUNED)
-    assert engine.recipe_named().least_similarity == pytest.approx(0.35 * 1.05)
+    assert (found.recipe, engine.recipes.get().name) == (RETUNED, RETUNED)
+    assert engine.recipes.get().least_similarity == pytest.approx(0.35 * 1.05)
     ((at, decision),) = retune_record(engine)
-    assert (at, decision) == (engine.moment, found.decision)
-    engine.rollback_recipe()
-    assert engine.recipe_named().name == "plain"
+    assert (at, decision) == (engine.now(), found.decision)
+    engine.recipes.rollback()
+    assert engine.recipes.get().name == "plain"
 
 
 def test_it_looks_once_in_seven_days(engine: Engine, ask: Ask, clock: Any) -> None:
     ask()
     first = retune_week(engine)
-    assert first.due == engine.moment + timedelta(days=7)
+    assert first.due == engine.now() + timedelta(days=7)
     clock.wait(days=6)
     assert retune_week(engine).decision is None
     assert retune_week(engine, force=True).decision is not None
@@ -185,7 +185,7 @@ def test_a_decision_survives_being_written_down(engine: Engine) -> None:
 
 def test_one_worker_at_a_time_looks_at_a_namespace(engine: Engine, ask: Ask) -> None:
     ask()
-    taken = engine.store.leases.acquire("tune", engine.namespace, "another server", 60, engine.moment)
+    taken = engine.store.leases.acquire("tune", engine.namespace, "another server", 60, engine.now())
     assert taken is not None
     with pytest.raises(WorkUnderWay, match="is being done by another server"):
         retune_week(engine)
@@ -211,7 +211,7 @@ def test_who_is_stopped_half_way_has_moved_nothing(
         patched.setattr(engine.store, "keep_lesson", stopped)
         with pytest.raises(KeyboardInterrupt):
             retune_week(engine)
-    assert engine.recipe_named().name == "plain"
-    assert engine.saved_recipes() == ()
+    assert engine.recipes.get().name == "plain"
+    assert engine.recipes.list() == ()
     assert retune_week(engine).recipe == RETUNED
     assert len(retune_record(engine)) == 1

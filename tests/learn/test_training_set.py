@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from memorata.engine import Engine, Recall
-from memorata.engine.leasing import Held, Leasing
+from memorata.engine.leases import Held, Leases
 from memorata.engine.recipe import Recipe
 from memorata.learn.training_set import LabelledQuery, enough, from_feedback, from_labels, relevance
 from memorata.model.errors import InvalidArgument, LeaseLost, MemoryNotFound, NotEnoughData
@@ -33,8 +33,8 @@ def test_feedback_says_what_was_relevant_and_what_not(engine: Engine, ask: Ask) 
 def test_the_last_word_counts_and_a_question_asked_twice_is_one_group(engine: Engine, ask: Ask) -> None:
     for value in ("down", "up"):
         found = engine.recall("what of thingav?")
-        engine.feedback(found.id, "thingav", "thumbs", "down")
-        engine.feedback(found.id, "thingav", "thumbs", value)
+        engine.feedback.record(found.id, "thingav", "thumbs", "down")
+        engine.feedback.record(found.id, "thingav", "thumbs", value)
     training = from_feedback(engine)
     assert len(training.recalls) == 2
     assert len(training.questions) == 1
@@ -68,9 +68,9 @@ def test_a_lease_is_renewed_with_every_question_that_something_is_tried_on(engin
 
 def test_work_that_another_has_taken_over_ends_at_the_next_question(engine: Engine, ask: Ask) -> None:
     ask(["thingav"])
-    short = Leasing(engine.store, lambda: engine.moment, seconds=1e-6)
+    short = Leases(engine.store, lambda: engine.now(), seconds=1e-6)
     with short.hold("tune", "default") as held:
-        training, later = from_feedback(engine).under(held), engine.moment + timedelta(seconds=1)
+        training, later = from_feedback(engine).under(held), engine.now() + timedelta(seconds=1)
         assert engine.store.leases.acquire("tune", "default", "another", 60, later) is not None
         with pytest.raises(LeaseLost):
             training.values(engine.recipe, engine.recipe)
@@ -83,14 +83,14 @@ def test_labelled_questions_are_asked_without_a_trace(engine: Engine) -> None:
         "q2": LabelledQuery("thingbv", {"thingbv": 0.0}),
     }
     training = from_labels(engine, given)
-    assert engine.recalls() == []
+    assert engine.feedback.recalls() == []
     assert [each.id for each in training.recalls] == ["labelled:q1", "labelled:q2"]
     assert [each.id for each in training.questions] == ["labelled:q1"]
     assert "thingaw" in training.rejected["labelled:q1"]
     np.testing.assert_allclose(training.values(base, base), [1 / np.log2(3)])
     searched = training.values(base.changed({"vector_pool": 0}), base)
     np.testing.assert_allclose(searched, [1.0])
-    assert engine.recalls() == []
+    assert engine.feedback.recalls() == []
     with pytest.raises(MemoryNotFound, match="no memory 'nobody'"):
         from_labels(engine, {"q": LabelledQuery("?", {"nobody": 1.0})})
 
@@ -143,7 +143,7 @@ def test_reactions_outlive_their_recall_as_pairs(engine: Engine, ask: Ask) -> No
 def test_words_alone_make_no_pairs(engine: Engine) -> None:
     words = Recipe(name="words", vector_pool=0)
     found = engine.recall("what of thingav?", recipe=words)
-    engine.feedback(found.id, "thingav", "click")
+    engine.feedback.record(found.id, "thingav", "click")
     assert from_feedback(engine).pairs("misleading").groups == ()
 
 

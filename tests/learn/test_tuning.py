@@ -48,7 +48,7 @@ def test_a_winner_is_saved_used_and_rolled_back(engine: Engine, training: Traini
     assert saved.in_use
     assert saved.evidence["accepted"] is True
     assert engine.recall("what of thingav?").hits[0].memory.id == "thingav"
-    engine.rollback_recipe()
+    engine.recipes.rollback()
     assert engine.recall("what of thingav?").hits[0].memory.id == "thingaw"
 
 
@@ -58,7 +58,7 @@ def test_what_does_not_win_is_refused_with_the_numbers(engine: Engine, training:
     assert not found.verdict.accepted
     assert found.verdict.reason == "no change: nothing that was tried is better than the current setting"
     assert install(engine, found, "tuned") is None
-    assert engine.saved_recipes() == ()
+    assert engine.recipes.list() == ()
 
 
 def test_too_little_says_how_much_more(engine: Engine, ask: Ask) -> None:
@@ -86,7 +86,7 @@ def test_what_reads_the_question_is_not_tried_where_the_log_has_none() -> None:
         things = [f"thing{number}" for number in range(20)]
         memory.remember_many([{"id": each, "content": f"A note about {each}."} for each in things])
         for each in things:
-            memory.feedback(memory.recall(f"what of {each}?").id, each, "click")
+            memory.feedback.record(memory.recall(f"what of {each}?").id, each, "click")
         found = tune_families(from_feedback(memory), recipe)
         assert found.verdict.reason.startswith("no change")
         with pytest.raises(InvalidArgument, match="one that needs no question"):

@@ -26,8 +26,8 @@ def people(engine: Engine) -> Engine:
     engine.remember("Anna Keller prefers green tea.", category="preference", tags=("drinks",), id="tea")
     engine.remember("Bob Moss moved to Lisbon.", id="lisbon")
     engine.remember("Anna Keller met Bob Moss at the tea house.", id="met")
-    engine.relate("Anna Keller", "works_at", "Bank", memory="met")
-    engine.relate("Bank", "located_in", "Lisbon")
+    engine.entities.relate("Anna Keller", "works_at", "Bank", memory="met")
+    engine.entities.relate("Bank", "located_in", "Lisbon")
     return engine
 
 
@@ -96,7 +96,7 @@ def test_one_is_shown_with_its_relations_and_newest_memories(people: Engine, say
 
 
 def test_one_that_no_memory_speaks_of_is_shown_by_its_relations(people: Engine, say: Say) -> None:
-    people.relate("Ada", "knows", "Babbage")
+    people.entities.relate("Ada", "knows", "Babbage")
     said = say("explore", about="Babbage")
     assert said.startswith("What is known: 1 relation, 0 memories.\n")
     assert [row.get("relation") for row in data(said)] == [None, "knows"]

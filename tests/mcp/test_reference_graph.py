@@ -100,7 +100,7 @@ def test_what_is_deleted_is_gone_from_the_graph_and_from_recall(
         ],
         "relations": [],
     }
-    assert engine.relations() == ()
+    assert engine.entities.relations() == ()
     assert graph.delete_entities([]) == graph.delete_observations([]) == graph.delete_relations([]) == 0
 
 
@@ -115,7 +115,7 @@ def test_a_deleted_entity_can_be_created_anew(graph: KnowledgeGraph) -> None:
 def test_observations_are_memories_like_any_other(graph: KnowledgeGraph, engine: Engine) -> None:
     (hit, *_) = engine.recall("green tea").hits
     assert (hit.memory.content, hit.memory.entities[0]) == ("Likes green tea", "Anna")
-    assert engine.entity("Anna").entity.type == "person"
+    assert engine.entities.get("Anna").entity.type == "person"
 
 
 def test_a_graph_of_many_pages_is_told_whole(engine: Engine) -> None:

@@ -83,15 +83,15 @@ def test_one_id_that_nobody_has_and_nothing_is_forgotten(engine: Engine, fail: S
 
 
 def test_a_relation_is_noted_once_and_said_again_changes_nothing(engine: Engine, say: Say) -> None:
-    engine.relate("Anna", "works_at", "Bank", weight=3)
+    engine.entities.relate("Anna", "works_at", "Bank", weight=3)
     assert "known already" in say("relate", subject="anna", relation="works_at", object="BANK")
-    assert [each.weight for each in engine.relations()] == [3.0]
+    assert [each.weight for each in engine.entities.relations()] == [3.0]
     said = engine.remember("Anna joined the bank in May.")
     wanted: dict[str, Any] = {"subject": "Anna", "relation": "works_at", "object": "Bank"}
     later = {**wanted, "memory": said.id, "since": "2026-05-01T00:00:00Z"}
     assert "Noted" in say("relate", **later)
     assert "known already" in say("relate", **later)
-    assert [each.asserted_by for each in engine.relations()] == [None, said.id]
+    assert [each.asserted_by for each in engine.entities.relations()] == [None, said.id]
     assert "Noted" in say("relate", subject="Zoe", relation="knows", object="Max")
 
 
@@ -108,7 +108,7 @@ def test_feedback_is_kept_with_the_recall_it_is_about(engine: Engine, say: Say) 
     about = {"recall_id": found[1], "id": tea.id}
     for given in ({"kind": "relevant"}, {"kind": "irrelevant"}, {"kind": "rating", "value": 4}):
         assert say("feedback", **about, **given).startswith("Thank you")
-    kept = [each.feedback for each in engine.reactions()]
+    kept = [each.feedback for each in engine.feedback.list()]
     assert [(each.recall_id, each.memory_id) for each in kept] == [(found[1], tea.id)] * 3
     assert [(each.signal.value, each.rating) for each in kept] == [
         ("relevant", None),

@@ -132,7 +132,7 @@ def main(folder: Path, seconds: float) -> None:
     assert all(looked), looked
     with memorata.open(path, embedder="lexical") as engine:
         memories = list(engine.store.export(None))
-        problems = engine.check()
+        problems = engine.admin.check()
         counters = [engine.get(f"counter{n}") for n in range(COUNTERS)]
     expected = sum(size(writer, n) for writer, one in enumerate(written) for n in range(one["batches"]))
     result = {

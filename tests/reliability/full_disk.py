@@ -30,7 +30,7 @@ def main(path: Path, limit: int) -> None:
             errors.append(str(error))
     listed = len(memory.list(limit=100_000).memories)
     found = len(memory.recall("batch", limit=5, recipe="bm25"))
-    problems = memory.check()
+    problems = memory.admin.check()
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     memory.remember("there is room again")
     result: dict[str, Any] = {
@@ -42,7 +42,7 @@ def main(path: Path, limit: int) -> None:
     memory.close()
     with memorata.open(path, embedder="lexical") as memory:
         result["after"] = len(memory.list(limit=100_000).memories)
-        result["problems"] += memory.check()
+        result["problems"] += memory.admin.check()
     sys.stdout.write(json.dumps(result | {"errors": errors}))
 
 

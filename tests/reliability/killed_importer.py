@@ -35,10 +35,10 @@ def original(path: Path) -> None:
             for number in range(1, COUNT, 7)
         )
         for number in range(40):
-            memory.describe_entity(f"Person {number}", type="person", description=f"number {number}")
-            memory.describe_entity(f"Nickname {number}", aliases=[f"Nick {number}"])
-            memory.merge_entities(f"Person {number}", f"Nickname {number}")
-            memory.relate(f"Person {number}", "thought", f"Thing {number}", memory=f"m{number}")
+            memory.entities.describe(f"Person {number}", type="person", description=f"number {number}")
+            memory.entities.describe(f"Nickname {number}", aliases=[f"Nick {number}"])
+            memory.entities.merge(f"Person {number}", f"Nickname {number}")
+            memory.entities.relate(f"Person {number}", "thought", f"Thing {number}", memory=f"m{number}")
 
 
 def command(db: Path, *arguments: str) -> list[str]:
@@ -94,7 +94,7 @@ def one_run(copy: Path, file: Path, step: bytes, count: int, delay: float) -> No
 def is_as_it_should_be(copy: Path, wanted: dict[str, dict[str, object]], people: set[str]) -> int:
     """Check what has come in so far, and return how many memories that is."""
     with memorata.open(copy, embedder="lexical") as memory:
-        assert memory.check() == []
+        assert memory.admin.check() == []
         hidden = {each.memory_id: each for each in memory.store.hidden("default")}
         there = {each.id: each for each in memory.store.export(None)}
         for id_, said in there.items():
@@ -134,7 +134,7 @@ def main(folder: Path, seed: int) -> None:
     subprocess.run(command(copy, "import", str(file)), check=True, capture_output=True)
     assert exported(copy) == before
     with memorata.open(copy, embedder="lexical") as memory:
-        assert memory.check() == []
+        assert memory.admin.check() == []
     sys.stdout.write(json.dumps({"kills": KILLS, "counts": counts}))
 
 

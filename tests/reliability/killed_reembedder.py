@@ -80,7 +80,7 @@ def child(path: Path, pipe: int) -> None:
             os.write(pipe, b"b")
 
         memory.store.drop_vectors = told  # type: ignore[method-assign]
-        memory.reembed(batch=BATCH, progress=embedded)
+        memory.admin.reembed(batch=BATCH, progress=embedded)
         os.write(pipe, b".")
         # The end must not come before the kill.
         time.sleep(60)
@@ -136,12 +136,12 @@ def main(folder: Path, seed: int) -> None:
         assert len(found[OLD.name]) == COUNT or len(found[NEW.name]) == COUNT, "old vectors went too early"
         for embedder in (NEW, OLD):
             with memorata.open(path, embedder=embedder) as memory:
-                assert memory.check() == [], memory.check()
+                assert memory.admin.check() == [], memory.admin.check()
                 number = dice.randrange(COUNT - 100)
                 assert memory.recall(TEXTS[number], limit=1).hits[0].memory.content == TEXTS[number]
     with memorata.open(path, embedder=NEW) as memory:
-        memory.reembed(batch=BATCH)
-        assert memory.check() == []
+        memory.admin.reembed(batch=BATCH)
+        assert memory.admin.check() == []
         assert memory.recall(TEXTS[7]).degraded == ()
     found = vectors(path)
     assert found[NEW.name] == fresh

@@ -15,8 +15,8 @@ def main(path: Path) -> None:
         sys.stdout.flush()
 
     with memorata.open(path, embedder="lexical", duplicates="off") as engine:
-        found = engine.find_duplicates()
-        engine.supersede_duplicates(found.groups, progress=told)
+        found = engine.duplicates.find()
+        engine.duplicates.supersede(found.groups, progress=told)
 
 
 if __name__ == "__main__":

@@ -192,7 +192,7 @@ def one_round(path: Path, model: Model, seed: int, name: str) -> tuple[Model, in
 
     with memorata.open(path, embedder="lexical") as engine:
         found = stored(engine)
-        problems = engine.check()
+        problems = engine.admin.check()
         assert problems == [], (name, problems)
         matching = [each for each in possible if comparable(each) == found]
         assert matching, (name, underway, difference(possible[0], found))

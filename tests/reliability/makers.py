@@ -40,7 +40,7 @@ def main(folder: Path, rounds: int) -> None:
         assert codes == [0] * PROCESSES
         with memorata.open(path, embedder="lexical") as memory:
             assert len(memory.list().memories) == PROCESSES
-            assert memory.check() == []
+            assert memory.admin.check() == []
 
 
 if __name__ == "__main__":

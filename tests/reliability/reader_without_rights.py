@@ -81,7 +81,7 @@ def use(folder: Path) -> None:
     try:
         memory = memorata.open(folder / "file" / "m.db", embedder="lexical")
         result["recall"] = attempt(lambda: memory.recall("tea").hits[0].memory.content)
-        result["check"] = attempt(memory.check)
+        result["check"] = attempt(memory.admin.check)
         result["remember"] = attempt(lambda: memory.remember("and milk"))
         result["again"] = attempt(lambda: len(memory.list().memories))
         memory.close()
@@ -91,7 +91,7 @@ def use(folder: Path) -> None:
             result["notes"] = memory.notes
             result["note"] = attempt(lambda: memory.remember("and milk"))
             result["listed"] = attempt(lambda: len(memory.list().memories))
-            result["sound"] = attempt(memory.check)
+            result["sound"] = attempt(memory.admin.check)
         result["new"] = attempt(lambda: memorata.open(folder / "folder" / "new.db", embedder="lexical"))
     finally:
         sys.stdout.write(json.dumps(result) + "\n")

@@ -145,7 +145,7 @@ def test_corrections_through_the_library_cannot_form_a_loop(tmp_path: Path) -> N
                 ]
             )
         assert [each.id for each in memory.history("a")] == ["a", "b"]
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_a_purge_of_an_unknown_id_removes_nothing(run: Run) -> None:
@@ -186,9 +186,9 @@ def test_a_vector_of_the_wrong_size_costs_the_vector_and_not_the_memory(
     with memorata.open(tmp_path / "m.db", embedder=embedder) as memory:
         memory.remember_many(f"thought {number}" for number in range(300))
         assert "300 memories are stored without vectors for now" in caplog.text
-        assert memory.check() == []
+        assert memory.admin.check() == []
         assert memory.recall("thought 7").hits[0].memory.content == "thought 7"
         embedder.fault = None
-        assert memory.embed_pending().embedded == 300
-        assert memory.check() == []
+        assert memory.admin.embed_pending().embedded == 300
+        assert memory.admin.check() == []
         assert memory.recall("thought 7").degraded == ()

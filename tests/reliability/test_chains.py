@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import memorata
-from memorata.engine.copying import copy
 from memorata.model.errors import InvalidArgument
 from memorata.store.repeats import Repeat
 from memorata.store.sqlite.store import SqliteStore
@@ -121,8 +120,8 @@ def _step(memory: memorata.Engine, chains: Chains, chance: Random, now: datetime
         memory.store.repeat(HERE, [Repeat(loser, winner, "near", "r", now, run=run)])
         chains.supersede(loser, winner, now)
         chains.notes.append((loser, winner, run))
-    elif what == "undo" and any(run.undone_at is None for run in memory.duplicate_runs()):
-        run = next(run.number for run in memory.duplicate_runs() if run.undone_at is None)
+    elif what == "undo" and any(run.undone_at is None for run in memory.duplicates.runs()):
+        run = next(run.number for run in memory.duplicates.runs() if run.undone_at is None)
         memory.store.undo_run(HERE, run, now)
         chains.undo(run)
     elif what in ("begin", "end"):
@@ -130,10 +129,10 @@ def _step(memory: memorata.Engine, chains: Chains, chance: Random, now: datetime
         moment, before = day(), memory.get(id_)
         try:
             if what == "begin":
-                memory.change(id_, valid_from=moment)
+                memory.update(id_, valid_from=moment)
                 chains.known[id_].since = moment
             elif moment is not None and moment != before.valid_to:
-                memory.change(id_, valid_to=moment)
+                memory.update(id_, valid_to=moment)
                 chains.known[id_].own_end = moment
         except InvalidArgument:
             assert memory.get(id_) == before
@@ -170,7 +169,7 @@ def test_what_held_and_was_believed_is_what_a_plain_model_says(chance: Random) -
                         id_ for id_, each in chains.known.items() if chains.shown(each, as_of, true_at)
                     }
                     assert view.count == len(expected)
-        assert memory.check() == []
+        assert memory.admin.check() == []
         target = SqliteStore(":memory:")
-        assert copy(memory, target).differing == ()
+        assert memory.transfer.copy(target).differing == ()
         target.close()

@@ -80,7 +80,7 @@ def test_threads_share_an_engine(tmp_path: Path) -> None:
         assert failures == []
         assert explained
         assert all(all(each) for each in explained)
-        assert memory.check() == []
+        assert memory.admin.check() == []
         assert memory.store.statistics()["memories"] == 300 + 12 * 20
 
 

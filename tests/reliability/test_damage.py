@@ -72,12 +72,12 @@ def test_a_flipped_bit_is_found_by_check_and_repaired(
         before = answers(memory)
     flip(path, table, column, where)
     with memorata.open(path, embedder="lexical") as memory:
-        problems = memory.check()
+        problems = memory.admin.check()
         assert problems
         assert all(problem.startswith("default: ") for problem in problems)
-        assert memory.check() == problems
-        assert memory.check(repair=True) == problems
-        assert memory.check() == []
+        assert memory.admin.check() == problems
+        assert memory.admin.check(repair=True) == problems
+        assert memory.admin.check() == []
         assert answers(memory) == before
 
 
@@ -94,7 +94,7 @@ def test_a_flipped_bit_is_repaired_on_the_way_to_the_answer(
         assert [record.message.split(":")[0] for record in caplog.records] == [
             "rebuilding what is derived from the memories of default"
         ]
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 @pytest.mark.parametrize(("table", "column", "where"), [DAMAGE[0], DAMAGE[2]])
@@ -106,7 +106,7 @@ def test_a_flipped_bit_is_repaired_on_the_way_to_a_write(
         damaged = CONTENTS[len(CONTENTS) // 2]
         target = next(each for each in memory.list(limit=1000).memories if each.content == damaged)
         memory.purge(target.id)
-        assert memory.check() == []
+        assert memory.admin.check() == []
         assert damaged not in [hit.memory.content for hit in memory.recall(damaged)]
 
 
@@ -127,7 +127,7 @@ def test_a_process_that_had_loaded_everything_before_goes_on(path: Path) -> None
     ):
         before = answers(memory)
         flip(path, *DAMAGE[0])
-        other.check(repair=True)
+        other.admin.check(repair=True)
         other.remember("one more coffee")
         assert [content for content, _ in answers(memory)[0]] == [content for content, _ in before[0]]
         assert "one more coffee" in [hit.memory.content for hit in memory.recall("coffee", limit=50)]
@@ -150,8 +150,8 @@ def test_rows_that_are_missing_are_written_again(path: Path) -> None:
         connection.commit()
         connection.close()
         with memorata.open(path, embedder="lexical") as memory:
-            assert memory.check(repair=True)
-            assert memory.check() == []
+            assert memory.admin.check(repair=True)
+            assert memory.admin.check() == []
             assert answers(memory) == before
 
 
@@ -165,7 +165,7 @@ def test_a_damaged_vector_is_removed_and_its_memory_found_by_words(path: Path) -
         assert memory.recall(CONTENTS[0]).degraded == (
             "1 memory has no vector of this embedder yet; words only for it",
         )
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 @pytest.mark.parametrize("search", ["exact", "codes"])
@@ -185,13 +185,13 @@ def test_a_vector_that_has_become_too_long_is_not_trusted(
     connection.commit()
     connection.close()
     with memorata.open(path, embedder="lexical") as memory:
-        (told,) = memory.check()
+        (told,) = memory.admin.check()
         assert "the vectors of 1 memories are damaged" in told
         answer = memory.recall(asked, recipe="vector")
         assert answer.hits[0].memory.content == asked
         assert all(hit.score <= 1.001 for hit in answer)
         assert answer.degraded
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_a_namespace_of_which_nothing_is_left_is_sound_after_a_repair(tmp_path: Path) -> None:
@@ -199,10 +199,10 @@ def test_a_namespace_of_which_nothing_is_left_is_sound_after_a_repair(tmp_path: 
         said = memory.remember_many(["tea", "milk", "cup"])
         memory.purge(*[each.id for each in said])
         memory.store.rebuild("default", lambda memory: {})
-        assert memory.check() == []
+        assert memory.admin.check() == []
         memory.remember("tea again")
         assert len(memory.recall("tea")) == 1
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_a_content_that_is_not_what_was_written_is_told(path: Path) -> None:
@@ -211,9 +211,9 @@ def test_a_content_that_is_not_what_was_written_is_told(path: Path) -> None:
     connection.commit()
     connection.close()
     with memorata.open(path, embedder="lexical") as memory:
-        (told,) = [problem for problem in memory.check(repair=True) if "fingerprint" in problem]
+        (told,) = [problem for problem in memory.admin.check(repair=True) if "fingerprint" in problem]
         # A repair can only make the words agree with what is there now.
-        assert memory.check() == [told]
+        assert memory.admin.check() == [told]
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_a_row_that_cannot_be_read_is_told_and_left_alone(path: Path, damage: st
     ((id_,),) = connection.execute(f"SELECT id {of_it}").fetchall()
     with memorata.open(path, embedder="lexical") as memory:
         for repair in (False, True, False):
-            (told,) = memory.check(repair=repair)
+            (told,) = memory.admin.check(repair=repair)
             assert f"the row of memory {id_} cannot be read" in told
             assert "restore it from a backup" in told
         with pytest.raises(StoreCorrupt, match="cannot be read"):
@@ -249,7 +249,7 @@ def test_what_was_said_is_never_touched_by_a_repair(path: Path) -> None:
     with memorata.open(path, embedder="lexical") as memory:
         before = list(memory.store.export(None))
         flip(path, *DAMAGE[2])
-        memory.check(repair=True)
+        memory.admin.check(repair=True)
         assert list(memory.store.export(None)) == before
 
 
@@ -258,7 +258,7 @@ def test_a_truncated_file_is_refused_or_found_out(path: Path) -> None:
     for part in (0.9, 0.5, 0.1, 0.01):
         path.write_bytes(whole[: int(len(whole) * part)])
         with pytest.raises(StoreCorrupt, match="damaged or not a database"):
-            memorata.open(path, embedder="lexical").check()
+            memorata.open(path, embedder="lexical").admin.check()
 
 
 def damaged_pages(whole: bytes, dice: random.Random) -> Iterator[bytes]:
@@ -276,7 +276,7 @@ def test_a_page_of_nonsense_never_gives_a_wrong_answer(path: Path) -> None:
         path.write_bytes(damaged)
         try:
             with memorata.open(path, embedder="lexical") as memory:
-                found += bool(memory.check())
+                found += bool(memory.admin.check())
                 assert answers(memory) == before
         except StoreCorrupt:
             found += 1
@@ -292,10 +292,10 @@ def test_an_index_of_sqlite_itself_is_made_anew(path: Path) -> None:
     connection.commit()
     connection.close()
     with memorata.open(path, embedder="lexical") as memory:
-        problems = memory.check(repair=True)
+        problems = memory.admin.check(repair=True)
         assert problems
         assert all(problem.startswith("the file: ") for problem in problems)
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_a_random_file_is_refused(tmp_path: Path) -> None:

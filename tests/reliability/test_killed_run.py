@@ -23,15 +23,15 @@ def test_a_run_survives_being_killed(tmp_path: Path) -> None:
             process.stdout.readline()
             process.kill()
         with memorata.open(path, embedder="lexical") as memory:
-            assert memory.check() == []
-            (run,) = memory.duplicate_runs()
+            assert memory.admin.check() == []
+            (run,) = memory.duplicates.runs()
             assert (run.finished_at, run.repeats % 2) == (None, 0)
     subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL, timeout=300)
     with memorata.open(path, embedder="lexical") as memory:
-        (run,) = memory.duplicate_runs()
+        (run,) = memory.duplicates.runs()
         assert run.finished_at is not None
         assert run.repeats == 2 * GROUPS
         assert len(memory.list(limit=100).memories) == GROUPS
-        assert len(memory.undo_duplicates().reinstated) == 2 * GROUPS
+        assert len(memory.duplicates.undo().reinstated) == 2 * GROUPS
         assert {each.id: each.superseded_by for each in memory.store.export(None)} == before
-        assert memory.check() == []
+        assert memory.admin.check() == []

@@ -136,7 +136,7 @@ class Model(RuleBasedStateMachine):
         )
 
     def teardown(self) -> None:
-        problems = self.engines[0].check()
+        problems = self.engines[0].admin.check()
         for engine in self.engines:
             engine.close()
         self.patch.undo()
@@ -247,7 +247,7 @@ class Model(RuleBasedStateMachine):
     @rule(turn=turns)
     def rebuild(self, turn: int) -> None:
         for namespace in NAMESPACES:
-            self.engines[turn].store.rebuild(namespace, self.engines[turn]._repairing.words_of)
+            self.engines[turn].store.rebuild(namespace, self.engines[turn].runtime.words_of)
 
     @rule(seconds=st.integers(1, 3))
     def wait(self, seconds: int) -> None:

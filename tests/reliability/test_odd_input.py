@@ -48,8 +48,8 @@ def test_an_empty_store_answers_everything(memory: memorata.Engine) -> None:
     assert memory.recall("tea").hits == ()
     assert memory.recall("tea").rejected is None
     assert memory.list().memories == ()
-    assert memory.check() == []
-    assert memory.check(repair=True) == []
+    assert memory.admin.check() == []
+    assert memory.admin.check(repair=True) == []
     assert list(memory.store.export(None)) == []
     assert memory.store.statistics()["memories"] == 0
     with pytest.raises(MemoryNotFound):
@@ -96,7 +96,7 @@ def test_a_megabyte_is_remembered_whole_and_found_by_its_end(memory: memorata.En
     assert memory.get(said.id).content == content
     (first, *_) = memory.recall("zebra", recipe="bm25")
     assert first.memory.content == content
-    assert memory.check() == []
+    assert memory.admin.check() == []
     assert memory.recall("zebra", recipe="bm25", budget=10).omitted == 1
 
 
@@ -107,7 +107,7 @@ def test_a_word_said_a_hundred_thousand_times_is_counted_as_far_as_it_matters(
     assert len(memory.recall("tea", recipe="bm25")) == 1
     memory.remember_many([f"cup {n}" for n in range(300)])
     assert len(memory.recall("tea", recipe="bm25")) == 1
-    assert memory.check() == []
+    assert memory.admin.check() == []
 
 
 TEXTS = [
@@ -136,7 +136,7 @@ def test_text_of_every_kind_is_kept_and_found(memory: memorata.Engine, text: str
     found = memory.recall(text)
     assert found.hits[0].memory == said
     assert memory.list(filter={"content": text}).memories == (said,)
-    assert memory.check() == []
+    assert memory.admin.check() == []
 
 
 @pytest.mark.parametrize(

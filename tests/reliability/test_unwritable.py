@@ -49,7 +49,7 @@ def test_a_database_that_may_not_grow_is_said_and_nothing_is_half_written(tmp_pa
         assert len(memory.recall("coffee", recipe="bm25")) == 0
         first = memory.list(limit=1).memories[0]
         connection.execute("PRAGMA max_page_count = 1000000")
-        assert memory.check() == []
+        assert memory.admin.check() == []
         memory.correct(first.id, "coffee after all")
         assert [hit.memory.content for hit in memory.recall("coffee", recipe="bm25")] == ["coffee after all"]
 

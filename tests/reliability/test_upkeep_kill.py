@@ -55,7 +55,7 @@ def killed(path: Path, verb: str, namespace: str, after: float) -> bool:
 
 def settled(memory: memorata.Engine) -> None:
     """Keep in order until there is nothing left to do: a memory rises one tier a run."""
-    while any((report := memory.maintain()).promoted + report.demoted) or report.expired:
+    while any((report := memory.lifecycle.maintain()).promoted + report.demoted) or report.expired:
         pass
 
 
@@ -79,12 +79,12 @@ def test_upkeep_killed_ten_times_ends_where_one_run_does(tmp_path: Path) -> None
     for _ in range(KILLS):
         ended += killed(tmp_path / "often.db", "maintain", "default", dice.uniform(0, whole / 2))
         with opened(tmp_path / "often.db") as memory:
-            assert memory.check() == []
+            assert memory.admin.check() == []
     assert ended < KILLS, "otherwise nothing was interrupted"
     with opened(tmp_path / "often.db") as memory:
         settled(memory)
         assert state(memory) == expected
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 @pytest.mark.long
@@ -99,13 +99,13 @@ def test_the_purge_of_a_namespace_killed_ten_times_is_done_or_not_at_all(tmp_pat
             filled(path, "zoo")
         interrupted += not killed(path, "purge", "zoo", dice.uniform(0, 0.15))
         with opened(path) as memory:
-            assert memory.check() == []
+            assert memory.admin.check() == []
             assert memory.store.namespaces().get("zoo") in (None, 600)
             assert [each.id for each in memory.list().memories] == ["stays"]
     assert interrupted, "otherwise nothing was killed"
     with opened(path) as memory:
         if "zoo" in memory.store.namespaces():
-            memory.purge_namespace("zoo")
+            memory.admin.purge_namespace("zoo")
         memory.store.vacuum()
         assert memory.store.namespaces() == {"default": 1}
     assert b"zebra" not in b"".join(each.read_bytes() for each in tmp_path.iterdir())

@@ -27,7 +27,7 @@ def test_a_second_time_adds_nothing(dry_run: bool) -> None:
         if dry_run:
             assert memory.store.changes(0, 10) == []
             return
-        assert memory.entity("Anna").entity == Entity("Anna Keller", description="x")
+        assert memory.entities.get("Anna").entity == Entity("Anna Keller", description="x")
         assert memory.store.relations("default")[0].created_at == datetime(2020, 1, 1, tzinfo=UTC)
         with pytest.raises(MemoryNotFound):
             writer.write(replace(KNOWS, asserted_by="nobody"))
@@ -46,7 +46,7 @@ def test_a_relation_that_has_ended_since_stays_ended() -> None:
     with memorata.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
         dated = replace(KNOWS, created_at=datetime(2020, 1, 1, tzinfo=UTC))
         assert DeclarationWriter(memory, None, lambda *_: True).write(dated)
-        memory.relate("Anna", "knows", "Ben", valid_to=NOW)
+        memory.entities.relate("Anna", "knows", "Ben", valid_to=NOW)
         (ended,) = memory.store.relations("default")
         assert ended.valid_to == NOW
         for again in (dated, KNOWS, replace(dated, weight=0.5)):
@@ -56,8 +56,8 @@ def test_a_relation_that_has_ended_since_stays_ended() -> None:
 
 def test_a_relation_is_known_by_any_of_the_names() -> None:
     with memorata.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
-        memory.describe_entity("Anna Keller", aliases=["Annie"])
-        memory.relate("Anna Keller", "knows", "Ben")
+        memory.entities.describe("Anna Keller", aliases=["Annie"])
+        memory.entities.relate("Anna Keller", "knows", "Ben")
         for name in ("anna keller", "Annie"):
             assert not DeclarationWriter(memory, None, lambda *_: True).write(Relation(name, "knows", "BEN"))
         assert DeclarationWriter(memory, None, lambda *_: True).write(KNOWS)

@@ -90,7 +90,7 @@ def test_every_kind_of_line_comes_in_with_its_times(engine: memorata.Engine) -> 
         "2026-02-02 00:00:00+00:00",
         "2026-03-01 00:00:00+00:00",
     ]
-    assert engine.entity("annie", namespace="acme").entity.name == "Anna Keller"
+    assert engine.entities.get("annie", namespace="acme").entity.name == "Anna Keller"
     assert str(engine.store.relations("acme")[0].created_at) == "2026-02-01 00:00:00+00:00"
 
 

@@ -52,7 +52,7 @@ def test_what_was_forgotten_is_never_seen_not_even_for_a_moment(
     assert writer.write([MILK, TEA]) == {}
     assert writer.counts.imported == 2
     assert [memory.id for memory in engine.list().memories] == ["milk"]
-    assert engine.check() == []
+    assert engine.admin.check() == []
 
 
 def test_what_somebody_has_restored_since_stays_so(engine: memorata.Engine) -> None:
@@ -156,8 +156,8 @@ def test_what_only_repeats_comes_in_with_the_note_of_it(engine: memorata.Engine)
         said("new", "bob sails", created_at=AT, supersedes=["old"]),
     ]
     assert RecordWriter(engine).write(things) == {}
-    assert [(each.memory_id, each.kind) for each in engine.repeats("tea")] == [("again", "near")]
-    assert [(each.memory_id, each.kind) for each in engine.repeats("new")] == [("old", "exact")]
+    assert [(each.memory_id, each.kind) for each in engine.duplicates.repeats("tea")] == [("again", "near")]
+    assert [(each.memory_id, each.kind) for each in engine.duplicates.repeats("new")] == [("old", "exact")]
     (problem,) = RecordWriter(engine).write([said("x", "tea", superseded_at=AT, repeat="alike")]).values()
     assert "repeat must be one of" in str(problem)
     engine.purge("tea")
@@ -183,7 +183,7 @@ def test_a_circle_is_not_taken_in(engine: memorata.Engine) -> None:
     ]
     assert RecordWriter(engine).write(again) == {}
     assert engine.get("c").superseded_by is None
-    assert engine.check() == []
+    assert engine.admin.check() == []
     (problem,) = (
         RecordWriter(engine).write([said("g", "tea", supersedes=[["c"]], superseded_by="c")]).values()
     )
@@ -192,8 +192,8 @@ def test_a_circle_is_not_taken_in(engine: memorata.Engine) -> None:
 
 def test_what_is_there_is_left_as_it_is(engine: memorata.Engine) -> None:
     engine.remember("mine", id="a", namespace="acme")
-    engine.describe_entity("Anna", type="person", namespace="acme")
-    engine.relate("Anna", "knows", "Bob", namespace="acme")
+    engine.entities.describe("Anna", type="person", namespace="acme")
+    engine.entities.relate("Anna", "knows", "Bob", namespace="acme")
     writer = RecordWriter(engine, "acme")
     problems = writer.write(
         [
@@ -205,7 +205,7 @@ def test_what_is_there_is_left_as_it_is(engine: memorata.Engine) -> None:
     )
     assert (problems, writer.counts.known, writer.counts.imported) == ({}, 4, 0)
     assert engine.get("a", namespace="acme").content == "mine"
-    assert engine.entity("Anna", namespace="acme").entity.type == "person"
+    assert engine.entities.get("Anna", namespace="acme").entity.type == "person"
 
 
 def test_what_takes_a_place_that_is_taken_fails_alone(engine: memorata.Engine) -> None:
@@ -238,9 +238,9 @@ def test_what_an_earlier_record_has_said_is_known(engine: memorata.Engine) -> No
 @pytest.mark.parametrize(
     ("verb", "things"),
     [
-        ("take_over", [TEA, MILK]),
-        ("_entries", [TEA, MILK]),
-        ("_entries", [said("a", "x"), said("b", "y")]),
+        ("transfer.import_records", [TEA, MILK]),
+        ("_writer.entries", [TEA, MILK]),
+        ("_writer.entries", [said("a", "x"), said("b", "y")]),
     ],
 )
 def test_the_same_import_twice_at_once_adds_everything_once(
@@ -250,13 +250,14 @@ def test_the_same_import_twice_at_once_adds_everything_once(
         memorata.open(tmp_path / "m.db", embedder=None) as ours,
         memorata.open(tmp_path / "m.db", embedder=None) as theirs,
     ):
-        work, writer = getattr(ours, verb), RecordWriter(ours)
+        facet, method = verb.split(".")
+        work, writer = getattr(getattr(ours, facet), method), RecordWriter(ours)
 
         def later(*given: Any, **named: Any) -> object:
             RecordWriter(theirs).write(things[1:])
             return work(*given, **named)
 
-        monkeypatch.setattr(ours, verb, later)
+        monkeypatch.setattr(getattr(ours, facet), method, later)
         assert writer.write(things) == {}
         assert (writer.counts.imported, writer.counts.known) == (1, 1)
         assert len(ours.list(hidden=True).memories) == 2
@@ -298,4 +299,4 @@ def test_what_was_exported_comes_in_without_what_it_took_the_place_of(engine: me
     exported = ImportedMemory({**newer.fields, "fingerprint": fingerprint("Anna likes milk")})
     assert RecordWriter(engine).write([exported]) == {}
     assert engine.get("milk").supersedes == ("rum",)
-    assert engine.check() == []
+    assert engine.admin.check() == []

@@ -255,8 +255,8 @@ def test_saving_what_was_turned(page: Page, served: Served) -> None:
     page.get_by_role("button", name="Save").click()
     expect(page).to_have_url("/?q=When+do+we+release&recipe=words-first")
     expect(page.get_by_label("Vector weight")).to_have_value("0")
-    assert served.engine.recipe_named("words-first").vector_weight == 0
-    served.engine.rollback_recipe("words-first")
+    assert served.engine.recipes.get("words-first").vector_weight == 0
+    served.engine.recipes.rollback("words-first")
 
 
 def test_judging_in_the_lab(page: Page, served: Served) -> None:
@@ -266,7 +266,7 @@ def test_judging_in_the_lab(page: Page, served: Served) -> None:
     first = page.locator(".judged").first
     first.get_by_role("button", name="Answers it").click()
     expect(first.get_by_role("button", name="Answers it")).to_have_attribute("aria-pressed", "true")
-    assert len(served.engine.reactions()) == 1
+    assert len(served.engine.feedback.list()) == 1
 
 
 def test_vectors_that_are_missing_and_what_was_said_twice(browser: Browser, tmp_path: Path) -> None:
@@ -427,7 +427,7 @@ def test_names_without_a_place_to_break_and_long_keys_are_readable(browser: Brow
             metadata={"k" * 200: "v" * 200, "a key of many words " * 9: "its value"},
             source=Source("s" * 200, "z" * 200, 0), place=Place(1, 2, "p" * 200),
         )  # fmt: skip
-        engine.relate("n" * 300, "r" * 150, "m" * 300)
+        engine.entities.relate("n" * 300, "r" * 150, "m" * 300)
         with Served(engine) as running:
             for width in (360, 1280):
                 context = browser.new_context(base_url=running.url, viewport={"width": width, "height": 700})

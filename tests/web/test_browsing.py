@@ -78,7 +78,7 @@ def test_undo_touches_only_what_was_changed(client: TestClient, engine: Engine, 
 def test_hidden_ones_are_shown_on_request_with_the_reason(client: TestClient, engine: Engine) -> None:
     engine.forget("coffee")
     white = engine.correct("tea", "Anna prefers white tea.").id
-    engine.change("lisbon", expires_at=datetime(2026, 5, 19, tzinfo=UTC))
+    engine.update("lisbon", expires_at=datetime(2026, 5, 19, tzinfo=UTC))
     assert set(listed(client.get("/memories").text)) == {white, "script", "lisbon"}
     page = client.get("/memories?hidden=true").text
     for id_, reason in (("coffee", "forgotten"), ("tea", "superseded"), ("lisbon", "expired")):

@@ -29,8 +29,8 @@ def test_a_form_finds_what_it_says(engine: Engine, form: str, found: list[str]) 
 
 
 def test_a_name_is_found_however_it_is_written(engine: Engine) -> None:
-    engine.merge_entities("Anna", "Boris")
-    engine.describe_entity("Anna", aliases=["Annie, the cook"])
+    engine.entities.merge("Anna", "Boris")
+    engine.entities.describe("Anna", aliases=["Annie, the cook"])
     engine.remember("She cooked.", id="cook", entities=["Annie, the cook"])
     spelt = spellings(engine, "default")
     for name in ("anna", "Boris", "Annie\\, the cook"):

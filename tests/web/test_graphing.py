@@ -17,7 +17,7 @@ NOW = datetime(2026, 5, 20, tzinfo=UTC)
 
 
 def test_the_most_mentioned_comes_first_without_a_question(client: TestClient, engine: Engine) -> None:
-    first = engine.entities(limit=1)[0].entity.name
+    first = engine.entities.list(limit=1)[0].entity.name
     assert f"<h2><bdi>{first}</bdi></h2>" in client.get("/graph").text
 
 
@@ -62,7 +62,7 @@ def test_somebody_with_more_memories_than_fit_still_has_names_around_them(
 
 
 def test_relations_are_followed_and_listed_in_their_direction(client: TestClient, engine: Engine) -> None:
-    engine.relate("Anna", "works_at", "Bank of England")
+    engine.entities.relate("Anna", "works_at", "Bank of England")
     data = client.get("/graph/data?entity=Bank+of+England&depth=1").json()
     assert [(edge["source"], edge["label"]) for edge in data["edges"]] == [("name:Anna", "works_at")]
     page = client.get("/graph?entity=Anna").text

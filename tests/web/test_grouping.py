@@ -9,7 +9,7 @@ from memorata.web.app import create_pages
 
 
 def test_groups_are_those_of_the_engine(client: TestClient, engine: Engine) -> None:
-    found = engine.communities(limit=12)
+    found = engine.graph.communities(limit=12)
     assert found.groups
     page = client.get("/communities").text
     assert page.count('<section class="panel"') == len(found.groups)

@@ -118,7 +118,7 @@ def test_what_is_known_can_be_changed(client: TestClient, engine: Engine, token:
 
 def test_whoever_is_second_is_told(client: TestClient, engine: Engine, token: str) -> None:
     form = change_form(engine, token, "tea", category="habit")
-    engine.change("tea", confidence=0.5)
+    engine.update("tea", confidence=0.5)
     answer = client.post("/memories/tea/change", data=form)
     assert answer.status_code == 409
     assert "read it again" in answer.text
@@ -157,7 +157,7 @@ def test_what_was_said_again_is_listed(client: TestClient, engine: Engine) -> No
     engine.remember("The key is under the mat.", id="mat")
     engine.remember("The key is under the mat!", id="again")
     kept = engine.get("mat").superseded_by or "mat"
-    note = engine.repeats(kept)[0]
+    note = engine.duplicates.repeats(kept)[0]
     page = client.get(f"/memories/{kept}").text
     assert "Said again" in page
     assert f'href="/memories/{note.memory_id}"' in page

@@ -76,7 +76,7 @@ def test_merging_writes_a_memory_of_all_their_words(client: TestClient, engine: 
     client.post("/duplicates/settle", data={"token": token, "memory": ["tea", "again"], "do": "merge"})
     left = [memory for memory in engine.list().memories if "green tea" in memory.content]
     assert len(left) == 1
-    assert [run.strategy for run in engine.duplicate_runs()] == ["merge"]
+    assert [run.strategy for run in engine.duplicates.runs()] == ["merge"]
 
 
 def test_what_was_purged_since_it_was_found_is_not_shown(
@@ -110,7 +110,7 @@ def test_what_was_settled_is_noted_by_how_it_was_proposed(
 ) -> None:
     looked(client, token, "keep_most_recent")
     client.post("/duplicates/settle-all", data={"token": token})
-    assert [run.strategy for run in engine.duplicate_runs()] == ["keep_most_recent"]
+    assert [run.strategy for run in engine.duplicates.runs()] == ["keep_most_recent"]
     assert "keep most recent · 2 memories superseded" in client.get("/duplicates").text
 
 
@@ -143,11 +143,11 @@ def torn() -> Iterator[tuple[Engine, TestClient, str]]:
 @pytest.mark.parametrize(("do", "left"), [("replace", {"gone"}), ("both", {"gone", "berlin"})])
 def test_a_contradiction_is_decided(torn: tuple[Engine, TestClient, str], do: str, left: set[str]) -> None:
     engine, client, token = torn
-    assert [(each.newer, each.older) for each in engine.contradictions()] == [("gone", "berlin")]
+    assert [(each.newer, each.older) for each in engine.duplicates.contradictions()] == [("gone", "berlin")]
     assert "Anna no longer lives in Berlin." in client.get("/duplicates").text
     form = {"token": token, "newer": "gone", "older": "berlin", "do": do, "because": "She moved."}
     assert client.post("/duplicates/decide", data={**form, "because": ""}).status_code == 400
     assert client.post("/duplicates/decide", data=form).status_code == 303
     assert current(engine) == left
-    assert engine.contradictions() == ()
+    assert engine.duplicates.contradictions() == ()
     assert client.post("/duplicates/decide", data=form).status_code == 400

@@ -140,9 +140,9 @@ def test_what_was_turned_is_saved_as_a_recipe(client: TestClient, engine: Engine
     assert saved == {"recipe": "azure", "q": "tea", "vector_weight": "0.8"}
     answer = client.post("/recipes", data={"token": token, **saved, "name": "mine", "use": "true"})
     assert (answer.status_code, answer.headers["location"]) == (303, "/?q=tea&recipe=mine")
-    mine = engine.recipe_named("mine")
+    mine = engine.recipes.get("mine")
     assert (mine.fusion, mine.vector_weight) == ("rrf", 0.8)
-    assert engine.recipe_named().name == "mine"
+    assert engine.recipes.get().name == "mine"
     again = client.get("/?q=tea").text
     assert "<option selected>mine</option>" in again
     assert "Save as a recipe" not in again
@@ -155,4 +155,4 @@ def test_a_recipe_that_cannot_be_saved_is_refused(
     client: TestClient, engine: Engine, token: str, form: dict[str, str]
 ) -> None:
     assert client.post("/recipes", data={"token": token, **form}).status_code == 400
-    assert engine.saved_recipes() == ()
+    assert engine.recipes.list() == ()

@@ -41,16 +41,16 @@ def tuned(client: TestClient, token: str, way: str) -> str:
 def test_a_question_is_asked_judged_and_kept(client: TestClient, engine: Engine, token: str) -> None:
     hours = iter(range(1, 100))
     # The latest opinion counts, so time has to pass.
-    engine._clock = lambda: NOW + timedelta(hours=next(hours))
+    engine.runtime.clock = lambda: NOW + timedelta(hours=next(hours))
     recall = asked(client, token, "who drinks tea?")
     page = client.get("/lab", params={"recall": recall}).text
     assert 'value="who drinks tea?"' in page
-    assert page.count("Answers it") == len(engine.recalls(ids=(recall,))[0].shown) > 0
+    assert page.count("Answers it") == len(engine.feedback.recalls(ids=(recall,))[0].shown) > 0
     form = {"token": token, "recall": recall, "memory": "tea", "relevant": "yes"}
     part = client.post("/lab/judge", data=form, headers=LIVE).text
     assert re.search(r'value="yes" aria-pressed="true"', part)
     assert re.search(r'value="no" aria-pressed="false"', part)
-    assert [each.feedback.memory_id for each in engine.reactions()] == ["tea"]
+    assert [each.feedback.memory_id for each in engine.feedback.list()] == ["tea"]
     assert "<strong>1</strong> of the 20 questions" in client.get("/lab").text
     client.post("/lab/judge", data={**form, "relevant": "no"})
     again = client.get("/lab", params={"recall": recall}).text
@@ -73,7 +73,7 @@ def test_a_blank_question_is_not_taken_for_one_that_was_not_kept(client: TestCli
 def test_questions_of_the_search_page_are_not_logged(client: TestClient, engine: Engine) -> None:
     client.get("/?q=who+drinks+tea")
     client.get("/memories/tea/similar")
-    assert engine.recalls() == []
+    assert engine.feedback.recalls() == []
 
 
 def test_too_few_judgements_are_told(client: TestClient, token: str) -> None:
@@ -87,14 +87,14 @@ def test_what_luck_explains_is_refused_with_numbers(client: TestClient, engine: 
     for number in range(25):
         engine.remember(f"Room {number} has the code K{number * 37}.", id=f"room{number}")
         found = engine.recall(f"code of room {number}")
-        engine.feedback(found.id, f"room{number}", "relevant")
+        engine.feedback.record(found.id, f"room{number}", "relevant")
     page = tuned(client, token, "share")
     assert "Refused" in page
     assert '<svg class="plot"' in page
     assert "Gain on held-out questions" in page
     assert "Install" not in page
     assert client.post("/lab/install", data={"token": token, "name": "tuned"}).status_code == 400
-    assert engine.saved_recipes() == ()
+    assert engine.recipes.list() == ()
 
 
 def won(material: object, base: Recipe) -> Tuned:
@@ -114,7 +114,7 @@ def test_what_wins_is_installed_and_used(
     assert "+0.0500 ndcg@10 (+0.0200 to +0.0800)" in page
     answer = client.post("/lab/install", data={"token": token, "name": "tuned", "use": "true"})
     assert answer.headers["location"] == "/settings#recipes"
-    assert (engine.recipe_named().name, engine.recipe_named().vector_weight) == ("tuned", 0.8)
+    assert (engine.recipes.get().name, engine.recipes.get().vector_weight) == ("tuned", 0.8)
     assert "held out it gains 0.05" in client.get("/settings").text
     assert "Nothing was tried yet" in client.get("/lab").text
 
@@ -145,7 +145,7 @@ def test_bad_forms(client: TestClient, engine: Engine, token: str) -> None:
     recall = asked(client, token, "who drinks tea?")
     bad = {**form, "recall": recall, "relevant": "perhaps"}
     assert client.post("/lab/judge", data=bad).status_code == 400
-    assert engine.reactions() == []
+    assert engine.feedback.list() == []
 
 
 def test_a_memory_that_logs_nothing_says_so() -> None:
@@ -170,4 +170,4 @@ def test_a_hit_beyond_those_that_the_lab_shows_is_judged_all_the_same(
     form = {"token": token, "recall": recall.id, "memory": recall.hits[1].memory.id, "relevant": "yes"}
     answer = client.post("/lab/judge", data=form, headers=LIVE)
     assert (answer.status_code, answer.headers["HX-Redirect"]) == (204, f"/lab?recall={recall.id}")
-    assert [each.feedback.memory_id for each in engine.reactions()] == [recall.hits[1].memory.id]
+    assert [each.feedback.memory_id for each in engine.feedback.list()] == [recall.hits[1].memory.id]

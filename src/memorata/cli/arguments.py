@@ -270,7 +270,7 @@ def found_recall(engine: Engine, piece: str) -> str:
 
     if not _PIECE <= len(piece) < _WHOLE:
         return piece
-    alike = [each.id for each in engine.recalls(limit=_RECALLS) if piece in each.id]
+    alike = [each.id for each in engine.feedback.recalls(limit=_RECALLS) if piece in each.id]
     if len(alike) > 1:
         ids = ", ".join(alike[:3]) + (", …" if len(alike) > 3 else "")
         raise InvalidArgument("RECALL", piece, f"a piece of one id only; it is in {ids}")

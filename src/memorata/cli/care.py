@@ -49,8 +49,8 @@ def check(session: Session, repair: Repair = False) -> None:
     output = session.output
     try:
         with session.memory(embed=True) as engine:
-            found = engine.check(repair=repair)
-            left = engine.check() if repair and found else found
+            found = engine.admin.check(repair=repair)
+            left = engine.admin.check() if repair and found else found
     except StoreCorrupt as error:
         # Its usual advice is to do what has just been tried.
         why = error.__cause__ or error

@@ -84,7 +84,7 @@ def change(
         raise InvalidArgument("options", "none", "at least one thing to change, such as --category")
     with session.memory() as engine:
         known = found_memory(engine, id).id
-        changed = engine.change(known, expected_version=expected_version, **wanted)
+        changed = engine.update(known, expected_version=expected_version, **wanted)
     if session.output.json:
         session.output.data(memory_json(changed))
     elif session.output.terminal:
@@ -105,7 +105,7 @@ def unpin(session: Session, ids: Several) -> None:
 
 def used(session: Session, ids: Several) -> None:
     """Say that memories were of use, which makes them last and count more."""
-    _do(session, "used", ids, "used", "Noted the use of")
+    _do(session, "mark_used", ids, "used", "Noted the use of")
 
 
 def confirm(session: Session, ids: Several) -> None:
@@ -116,7 +116,7 @@ def confirm(session: Session, ids: Several) -> None:
 def _do(session: Session, verb: str, ids: list[str], key: str, done: str) -> None:
     with session.memory() as engine:
         known = [found_memory(engine, id_).id for id_ in ids]
-        getattr(engine, verb)(*known)
+        getattr(engine.lifecycle, verb)(*known)
     if session.output.json:
         session.output.data({key: known})
     elif session.output.terminal:

@@ -26,7 +26,6 @@ def copy(session: Session, origin: From, target: To) -> None:
     The source may be in use. A copy that was interrupted goes on where it was when it is started again.
     """
     from memorata.cli.failures import UNSOUND
-    from memorata.engine.copying import copy as copy_store
     from memorata.engine.opening import open_store
     from memorata.engine.settings import Settings
 
@@ -34,7 +33,7 @@ def copy(session: Session, origin: From, target: To) -> None:
     given = session.settings
     source = Settings(db=origin, namespace=given.namespace, embedder=given.embedder)
     with source.open(must_exist=True) as engine, closing(open_store(Settings(db=target).db)) as store:
-        done = copy_store(engine, store, progress=lambda count: output.say(f"{count} memories looked at"))
+        done = engine.transfer.copy(store, progress=lambda count: output.say(f"{count} memories looked at"))
     if output.json:
         output.data(
             {

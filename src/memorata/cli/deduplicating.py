@@ -92,7 +92,7 @@ def duplicates(
             _undo(session, engine, run)
         else:
             with _progress(session.output) as progress:
-                found = engine.find_duplicates(
+                found = engine.duplicates.find(
                     strategy=strategy, method=method, paraphrases=paraphrases, progress=progress
                 )
             if not session.output.json:
@@ -100,7 +100,7 @@ def duplicates(
             done = None
             if apply and found.groups:
                 with _progress(session.output) as progress:
-                    done = engine.supersede_duplicates(found.groups, strategy=strategy, progress=progress)
+                    done = engine.duplicates.supersede(found.groups, strategy=strategy, progress=progress)
             by = f", by {found.method.value}" if paraphrases else ""
             _report(session.output, found, done, limit, by, apply=apply)
 
@@ -127,7 +127,7 @@ def contradictions(
         older = accept if accept is not None else reject
         found: tuple[Contradiction, ...]
         if which is not None and older is not None:
-            decided = engine.settle_contradiction(
+            decided = engine.duplicates.resolve_contradiction(
                 which,
                 found_memory(engine, older).id,
                 contradicts=accept is not None,
@@ -140,9 +140,9 @@ def contradictions(
 
             key = session.settings.api_key
             judge = ChatJudge(model, address, api_key=None if key is None else key.get_secret_value())
-            found = engine.settle_contradictions(judge)
+            found = engine.duplicates.resolve_contradictions(judge)
         else:
-            found = engine.contradictions(which, settled=all)
+            found = engine.duplicates.contradictions(which, settled=all)
         _show_contradictions(session.output, engine, found)
 
 
@@ -186,12 +186,12 @@ def _report(
 
 
 def _undo(session: Session, engine: Engine, run: int | None) -> None:
-    if run is None and all(each.undone_at for each in engine.duplicate_runs()):
+    if run is None and all(each.undone_at for each in engine.duplicates.runs()):
         if session.output.json:
             session.output.data({"reinstated": [], "left": []})
         session.output.say("There is no run to take back.")
         session.leave(NOTHING)
-    undone = engine.undo_duplicates(run)
+    undone = engine.duplicates.undo(run)
     if session.output.json:
         session.output.data(
             {
@@ -206,7 +206,7 @@ def _undo(session: Session, engine: Engine, run: int | None) -> None:
 
 
 def _show_runs(session: Session, engine: Engine) -> None:
-    runs = engine.duplicate_runs()
+    runs = engine.duplicates.runs()
     if session.output.json:
         session.output.data({"runs": [_run_json(run) for run in runs]})
         return

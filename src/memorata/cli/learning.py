@@ -59,7 +59,7 @@ def feedback(session: Session, recall: RecallId, id: MemoryId, kind: Kind, value
             raise InvalidArgument("VALUE", value, "a whole number from 1 to 5")
         said = int(value)
     with session.memory() as engine:
-        given = engine.feedback(found_recall(engine, recall), found_memory(engine, id).id, kind, said)
+        given = engine.feedback.record(found_recall(engine, recall), found_memory(engine, id).id, kind, said)
     if session.output.json:
         session.output.data(plain(given))
     else:
@@ -73,8 +73,8 @@ def log(session: Session, limit: Limit = 20, since: Since = None) -> None:
 
     moment = instant("--since", since)
     with session.memory() as engine:
-        found = engine.recalls(limit=limit, since=moment)
-        said = {each.feedback.recall_id for each in engine.reactions()}
+        found = engine.feedback.recalls(limit=limit, since=moment)
+        said = {each.feedback.recall_id for each in engine.feedback.list()}
     if session.output.json:
         logged = [{**logged_recall_json(each), "judged": each.id in said} for each in found]
         session.output.data({"recalls": logged})

@@ -64,7 +64,7 @@ def show(session: Session, ids: Several) -> None:
     with session.memory() as engine:
         memories = [found_memory(engine, id_) for id_ in ids]
         reasons = hidden_reasons(engine, memories)
-        sure = {memory.id: engine.confidence_of(memory) for memory in memories}
+        sure = {memory.id: engine.lifecycle.confidence_of(memory) for memory in memories}
     if output.json:
         output.data(
             [
@@ -114,7 +114,7 @@ def _show_all(session: Session, engine: Engine, memories: tuple[Memory, ...], *,
     if output.json:
         rows = [
             memory_json(memory)
-            | {"hidden": reasons.get(memory.id), "confidence_now": engine.confidence_of(memory)}
+            | {"hidden": reasons.get(memory.id), "confidence_now": engine.lifecycle.confidence_of(memory)}
             for memory in memories
         ]
         output.data({"memories": rows, "cursor": cursor})

@@ -46,7 +46,7 @@ def near(
     if point is None:
         raise InvalidArgument("LAT,LON", place, "degrees such as 48.857,2.352")
     with session.memory() as engine:
-        found = engine.near(point.lat, point.lon, radius, limit=limit, as_of=then)
+        found = engine.graph.near(point.lat, point.lon, radius, limit=limit, as_of=then)
     if output.json:
         output.data({"memories": [memory_json(each.memory) | {"metres": each.metres} for each in found]})
     elif output.terminal:
@@ -85,7 +85,7 @@ def timeline(
     output = session.output
     since, until, then = instant("--start", start), instant("--end", end), instant("--as-of", as_of)
     with session.memory() as engine:
-        found = engine.timeline(entity, start=since, end=until, limit=limit, as_of=then)
+        found = engine.graph.timeline(entity, start=since, end=until, limit=limit, as_of=then)
     if output.json:
         output.data({"memories": [memory_json(memory) for memory in found]})
     elif output.terminal:

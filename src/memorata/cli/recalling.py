@@ -162,9 +162,9 @@ def recipe_of(engine: Engine, option: str, name: str | None) -> Recipe:
     from memorata.engine.recipes import RECIPES
 
     if name is not None and name not in RECIPES:
-        own = [each.recipe.name for each in engine.saved_recipes()]
+        own = [each.recipe.name for each in engine.recipes.list()]
         chosen(option, name, (*RECIPES, *own))
-    return engine.recipe_named(name)
+    return engine.recipes.get(name)
 
 
 def bar(value: float, most: float, width: int = _WIDTH) -> str:

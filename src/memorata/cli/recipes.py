@@ -17,7 +17,7 @@ from memorata.cli.session import Session
 
 if TYPE_CHECKING:
     from memorata.engine import Recipe
-    from memorata.engine.recipe_verbs import SavedRecipe
+    from memorata.engine.saved_recipes import SavedRecipe
 
 Name = Annotated[
     str | None,
@@ -81,13 +81,13 @@ def _saved(session: Session) -> tuple[SavedRecipe, ...]:
     if not session.settings.db.exists():
         return ()
     with session.memory() as engine:
-        return engine.saved_recipes()
+        return engine.recipes.list()
 
 
 def _change(session: Session, what: str, name: str | None) -> None:
     with session.memory() as engine:
-        now = engine.use_recipe(name) if what == "use" else engine.rollback_recipe(name)
-        used = engine.recipe_named()
+        now = engine.recipes.use(name) if what == "use" else engine.recipes.rollback(name)
+        used = engine.recipes.get()
     if session.output.json:
         session.output.data({"recipe": now.as_dict(), "in_use": used.name})
     else:

@@ -14,7 +14,7 @@ from memorata.cli.progress import progress
 from memorata.cli.session import Session
 
 if TYPE_CHECKING:
-    from memorata.engine.reembedding_verbs import Reembedding
+    from memorata.engine.reembedding import Reembedding
 
 _SHOWN: Final = 20
 
@@ -37,7 +37,7 @@ def reembed(session: Session, dry_run: DryRun = False, keep_old: KeepOld = False
     output = session.output
     with session.memory(embed=True) as engine, progress(output) as advance:
         try:
-            done = engine.reembed(dry_run=dry_run, keep_old=keep_old, batch=batch, progress=advance)
+            done = engine.admin.reembed(dry_run=dry_run, keep_old=keep_old, batch=batch, progress=advance)
         except KeyboardInterrupt:
             left = counted(engine.store.count_waiting(), "memory", "memories")
             output.say(f"{left} to go; run the same again to go on.", "")
@@ -64,7 +64,7 @@ def index(session: Session) -> None:
     """
     output = session.output
     with session.memory(embed=True) as engine, progress(output, "indexing") as advance:
-        done = engine.index(progress=lambda what, count, total: advance(count, total or None))
+        done = engine.admin.index(progress=lambda what, count, total: advance(count, total or None))
     if output.json:
         output.data(asdict(done) | {"methods": dict(done.methods)})
         return
@@ -74,7 +74,7 @@ def index(session: Session) -> None:
 
 
 def _said(done: Reembedding) -> str:
-    from memorata.engine.reembedding_verbs import duration
+    from memorata.engine.reembedding import duration
 
     if not done.waiting and not done.dropped:
         return "every memory has its vector"

@@ -90,14 +90,14 @@ def relate(
     since, until = instant("--valid-from", valid_from), instant("--valid-to", valid_to)
     with session.memory(create=not remove) as engine:
         if remove:
-            removed = engine.unrelate(subject, type, object)
+            removed = engine.entities.unrelate(subject, type, object)
             if output.json:
                 output.data({"removed": removed})
             else:
                 output.line(f"removed {counted(removed, 'relation')}")
             return
         by = None if memory is None else found_memory(engine, memory).id
-        said = engine.relate(
+        said = engine.entities.relate(
             subject, type, object, weight=weight, memory=by, valid_from=since, valid_to=until
         )
     if output.json:
@@ -129,15 +129,15 @@ def entities(
         raise InvalidArgument("NAME", name, "given with --type, --alias, --description, a merge or --as-of")
     with session.memory() as engine:
         if name is None:
-            _list(session, engine.entities(prefix=prefix, limit=limit))
+            _list(session, engine.entities.list(prefix=prefix, limit=limit))
             return
         if any(given is not None for given in (type, alias, description)):
-            engine.describe_entity(name, type=type, aliases=alias, description=description)
+            engine.entities.describe(name, type=type, aliases=alias, description=description)
         if merge is not None:
-            engine.merge_entities(name, merge)
+            engine.entities.merge(name, merge)
         if undo_merge:
-            engine.undo_merge(name)
-        _show(session, engine.entity(name), engine.relations(name, as_of=moment))
+            engine.entities.undo_merge(name)
+        _show(session, engine.entities.get(name), engine.entities.relations(name, as_of=moment))
 
 
 def paths(
@@ -159,7 +159,7 @@ def paths(
     output = session.output
     then = instant("--as-of", as_of)
     with session.memory() as engine:
-        found = engine.paths(
+        found = engine.graph.paths(
             start,
             to=to,
             depth=depth,
@@ -192,7 +192,7 @@ def communities(
     output = session.output
     then = instant("--as-of", as_of)
     with session.memory() as engine:
-        found = engine.communities(level=level, limit=limit, seed=seed, as_of=then)
+        found = engine.graph.communities(level=level, limit=limit, seed=seed, as_of=then)
     if output.json:
         output.data(
             {

@@ -154,7 +154,7 @@ def _point_out(session: Session, engine: Engine, said: Memory) -> None:
     if said.mentions > 1:
         which = f"memorata history {short_id(said.id)}"
         session.output.say(f"It was said before, {said.mentions:,} times by now; {which} shows them")
-    hints = [hint for hint in engine.contradictions(said.id) if hint.newer == said.id]
+    hints = [hint for hint in engine.duplicates.contradictions(said.id) if hint.newer == said.id]
     for hint in hints[:_SHOWN]:
         older = one_line(visible(engine.get(hint.older).content), _EXCERPT)
         session.output.say(f"It may contradict “{older}”: {hint.reason}")

@@ -13,7 +13,7 @@ from memorata.cli.output import counted, written
 from memorata.cli.session import Session
 
 if TYPE_CHECKING:
-    from memorata.engine.subject_verbs import About
+    from memorata.engine.entities import About
 
 _PANEL: Final = "Let go"
 
@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
 def about(session: Session, name: Subject, file: File = "-", force: Force = False) -> None:
     """Write everything about a person or a thing as JSONL, as export does: memories, hidden ones too."""
     with session.memory() as engine:
-        found = engine.about(name)
+        found = engine.entities.about(name)
         path = engine.namespace
         with target_of(file, force=force) as target:
             _write(found, path, target)
@@ -53,13 +53,13 @@ def purge_subject(
     """Remove everything about a person or a thing for good. This cannot be undone."""
     output = session.output
     with session.memory() as engine:
-        found = engine.about(name)
+        found = engine.entities.about(name)
         if not _agreed(session, f"Remove {_told(found)} for good?", yes=yes):
             return
         if export is not None:
             with target_of(export, force=force) as target:
                 _write(found, engine.namespace, target)
-        removed = engine.purge_subject(name)
+        removed = engine.entities.purge(name)
     if output.json:
         output.data({**_counts(removed), "file": export})
     else:
@@ -78,7 +78,7 @@ def purge_namespace(session: Session, namespace_path: Path, yes: Yes = False) ->
         question = f"Remove the namespace {namespace_path} and its {counted(count, 'memory', 'memories')}?"
         if not _agreed(session, question, yes=yes):
             return
-        removed = engine.purge_namespace(namespace_path)
+        removed = engine.admin.purge_namespace(namespace_path)
     if output.json:
         output.data({"namespace": namespace_path, "memories": removed})
     else:

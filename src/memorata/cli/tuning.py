@@ -235,7 +235,7 @@ def _material(
         raise InvalidArgument("--labels-only", labels_only, "given together with --labels FILE")
     with ExitStack() as stack:
         engine = stack.enter_context(session.memory(create=labels is not None, embed=True))
-        leasing = nullcontext() if dry_run else engine.leasing.hold(WORK, engine.namespace)
+        leasing = nullcontext() if dry_run else engine.leases.hold(WORK, engine.namespace)
         held = stack.enter_context(leasing)
         recipe = recipe_of(engine, "--recipe", base)
         said = None if labels_only else from_feedback(engine, since=moment)
@@ -250,7 +250,7 @@ def _material(
 
 def _savable(name: str) -> None:
     """Refuse a name that nothing could be saved under, before minutes of work."""
-    from memorata.engine.recipe_verbs import own_name
+    from memorata.engine.saved_recipes import own_name
 
     own_name("--save", name)
 
@@ -261,9 +261,9 @@ def _install(engine: Engine, found: Tuned | TunedThresholds, name: str, *, use: 
     if not found.verdict.accepted:
         return None
     with engine.store.together():
-        engine.save_recipe(name, found.recipe, evidence=plain(found.evidence()))
+        engine.recipes.save(name, found.recipe, evidence=plain(found.evidence()))
         if use:
-            engine.use_recipe(name)
+            engine.recipes.use(name)
     return name
 
 

@@ -13,9 +13,9 @@ from memorata.cli.output import counted, one_line, visible
 from memorata.cli.session import Session
 
 if TYPE_CHECKING:
-    from memorata.engine.consolidating_verbs import Proposal
+    from memorata.engine.consolidation import Proposal
+    from memorata.engine.lifecycle import Upkeep
     from memorata.engine.summarising import Writer
-    from memorata.engine.upkeep_verbs import Upkeep
 
 _PANEL: Final = "Keep in order"
 
@@ -49,7 +49,7 @@ def maintain(session: Session, dry_run: DryRun = False, all_namespaces: All = Fa
         for path in sorted(engine.store.namespaces()) if all_namespaces else [engine.namespace]:
             advance = partial(_progress, session, path)
             try:
-                reports.append(engine.maintain(dry_run=dry_run, namespace=path, progress=advance))
+                reports.append(engine.lifecycle.maintain(dry_run=dry_run, namespace=path, progress=advance))
             except WorkUnderWay as busy:
                 if not all_namespaces:
                     raise
@@ -85,12 +85,12 @@ def consolidate(
     with session.memory(embed=True) as engine:
         accepted = [found_memory(engine, id_).id for id_ in accept or ()]
         rejected = [found_memory(engine, id_).id for id_ in reject or ()]
-        engine.accept_summary(*accepted)
-        engine.reject_summary(*rejected)
+        engine.lifecycle.accept_summary(*accepted)
+        engine.lifecycle.reject_summary(*rejected)
         proposed: tuple[Proposal, ...] = ()
         if not accepted and not rejected:
-            proposed = engine.consolidate(dry_run=dry_run, writer=_writer(session, model, address))
-        waiting = proposed if dry_run else engine.summaries()
+            proposed = engine.lifecycle.consolidate(dry_run=dry_run, writer=_writer(session, model, address))
+        waiting = proposed if dry_run else engine.lifecycle.summaries()
     if output.json:
         rows = [
             {"id": each.summary.id, "content": each.summary.content, "sources": list(each.sources)}

@@ -1,7 +1,7 @@
-"""The engine: the verbs that people and programs use.
+"""The engine: the verbs that people and programs use, and the facets that hold the rarer ones.
 
 One synchronous class around a store and an embedder. Clock and randomness come in as arguments, so the same
-store, question, recipe and clock give the same hits in the same order.
+store, query, recipe and clock give the same hits in the same order.
 """
 
 from __future__ import annotations
@@ -9,71 +9,68 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 from itertools import islice
-from typing import Any, Final, TypeAlias, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
-from memorata.dedupe.fingerprint import fingerprint
 from memorata.embed.port import Embedder
 from memorata.embed.reranker import Reranker
-from memorata.engine.absence import Absent
-from memorata.engine.contradiction_verbs import ContradictionVerbs
-from memorata.engine.drafts import Drafts, has_id
+from memorata.engine.drafts import Drafts
 from memorata.engine.duplicate_modes import Duplicates
-from memorata.engine.duplicate_verbs import DuplicateVerbs
-from memorata.engine.exchange_verbs import ExchangeVerbs
-from memorata.engine.feedback_verbs import FeedbackVerbs
-from memorata.engine.graph_verbs import GraphVerbs
-from memorata.engine.leasing import SECONDS, Leasing
+from memorata.engine.embedder_retry import Absent, CurrentEmbedder
+from memorata.engine.leases import SECONDS, Leases
 from memorata.engine.life import Life
-from memorata.engine.life_verbs import LifeVerbs
-from memorata.engine.meaning import Meaning
+from memorata.engine.lookup import Lookup
 from memorata.engine.naming import NameBook
-from memorata.engine.once_verbs import OnceVerbs
-from memorata.engine.reading_verbs import ReadingVerbs
+from memorata.engine.outcome import Recall
+from memorata.engine.purge import Purge
 from memorata.engine.recall_log import Logging, RecallLog
+from memorata.engine.recalling import Recaller, Request
 from memorata.engine.recipe import Recipe
-from memorata.engine.recipe_verbs import RecipeVerbs, SavedRecipes
-from memorata.engine.reembedding_verbs import ReembeddingVerbs
-from memorata.engine.repairing import Repairing
+from memorata.engine.reembedding import Reembedder
 from memorata.engine.resting import collector_resting
+from memorata.engine.runtime import Runtime
+from memorata.engine.saved_recipes import Recipes
 from memorata.engine.times import PHRASE, dated
-from memorata.engine.words import embedded_text, words_of
+from memorata.engine.writer import Writer
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
+from memorata.model.former_names import formerly
 from memorata.model.identity import memory_id
 from memorata.model.memory import Memory
 from memorata.model.namespace import DEFAULT_NAMESPACE
-from memorata.model.namespace import namespace as checked_namespace
-from memorata.store.port import Entry, Store
+from memorata.model.period import Period
+from memorata.model.place import Place
+from memorata.store.port import Floats, Page, Store
 from memorata.text.analysers import Analyser
 from memorata.text.dates import AnchorExtractor, RuleAnchors
 from memorata.text.entities import EntityExtractor
 from memorata.text.folding import contains_any, folded
 from memorata.text.queries import QueryClassifier, RuleClassifier
 
+# A facet is loaded when it is first used: a process that recalls starts sooner.
+if TYPE_CHECKING:
+    from memorata.engine.admin import Admin
+    from memorata.engine.duplicates import DuplicateGroups
+    from memorata.engine.entities import Entities
+    from memorata.engine.feedback import FeedbackLog
+    from memorata.engine.graph import GraphQueries
+    from memorata.engine.idempotency import Idempotency
+    from memorata.engine.lifecycle import Lifecycle
+    from memorata.engine.transfer import Transfer
+    from memorata.store.filters import Filter
+
 BATCH: Final = 1_000
 """How many memories `remember_many` writes in one transaction."""
 
 _MODES: Final = {mode.value: mode for mode in Duplicates}
 _Item = TypeVar("_Item")
-# The engine has a verb called list; inside its class the type goes by these names.
+# The engine has a verb called list; inside its class the type goes by this name.
 _Memories: TypeAlias = list[Memory]
-_Texts: TypeAlias = list[str]
-_Entries: TypeAlias = list[Entry]
 
 
-class Engine(
-    RecipeVerbs,
-    FeedbackVerbs,
-    ReembeddingVerbs,
-    LifeVerbs,
-    GraphVerbs,
-    OnceVerbs,
-    ExchangeVerbs,
-    DuplicateVerbs,
-    ContradictionVerbs,
-    ReadingVerbs,
-):
+class Engine:
     """Memory: remember, recall, correct, forget.
 
     Made by :func:`memorata.open`; close it, or use it in a ``with`` statement.
@@ -144,31 +141,128 @@ class Engine(
         absent: Absent | None = None,
     ) -> None:
         self.store = store
-        self.embedder = embedder
-        self.specification = specification
-        self._absent = absent
         self.analyser = analyser
-        self.namespace = checked_namespace("namespace", namespace)
-        self._saved = SavedRecipes(store)
-        self.recipe = self._saved.named(self.namespace, recipe) if isinstance(recipe, str) else recipe
-        self.notes = tuple(notes)
-        self._clock = clock
         self.extractor = extractor
-        self.life = Life.of(life)
-        self.duplicates = _mode(duplicates)
-        self._names = NameBook(store, extractor)
-        mentioned = None if extractor is None else self._names.mentioned_by_all
-        self._drafts = Drafts(clock, random_bits, mentioned, dated if read_dates else None, redact)
-        self._repairing = Repairing(store, analyser)
-        self.leasing = Leasing(store, clock, lease_seconds)
-        how = Logging() if logging is None else logging
-        self.recall_log = RecallLog(store, how, random_bits, self._drafts.clean_text)
         self.reranker = reranker
+        self.dedupe_mode = _mode(duplicates)
         self._classifier = RuleClassifier() if classifier is None else classifier
         self._anchors = RuleAnchors() if anchors is None else anchors
+        self.runtime = runtime = Runtime(store, analyser, clock, namespace, Life.of(life))
+        self.recipes = Recipes(runtime, recipe)
+        self.leases = Leases(store, clock, lease_seconds)
+        names = NameBook(store, extractor)
+        mentioned = None if extractor is None else names.mentioned_by_all
+        drafts = Drafts(clock, random_bits, mentioned, dated if read_dates else None, redact)
+        how = Logging() if logging is None else logging
+        self.recall_log = RecallLog(store, how, random_bits, drafts.clean_text)
+        self._embedding = CurrentEmbedder(store, embedder, specification, absent, notes)
+        self._reembedder = Reembedder(runtime, self._embedding, self.leases)
+        self._writer = Writer(runtime, self._embedding, drafts, names)
+        self._lookup = Lookup(runtime, names)
+        self._purge = Purge(runtime, names, self._before_purge)
         if embedder is not None:
             store.use_embedder(embedder.name, embedder.dimension)
-        self.notes = (*self.notes, *self._change_notes())
+        self._embedding.notes = (*self._embedding.notes, *self._reembedder.notes())
+
+    # --- facets ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def entities(self) -> Entities:
+        """Who and what memories mention: list, get, describe, merge, relate, about, purge, …."""
+        from memorata.engine.entities import Entities
+
+        return Entities(self.runtime, self._lookup, self._writer.drafts, self._purge)
+
+    @cached_property
+    def graph(self) -> GraphQueries:
+        """Paths, communities, and memories near a point or along a timeline."""
+        from memorata.engine.graph import GraphQueries
+
+        return GraphQueries(self.runtime, self._lookup)
+
+    @cached_property
+    def duplicates(self) -> DuplicateGroups:
+        """What was said twice, and what contradicts: find, supersede, undo, resolve, …."""
+        from memorata.engine.duplicates import DuplicateGroups
+
+        return DuplicateGroups(self.runtime, self._embedding, self._writer, self.leases)
+
+    @cached_property
+    def lifecycle(self) -> Lifecycle:
+        """What is kept, confirmed, promoted, expired and summarised: maintain, pin, mark_used, …."""
+        from memorata.engine.consolidation import Consolidation
+        from memorata.engine.lifecycle import Lifecycle
+
+        consolidation = Consolidation(self.runtime, self._embedding, self._writer, self.leases)
+        index = self._reembedder.index_unless_another_does
+        return Lifecycle(self.runtime, self._writer, consolidation, self.leases, index)
+
+    @cached_property
+    def feedback(self) -> FeedbackLog:
+        """What hits were worth, and the log of recalls."""
+        from memorata.engine.feedback import FeedbackLog
+
+        return FeedbackLog(self.runtime, self.recall_log)
+
+    @cached_property
+    def transfer(self) -> Transfer:
+        """Import of records, export, and copies of a whole memory."""
+        from memorata.engine.transfer import Transfer
+
+        return Transfer(self.runtime, self._embedding, self._writer)
+
+    @cached_property
+    def admin(self) -> Admin:
+        """Checks, statistics, vectors and indexes, backups, namespaces and API keys."""
+        from memorata.engine.admin import Admin
+
+        return Admin(self.runtime, self._reembedder, self._purge)
+
+    @cached_property
+    def idempotency(self) -> Idempotency:
+        """Requests that are done once, however often they are asked for under the same key."""
+        from memorata.engine.idempotency import Idempotency
+
+        return Idempotency(self.runtime, self.recall_log)
+
+    # --- state ----------------------------------------------------------------------------------------
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of calls that do not say."""
+        return self.runtime.namespace
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe of namespaces that have none in use."""
+        return self.recipes.default
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """What measures meaning; None for words alone, or while it is unavailable."""
+        return self._embedding.embedder
+
+    @embedder.setter
+    def embedder(self, embedder: Embedder | None) -> None:
+        self._embedding.embedder = embedder
+
+    @property
+    def specification(self) -> str | None:
+        """What opens the same embedder another day; None for one that cannot be named."""
+        return self._embedding.specification
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a person should know about how this was opened."""
+        return self._embedding.notes
+
+    @notes.setter
+    def notes(self, notes: tuple[str, ...]) -> None:
+        self._embedding.notes = notes
+
+    def now(self) -> datetime:
+        """Return the time, by the engine's clock."""
+        return self.runtime.clock()
 
     def __enter__(self) -> Engine:
         return self
@@ -181,7 +275,7 @@ class Engine(
         self.recall_log.close()
         self.store.close()
 
-    # --- remember -------------------------------------------------------------------------------------
+    # --- write ----------------------------------------------------------------------------------------
 
     def remember(
         self,
@@ -195,8 +289,8 @@ class Engine(
         """Remember one thing, verbatim; when this returns, it is on the disk.
 
         What was said before is written down all the same, but superseded by the earlier memory, which is
-        returned instead: it has one more mention, and `repeats` tells of it. A turn of a transcript (a
-        speaker, a session and a position in it) is an event, and never a repeat.
+        returned instead: it has one more mention, and `duplicates.repeats` tells of it. A turn of a
+        transcript (a speaker, a session and a position in it) is an event, and never a repeat.
 
         Parameters
         ----------
@@ -210,8 +304,8 @@ class Engine(
         **details
             Any other field of :class:`~memorata.model.Memory`: category, tags, confidence, source, …
         """
-        mode = self.duplicates if duplicates is None else _mode(duplicates)
-        return self._add([self.draft(content, namespace=namespace, **details)], mode)[0]
+        mode = self.dedupe_mode if duplicates is None else _mode(duplicates)
+        return self._writer.add([self.draft(content, namespace=namespace, **details)], mode)[0]
 
     def remember_many(
         self,
@@ -240,7 +334,7 @@ class Engine(
             and days, and without looking for duplicates.
         duplicates
             What to do about what was said before, as in `remember`. None for ``"exact"``, which costs next to
-            nothing, unless the engine's setting is ``"off"``: `find_duplicates` is there for the rest.
+            nothing, unless the engine's setting is ``"off"``: `duplicates.find` is there for the rest.
         """
         checks.flag("verbatim", verbatim)
         # A text is a sequence of letters, and a mapping one of names, by accident.
@@ -248,18 +342,18 @@ class Engine(
             raise InvalidArgument("items", items, "a list of memories, mappings with a content, or texts")
         mode = _mode(duplicates) if duplicates is not None else self._batch_mode(verbatim=verbatim)
         remembered: _Memories = []
-        whose = self._namespace(namespace)
+        whose = self.runtime.path(namespace)
         done = 0
         for batch in _batches(items, BATCH):
             with collector_resting():
-                remembered += self._take(batch, whose, mode, verbatim=verbatim)
+                remembered += self._writer.add_items(batch, whose, mode, verbatim=verbatim)
             done += len(batch)
             progress(done)
         return remembered
 
     def draft(self, /, content: str, *, namespace: str | None = None, **details: Any) -> Memory:  # noqa: ANN401
         """Return the memory that `remember` would write, without writing it."""
-        return self._drafts.draft(content, self._namespace(namespace), details)
+        return self._writer.drafts.draft(content, self.runtime.path(namespace), details)
 
     def correct(self, /, id: str, content: str, *, namespace: str | None = None, **details: Any) -> Memory:  # noqa: ANN401
         """Say something new in place of a memory; the old one stays readable in `history` and `as_of`.
@@ -276,29 +370,205 @@ class Engine(
         }
         # The words that its time was read from are not those of the new text.
         kept["metadata"] = {name: value for name, value in old.metadata.items() if name != PHRASE}
-        read = {folded(name) for name in self._names.mentioned(old.content, old.namespace)}
+        read = {folded(name) for name in self._lookup.names.mentioned(old.content, old.namespace)}
         kept["entities"] = tuple(name for name in old.entities if folded(name) not in read)
         if old.place is not None:
             parts = {folded(part) for part in old.place.name.split(",") if part.strip()}
             if contains_any(old.content, parts) and not contains_any(checks.text("content", content), parts):
                 kept["place"] = None
-        if old.expires_at is not None and old.expires_at > self._clock() and not details.get("pinned"):
+        if old.expires_at is not None and old.expires_at > self.runtime.clock() and not details.get("pinned"):
             kept["expires_at"] = old.expires_at
         return self.remember(content, namespace=old.namespace, supersedes=(old.id,), **(kept | details))
 
-    # --- look -----------------------------------------------------------------------------------------
+    def update(
+        self,
+        /,
+        id: str,
+        *,
+        expected_version: int | None = None,
+        namespace: str | None = None,
+        **fields: Any,  # noqa: ANN401 - the memory checks them
+    ) -> Memory:
+        """Change what is known about a memory, and return it as it is then; its content stays as it is.
+
+        What is searched (tags, entities, the time it happened) is found by its new words at once.
+
+        Parameters
+        ----------
+        id
+            Which memory.
+        expected_version
+            The version it was read at: if it is another by now, :class:`VersionConflict` is raised and
+            nothing is changed. None to change it whatever it is.
+        namespace
+            Whose memory; None for the engine's.
+        **fields
+            Any of category, tier, confidence, importance, pinned, tags, metadata, entities, place,
+            valid_from, valid_to and expires_at. A given value replaces the old one as a whole.
+        """
+        return self._writer.update(
+            self.runtime.path(namespace), memory_id("id", id), fields, expected_version
+        )
+
+    # --- read -------------------------------------------------------------------------------------------
+
+    def get(self, id: str, *, namespace: str | None = None) -> Memory:
+        """Return one memory by its id, hidden ones too."""
+        return self.store.get(self.runtime.path(namespace), [memory_id("id", id)])[0]
+
+    def list(
+        self,
+        *,
+        namespace: str | None = None,
+        filter: Mapping[str, Any] | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+        hidden: bool = False,
+        fresh: bool = True,
+    ) -> Page:
+        """Return memories newest first, a page at a time.
+
+        Parameters
+        ----------
+        namespace
+            Whose memories; None for the engine's.
+        filter
+            Conditions as plain data: ``{"category": "preference", "confidence": {">=": 0.5}}``.
+        limit
+            How many at most.
+        cursor
+            The `cursor` of the page before.
+        hidden
+            Whether forgotten and superseded memories are shown too.
+        fresh
+            Whether the page must know all that was written before; without it, it may be read from a replica.
+        """
+        condition = _parsed(filter)
+        checks.whole("limit", limit)
+        if cursor is not None:
+            checks.text("cursor", cursor)
+        path = self.runtime.path(namespace)
+
+        def read() -> Page:
+            return self.store.page(path, condition, limit, cursor, hidden=hidden)
+
+        return read() if checks.flag("fresh", fresh) else self.store.relaxed(read)[0]
+
+    def history(self, id: str, *, namespace: str | None = None) -> tuple[Memory, ...]:
+        """Return the whole chain a memory is part of: what was replaced before what replaced it."""
+        path = self.runtime.path(namespace)
+        current = self.get(id, namespace=path)
+        while current.superseded_by is not None:
+            current = self.get(current.superseded_by, namespace=path)
+        newest_first = [current]
+        for found in newest_first:
+            newest_first += reversed(self.store.replaced(path, [found.id]))
+        return tuple(reversed(newest_first))
+
+    @formerly("text", "question")
+    def recall(
+        self,
+        question: str,
+        *,
+        limit: int = 10,
+        sessions: bool = False,
+        namespace: str | None = None,
+        recipe: Recipe | str | None = None,
+        changes: Mapping[str, Any] | None = None,
+        filter: Mapping[str, Any] | None = None,
+        now: datetime | None = None,
+        as_of: datetime | None = None,
+        true_at: datetime | None = None,
+        period: Period | None = None,
+        near: Place | None = None,
+        budget: int | None = None,
+        vector: Floats | None = None,
+        fresh: bool = False,
+    ) -> Recall:
+        """Find the right few memories for a question, and say why.
+
+        Parameters
+        ----------
+        question
+            What to look for. Quoted phrases count extra; a word or a quoted phrase after a minus must not
+            occur. It was called `text` before, and that name is still understood.
+        limit
+            How many hits at most.
+        sessions
+            Rank sessions instead of single memories: `limit` counts sessions, and each comes with the up to
+            three memories that speak for it.
+        namespace
+            Whose memory; None for the engine's.
+        recipe
+            How to search: the name of a shipped or saved recipe, or a recipe; None for what the namespace
+            uses, which is the engine's unless somebody said otherwise.
+        changes
+            Parameters of the recipe to change for this question.
+        filter
+            Conditions on the memories; see :meth:`list`.
+        now
+            The moment of asking, whose time zone says when "yesterday" began; None for the clock's.
+        as_of
+            Answer with what was believed at that moment.
+        true_at
+            Answer with what held in the world at that moment, as far as it is known.
+        period
+            The time the question is about, if known; otherwise its words may name one.
+        near
+            Where to look around: memories from near there count more.
+        budget
+            How many tokens the hits may take together; whole memories only.
+        vector
+            The question's vector, if it has been computed already.
+        fresh
+            Whether the answer must know all that was written before, by anybody; without it, one that is read
+            from a replica may not know of the last moments.
+        """
+        # The instant alone would do for everything but the days that the question names.
+        moment = self.runtime.clock() if now is None else checks.instant("now", now).astimezone(now.tzinfo)
+        request = Request(
+            text=checks.writable("question", question),
+            limit=checks.whole("limit", limit),
+            sessions=checks.flag("sessions", sessions),
+            namespace=self.runtime.path(namespace),
+            recipe=self._recipe(recipe, changes, namespace),
+            filter=_parsed(filter),
+            now=moment,
+            as_of=checks.optional_instant("as_of", as_of),
+            true_at=checks.optional_instant("true_at", true_at),
+            period=_of_type("period", period, Period),
+            near=_of_type("near", near, Place),
+            budget=None if budget is None else checks.whole("budget", budget),
+            vector=vector,
+            fresh=checks.flag("fresh", fresh),
+            id=self.recall_log.name(moment),
+        )
+        if request.recipe.vector_pool:
+            self._embedding.retry()
+        recaller = Recaller(
+            self.runtime,
+            self._embedding.meaning(),
+            self._classifier,
+            self.reranker,
+            self._anchors,
+            lambda path, now, as_of: self._lookup.graphs.at(path, now, as_of),
+            self.runtime.rules,
+        )
+        answer = recaller.answer(request)
+        self.recall_log.note(request, answer)
+        return answer
 
     # --- forget ---------------------------------------------------------------------------------------
 
     def forget(self, *ids: str, namespace: str | None = None) -> None:
         """Hide memories from every recall; `restore` brings them back."""
-        path, wanted, now = self._namespace(namespace), _ids(ids), self._clock()
-        self._repairing.run([path], lambda: self.store.forget(path, wanted, now))
+        path, wanted, now = self.runtime.path(namespace), _ids(ids), self.runtime.clock()
+        self.runtime.run([path], lambda: self.store.forget(path, wanted, now))
 
     def restore(self, *ids: str, namespace: str | None = None) -> None:
         """Show forgotten memories again."""
-        path, wanted = self._namespace(namespace), _ids(ids)
-        self._repairing.run([path], lambda: self.store.restore(path, wanted))
+        path, wanted = self.runtime.path(namespace), _ids(ids)
+        self.runtime.run([path], lambda: self.store.restore(path, wanted))
 
     def purge(self, *ids: str, namespace: str | None = None) -> None:
         """Remove memories for good: content, vectors, words. This cannot be undone.
@@ -309,74 +579,23 @@ class Engine(
         What only repeats them goes with them: what was said again and superseded for that, and summaries and
         merged memories that were made from them. What they corrected is current again.
         """
-        path = self._namespace(namespace)
-        wanted = self._with_copies(path, _ids(ids))
-        self._before_purge()
-        self._repairing.run([path], lambda: self.store.purge(path, wanted, (), self._repairing.words_of))
-
-    # --- care -----------------------------------------------------------------------------------------
-
-    def check(self, *, repair: bool = False) -> _Texts:
-        """Return what is wrong with the store, in words; with `repair`, rebuild what is derived."""
-        return self.store.check(self._repairing.words_of, repair=repair)
+        self._purge.memories(self.runtime.path(namespace), _ids(ids))
 
     # --- inside ---------------------------------------------------------------------------------------
 
-    def _namespace(self, given: str | None) -> str:
-        return self.namespace if given is None else checked_namespace("namespace", given)
-
     def _before_purge(self) -> None:
         self.recall_log.flush()
-        self._saved.forget()
+        self.recipes.forget()
 
-    def _meaning(self) -> Meaning:
-        return Meaning(self.embedder, self.store, self._absence)
+    def _recipe(
+        self, given: Recipe | str | None, changes: Mapping[str, Any] | None, namespace: str | None
+    ) -> Recipe:
+        chosen = self.recipes.get(given, namespace=namespace)
+        return chosen if changes is None or changes == {} else chosen.changed(changes)
 
     def _batch_mode(self, *, verbatim: bool) -> Duplicates:
-        off = verbatim or self.duplicates is Duplicates.OFF
+        off = verbatim or self.dedupe_mode is Duplicates.OFF
         return Duplicates.OFF if off else Duplicates.EXACT
-
-    def _take(
-        self,
-        batch: Sequence[Memory | Mapping[str, Any] | str],
-        whose: str,
-        mode: Duplicates,
-        *,
-        verbatim: bool,
-    ) -> _Memories:
-        """Remember the items of one transaction."""
-        drafts = self._drafts.from_items(batch, whose, verbatim=verbatim)
-        # Only an item that brought its own id can be known already.
-        named = [draft for draft, item in zip(drafts, batch, strict=True) if has_id(item)]
-        if known := self.store.known([(draft.namespace, draft.id) for draft in named]):
-            drafts = [draft for draft in drafts if (draft.namespace, draft.id) not in known]
-        return self._add(drafts, mode)
-
-    def _add(self, drafts: Sequence[Memory], mode: Duplicates) -> _Memories:
-        if not drafts:
-            return []
-        entries = self._entries(drafts)
-        if not self._names.has_relations:
-            return self._heard(entries, mode).survivors
-
-        def take() -> _Memories:
-            with self.store.together():
-                heard = self._heard(entries, mode)
-                self._relate_what_was_read(heard.fresh)
-            return heard.survivors
-
-        return self._repairing.run(sorted({draft.namespace for draft in drafts}), take)
-
-    def _entries(self, drafts: Sequence[Memory]) -> _Entries:
-        texts = [embedded_text(draft) for draft in drafts]
-        vectors = self._meaning().of_documents(texts, [draft.namespace for draft in drafts])
-        name = self.embedder.name if self.embedder is not None else ""
-        entries = []
-        for draft, (digest, rows) in zip(drafts, vectors, strict=True):
-            embedder = name if rows is not None else ""
-            memory = draft.stamped(fingerprint=fingerprint(draft.content), embedder=embedder)
-            entries.append(Entry(memory, words_of(memory, self.analyser), rows, digest))
-        return entries
 
 
 def _mode(given: str) -> Duplicates:
@@ -391,3 +610,22 @@ def _batches(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
     iterator = iter(items)
     while batch := list(islice(iterator, size)):
         yield batch
+
+
+def _parsed(given: Mapping[str, Any] | None) -> Filter | None:
+    if given is None:
+        return None
+    from memorata.store.filters import parse
+
+    return parse(given)
+
+
+_SUCH_AS: Final[Mapping[type, str]] = MappingProxyType(
+    {Period: "Period(start, end) of two datetimes", Place: "Place(48.857, 2.352)"}
+)
+
+
+def _of_type(name: str, value: _Item | None, kind: type[_Item]) -> _Item | None:
+    if value is not None and not isinstance(value, kind):
+        raise InvalidArgument(name, value, f"a {kind.__name__}, such as {_SUCH_AS[kind]}")
+    return value

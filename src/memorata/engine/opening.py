@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 from memorata.embed.folder import models_folder
 from memorata.embed.port import Embedder
 from memorata.embed.reranker import Reranker
-from memorata.engine.absence import AWAY, Absent, Measure
 from memorata.engine.choosing_anchors import open_anchors
 from memorata.engine.duplicate_modes import Duplicates
+from memorata.engine.embedder_retry import AWAY, Absent, Measure
 from memorata.engine.engine import Engine
 from memorata.engine.known_services import settled
-from memorata.engine.leasing import SECONDS
+from memorata.engine.leases import SECONDS
 from memorata.engine.life import Life
 from memorata.engine.recall_log import Logging
 from memorata.engine.recipe import Recipe
-from memorata.engine.reembedding_verbs import SETTING as EMBEDDER_SETTING
+from memorata.engine.reembedding import SETTING as EMBEDDER_SETTING
 from memorata.index.approximate import LARGE
 from memorata.model import checks
 from memorata.model.errors import EmbedderError, InvalidArgument, MissingExtra, NotSupportedHere

@@ -22,7 +22,7 @@ from memorata.engine.named_speakers import Names, possible_names, with_speakers
 from memorata.engine.outcome import Recall, Rejected, SessionHit
 from memorata.engine.pipeline import Ranked, run
 from memorata.engine.recipe import Recipe
-from memorata.engine.repairing import Repairing
+from memorata.engine.runtime import Runtime
 from memorata.engine.situation import Situation
 from memorata.engine.trace import Trace
 from memorata.engine.words import Question, read_question
@@ -70,7 +70,7 @@ class Request:
 class Recaller:
     """What a recall needs that stays the same from one question to the next."""
 
-    repairing: Repairing
+    runtime: Runtime
     meaning: Meaning
     classifier: QueryClassifier
     reranker: Reranker | None
@@ -82,10 +82,10 @@ class Recaller:
         """Return the right few memories for a question."""
         started = perf_counter()
         recipe = request.recipe
-        question = read_question(request.text, self.repairing.analyser)
+        question = read_question(request.text, self.runtime.analyser)
         if recipe.entity_weight:
-            question = replace(question, entities=possible_entities(question, self.repairing.analyser))
-        names = possible_names(question, self.repairing.analyser) if recipe.speakers_apart else {}
+            question = replace(question, entities=possible_entities(question, self.runtime.analyser))
+        names = possible_names(question, self.runtime.analyser) if recipe.speakers_apart else {}
         if names and request.vector is None:
             question, names = self._named(request, question, names), {}
         read_at = perf_counter()
@@ -93,9 +93,9 @@ class Recaller:
         if recipe.vector_pool:
             vector, wrong = self.meaning.of_question(_meant(question), request.vector)
         embedded_at = perf_counter()
-        found, elsewhere = self.repairing.run(
+        found, elsewhere = self.runtime.run(
             [request.namespace],
-            lambda: self.repairing.store.relaxed(
+            lambda: self.runtime.store.relaxed(
                 lambda: self._search(request, question, names, vector), fresh=request.fresh
             ),
         )
@@ -131,16 +131,16 @@ class Recaller:
             with self._view(request) as view:
                 return self._with_speakers(request, question, names, view)
 
-        found, _ = self.repairing.run(
-            [request.namespace], lambda: self.repairing.store.relaxed(look, fresh=request.fresh)
+        found, _ = self.runtime.run(
+            [request.namespace], lambda: self.runtime.store.relaxed(look, fresh=request.fresh)
         )
         return found
 
     def _with_speakers(self, request: Request, question: Question, names: Names, view: View) -> Question:
-        return with_speakers(question, names, view, self.repairing.analyser, request.recipe.speaker_share)
+        return with_speakers(question, names, view, self.runtime.analyser, request.recipe.speaker_share)
 
     def _view(self, request: Request) -> AbstractContextManager[View]:
-        return self.repairing.store.view(
+        return self.runtime.store.view(
             request.namespace,
             request.now,
             as_of=request.as_of,
@@ -169,11 +169,9 @@ class Recaller:
                 here=request.near,
                 reranker=self.reranker,
                 graph=lambda: self.graphs(request.namespace, request.now, request.as_of),
-                overview=lambda: self.repairing.store.view(
-                    request.namespace, request.now, as_of=request.as_of
-                ),
+                overview=lambda: self.runtime.store.view(request.namespace, request.now, as_of=request.as_of),
                 life=self.life,
-                words_of=self.repairing.words_of,
+                words_of=self.runtime.words_of,
             )
             ranked = run(recipe, situation)
             sessions: tuple[SessionHit, ...] = ()
@@ -215,9 +213,9 @@ class Recaller:
         if named is None:
             return None, False, read.failure
         rest = question.text[: named.start] + " " + question.text[named.end :]
-        topic = self.repairing.analyser.tokens(rest)
+        topic = self.runtime.analyser.tokens(rest)
         if topic:
-            topic = self.repairing.analyser.tokens(without_event_verbs(rest))
+            topic = self.runtime.analyser.tokens(without_event_verbs(rest))
         return named.period, not topic, read.failure
 
     def _read_time(self, text: str, now: datetime) -> AnchorReading:
@@ -242,7 +240,7 @@ class Recaller:
                 f"recipe {recipe.name!r} blends meaning and words alone: "
                 f"{' and '.join(asked)} {verb} no leg in it"
             )
-        used = self.repairing.analyser.name
+        used = self.runtime.analyser.name
         if recipe.analyser != used:
             said.append(
                 f"recipe {recipe.name!r} reads words with the analyser {recipe.analyser!r}, "

@@ -25,7 +25,7 @@ from memorata.embed.hub import hub_cache
 from memorata.engine.choosing_anchors import open_anchors
 from memorata.engine.duplicate_modes import Duplicates
 from memorata.engine.engine import Engine
-from memorata.engine.leasing import SECONDS
+from memorata.engine.leases import SECONDS
 from memorata.engine.life import RULES, Life
 from memorata.engine.opening import open as open_engine
 from memorata.engine.recall_log import Logging

@@ -127,7 +127,7 @@ class Asked:
             with self.service.spans(operation, self.namespace):
                 if self._key is None:
                     return *done(), False
-                found = self.engine.once(
+                found = self.engine.idempotency.once(
                     self._key,
                     asked,
                     done,

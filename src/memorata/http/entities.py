@@ -105,7 +105,7 @@ async def entities(
     """List who and what is known."""
 
     def work() -> Any:  # noqa: ANN401
-        found = asked.engine.entities(prefix=prefix, limit=limit, namespace=asked.namespace)
+        found = asked.engine.entities.list(prefix=prefix, limit=limit, namespace=asked.namespace)
         return {"entities": [entity_json(each) for each in found]}
 
     return await asked.look(work, SEARCH)
@@ -116,7 +116,7 @@ async def merge(asked: Writing, names: Merge) -> Response:
     """Read one name as another from now on."""
 
     def work() -> Any:  # noqa: ANN401
-        return entity_json(asked.engine.merge_entities(names.keep, names.other, namespace=asked.namespace))
+        return entity_json(asked.engine.entities.merge(names.keep, names.other, namespace=asked.namespace))
 
     return await asked.write(work, UPDATE)
 
@@ -126,8 +126,8 @@ async def unmerge(asked: Writing, named: Unmerge) -> Response:
     """Let a merged name stand for itself again."""
 
     def work() -> Any:  # noqa: ANN401
-        asked.engine.undo_merge(named.name, namespace=asked.namespace)
-        return entity_json(asked.engine.entity(named.name, namespace=asked.namespace))
+        asked.engine.entities.undo_merge(named.name, namespace=asked.namespace)
+        return entity_json(asked.engine.entities.get(named.name, namespace=asked.namespace))
 
     return await asked.write(work, UPDATE)
 
@@ -135,7 +135,9 @@ async def unmerge(asked: Writing, named: Unmerge) -> Response:
 @router.get("/entities/{name:path}", response_model=None, responses={200: {"model": EntityShown}})
 async def entity(asked: Reading, name: EntityName) -> Response:
     """Return what is known about one entity, by any of its names."""
-    return await asked.look(lambda: entity_json(asked.engine.entity(name, namespace=asked.namespace)), SEARCH)
+    return await asked.look(
+        lambda: entity_json(asked.engine.entities.get(name, namespace=asked.namespace)), SEARCH
+    )
 
 
 @router.put("/entities/{name:path}", response_model=None, responses={200: {"model": EntityShown}})
@@ -143,14 +145,14 @@ async def describe(asked: Writing, name: EntityName, said: EntityGiven) -> Respo
     """Say what an entity is; a name nobody has yet becomes one."""
 
     def work() -> Any:  # noqa: ANN401
-        asked.engine.describe_entity(
+        asked.engine.entities.describe(
             name,
             type=said.type,
             aliases=said.aliases,
             description=said.description,
             namespace=asked.namespace,
         )
-        return entity_json(asked.engine.entity(name, namespace=asked.namespace))
+        return entity_json(asked.engine.entities.get(name, namespace=asked.namespace))
 
     return await asked.write(work, UPDATE)
 
@@ -165,7 +167,7 @@ async def relations(
     """Return the relations that hold."""
 
     def work() -> Any:  # noqa: ANN401
-        found = asked.engine.relations(entity, as_of=as_of, namespace=asked.namespace)
+        found = asked.engine.entities.relations(entity, as_of=as_of, namespace=asked.namespace)
         return {"relations": [relation_json(each) for each in found[:limit]], "more": len(found) > limit}
 
     return await asked.look(work, SEARCH)
@@ -177,7 +179,7 @@ async def relate(asked: Writing, said: RelationGiven) -> Response:
 
     def work() -> Any:  # noqa: ANN401
         given = said.given()
-        made = asked.engine.relate(
+        made = asked.engine.entities.relate(
             given.pop("subject"), given.pop("type"), given.pop("object"), namespace=asked.namespace, **given
         )
         return relation_json(made)
@@ -190,6 +192,6 @@ async def unrelate(asked: Writing, subject: Name, type: Name, object: Name) -> R
     """Take back every relation of a type from one entity to another."""
 
     def work() -> Any:  # noqa: ANN401
-        return {"removed": asked.engine.unrelate(subject, type, object, namespace=asked.namespace)}
+        return {"removed": asked.engine.entities.unrelate(subject, type, object, namespace=asked.namespace)}
 
     return await asked.write(work, DELETE)

@@ -101,7 +101,7 @@ async def paths(
     """Return the ways that lead from an entity through relations and memories."""
 
     def work() -> Any:  # noqa: ANN401
-        found = asked.engine.paths(
+        found = asked.engine.graph.paths(
             start,
             to=to,
             depth=depth,
@@ -130,7 +130,7 @@ async def communities(
     """Return the groups of memories and entities that hang together."""
 
     def work() -> Any:  # noqa: ANN401
-        found = asked.engine.communities(
+        found = asked.engine.graph.communities(
             level=level, limit=limit, seed=seed, as_of=as_of, namespace=asked.namespace
         )
         return {
@@ -156,7 +156,7 @@ async def timeline(
     """Return memories in the order in which what they tell happened."""
 
     def work() -> Any:  # noqa: ANN401
-        found = asked.engine.timeline(
+        found = asked.engine.graph.timeline(
             entity, start=start, end=end, limit=limit, as_of=as_of, namespace=asked.namespace
         )
         return memories_json(found)
@@ -176,7 +176,7 @@ async def near(
     """Return the memories that were nearest to a point, and how far each was."""
 
     def work() -> Any:  # noqa: ANN401
-        found = asked.engine.near(lat, lon, radius, limit=limit, as_of=as_of, namespace=asked.namespace)
+        found = asked.engine.graph.near(lat, lon, radius, limit=limit, as_of=as_of, namespace=asked.namespace)
         return {"memories": [{"metres": each.metres, "memory": memory_json(each.memory)} for each in found]}
 
     return await asked.look(work, SEARCH)

@@ -130,7 +130,7 @@ async def feedback(asked: Writing, said: FeedbackGiven) -> Response:
     """Say what a hit was worth; the `id` of a recall and of a memory in it say which hit."""
 
     def work() -> Any:  # noqa: ANN401
-        given = asked.engine.feedback(
+        given = asked.engine.feedback.record(
             said.recall_id, said.memory_id, said.kind, said.value, namespace=asked.namespace
         )
         return plain(given)
@@ -147,7 +147,7 @@ async def feedbacks(
     """Return what was said about hits."""
 
     def work() -> Any:  # noqa: ANN401
-        found = asked.engine.reactions(namespace=asked.namespace, since=since)
+        found = asked.engine.feedback.list(namespace=asked.namespace, since=since)
         return {"feedback": [plain(each.feedback) for each in found[:limit]], "more": len(found) > limit}
 
     return await asked.look(work)
@@ -162,7 +162,7 @@ async def recalls(
     """Return the recalls that were logged."""
 
     def work() -> Any:  # noqa: ANN401
-        found = asked.engine.recalls(namespace=asked.namespace, since=since, limit=limit)
+        found = asked.engine.feedback.recalls(namespace=asked.namespace, since=since, limit=limit)
         return {"recalls": [logged_recall_json(each) for each in found]}
 
     return await asked.look(work)

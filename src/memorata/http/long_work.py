@@ -13,7 +13,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from memorata.engine import Engine
-from memorata.engine.recipe_verbs import own_name
+from memorata.engine.saved_recipes import own_name
 from memorata.http.asked import Everywhere, Working
 from memorata.http.job_routes import JobShown, begun
 from memorata.http.jobs import Job
@@ -72,7 +72,7 @@ class Reembed(Given):
 async def check(asked: Everywhere) -> Response:
     """Begin to look through the whole database for what is wrong with it; nothing is changed."""
     engine = asked.engine
-    return begun(asked, "check", lambda job: {"problems": engine.check()})
+    return begun(asked, "check", lambda job: {"problems": engine.admin.check()})
 
 
 @router.post("/duplicates", status_code=202, response_model=None, responses=_BEGUN)
@@ -84,7 +84,7 @@ async def duplicates(asked: Working, wanted: Duplicates) -> Response:
         def told(what: str, done: int, total: int) -> None:
             job.progress(done, total, what)
 
-        found = engine.find_duplicates(
+        found = engine.duplicates.find(
             strategy=wanted.strategy, paraphrases=wanted.paraphrases, namespace=whose, progress=told
         )
         groups = [each for each in found.groups if wanted.keep is None or each.keep.id in wanted.keep]
@@ -95,7 +95,7 @@ async def duplicates(asked: Working, wanted: Duplicates) -> Response:
             "run": None,
         }
         if wanted.apply:
-            run = engine.supersede_duplicates(
+            run = engine.duplicates.supersede(
                 groups, strategy=wanted.strategy, namespace=whose, progress=told
             )
             result["run"] = plain(run)
@@ -110,7 +110,7 @@ async def maintain(asked: Working, wanted: Maintain) -> Response:
     engine, whose = asked.engine, asked.namespace
 
     def work(job: Job) -> dict[str, Any]:
-        done: dict[str, Any] = engine.maintain(
+        done: dict[str, Any] = engine.lifecycle.maintain(
             dry_run=wanted.dry_run,
             namespace=whose,
             progress=lambda step, count: job.progress(count, None, step),
@@ -126,7 +126,7 @@ async def maintain(asked: Working, wanted: Maintain) -> Response:
 async def tune(asked: Working, wanted: Tune) -> Response:
     """Begin to look for better parameters of a recipe; what chance explains is refused."""
     # What could be known to fail is told now, and not after minutes of work.
-    await asked.run(lambda: asked.engine.recipe_named(wanted.recipe, namespace=asked.namespace))
+    await asked.run(lambda: asked.engine.recipes.get(wanted.recipe, namespace=asked.namespace))
     if wanted.save_as is not None:
         own_name("save_as", wanted.save_as)
     return begun(asked, "tune", _tuning(asked.engine, asked.namespace, wanted))
@@ -138,7 +138,7 @@ async def reembed(asked: Everywhere, wanted: Reembed) -> Response:
     engine = asked.engine
 
     def work(job: Job) -> dict[str, Any]:
-        done = engine.reembed(
+        done = engine.admin.reembed(
             dry_run=wanted.dry_run,
             keep_old=wanted.keep_old,
             progress=lambda done, total: job.progress(done, total),
@@ -150,8 +150,8 @@ async def reembed(asked: Everywhere, wanted: Reembed) -> Response:
 
 def _tuning(engine: Engine, whose: str, wanted: Tune) -> Callable[[Job], dict[str, Any]]:
     def work(job: Job) -> dict[str, Any]:
-        base = engine.recipe_named(wanted.recipe, namespace=whose)
-        with engine.leasing.hold(WORK, whose) as held:
+        base = engine.recipes.get(wanted.recipe, namespace=whose)
+        with engine.leases.hold(WORK, whose) as held:
             job.progress(0, None, "reading feedback")
             material = from_feedback(engine, namespace=whose).under(held)
             job.progress(0, None, f"trying settings on {len(material.questions)} questions")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query
@@ -129,9 +130,9 @@ async def listed(
     return await asked.look(work, SEARCH)
 
 
-async def _by_ids(asked: Asked, ids: list[str], verb: str, operation: str) -> Response:
+async def _by_ids(asked: Asked, ids: list[str], verb: Callable[..., None], operation: str) -> Response:
     def work() -> Any:  # noqa: ANN401
-        getattr(asked.engine, verb)(*ids, namespace=asked.namespace)
+        verb(*ids, namespace=asked.namespace)
         return {"done": len(ids)}
 
     return await asked.write(work, operation)
@@ -140,37 +141,37 @@ async def _by_ids(asked: Asked, ids: list[str], verb: str, operation: str) -> Re
 @router.post("/forget", response_model=None, responses={200: {"model": Done}})
 async def forget(asked: Writing, named: Named) -> Response:
     """Hide memories from every recall; `restore` brings them back."""
-    return await _by_ids(asked, named.ids, "forget", DELETE)
+    return await _by_ids(asked, named.ids, asked.engine.forget, DELETE)
 
 
 @router.post("/restore", response_model=None, responses={200: {"model": Done}})
 async def restore(asked: Writing, named: Named) -> Response:
     """Show forgotten memories again."""
-    return await _by_ids(asked, named.ids, "restore", UPDATE)
+    return await _by_ids(asked, named.ids, asked.engine.restore, UPDATE)
 
 
 @router.post("/pin", response_model=None, responses={200: {"model": Done}})
 async def pin(asked: Writing, named: Named) -> Response:
     """Keep memories: they do not fade, and no upkeep touches them."""
-    return await _by_ids(asked, named.ids, "pin", UPDATE)
+    return await _by_ids(asked, named.ids, asked.engine.lifecycle.pin, UPDATE)
 
 
 @router.post("/unpin", response_model=None, responses={200: {"model": Done}})
 async def unpin(asked: Writing, named: Named) -> Response:
     """Let memories live as others do again."""
-    return await _by_ids(asked, named.ids, "unpin", UPDATE)
+    return await _by_ids(asked, named.ids, asked.engine.lifecycle.unpin, UPDATE)
 
 
 @router.post("/used", response_model=None, responses={200: {"model": Done}})
 async def used(asked: Writing, named: Named) -> Response:
     """Say that memories were of use, which makes them last and count more."""
-    return await _by_ids(asked, named.ids, "used", UPDATE)
+    return await _by_ids(asked, named.ids, asked.engine.lifecycle.mark_used, UPDATE)
 
 
 @router.post("/confirm", response_model=None, responses={200: {"model": Done}})
 async def confirm(asked: Writing, named: Named) -> Response:
     """Say that memories are still right, which makes them surer."""
-    return await _by_ids(asked, named.ids, "confirm", UPDATE)
+    return await _by_ids(asked, named.ids, asked.engine.lifecycle.confirm, UPDATE)
 
 
 @router.post("/purge", response_model=None, responses={200: {"model": Done}})
@@ -230,7 +231,7 @@ async def change(
 
     def work() -> Any:  # noqa: ANN401
         return memory_json(
-            asked.engine.change(id, expected_version=expected, namespace=asked.namespace, **fields)
+            asked.engine.update(id, expected_version=expected, namespace=asked.namespace, **fields)
         )
 
     return await asked.write(work, UPDATE)
@@ -239,7 +240,7 @@ async def change(
 @router.delete("/{id:path}", response_model=None, responses={200: {"model": Done}})
 async def forget_one(asked: Writing, id: MemoryId) -> Response:
     """Hide a memory from every recall; POST its id to restore to bring it back."""
-    return await _by_ids(asked, [id], "forget", DELETE)
+    return await _by_ids(asked, [id], asked.engine.forget, DELETE)
 
 
 def _version(header: str | None, expected: Whole | None) -> int | None:

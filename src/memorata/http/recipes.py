@@ -82,8 +82,8 @@ async def recipes(asked: Reading) -> Response:
         engine, whose = asked.engine, asked.namespace
         return {
             "recipes": [recipe_json(each) for each in RECIPES.values()],
-            "saved": [saved_recipe_json(each) for each in engine.saved_recipes(namespace=whose)],
-            "default": engine.recipe_named(namespace=whose).name,
+            "saved": [saved_recipe_json(each) for each in engine.recipes.list(namespace=whose)],
+            "default": engine.recipes.get(namespace=whose).name,
         }
 
     return await asked.look(work)
@@ -95,10 +95,10 @@ async def save(asked: Writing, given: RecipeGiven) -> Response:
 
     def work() -> Any:  # noqa: ANN401
         whose = asked.namespace
-        base = asked.engine.recipe_named(given.base, namespace=whose)
+        base = asked.engine.recipes.get(given.base, namespace=whose)
         changed = base.changed(given.parameters) if given.parameters else base
         return saved_recipe_json(
-            asked.engine.save_recipe(given.name, changed, evidence=given.evidence, namespace=whose)
+            asked.engine.recipes.save(given.name, changed, evidence=given.evidence, namespace=whose)
         )
 
     return await asked.write(work, UPDATE, status=201)
@@ -108,7 +108,7 @@ async def save(asked: Writing, given: RecipeGiven) -> Response:
 async def use(asked: Writing, chosen: Chosen) -> Response:
     """Let the namespace use a recipe where a question names none; null goes back to the server's."""
     return await asked.write(
-        lambda: recipe_json(asked.engine.use_recipe(chosen.name, namespace=asked.namespace)), UPDATE
+        lambda: recipe_json(asked.engine.recipes.use(chosen.name, namespace=asked.namespace)), UPDATE
     )
 
 
@@ -116,7 +116,7 @@ async def use(asked: Writing, chosen: Chosen) -> Response:
 async def rollback(asked: Writing, chosen: Chosen) -> Response:
     """Take the last version of a saved recipe back; null takes back the last change of which one is used."""
     return await asked.write(
-        lambda: recipe_json(asked.engine.rollback_recipe(chosen.name, namespace=asked.namespace)), UPDATE
+        lambda: recipe_json(asked.engine.recipes.rollback(chosen.name, namespace=asked.namespace)), UPDATE
     )
 
 
@@ -126,7 +126,7 @@ async def recipe(asked: Reading, name: Annotated[str, Path(max_length=WORD)]) ->
 
     def work() -> Any:  # noqa: ANN401
         try:
-            return recipe_json(asked.engine.recipe_named(name, namespace=asked.namespace))
+            return recipe_json(asked.engine.recipes.get(name, namespace=asked.namespace))
         except InvalidArgument as error:
             raise HTTPException(404, str(error)) from error
 

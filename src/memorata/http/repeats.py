@@ -126,7 +126,11 @@ class Done(BaseModel):
 async def repeats(asked: Reading, id: Annotated[str, Query(max_length=128)]) -> Response:
     """Tell how often a memory was said again."""
     return await asked.look(
-        lambda: {"repeats": [plain(each) for each in asked.engine.repeats(id, namespace=asked.namespace)]}
+        lambda: {
+            "repeats": [
+                plain(each) for each in asked.engine.duplicates.repeats(id, namespace=asked.namespace)
+            ]
+        }
     )
 
 
@@ -134,7 +138,7 @@ async def repeats(asked: Reading, id: Annotated[str, Query(max_length=128)]) -> 
 async def runs(asked: Reading) -> Response:
     """List the runs that superseded duplicates; ``POST /v1/jobs/duplicates`` begins one."""
     return await asked.look(
-        lambda: {"runs": [plain(each) for each in asked.engine.duplicate_runs(namespace=asked.namespace)]}
+        lambda: {"runs": [plain(each) for each in asked.engine.duplicates.runs(namespace=asked.namespace)]}
     )
 
 
@@ -142,7 +146,7 @@ async def runs(asked: Reading) -> Response:
 async def undo(asked: Writing, which: Undo) -> Response:
     """Take a run back: what it superseded is current again."""
     return await asked.write(
-        lambda: plain(asked.engine.undo_duplicates(which.run, namespace=asked.namespace)), UPDATE
+        lambda: plain(asked.engine.duplicates.undo(which.run, namespace=asked.namespace)), UPDATE
     )
 
 
@@ -155,7 +159,7 @@ async def contradictions(
     """Return which memories may contradict each other."""
 
     def work() -> Any:  # noqa: ANN401
-        found = asked.engine.contradictions(id, settled=settled, namespace=asked.namespace)
+        found = asked.engine.duplicates.contradictions(id, settled=settled, namespace=asked.namespace)
         return {"contradictions": [plain(each) for each in found]}
 
     return await asked.look(work)
@@ -167,7 +171,7 @@ async def decide(asked: Writing, decision: Decision) -> Response:
 
     def work() -> Any:  # noqa: ANN401
         return plain(
-            asked.engine.settle_contradiction(
+            asked.engine.duplicates.resolve_contradiction(
                 decision.newer,
                 decision.older,
                 contradicts=decision.contradicts,
@@ -185,7 +189,7 @@ async def summaries(asked: Reading, state: Literal["open", "accepted", "rejected
     """List summaries of episodes: those that wait, or were accepted or rejected."""
 
     def work() -> Any:  # noqa: ANN401
-        found = asked.engine.summaries(state=state, namespace=asked.namespace)
+        found = asked.engine.lifecycle.summaries(state=state, namespace=asked.namespace)
         rows = [
             {"id": each.summary.id, "content": each.summary.content, "sources": list(each.sources)}
             for each in found
@@ -200,7 +204,7 @@ async def accept(asked: Writing, named: Named) -> Response:
     """Let proposed summaries be memories like others."""
 
     def work() -> Any:  # noqa: ANN401
-        asked.engine.accept_summary(*named.ids, namespace=asked.namespace)
+        asked.engine.lifecycle.accept_summary(*named.ids, namespace=asked.namespace)
         return {"done": len(named.ids)}
 
     return await asked.write(work, UPDATE)
@@ -211,7 +215,7 @@ async def reject(asked: Writing, named: Named) -> Response:
     """Leave proposed summaries hidden for good."""
 
     def work() -> Any:  # noqa: ANN401
-        asked.engine.reject_summary(*named.ids, namespace=asked.namespace)
+        asked.engine.lifecycle.reject_summary(*named.ids, namespace=asked.namespace)
         return {"done": len(named.ids)}
 
     return await asked.write(work, UPDATE)

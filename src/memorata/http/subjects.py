@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from memorata.engine.subject_verbs import About
+from memorata.engine.entities import About
 from memorata.http.asked import Ending, Reading
 from memorata.http.entities import RelationShown
 from memorata.http.limits import WORD
@@ -42,7 +42,9 @@ class Removed(BaseModel):
 @router.get("/about", response_model=None, responses={200: {"model": AboutShown}})
 async def about(asked: Reading, subject: Subject) -> Response:
     """Return everything about a person or a thing."""
-    return await asked.look(lambda: _about_json(asked.engine.about(subject, namespace=asked.namespace)))
+    return await asked.look(
+        lambda: _about_json(asked.engine.entities.about(subject, namespace=asked.namespace))
+    )
 
 
 @router.delete("/about", response_model=None, responses={200: {"model": Removed}})
@@ -50,7 +52,7 @@ async def purge_subject(asked: Ending, subject: Subject) -> Response:
     """Remove everything about a person or a thing, for good. This cannot be undone, and takes a while."""
 
     def work() -> Any:  # noqa: ANN401
-        removed = asked.engine.purge_subject(subject, namespace=asked.namespace)
+        removed = asked.engine.entities.purge(subject, namespace=asked.namespace)
         asked.service.jobs.forget(asked.namespace)
         return {"removed": len(removed.memories)}
 
@@ -65,7 +67,7 @@ async def purge_namespace(asked: Ending, namespace: Named) -> Response:
     """
 
     def work() -> Any:  # noqa: ANN401
-        removed = asked.engine.purge_namespace(asked.namespace)
+        removed = asked.engine.admin.purge_namespace(asked.namespace)
         asked.service.jobs.forget(asked.namespace)
         return {"removed": removed}
 

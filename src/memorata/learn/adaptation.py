@@ -136,11 +136,11 @@ def adapt(
     found: dict[str, Tuned | NotEnoughData | WorkUnderWay] = {}
     for path in engine.store.namespaces() if namespaces is None else namespaces:
         try:
-            with nullcontext() if dry_run else engine.leasing.hold(WORK, path) as held:
+            with nullcontext() if dry_run else engine.leases.hold(WORK, path) as held:
                 training = from_feedback(engine, namespace=path)
                 tuned = adapt_training_set(
                     training if held is None else training.under(held),
-                    engine.recipe_named(namespace=path),
+                    engine.recipes.get(namespace=path),
                     everywhere=engine.recipe,
                     strength=strength,
                     seed=seed,

@@ -190,7 +190,7 @@ def confident_recall(
     """
     least, share = checks.probability("require", require), checks.probability("support", support)
     others = checks.texts("variants", variants)
-    recipe = engine.recipe_named(options.pop("recipe", None), namespace=options.get("namespace"))
+    recipe = engine.recipes.get(options.pop("recipe", None), namespace=options.get("namespace"))
     recipe = recipe.changed(options.pop("changes", None) or {})
     found = engine.recall(text, limit=limit, recipe=recipe, **options)
     samples = [("as asked", found)]

@@ -242,7 +242,7 @@ def keep_calibration(
         calibrated.embedder,
         calibrated.curve,
         calibrated.evidence(),
-        engine.moment,
+        engine.now(),
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 from memorata._frozen import frozen
 from memorata.engine import Engine, Recall
 from memorata.engine.recipe import Recipe
-from memorata.engine.recipe_verbs import recipe_from
+from memorata.engine.saved_recipes import recipe_from
 from memorata.learn.assignment import Experiment, Variant, position
 from memorata.learn.interleaving import Interleaved, Preference, Team, credit, preference, team_draft
 from memorata.learn.measures import Composite, Observation
@@ -135,7 +135,7 @@ class Experiments:
         checks.one_of("method", method, METHODS)
         if method == "interleave" and len(experiment.variants) != 2:
             raise InvalidArgument("variants", len(experiment.variants), "exactly two variants to interleave")
-        recipe = engine.recipe_named(base, namespace=path)
+        recipe = engine.recipes.get(base, namespace=path)
         for variant in experiment.variants:
             recipe.changed(dict(variant.settings))
         running = RunningExperiment(
@@ -144,7 +144,7 @@ class Experiments:
             method,
             checks.whole("least_users", least_users, 2),
             checks.whole("least_days", least_days, 1),
-            engine.moment,
+            engine.now(),
         )
         # Of two who take the same name at once, one is told that it is taken.
         with engine.store.together():
@@ -220,7 +220,7 @@ class Experiments:
             return _interleaved(engine, running, user, question, path, options)
         variant = running.experiment.assigned(user)
         result = engine.recall(question, namespace=path, recipe=_recipe(running, variant), **options)
-        exposure = Sighting(path, name, variant.name, user, result.id, engine.moment, len(result.hits))
+        exposure = Sighting(path, name, variant.name, user, result.id, engine.now(), len(result.hits))
         engine.recall_log.sighted(exposure)
         return result
 
@@ -231,7 +231,7 @@ class Experiments:
         engine.recall_log.flush()
         exposures = engine.store.sightings(path, name)
         feedback: dict[str, list[Feedback]] = {}
-        for reaction in engine.reactions(namespace=path):
+        for reaction in engine.feedback.list(namespace=path):
             feedback.setdefault(reaction.feedback.recall_id, []).append(reaction.feedback)
         status = _preferred if running.method == "interleave" else _compared
         return status(running, exposures, feedback)
@@ -244,9 +244,9 @@ class Experiments:
             raise InvalidArgument(
                 "name", name, f"an experiment that runs; it was stopped {status.running.stopped}"
             )
-        ended = replace(status.running, stopped=engine.moment)
+        ended = replace(status.running, stopped=engine.now())
         evidence = {"winner": status.winner, "reason": status.reason}
-        engine.store.keep_lesson(path, EXPERIMENT, name, _data(ended), evidence, engine.moment)
+        engine.store.keep_lesson(path, EXPERIMENT, name, _data(ended), evidence, engine.now())
         return replace(status, running=ended)
 
     def _namespace(self, namespace: str | None) -> str:
@@ -305,7 +305,7 @@ def _interleaved(
     lists = [[hit.memory.id for hit in each.hits] for each in (first, second)]
     mixed = team_draft(lists[0], lists[1], length=max(map(len, lists)), seed=seed)
     teams = {id_: int(team) for id_, team in zip(mixed.ids, mixed.teams, strict=True)}
-    seen = Sighting(path, name, "", user, first.id, engine.moment, len(mixed.ids), teams)
+    seen = Sighting(path, name, "", user, first.id, engine.now(), len(mixed.ids), teams)
     engine.recall_log.sighted(seen)
     return replace(
         first,

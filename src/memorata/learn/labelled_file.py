@@ -55,7 +55,7 @@ def labelled_training_set(
     file = Path(path)
     if not file.is_file():
         raise DatasetError(file, None, "no such file")
-    chosen = engine.recipe_named(namespace=namespace) if recipe is None else recipe
+    chosen = engine.recipes.get(namespace=namespace) if recipe is None else recipe
     if not any(record.has("document") for record in json_records(file)):
         yield from_labels(engine, _questions(file), recipe=chosen, namespace=namespace)
         return
@@ -68,7 +68,7 @@ def labelled_training_set(
         reranker=engine.reranker,
         analyser_name=engine.analyser.name,
         language=engine.analyser.language,
-        life=engine.life,
+        life=engine.lifecycle.rules,
         clock=lambda: given.moment,
         logging=Logging(recalls=False),
     ) as apart:

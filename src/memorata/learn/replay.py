@@ -119,11 +119,11 @@ def replay_log(
     NotEnoughData
         Nothing was logged.
     """
-    chosen = engine.recipe_named(recipe, namespace=namespace)
+    chosen = engine.recipes.get(recipe, namespace=namespace)
     wanted = chosen.changed(checked_changes(changes)) if changes else chosen
     recalls = [
         recall
-        for recall in reversed(engine.recalls(namespace=namespace, since=since, limit=limit))
+        for recall in reversed(engine.feedback.recalls(namespace=namespace, since=since, limit=limit))
         if len(recall.values)
     ]
     if not recalls:

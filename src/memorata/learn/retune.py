@@ -225,7 +225,7 @@ def retune_week(
     look = partial(_looked, engine, path, force=force, bounds=bounds, least_events=least_events)
     if dry_run:
         return look(dry_run=True)
-    with engine.leasing.hold(WORK, path):
+    with engine.leases.hold(WORK, path):
         return look(dry_run=False)
 
 
@@ -238,7 +238,7 @@ def _looked(
     bounds: tuple[float, float],
     least_events: int,
 ) -> Retuned:
-    now = engine.moment
+    now = engine.now()
     if engine.embedder is None:
         raise InvalidArgument(
             "embedder", None, "in use: without one there is no similarity to draw a line at"
@@ -246,7 +246,7 @@ def _looked(
     before = engine.store.lessons(path, RECORD)
     if before and not force and not dry_run and now < before[0].at + WEEK:
         return Retuned(before[0].at + WEEK)
-    base = engine.recipe_named(namespace=path)
+    base = engine.recipes.get(namespace=path)
     threshold = base.least_similarity
     if threshold == _CALIBRATED:
         threshold = engine.embedder.similarity_threshold
@@ -264,8 +264,8 @@ def _looked(
         if decision.move is not Move.KEPT:
             recipe = RETUNED
             changed = base.changed({"least_similarity": decision.after})
-            engine.save_recipe(recipe, changed, evidence=recorded(decision), namespace=path)
-            engine.use_recipe(recipe, namespace=path)
+            engine.recipes.save(recipe, changed, evidence=recorded(decision), namespace=path)
+            engine.recipes.use(recipe, namespace=path)
         engine.store.keep_lesson(path, RECORD, base.name, recorded(decision), {}, now)
     return Retuned(now + WEEK, decision, recipe)
 

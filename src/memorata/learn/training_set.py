@@ -15,7 +15,7 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine import Engine, Recall
-from memorata.engine.leasing import Held
+from memorata.engine.leases import Held
 from memorata.engine.recipe import Recipe
 from memorata.evaluate.metrics import measure
 from memorata.learn.logged_ranking import SEARCHED, query_group, ranking
@@ -201,9 +201,9 @@ def from_feedback(
     since
         Only what was said at or after that moment.
     """
-    reactions = engine.reactions(namespace=namespace, since=since)
+    reactions = engine.feedback.list(namespace=namespace, since=since)
     ids = tuple(dict.fromkeys(each.feedback.recall_id for each in reactions))
-    recalls = engine.recalls(namespace=namespace, limit=None, ids=ids)
+    recalls = engine.feedback.recalls(namespace=namespace, limit=None, ids=ids)
     logged = {recall.id for recall in recalls}
     gains: dict[str, dict[str, float]] = {}
     rejected: dict[str, set[str]] = {}
@@ -242,7 +242,7 @@ def from_labels(
     MemoryNotFound
         A question names a memory that is not there.
     """
-    chosen = engine.recipe_named(namespace=namespace) if recipe is None else recipe
+    chosen = engine.recipes.get(namespace=namespace) if recipe is None else recipe
     path = engine.namespace if namespace is None else namespace
     named = list(dict.fromkeys(id_ for each in questions.values() for id_ in each.relevant))
     known = engine.store.known([(path, id_) for id_ in named])

@@ -18,8 +18,8 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.engine import Engine
 from memorata.engine.recipe import PARAMETERS, Recipe, checked
-from memorata.engine.recipe_verbs import SavedRecipe
 from memorata.engine.recipes import RECIPES
+from memorata.engine.saved_recipes import SavedRecipe
 from memorata.learn.logged_ranking import SEARCHED, reads_question
 from memorata.learn.search import GridScores, optimise, tune_grid
 from memorata.learn.search import tune_families as tune_grid_families
@@ -249,9 +249,9 @@ def install(
     if not tuned.verdict.accepted:
         return None
     with engine.store.together():
-        saved = engine.save_recipe(name, tuned.recipe, evidence=tuned.evidence(), namespace=namespace)
+        saved = engine.recipes.save(name, tuned.recipe, evidence=tuned.evidence(), namespace=namespace)
         if use:
-            engine.use_recipe(name, namespace=namespace)
+            engine.recipes.use(name, namespace=namespace)
             return replace(saved, in_use=True)
     return saved
 

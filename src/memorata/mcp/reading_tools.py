@@ -42,7 +42,7 @@ def explore(engine: Engine, given: Explore) -> Answer:
     if given.about is None:
         if given.to is not None:
             raise NotGiven("about", "together with to: the two to connect")
-        known = engine.entities(limit=given.limit)
+        known = engine.entities.list(limit=given.limit)
         if not known:
             return Answer("Nobody and nothing is known yet. remember something first.")
         rows = [_entity_row(each) for each in known]
@@ -53,7 +53,7 @@ def explore(engine: Engine, given: Explore) -> Answer:
 
 
 def _connections(engine: Engine, about: str, to: str, given: Explore) -> Answer:
-    found = engine.paths(about, to=to, depth=given.depth, paths=given.limit)
+    found = engine.graph.paths(about, to=to, depth=given.depth, paths=given.limit)
     if not found.paths:
         return Answer(f"No connection of up to {given.depth} steps is known between the two.")
     rows = [
@@ -65,9 +65,9 @@ def _connections(engine: Engine, about: str, to: str, given: Explore) -> Answer:
 
 
 def _surroundings(engine: Engine, about: str, given: Explore) -> Answer:
-    known = engine.entity(about)
-    relations = engine.relations(about)
-    newest = engine.timeline(about, limit=known.memories)[::-1]
+    known = engine.entities.get(about)
+    relations = engine.entities.relations(about)
+    newest = engine.graph.timeline(about, limit=known.memories)[::-1]
     rows = [_entity_row(known), *map(_relation_row, relations[-given.limit :])]
     rows += [memory_row(memory) for memory in newest[: given.limit]]
     counts = (

@@ -60,7 +60,7 @@ class KnowledgeGraph:
             # The same words about another entity are another observation; about one they are left out above.
             self.engine.remember_many(items, duplicates="off")
             for each in made:
-                self.engine.describe_entity(each["name"], type=each["entityType"])
+                self.engine.entities.describe(each["name"], type=each["entityType"])
         return made
 
     def create_relations(self, given: Iterable[tuple[str, str, str]]) -> list[Json]:
@@ -76,7 +76,7 @@ class KnowledgeGraph:
             for source, target, type_ in wanted:
                 said = _relation(source, target, type_)
                 if _key(said) not in known:
-                    self.engine.relate(source, type_, target)
+                    self.engine.entities.relate(source, type_, target)
                     made.append(said)
         return made
 
@@ -107,7 +107,7 @@ class KnowledgeGraph:
             gone = {folded(name) for name in found}
             for each in self._relations(nodes):
                 if folded(each["from"]) in gone or folded(each["to"]) in gone:
-                    self.engine.unrelate(each["from"], each["relationType"], each["to"])
+                    self.engine.entities.unrelate(each["from"], each["relationType"], each["to"])
             about = self._memories({f"metadata.{OBSERVED}": {"in": found}}) if found else ()
             self.engine.forget(*(nodes[name].id for name in found), *(memory.id for memory in about))
         return len(found)
@@ -131,7 +131,7 @@ class KnowledgeGraph:
             unwanted = {_key(_relation(*each)) for each in given}
             found = [each for each in self._relations(self._nodes()) if _key(each) in unwanted]
             for each in found:
-                self.engine.unrelate(each["from"], each["relationType"], each["to"])
+                self.engine.entities.unrelate(each["from"], each["relationType"], each["to"])
         return len(found)
 
     # --- ask ------------------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ class KnowledgeGraph:
     def _relations(self, nodes: Iterable[str]) -> list[Json]:
         spelled = {folded(name): name for name in nodes}
         told = {}
-        for each in self.engine.relations():
+        for each in self.engine.entities.relations():
             ends = spelled.get(folded(each.source)), spelled.get(folded(each.target))
             if ends[0] is not None and ends[1] is not None:
                 said = _relation(ends[0], ends[1], each.type)

@@ -32,7 +32,7 @@ def remember(engine: Engine, given: Remember) -> Answer:
         said = f"That was known already, with the id {memory.id}. It counts as said {memory.mentions} times."
     else:
         said = f"Remembered, with the id {memory.id}."
-    older = [hint.older for hint in engine.contradictions(memory.id) if hint.newer == memory.id]
+    older = [hint.older for hint in engine.duplicates.contradictions(memory.id) if hint.newer == memory.id]
     if not older:
         return plain(said)
     advice = "It may contradict what follows: if that is no longer true, forget it."
@@ -64,7 +64,7 @@ def relate(engine: Engine, given: Relate) -> Answer:
 
     wanted = (folded(given.subject), given.relation, folded(given.object), given.memory, given.since)
     try:
-        around = engine.relations(given.subject)
+        around = engine.entities.relations(given.subject)
     except EntityNotFound:
         around = ()
     known = any(
@@ -73,20 +73,22 @@ def relate(engine: Engine, given: Relate) -> Answer:
     )
     if known:
         return plain("That is known already; nothing was changed.")
-    engine.relate(given.subject, given.relation, given.object, memory=given.memory, valid_from=given.since)
+    engine.entities.relate(
+        given.subject, given.relation, given.object, memory=given.memory, valid_from=given.since
+    )
     return plain("Noted. explore shows it with everything else that is known about either.")
 
 
 def feedback(engine: Engine, given: Feedback) -> Answer:
     """Note what a recalled memory was worth."""
     if given.kind == "rating":
-        engine.feedback(given.recall_id, given.id, "rating", given.value)
+        engine.feedback.record(given.recall_id, given.id, "rating", given.value)
     elif given.value is not None:
         from memorata.model.errors import InvalidArgument
 
         raise InvalidArgument("value", given.value, "left out unless the kind is rating")
     else:
-        engine.feedback(given.recall_id, given.id, "relevant", given.kind == "relevant")
+        engine.feedback.record(given.recall_id, given.id, "relevant", given.kind == "relevant")
     return plain("Thank you; it is noted, and later recalls can learn from it.")
 
 

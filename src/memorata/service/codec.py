@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memorata.engine import Recall, Recipe
     from memorata.engine.duplicate_search import DuplicateGroup
     from memorata.engine.graph_answers import FoundPath, Group, KnownEntity
-    from memorata.engine.recipe_verbs import SavedRecipe
+    from memorata.engine.saved_recipes import SavedRecipe
     from memorata.learn.experiments import ExperimentStatus, RunningExperiment
     from memorata.model.entity import Relation
     from memorata.model.hit import Hit

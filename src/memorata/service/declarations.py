@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from memorata.engine import Engine
-from memorata.engine.entity_verbs import relation_type
+from memorata.engine.entities import relation_type
 from memorata.model.entity import Entity, Relation
 from memorata.model.errors import MemoryNotFound
 from memorata.model.namespace import namespace as checked_namespace
@@ -67,7 +67,7 @@ class DeclarationWriter:
         if not self._dry_run:
             # Both or neither: one that is there is not looked at again.
             with self._engine.store.together():
-                self._engine.describe_entity(
+                self._engine.entities.describe(
                     entity.name,
                     type=entity.type,
                     aliases=entity.aliases,
@@ -109,7 +109,7 @@ class DeclarationWriter:
         if relation.created_at is not None:
             self._engine.store.relate(whose, [relation], relation.created_at)
             return
-        self._engine.relate(
+        self._engine.entities.relate(
             relation.source,
             relation.type,
             relation.target,

@@ -204,7 +204,7 @@ class RecordWriter:
                 hidden.setdefault(each.memory.namespace, []).extend(some)
         memories = [each.memory for each in new]
         if hidden or any(each.exported for each in new):
-            return len(self._engine.take_over(memories, hidden=hidden))
+            return len(self._engine.transfer.import_records(memories, hidden=hidden))
         return len(self._engine.remember_many(memories, verbatim=True))
 
     def _hidden(self, draft: _Draft) -> list[Hidden]:

@@ -65,14 +65,14 @@ ACTIONS: Final[Mapping[str, Action]] = {
             "pinned",
             "unpin",
             lambda memory, state: not memory.pinned,
-            lambda engine, namespace, ids: engine.pin(*ids, namespace=namespace),
+            lambda engine, namespace, ids: engine.lifecycle.pin(*ids, namespace=namespace),
         ),
         Action(
             "unpin",
             "unpinned",
             "pin",
             lambda memory, state: memory.pinned,
-            lambda engine, namespace, ids: engine.unpin(*ids, namespace=namespace),
+            lambda engine, namespace, ids: engine.lifecycle.unpin(*ids, namespace=namespace),
         ),
     )
 }

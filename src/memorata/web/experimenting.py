@@ -47,7 +47,7 @@ def dashboard(visit: Visit) -> Response:
     return visit.page(
         "experiments.html",
         standings=standings,
-        recipe=engine.recipe_named(namespace=namespace),
+        recipe=engine.recipes.get(namespace=namespace),
         methods=METHODS,
         parameters=tuple(each.name for each in PARAMETERS if each.name != "analyser"),
         logged=engine.recall_log.how.recalls,
@@ -57,7 +57,7 @@ def dashboard(visit: Visit) -> Response:
 def create(visit: Visit) -> Response:
     """Start an experiment: the recipe as it is against one with some parameters changed."""
     values = visit.values
-    base = visit.engine.recipe_named(namespace=visit.namespace)
+    base = visit.engine.recipes.get(namespace=visit.namespace)
     changes = read_changes(base, _settings(values))
     if not changes:
         raise InvalidArgument("settings", values.text("settings"), "a change, such as vector_weight=0.7")
@@ -90,8 +90,8 @@ def keep(visit: Visit) -> Response:
         raise InvalidArgument("name", name, f"an experiment with a winner; {status.reason}")
     evidence: dict[str, Any] = {"by": "experiment", "experiment": name, "reason": status.reason}
     saved = visit.values.text("recipe")
-    engine.save_recipe(saved, recipe, evidence=evidence, namespace=visit.namespace)
-    engine.use_recipe(saved, namespace=visit.namespace)
+    engine.recipes.save(saved, recipe, evidence=evidence, namespace=visit.namespace)
+    engine.recipes.use(saved, namespace=visit.namespace)
     return visit.go(visit.url("/settings") + "#recipes")
 
 

@@ -58,7 +58,7 @@ def spellings(engine: Engine, namespace: str) -> Spelt:
 
     def spelt(name: str) -> Sequence[str]:
         try:
-            known = engine.entity(name, namespace=namespace)
+            known = engine.entities.get(name, namespace=namespace)
         except EntityNotFound:
             return (name,)
         return tuple(dict.fromkeys((name, known.entity.name, *known.entity.aliases, *known.merged)))

@@ -53,11 +53,11 @@ class Drawing:
 def explore(visit: Visit) -> Response:
     """Show who and what is known, and the neighbourhood of one of them."""
     engine, values = visit.engine, visit.values
-    known = engine.entities(limit=_NAMES, namespace=visit.namespace)
+    known = engine.entities.list(limit=_NAMES, namespace=visit.namespace)
     wanted = values.text("entity") or (known[0].entity.name if known else "")
     if not wanted:
         return visit.page("graph.html", known=known, about=None)
-    about = engine.entity(wanted, namespace=visit.namespace)
+    about = engine.entities.get(wanted, namespace=visit.namespace)
     depth = values.whole("depth", 2, 1, 3)
     answer = _ways(visit, wanted, depth)
     drawing = _drawing(visit, answer, depth)
@@ -70,7 +70,7 @@ def explore(visit: Visit) -> Response:
         "graph.html",
         known=known,
         about=about,
-        relations=engine.relations(wanted, namespace=visit.namespace),
+        relations=engine.entities.relations(wanted, namespace=visit.namespace),
         memories=[node for node in drawing.nodes.values() if node["kind"] == "memory"],
         others=others,
         depth=depth,
@@ -123,7 +123,7 @@ def _drawing(visit: Visit, answer: Paths, depth: int) -> Drawing:
         memories = visit.engine.store.get(visit.namespace, ids) if ids else []
         counts = Counter(name for memory in memories for name in memory.entities)
         for said, _ in counts.most_common(_BESIDE):
-            name = visit.engine.entity(said, namespace=visit.namespace).entity.name
+            name = visit.engine.entities.get(said, namespace=visit.namespace).entity.name
             drawing.node(f"name:{name}", name, "name", visit.url("/graph", entity=name))
             for memory in memories:
                 if said in memory.entities:
@@ -134,9 +134,9 @@ def _drawing(visit: Visit, answer: Paths, depth: int) -> Drawing:
 def _ways(visit: Visit, start: str, depth: int) -> Paths:
     types = None
     if not visit.values.flag("turns"):
-        named = {relation.type for relation in visit.engine.relations(namespace=visit.namespace)}
+        named = {relation.type for relation in visit.engine.entities.relations(namespace=visit.namespace)}
         types = [MENTIONS, *sorted(named - set(_OWN))]
-    return visit.engine.paths(
+    return visit.engine.graph.paths(
         start,
         depth=depth,
         types=types,

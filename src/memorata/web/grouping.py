@@ -29,7 +29,7 @@ def communities(visit: Visit) -> Response:
     """Show the communities of the namespace."""
     level = visit.values.whole("level", 0, 0, 2)
     limit = visit.values.whole("limit", 12, 1, 100)
-    found = visit.engine.communities(level=level, limit=limit, namespace=visit.namespace)
+    found = visit.engine.graph.communities(level=level, limit=limit, namespace=visit.namespace)
     cards = tuple(_card(visit, group) for group in found.groups)
     return visit.page("communities.html", found=found, cards=cards, level=level, levels=_LEVELS, limit=limit)
 

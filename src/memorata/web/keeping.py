@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from memorata.engine.recipe_verbs import IN_USE
 from memorata.engine.recipes import RECIPES
-from memorata.engine.reembedding_verbs import Reembedding, duration
+from memorata.engine.reembedding import Reembedding, duration
+from memorata.engine.saved_recipes import IN_USE
 from memorata.model.errors import EmbedderError
 from memorata.web.errands import Errand, Progress
 from memorata.web.visit import Room, Visit
@@ -34,15 +34,15 @@ def settings(visit: Visit) -> Response:
         }
     return visit.page(
         "settings.html",
-        recipe=engine.recipe_named(namespace=visit.namespace),
+        recipe=engine.recipes.get(namespace=visit.namespace),
         opened=engine.recipe,
-        saved=engine.saved_recipes(namespace=visit.namespace),
+        saved=engine.recipes.list(namespace=visit.namespace),
         shipped=tuple(RECIPES),
         was_changed=bool(engine.store.lessons(visit.namespace, IN_USE)),
         remembered=engine.store.namespaces().get(visit.namespace, 0),
         store=store,
         duplicates=str(engine.duplicates),
-        life=engine.life,
+        life=engine.lifecycle.rules,
         log=engine.recall_log.how,
         **_waiting(visit),
     )
@@ -57,7 +57,7 @@ def reembed(visit: Visit) -> Response:
     """Start to embed what has no vector of the embedder, in every namespace."""
 
     def work(advance: Progress) -> Reembedding:
-        return visit.engine.reembed(progress=advance)
+        return visit.engine.admin.reembed(progress=advance)
 
     visit.errands.start(_KIND, _STORE, work)
     if visit.fragment:
@@ -67,13 +67,13 @@ def reembed(visit: Visit) -> Response:
 
 def use(visit: Visit) -> Response:
     """Let the namespace use a recipe, or the one that the memory was opened with."""
-    visit.engine.use_recipe(visit.values.text("name") or None, namespace=visit.namespace)
+    visit.engine.recipes.use(visit.values.text("name") or None, namespace=visit.namespace)
     return visit.go(visit.url("/settings") + "#recipes")
 
 
 def roll_back(visit: Visit) -> Response:
     """Take back the last version of a recipe, or the last change of which is in use."""
-    visit.engine.rollback_recipe(visit.values.text("name") or None, namespace=visit.namespace)
+    visit.engine.recipes.rollback(visit.values.text("name") or None, namespace=visit.namespace)
     return visit.go(visit.url("/settings") + "#recipes")
 
 
@@ -86,7 +86,7 @@ def _waiting(visit: Visit) -> dict[str, Any]:
         waiting = visit.engine.store.count_waiting()
         if waiting and (errand is None or not errand.running):
             try:
-                time = duration(visit.engine.reembed(dry_run=True).seconds)
+                time = duration(visit.engine.admin.reembed(dry_run=True).seconds)
             except EmbedderError as error:
                 problem = str(error)
     return {"errand": errand, "waiting": waiting, "time": time, "problem": problem}

@@ -68,7 +68,7 @@ def show(visit: Visit) -> Response:
     chosen = _chosen(visit)
     near: tuple[Nearby, ...] = ()
     if chosen is not None:
-        near = visit.engine.near(chosen.lat, chosen.lon, limit=_NEAR, namespace=visit.namespace)
+        near = visit.engine.graph.near(chosen.lat, chosen.lon, limit=_NEAR, namespace=visit.namespace)
     window = around([memory.place for memory in page.memories if memory.place is not None])
     return visit.page(
         "map.html",

@@ -44,8 +44,10 @@ def show(visit: Visit) -> Response:
         neighbours=neighbours,
         states=states,
         state=states.get(memory.id, ""),
-        repeats=visit.engine.repeats(memory.id, namespace=visit.namespace),
-        contradictions=visit.engine.contradictions(memory.id, settled=True, namespace=visit.namespace),
+        repeats=visit.engine.duplicates.repeats(memory.id, namespace=visit.namespace),
+        contradictions=visit.engine.duplicates.contradictions(
+            memory.id, settled=True, namespace=visit.namespace
+        ),
         form=editing.written(memory),
         times=editing.TIMES,
         tiers=TIERS,
@@ -86,7 +88,7 @@ def change(visit: Visit) -> Response:
     """Change what is known about a memory, unless somebody else has changed it since the form was shown."""
     values, id_ = visit.values, visit.parts["id"]
     memory = visit.engine.get(id_, namespace=visit.namespace)
-    visit.engine.change(
+    visit.engine.update(
         id_,
         expected_version=values.whole("version", 0, 1),
         namespace=visit.namespace,

@@ -53,7 +53,7 @@ def review(visit: Visit) -> Response:
     errand = visit.errands.last(_KIND, visit.namespace)
     looked = _looked(errand)
     found = None if looked is None else looked.found
-    runs = engine.duplicate_runs(namespace=visit.namespace)
+    runs = engine.duplicates.runs(namespace=visit.namespace)
     wanted = visit.values.text("run")
     return visit.page(
         "duplicates.html",
@@ -74,7 +74,7 @@ def find(visit: Visit) -> Response:
     paraphrases = values.flag("paraphrases")
 
     def work(advance: Progress) -> Looked:
-        found = engine.find_duplicates(
+        found = engine.duplicates.find(
             strategy=strategy,
             paraphrases=paraphrases,
             namespace=namespace,
@@ -100,7 +100,7 @@ def settle(visit: Visit) -> Response:
     if way != "both":
         chosen = _merged(group) if way == _MERGE else _kept(group, visit.values.text("keep"))
         strategy = _MERGE if way == _MERGE else "keep_highest_confidence"
-        done = visit.engine.supersede_duplicates([chosen], strategy=strategy, namespace=visit.namespace)
+        done = visit.engine.duplicates.supersede([chosen], strategy=strategy, namespace=visit.namespace)
         run = done.number
     left = tuple(each for each in waiting if each is not group)
     errand.result = Looked(replace(looked.found, groups=left), looked.strategy)
@@ -113,7 +113,7 @@ def settle_all(visit: Visit) -> Response:
     looked = _looked(errand)
     if errand is None or looked is None or not looked.found.groups:
         raise InvalidArgument("groups", 0, "at least one group that waits to be decided; look again")
-    run = visit.engine.supersede_duplicates(
+    run = visit.engine.duplicates.supersede(
         looked.found.groups, strategy=looked.strategy, namespace=visit.namespace
     )
     errand.result = Looked(replace(looked.found, groups=()), looked.strategy)
@@ -122,7 +122,7 @@ def settle_all(visit: Visit) -> Response:
 
 def undo(visit: Visit) -> Response:
     """Take a run back."""
-    visit.engine.undo_duplicates(visit.values.whole("run", 0, 1), namespace=visit.namespace)
+    visit.engine.duplicates.undo(visit.values.whole("run", 0, 1), namespace=visit.namespace)
     visit.errands.drop(_KIND, visit.namespace)
     return visit.go(visit.url("/duplicates"))
 
@@ -131,7 +131,7 @@ def decide(visit: Visit) -> Response:
     """Say whether two memories contradict each other; then the newer one supersedes the older one."""
     values = visit.values
     contradicts = checks.one_of("do", values.text("do"), ("replace", "both")) == "replace"
-    visit.engine.settle_contradiction(
+    visit.engine.duplicates.resolve_contradiction(
         values.text("newer"),
         values.text("older"),
         contradicts=contradicts,
@@ -183,7 +183,7 @@ def _oldest_first(memories: Sequence[Memory]) -> tuple[Memory, ...]:
 
 
 def _pairs(visit: Visit) -> tuple[Pair, ...]:
-    notes = visit.engine.contradictions(namespace=visit.namespace)[:_SHOWN]
+    notes = visit.engine.duplicates.contradictions(namespace=visit.namespace)[:_SHOWN]
     return tuple(
         Pair(note, *visit.engine.store.get(visit.namespace, [note.newer, note.older])) for note in notes
     )

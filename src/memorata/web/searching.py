@@ -71,7 +71,7 @@ class Side:
 def search(visit: Visit) -> Response:
     """Show the search page, or the hits alone."""
     values = visit.values
-    usual = visit.engine.recipe_named(namespace=visit.namespace)
+    usual = visit.engine.recipes.get(namespace=visit.namespace)
     known = recipes(visit)
     recipe = known[checks.one_of("recipe", values.text("recipe", usual.name), tuple(known))]
     changes = read_changes(recipe, values)
@@ -110,7 +110,7 @@ def search(visit: Visit) -> Response:
 
 def recipes(visit: Visit) -> Mapping[str, Recipe]:
     """Return the recipes one may choose from, by name: those of the namespace, then the shipped ones."""
-    own = visit.engine.saved_recipes(namespace=visit.namespace)
+    own = visit.engine.recipes.list(namespace=visit.namespace)
     opened = visit.engine.recipe
     return {**{each.recipe.name: each.recipe for each in own}, opened.name: opened, **RECIPES}
 
@@ -199,13 +199,13 @@ def _kept(visit: Visit, recipe: Recipe, changes: Mapping[str, Any], usual: str) 
 def save(visit: Visit) -> Response:
     """Save a recipe with some parameters changed under a name of one's own, and search with it."""
     values = visit.values
-    base = visit.engine.recipe_named(values.text("recipe") or None, namespace=visit.namespace)
+    base = visit.engine.recipes.get(values.text("recipe") or None, namespace=visit.namespace)
     recipe = base.changed(read_changes(base, values))
     evidence = {"by": "hand", "base": base.name}
     name = values.text("name")
-    visit.engine.save_recipe(name, recipe, evidence=evidence, namespace=visit.namespace)
+    visit.engine.recipes.save(name, recipe, evidence=evidence, namespace=visit.namespace)
     if values.flag("use"):
-        visit.engine.use_recipe(name, namespace=visit.namespace)
+        visit.engine.recipes.use(name, namespace=visit.namespace)
     return visit.go(visit.url("/", q=values.text("q"), recipe=name))
 
 

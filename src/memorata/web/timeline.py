@@ -48,7 +48,9 @@ def show(visit: Visit) -> Response:
     values = visit.values
     entity = values.text("entity") or None
     start, end = values.instant("start"), values.instant("end", end=True)
-    memories = visit.engine.timeline(entity, start=start, end=end, limit=_COUNTED, namespace=visit.namespace)
+    memories = visit.engine.graph.timeline(
+        entity, start=start, end=end, limit=_COUNTED, namespace=visit.namespace
+    )
     page = values.whole("page", 0)
     shown = memories[page * _SHOWN : (page + 1) * _SHOWN]
     days = [(date, list(group)) for date, group in groupby(shown, key=lambda each: each.event_time.date())]

@@ -56,10 +56,10 @@ def lab(visit: Visit) -> Response:
         logged=engine.recall_log.how.recalls,
         questions=len(set(material.groups)),
         needed=LEAST_GROUPS,
-        reactions=len(engine.reactions(namespace=visit.namespace)),
-        latest=engine.recalls(namespace=visit.namespace, limit=8),
+        reactions=len(engine.feedback.list(namespace=visit.namespace)),
+        latest=engine.feedback.recalls(namespace=visit.namespace, limit=8),
         ways={name: text for name, (text, _) in _WAYS.items()},
-        recipe=engine.recipe_named(namespace=visit.namespace),
+        recipe=engine.recipes.get(namespace=visit.namespace),
         **_outcome(visit),
     )
 
@@ -76,7 +76,9 @@ def judge(visit: Visit) -> Response:
     """Take down whether a hit was relevant."""
     values = visit.values
     recall, memory = values.text("recall"), values.text("memory")
-    visit.engine.feedback(recall, memory, "relevant", values.text("relevant"), namespace=visit.namespace)
+    visit.engine.feedback.record(
+        recall, memory, "relevant", values.text("relevant"), namespace=visit.namespace
+    )
     if visit.fragment:
         hit = next((each for each in _hits(visit, recall) if each.memory.id == memory), None)
         if hit is not None:
@@ -90,9 +92,9 @@ def tune(visit: Visit) -> Response:
     engine, namespace = visit.engine, visit.namespace
 
     def work(advance: Progress) -> Tuned:
-        with engine.leasing.hold(WORK, namespace) as held:
+        with engine.leases.hold(WORK, namespace) as held:
             material = from_feedback(engine, namespace=namespace).under(held)
-            return _WAYS[way][1](material, engine.recipe_named(namespace=namespace))
+            return _WAYS[way][1](material, engine.recipes.get(namespace=namespace))
 
     visit.errands.start(_KIND, visit.namespace, work)
     return outcome(visit) if visit.fragment else visit.go(visit.url("/lab") + "#outcome")
@@ -149,7 +151,7 @@ def _hits(visit: Visit, recall: str) -> tuple[Judged, ...]:
     ids = [logged.ids[place] for place in logged.shown][:_JUDGED]
     memories = visit.engine.store.get(visit.namespace, ids) if ids else []
     said: dict[str, list[Feedback]] = {}
-    for reaction in visit.engine.reactions(namespace=visit.namespace):
+    for reaction in visit.engine.feedback.list(namespace=visit.namespace):
         if reaction.feedback.recall_id == recall:
             said.setdefault(reaction.feedback.memory_id, []).append(reaction.feedback)
     return tuple(
@@ -158,7 +160,7 @@ def _hits(visit: Visit, recall: str) -> tuple[Judged, ...]:
 
 
 def _logged(visit: Visit, recall: str) -> LoggedRecall:
-    found = visit.engine.recalls(namespace=visit.namespace, ids=(recall,))
+    found = visit.engine.feedback.recalls(namespace=visit.namespace, ids=(recall,))
     if not found:
         raise RecallNotFound(recall, visit.namespace)
     return found[0]

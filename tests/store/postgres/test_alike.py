@@ -140,15 +140,17 @@ class Chance:
             "forget": lambda engine: engine.forget(id_, namespace=space),
             "restore": lambda engine: engine.restore(id_, namespace=space),
             "purge": lambda engine: engine.purge(id_, namespace=space),
-            "change": lambda engine: engine.change(id_, namespace=space, **more),
-            "confirm": lambda engine: engine.confirm(id_, namespace=space),
+            "change": lambda engine: engine.update(id_, namespace=space, **more),
+            "confirm": lambda engine: engine.lifecycle.confirm(id_, namespace=space),
             "history": lambda engine: engine.history(id_, namespace=space),
-            "relate": lambda engine: engine.relate(person, "knows", "Ben", namespace=space),
-            "describe": lambda engine: engine.describe_entity(person, aliases=["Annie"], namespace=space),
-            "entities": lambda engine: engine.entities(namespace=space),
-            "timeline": lambda engine: engine.timeline(person, as_of=options.get("as_of"), namespace=space),
-            "near": lambda engine: engine.near(52.5, 13.4, namespace=space),
-            "contradictions": lambda engine: engine.contradictions(namespace=space),
+            "relate": lambda engine: engine.entities.relate(person, "knows", "Ben", namespace=space),
+            "describe": lambda engine: engine.entities.describe(person, aliases=["Annie"], namespace=space),
+            "entities": lambda engine: engine.entities.list(namespace=space),
+            "timeline": lambda engine: engine.graph.timeline(
+                person, as_of=options.get("as_of"), namespace=space
+            ),
+            "near": lambda engine: engine.graph.near(52.5, 13.4, namespace=space),
+            "contradictions": lambda engine: engine.duplicates.contradictions(namespace=space),
             "list": lambda engine: (
                 engine.list(filter=options.get("filter"), hidden=True, namespace=space).memories
             ),
@@ -200,4 +202,4 @@ def test_every_verb_is_answered_alike(both: tuple[Clock, list[Engine]], seed: in
         what, verb = chance.verb(step)
         assert answered(server, verb) == near(answered(file, verb)), (step, what)
     assert told(list(server.store.export(None))) == told(list(file.store.export(None)))
-    assert server.check() == file.check() == []
+    assert server.admin.check() == file.admin.check() == []

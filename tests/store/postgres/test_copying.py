@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 import memorata
 from memorata.cli.app import app
 from memorata.engine import copying
-from memorata.engine.copying import copy
 from memorata.engine.engine import Engine
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Source
@@ -43,10 +42,10 @@ def file(tmp_path: Path) -> Iterator[Engine]:
         engine.remember("Ben likes milk.", id="milk", namespace="other/place")
         engine.correct("m3", "Anna never said thing 3.")
         engine.forget("m5")
-        engine.describe_entity("Anna", type="person", aliases=["Annie"])
-        engine.describe_entity("Ann")
-        engine.merge_entities("Anna", "Ann")
-        engine.relate("Anna", "knows", "Ben")
+        engine.entities.describe("Anna", type="person", aliases=["Annie"])
+        engine.entities.describe("Ann")
+        engine.entities.merge("Anna", "Ann")
+        engine.entities.relate("Anna", "knows", "Ben")
         yield engine
 
 
@@ -60,15 +59,15 @@ def asked(where: Any) -> list[tuple[str, float]]:
 def test_a_file_goes_to_a_server_and_back(
     file: Engine, store: PostgresStore, used: str, tmp_path: Path
 ) -> None:
-    there = copy(file, store)
+    there = file.transfer.copy(store)
     assert (there.namespaces, there.memories, there.new, there.differing) == (2, 32, 32, ())
     assert (there.entities, there.relations) == (3, 1)
-    again = copy(file, store)
+    again = file.transfer.copy(store)
     assert (again.new, again.changed, again.checksum, again.differing) == (0, 0, there.checksum, ())
     back = SqliteStore(tmp_path / "back.db")
     with memorata.open(used, embedder="lexical", clock=lambda: NOW) as server:
-        assert server.check() == []
-        home = copy(server, back)
+        assert server.admin.check() == []
+        home = server.transfer.copy(back)
         assert server.store.count_waiting() == 0
     assert (home.new, home.differing) == (32, ())
     back.close()
@@ -86,9 +85,9 @@ def test_a_copy_that_was_interrupted_goes_on_where_it_was(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        copy(file, store, progress=stop)
+        file.transfer.copy(store, progress=stop)
     assert sum(store.namespaces().values()) == 21
-    rest = copy(file, store)
+    rest = file.transfer.copy(store)
     assert (rest.new, rest.differing) == (11, ())
 
 
@@ -101,7 +100,7 @@ def test_what_changes_meanwhile_is_caught_up(
             lambda: file.remember("Something new.", id="new"),
             lambda: file.forget("m0"),
             lambda: file.restore("m5"),
-            lambda: file.change("m1", confidence=0.25, tags=["changed"]),
+            lambda: file.update("m1", confidence=0.25, tags=["changed"]),
             lambda: file.correct("m2", "Anna never said thing 2."),
         )
     )
@@ -109,27 +108,27 @@ def test_what_changes_meanwhile_is_caught_up(
     def meanwhile(done: int) -> None:
         next(changes, lambda: None)()
 
-    done = copy(file, store, progress=meanwhile)
+    done = file.transfer.copy(store, progress=meanwhile)
     assert done.differing == ()
     assert done.memories == 34
     assert store.get("default", ["m1"])[0].tags == ("changed",)
-    assert store.check(file._repairing.words_of) == []
+    assert store.check(file.runtime.words_of) == []
 
 
 def test_a_target_that_reads_words_in_another_way_is_refused(file: Engine, store: PostgresStore) -> None:
     store.remember_setting("analyser", "plain")
     with pytest.raises(InvalidArgument, match="a store whose analyser is 'snowball', and not 'plain'"):
-        copy(file, store)
+        file.transfer.copy(store)
 
 
 def test_what_differs_after_all_is_said(
     file: Engine, store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    copy(file, store)
+    file.transfer.copy(store)
     monkeypatch.setattr(copying, "_pass", lambda *given: (0, 0))
     file.forget("m7")
     file.remember("Not copied.", id="left")
-    assert copy(file, store).differing == ("default: m7", "default: left")
+    assert file.transfer.copy(store).differing == ("default: m7", "default: left")
 
 
 def test_the_command_copies_and_tells(

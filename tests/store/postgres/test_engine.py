@@ -60,7 +60,7 @@ def told(where: Any) -> Engine:
     engine.remember(FACTS[1], id="again")
     engine.correct("f2", "Ben plays chess every Friday with his neighbour Zoë.")
     engine.forget("t2")
-    engine.relate("Tom", "works_at", "harbour")
+    engine.entities.relate("Tom", "works_at", "harbour")
     return engine
 
 
@@ -90,16 +90,16 @@ def test_every_recipe_recalls_what_it_recalls_from_a_file(both: tuple[Engine, En
 def test_the_other_verbs_answer_alike(both: tuple[Engine, Engine]) -> None:
     one, other = both
     assert [each.content for each in other.list().memories] == [each.content for each in one.list().memories]
-    assert other.entities() == one.entities()
-    assert len(other.paths("Tom").paths) == len(one.paths("Tom").paths) > 0
+    assert other.entities.list() == one.entities.list()
+    assert len(other.graph.paths("Tom").paths) == len(one.graph.paths("Tom").paths) > 0
     assert (
-        [each.memory_id for each in other.repeats("f1")]
-        == [each.memory_id for each in one.repeats("f1")]
+        [each.memory_id for each in other.duplicates.repeats("f1")]
+        == [each.memory_id for each in one.duplicates.repeats("f1")]
         == ["again"]
     )
-    assert other.check() == one.check() == []
+    assert other.admin.check() == one.admin.check() == []
     other.purge("f1")
-    assert other.check() == []
+    assert other.admin.check() == []
 
 
 def contents(recall: Any) -> list[str]:
@@ -210,10 +210,10 @@ def test_a_verb_whose_connection_ends_in_the_middle_is_done_all_the_same(
     verbs: dict[str, Callable[[Engine], Any]] = {
         "remember": lambda engine: engine.remember("Anna is allergic to walnuts and to hazelnuts.").mentions,
         "recall": lambda engine: contents(engine.recall(QUESTIONS[0])),
-        "confirm": lambda engine: engine.confirm("f1"),
-        "pin": lambda engine: engine.pin("f1", "f3"),
+        "confirm": lambda engine: engine.lifecycle.confirm("f1"),
+        "pin": lambda engine: engine.lifecycle.pin("f1", "f3"),
         "correct": lambda engine: engine.correct("f3", "Zoë sold the red bicycle.").supersedes,
-        "timeline": lambda engine: [each.content for each in engine.timeline("Tom")],
+        "timeline": lambda engine: [each.content for each in engine.graph.timeline("Tom")],
     }
     file, server = both
     wanted = verbs[verb](file)
@@ -245,7 +245,7 @@ def test_what_is_read_is_related_once_though_the_connection_ends(
         engine.remember("They have known each other for years.", id="a")
         assert next(left, None) is None
         monkeypatch.undo()
-        assert [(each.source, each.target, each.asserted_by) for each in engine.relations()] == [
+        assert [(each.source, each.target, each.asserted_by) for each in engine.entities.relations()] == [
             ("Anna", "Ben", "a")
         ]
-        assert engine.check() == []
+        assert engine.admin.check() == []

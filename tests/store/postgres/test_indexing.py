@@ -85,18 +85,18 @@ def test_upkeep_makes_what_is_missing_unless_another_does(url: str, monkeypatch:
     monkeypatch.setattr(opening, "SMALL", 10)
     with memorata.open(url, embedder=LexicalEmbedder(dimension=16)) as memory:
         memory.remember_many([f"thought number {number} about tea" for number in range(60)], duplicates="off")
-        busy = memory.store.leases.acquire("index", "*", "another server", 60, memory.moment)
+        busy = memory.store.leases.acquire("index", "*", "another server", 60, memory.now())
         assert busy is not None
-        memory.maintain()
+        memory.lifecycle.maintain()
         assert indexes(url) == []
         with pytest.raises(WorkUnderWay, match="another server"):
-            memory.index()
+            memory.admin.index()
         memory.store.leases.release(busy)
         steps: list[tuple[str, int]] = []
-        memory.maintain(progress=lambda step, count: steps.append((step, count)))
+        memory.lifecycle.maintain(progress=lambda step, count: steps.append((step, count)))
         assert steps[-1] == ("index", 1)
         assert [valid for _, valid in indexes(url)] == [True]
-        assert memory.index().made == 0
+        assert memory.admin.index().made == 0
         answer = memory.recall("thought number 7")
         assert answer.methods["vectors"] == "HNSW index of pgvector, iterative scan"
         assert answer.as_dict()["methods"] == dict(answer.methods)

@@ -16,7 +16,7 @@ import pytest
 import memorata
 from memorata.embed import LexicalEmbedder
 from memorata.engine.engine import Engine
-from memorata.engine.upkeep_verbs import Upkeep
+from memorata.engine.lifecycle import Upkeep
 from memorata.model.errors import LeaseLost, WorkUnderWay
 from memorata.store import leases
 from memorata.store.postgres.store import PostgresStore
@@ -88,7 +88,7 @@ def test_two_servers_that_maintain_at_once_do_it_once(store: PostgresStore, used
     def work(engine: Engine) -> None:
         ready.wait()
         try:
-            done.append(engine.maintain(progress=lambda step, count: sleep(0.1)))
+            done.append(engine.lifecycle.maintain(progress=lambda step, count: sleep(0.1)))
         except WorkUnderWay as error:
             busy.append(error)
 
@@ -113,7 +113,7 @@ def test_two_servers_that_maintain_at_once_do_it_once(store: PostgresStore, used
         assert len(done) == 1
         assert len(busy) == 1
         assert len(done[0].expired) == 4
-        assert len(one.summaries()) == len(done[0].proposed)
+        assert len(one.lifecycle.summaries()) == len(done[0].proposed)
         assert store.leases.list() == []
 
 
@@ -121,7 +121,7 @@ def test_a_killed_worker_is_taken_over_and_everything_is_embedded_once(
     store: PostgresStore, used: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As from another machine, where nobody can see that it is gone.
-    monkeypatch.setattr("memorata.engine.leasing.is_gone", lambda worker: False)
+    monkeypatch.setattr("memorata.engine.leases.is_gone", lambda worker: False)
     with memorata.open(used, embedder=OLD) as memory:
         memory.remember_many([f"thought number {number} about tea" for number in range(96)])
     with subprocess.Popen(
@@ -134,15 +134,15 @@ def test_a_killed_worker_is_taken_over_and_everything_is_embedded_once(
     killed = monotonic()
     with memorata.open(used, embedder=NEW) as memory:
         with pytest.raises(WorkUnderWay, match=f"process {worker.pid}"):
-            memory.reembed()
+            memory.admin.reembed()
         # The server may still be ending what the worker was in the middle of.
         sleep(max(0.0, killed + 1.6 - monotonic()))
         waiting = memory.store.count_waiting()
         assert 0 < waiting <= 96 - 2 * 16
-        assert memory.reembed().embedded == waiting
+        assert memory.admin.reembed().embedded == waiting
         assert {each.version for each in memory.store.export(None)} == {2}
         assert memory.store.count_waiting() == 0
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_a_slow_worker_that_was_taken_over_embeds_nothing_more(store: PostgresStore, used: str) -> None:
@@ -155,8 +155,8 @@ def test_a_slow_worker_that_was_taken_over_embeds_nothing_more(store: PostgresSt
 
         def wait(done: int, total: int) -> None:
             sleep(0.1)
-            assert other.reembed().embedded == 48 - done
+            assert other.admin.reembed().embedded == 48 - done
 
         with pytest.raises(LeaseLost, match="'reembed' of everybody's memories"):
-            slow.reembed(batch=16, progress=wait)
+            slow.admin.reembed(batch=16, progress=wait)
         assert {each.version for each in other.store.export(None)} == {2}

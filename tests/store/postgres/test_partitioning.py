@@ -46,11 +46,11 @@ def test_memories_in_partitions_are_recalled_as_from_a_file(parted: str) -> None
         for engine in (ours, file):
             for person in range(6):
                 engine.remember_many(list(TALK), namespace=f"people/{person}")
-            engine.relate("Tom", "works_at", "harbour", namespace="people/1")
+            engine.entities.relate("Tom", "works_at", "harbour", namespace="people/1")
             engine.correct(
                 engine.list(namespace="people/2").memories[0].id, "It is open.", namespace="people/2"
             )
-            engine.purge_namespace("people/5")
+            engine.admin.purge_namespace("people/5")
         for question in QUESTIONS:
             for person in range(6):
                 one, other = (
@@ -61,7 +61,7 @@ def test_memories_in_partitions_are_recalled_as_from_a_file(parted: str) -> None
                     for engine in (ours, file)
                 )
                 assert one == other
-        assert ours.check() == []
+        assert ours.admin.check() == []
     with psycopg.connect(parted) as connection:
         for table in ("memories", "vectors", "postings", "changes"):
             rows = connection.execute(

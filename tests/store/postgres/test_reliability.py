@@ -17,7 +17,7 @@ import pytest
 
 import memorata
 from memorata.engine.engine import Engine
-from memorata.engine.once_verbs import Answered
+from memorata.engine.idempotency import Answered
 from memorata.model.errors import InvalidArgument, StoreUnavailable
 from memorata.model.memory import Memory
 from memorata.store.conformance import HERE, NOW, entry
@@ -65,7 +65,7 @@ def test_one_request_that_reaches_two_servers_at_once_is_carried_out_once(
             time.sleep(0.3)
             return 201, b"done"
 
-        answers.append(engine.once("7f3a", b"digest", work, caller="client"))
+        answers.append(engine.idempotency.once("7f3a", b"digest", work, caller="client"))
 
     with memorata.open(used, embedder="lexical") as one, memorata.open(used, embedder="lexical") as other:
         first, second = (threading.Thread(target=ask, args=(engine,)) for engine in (one, other))

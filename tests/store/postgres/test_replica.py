@@ -116,7 +116,7 @@ def test_a_recall_is_answered_by_the_replica_and_the_same(opened: tuple[memorata
     assert answer.methods == {"vectors": "exact scan by pgvector", "words": "own posting lists, BM25 in SQL"}
     assert memory.store.statistics()["replica"].endswith(" answers")
     with memorata.open(memory.store._database.url, embedder="lexical") as alone:  # type: ignore[attr-defined]
-        same = alone.recall("what tea does Anna prefer?", namespace=memory.namespace, now=memory.moment)
+        same = alone.recall("what tea does Anna prefer?", namespace=memory.namespace, now=memory.now())
     assert [(hit.memory.id, round(hit.score, 6)) for hit in answer] == [
         (hit.memory.id, round(hit.score, 6)) for hit in same
     ]
@@ -172,8 +172,8 @@ def test_a_graph_that_is_newer_than_the_replica_is_read_anew(
     standby.asked("SELECT pg_wal_replay_pause()")
     try:
         memory.remember("Tom visited Zoe in Porto")
-        memory.relate("Tom", "knows", "Zoe")
-        assert len(memory.entities()) >= 3
+        memory.entities.relate("Tom", "knows", "Zoe")
+        assert len(memory.entities.list()) >= 3
         changes = {"graph": "walk", "graph_weight": 0.5}
         assert contents(memory.recall("whom did Anna visit?", changes=changes)) == [
             "Anna visited Tom in Lisbon"
@@ -256,7 +256,7 @@ def test_one_that_stops_is_done_without_and_used_again_when_it_is_back(
 
         def work() -> int:
             # In the middle of a read.
-            with store.view(memory.namespace, memory.moment) as view:
+            with store.view(memory.namespace, memory.now()) as view:
                 if not asked:
                     standby.stop()
                     asked.append(True)

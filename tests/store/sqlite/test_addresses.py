@@ -79,7 +79,7 @@ def test_they_become_a_run_where_no_namespace_has_enough_for_a_segment(memory: m
         memory.remember(f"note {number}", namespace=f"tenant-{number % 20}")
         assert sizes(memory) == ([] if number < 512 else [1_024])
     assert waiting(memory) == 2 * (599 - 512)
-    assert memory.check() == []
+    assert memory.admin.check() == []
 
 
 def test_runs_of_a_size_become_one(memory: memorata.Engine) -> None:
@@ -88,7 +88,7 @@ def test_runs_of_a_size_become_one(memory: memorata.Engine) -> None:
         assert len(sizes(memory)) == (batch + 1 if batch < 7 else 1)
     assert sizes(memory) == [8 * 600]
     assert all(len(said_before(memory, f"note {batch} 299")) == 1 for batch in range(8))
-    assert memory.check() == []
+    assert memory.admin.check() == []
 
 
 def test_turns_of_a_transcript_have_an_address_of_their_vector_alone(memory: memorata.Engine) -> None:
@@ -130,7 +130,7 @@ def test_what_is_said_again_and_again_has_one_address(tmp_path: Path) -> None:
         book = addresses.Book()
         assert len(book.of_one(connection_of(memory), key)) == 1
         assert len(said_before(memory, "the kettle is on")) == 1
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_what_is_current_again_is_found_again(memory: memorata.Engine) -> None:
@@ -140,7 +140,7 @@ def test_what_is_current_again_is_found_again(memory: memorata.Engine) -> None:
     assert said_before(memory, "tea") == [first.id]
     memory.store.undo_run("default", run.number, NOW)
     assert said_before(memory, "tea") == [first.id, second.id]
-    assert memory.check() == []
+    assert memory.admin.check() == []
 
 
 def test_a_purge_takes_the_addresses_and_brings_back_those_of_what_was_corrected(tmp_path: Path) -> None:
@@ -155,8 +155,8 @@ def test_a_purge_takes_the_addresses_and_brings_back_those_of_what_was_corrected
         secret = said_before(memory, "note 7")
         memory.purge(*secret)
         assert len(before - places(memory)) == 4
-        assert memory.check() == []
-        memory.purge_namespace("default")
+        assert memory.admin.check() == []
+        memory.admin.purge_namespace("default")
         assert places(memory) == set()
 
 
@@ -169,9 +169,9 @@ def test_vectors_of_another_embedder_lose_their_addresses_when_all_are_gone(tmp_
         assert len(places(memory)) == 600
         assert memory.store.drop_vectors(1_000) == 200
         assert len(places(memory)) == 300
-        memory.reembed()
+        memory.admin.reembed()
         assert len(places(memory)) == 600
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 @pytest.mark.parametrize(
@@ -191,9 +191,9 @@ def test_damage_is_told_and_mended(tmp_path: Path, damage: str) -> None:
         memory.remember_many([f"note {number}" for number in range(300)])
         memory.remember("a last one")
         connection_of(memory).execute(damage)
-        assert any("address" in each or "hashes" in each for each in memory.check())
-        memory.check(repair=True)
-        assert memory.check() == []
+        assert any("address" in each or "hashes" in each for each in memory.admin.check())
+        memory.admin.check(repair=True)
+        assert memory.admin.check() == []
         assert said_before(memory, "note 7")
         assert said_before(memory, "a last one")
 
@@ -216,7 +216,7 @@ def test_addresses_that_cannot_be_read_are_made_anew_by_who_needs_them(
                 first = memory.correct(first.id, "note 0")
             else:
                 memory.purge(first.id)
-            assert memory.check() == []
+            assert memory.admin.check() == []
         assert "making the addresses of memories and vectors anew" in caplog.text
         caplog.clear()
 
@@ -233,7 +233,7 @@ def test_random_writing_keeps_every_current_memory_findable(tmp_path: Path) -> N
             if step % 20 == 19:
                 memory.purge(*draw.sample(alive, 2))
             if step % 20 == 19:
-                assert memory.check() == []
+                assert memory.admin.check() == []
 
 
 def test_a_file_of_the_schema_before_gets_its_addresses(tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ def test_a_file_of_the_schema_before_gets_its_addresses(tmp_path: Path) -> None:
         connection.execute("CREATE INDEX vectors_by_digest ON vectors (digest, embedder)")
         connection.execute(f"PRAGMA user_version = {ADDRESSED - 2}")
     with opened(path) as memory:
-        assert memory.check() == []
+        assert memory.admin.check() == []
         assert said_before(memory, "note 299")
         assert np.sum(sizes(memory)) == 600
 
@@ -270,7 +270,7 @@ def test_a_file_whose_vectors_were_found_across_namespaces_gets_other_hashes(tmp
         addresses.add(connection, keys, numbers, together=True)
         connection.execute(f"PRAGMA user_version = {ADDRESSED - 1}")
     with opened(path) as memory:
-        assert memory.check() == []
+        assert memory.admin.check() == []
         assert said_before(memory, "note 299")
         assert list(memory.store.cached_vectors("victim", [digest])) == [digest]
         assert memory.store.cached_vectors("attacker", [digest]) == {}
@@ -293,8 +293,8 @@ def test_values_of_another_kind_are_damage_too(tmp_path: Path, damage: str) -> N
     with memorata.open(tmp_path / "m.db", embedder=LexicalEmbedder(dimension=16)) as memory:
         memory.remember("note number 7")
         memory.remember_many([f"another {number}" for number in range(300)])
-        memory.check(repair=True)
-        assert memory.check() == []
+        memory.admin.check(repair=True)
+        assert memory.admin.check() == []
         memory.remember("note number 8")
         assert len(memory.list(limit=1_000).memories) in (601, 602)
 
@@ -306,7 +306,7 @@ def test_a_purge_over_damaged_addresses_leaves_none_of_the_namespace(tmp_path: P
             "UPDATE address_runs SET run = zeroblob(length(run))"
         )
     with memorata.open(tmp_path / "m.db", embedder=LexicalEmbedder(dimension=16)) as memory:
-        memory.purge_namespace("bob")
+        memory.admin.purge_namespace("bob")
         connection = cast("SqliteStore", memory.store)._connection
         assert sum(map(len, addresses.Book().runs(connection))) == 0
 

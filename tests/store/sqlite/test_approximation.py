@@ -359,7 +359,7 @@ def test_maintain_makes_it_and_a_recall_says_that_it_was_used(
         memory.remember_many([f"Anna has cup number{number}" for number in range(600)])
         assert memory.recall("the cup number77").methods["vectors"] == BITS
         before = [hit.memory.content for hit in memory.recall("the cup number77").hits]
-        memory.maintain()
+        memory.lifecycle.maintain()
         after = memory.recall("the cup number77")
         assert after.methods["vectors"] == CELLS
         assert [hit.memory.content for hit in after.hits][:1] == before[:1] == ["Anna has cup number77"]

@@ -51,7 +51,7 @@ def test_nothing_is_left_of_any_history_of_several_namespaces(tmp_path: Path, se
             memory.purge(*(each.id for each in gone if each.namespace == namespace), namespace=namespace)
         assert left_of(tmp_path / "m.db", {each.id.removesuffix("-id") for each in gone}) == set()
         assert memory.store.statistics()["memories"] == len(every) - len(gone)
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 @pytest.mark.parametrize(("tail", "seed"), [(4, 4), (256, 6)])
@@ -87,7 +87,7 @@ def test_nothing_is_left_of_any_field_nor_of_what_was_corrected(
         for each in gone:
             memory.purge(each.id, namespace=each.namespace)
         assert left_of(path, secrets - secrets_in(memory)) == set()
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_a_session_is_kept_as_long_as_a_memory_is_of_it(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_session_is_kept_as_long_as_a_memory_is_of_it(tmp_path: Path) -> None:
         memory.purge("a", "c")
         assert left_of(tmp_path / "m.db", {"zqfirst", "zqsecond"}) == {"zqfirst"}
         memory.remember("tea ddd", id="d", source={"session": "zqthird"})
-        assert memory.check() == []
+        assert memory.admin.check() == []
         found = memory.recall("tea", sessions=True)
         assert sorted(hit.memory.id for hit in found.hits) == ["b", "d"]
 
@@ -135,7 +135,7 @@ def test_a_reader_that_keeps_the_log_makes_a_purge_say_that_it_is_unfinished(tmp
         assert memory.store.statistics()["unfinished_purge"] is False
         assert reader.execute("SELECT content FROM memories").fetchall() == [("coffee",)]
         reader.close()
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_a_writer_that_comes_between_leaves_the_purge_to_be_finished(

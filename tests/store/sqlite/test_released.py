@@ -81,7 +81,7 @@ def test_entities_are_there_since_the_schema_that_has_them(path: Path) -> None:
         records = {each.entity.name: each for each in memory.store.entities("default")}
         assert records["Bob"].entity.aliases == ("Robert",)
         assert records["Annie"].merged_into == "Anna"
-        [said] = memory.relations("Annie")
+        [said] = memory.entities.relations("Annie")
         assert isinstance(said, Relation)
         assert (said.source, said.type, said.target, said.asserted_by) == (
             "Anna", "works_at", "Bank of England", "tea",
@@ -95,8 +95,8 @@ def test_it_is_searched_by_words_and_meaning_and_passes_the_check(path: Path) ->
         assert memory.recall("Lisbon", recipe="bm25").hits == ()
         assert memory.recall("garden note").degraded == ()
         # Words are read better than they were then; what is derived from them is made anew.
-        memory.check(repair=True)
-        assert memory.check() == []
+        memory.admin.check(repair=True)
+        assert memory.admin.check() == []
         said = memory.remember("And something new, too.")
         assert memory.get(said.id).content == "And something new, too."
-        assert memory.check() == []
+        assert memory.admin.check() == []

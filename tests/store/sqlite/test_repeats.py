@@ -15,12 +15,12 @@ def test_records_agree_with_rows_after_every_step(tmp_path: Path) -> None:
         store = memory.store
         run = store.start_run("default", "merge", NOW)
         store.repeat("default", [Repeat(second.id, first.id, "exact", "again", NOW, 1, 0.9, run=run.number)])
-        assert memory.check() == []
+        assert memory.admin.check() == []
         store.repeat("default", [Repeat(first.id, third.id, "exact", "again", NOW, 2, run=run.number)])
-        assert memory.check() == []
+        assert memory.admin.check() == []
         assert [hit.memory.id for hit in memory.recall("tea")] == [third.id]
         store.undo_run("default", run.number, NOW + timedelta(days=1))
-        assert memory.check() == []
+        assert memory.admin.check() == []
         assert len(memory.recall("tea", changes={"deduplicate": False})) == 3
 
 

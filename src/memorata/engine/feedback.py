@@ -1,0 +1,139 @@
+"""Feedback about hits, and the log of recalls that learning rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from memorata.engine.recall_log import RecallLog
+from memorata.engine.runtime import Runtime
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument
+from memorata.model.feedback import Feedback, Signal
+from memorata.store.recall_log import LoggedRecall, Reaction
+
+KINDS: Final = ("thumbs", "rating", "relevant", "click")
+"""The kinds of feedback."""
+_UP: Final = {True: True, False: False, "up": True, "down": False}
+_YES: Final = {True: True, False: False, "yes": True, "no": False}
+
+
+class FeedbackLog:
+    """The facet `feedback`: what hits were worth, and the log of recalls."""
+
+    def __init__(self, runtime: Runtime, recall_log: RecallLog) -> None:
+        self._runtime = runtime
+        self._store = runtime.store
+        self._recall_log = recall_log
+
+    def record(
+        self,
+        recall_id: str,
+        memory_id: str,
+        kind: str,
+        value: str | int | bool | None = None,
+        *,
+        namespace: str | None = None,
+    ) -> Feedback:
+        """Say what a hit was worth; it is kept with the numbers the hit had when it was shown.
+
+        Parameters
+        ----------
+        recall_id
+            The `id` of the recall.
+        memory_id
+            The memory: a hit, or one that was found and not shown.
+        kind
+            ``"thumbs"``, ``"rating"``, ``"relevant"`` or ``"click"``.
+        value
+            Of thumbs: ``"up"`` (or True, or nothing) or ``"down"``; of a rating: 1 to 5; of relevant:
+            ``"yes"`` (or True, or nothing) or ``"no"``; a click has none.
+        namespace
+            Whose recall; None for the engine's.
+
+        Raises
+        ------
+        RecallNotFound
+            The log does not have that recall.
+        InvalidArgument
+            The recall did not find that memory, or the value is none of this kind.
+        """
+        signal, rating = signal_of(kind, value)
+        given = Feedback(recall_id, memory_id, signal, self._runtime.clock(), rating)
+        self._recall_log.flush()
+        self._store.react(self._runtime.path(namespace), given)
+        return given
+
+    def recalls(
+        self,
+        *,
+        namespace: str | None = None,
+        since: datetime | None = None,
+        limit: int | None = 50,
+        ids: tuple[str, ...] | None = None,
+    ) -> Sequence[LoggedRecall]:
+        """Return logged recalls, the latest first.
+
+        Parameters
+        ----------
+        namespace
+            Whose; None for the engine's.
+        since
+            Only those asked at or after that moment.
+        limit
+            How many at most; None for all.
+        ids
+            Only these, as far as the log has them.
+        """
+        path = self._runtime.path(namespace)
+        moment = checks.optional_instant("since", since)
+        most = None if limit is None else checks.whole("limit", limit)
+        self._recall_log.flush()
+        return self._store.recalls(path, since=moment, limit=most, ids=ids)
+
+    def list(self, *, namespace: str | None = None, since: datetime | None = None) -> Sequence[Reaction]:
+        """Return what people said about hits, in the order in which they said it.
+
+        Parameters
+        ----------
+        namespace
+            Whose; None for the engine's.
+        since
+            Only what was said at or after that moment.
+        """
+        path, moment = self._runtime.path(namespace), checks.optional_instant("since", since)
+        return self._store.reactions(path, since=moment)
+
+
+def signal_of(kind: str, value: str | int | bool | None) -> tuple[Signal, int | None]:
+    """Return the signal and the rating that a kind of feedback and its value stand for.
+
+    Examples
+    --------
+    >>> signal_of("thumbs", "down")
+    (<Signal.THUMBS_DOWN: 'thumbs_down'>, None)
+    >>> signal_of("rating", 4)
+    (<Signal.RATING: 'rating'>, 4)
+    >>> signal_of("rating", 7)
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: value must be a whole number from 1 to 5, got 7
+    """
+    checks.one_of("kind", kind, KINDS)
+    if kind == "rating":
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 5:
+            raise InvalidArgument("value", value, "a whole number from 1 to 5")
+        return Signal.RATING, value
+    if kind == "click":
+        if value is not None:
+            raise InvalidArgument("value", value, "None for a click")
+        return Signal.CLICK, None
+    known = _UP if kind == "thumbs" else _YES
+    said = True if value is None else value
+    if not isinstance(said, bool | str) or said not in known:
+        expected = "'up' or 'down'" if kind == "thumbs" else "'yes' or 'no'"
+        raise InvalidArgument("value", value, expected)
+    if kind == "thumbs":
+        return (Signal.THUMBS_UP if known[said] else Signal.THUMBS_DOWN), None
+    return (Signal.RELEVANT if known[said] else Signal.IRRELEVANT), None

@@ -1,0 +1,126 @@
+"""Idempotent requests: done once, however often they are asked for under the same key.
+
+The name is what the IETF's draft calls an idempotency key. What is done and what it was answered with are one
+transaction: either both are there after a crash, or neither. An error is no answer: whoever meets one may ask
+again under the same name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from memorata._frozen import frozen
+from memorata.engine.recall_log import RecallLog
+from memorata.engine.runtime import Runtime
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument, ReplyErased
+
+if TYPE_CHECKING:
+    from memorata.store.access import Reply
+
+KEPT_FOR: Final = timedelta(hours=24)
+"""For how long an answer is kept."""
+_NAME: Final = re.compile(r"[\x21-\x7e]{1,200}")
+
+
+@frozen
+class Answered:
+    """What something was answered with, and whether that was an earlier answer."""
+
+    status: int
+    body: bytes
+    again: bool
+
+
+class Idempotency:
+    """Runs requests at most once by their keys, and keeps their answers."""
+
+    def __init__(self, runtime: Runtime, recall_log: RecallLog) -> None:
+        self._runtime = runtime
+        self._store = runtime.store
+        self._recall_log = recall_log
+
+    def once(
+        self,
+        key: str,
+        request: bytes,
+        work: Callable[[], tuple[int, bytes]],
+        *,
+        caller: str = "",
+        namespace: str | None = None,
+        apart: bool = False,
+        log_first: bool = True,
+        ahead: Callable[[], AbstractContextManager[None]] | None = None,
+    ) -> Answered:
+        """Do the work and keep its answer; if it was done already, return the answer it had.
+
+        Parameters
+        ----------
+        key
+            The caller's name for this request: 1 to 200 visible ASCII characters.
+        request
+            A digest of what is asked. The same name with another one is refused.
+        work
+            Does it, in this thread, and returns the status and the body of the answer. Nobody else uses the
+            store meanwhile.
+        caller
+            Whose name it is; two callers may use the same.
+        namespace
+            Whose memories it is about; None for the engine's.
+        apart
+            For work that cannot be a part of a transaction, as a purge: its answer is kept after it.
+        log_first
+            Write down the recalls that wait to be logged, before anything else. Work that refers to one, as
+            feedback does, cannot find it otherwise: within the work nothing is logged. Other work does
+            without, and is spared the milliseconds that it takes.
+        ahead
+            What is done around the work before anybody has to wait for it, unless it was done already: see
+            :mod:`memorata.engine.ahead`.
+
+        Raises
+        ------
+        InvalidArgument
+            If the name was given to another request.
+        ReplyErased
+            If it was done already, and a purge has erased the answer.
+        """
+        if not isinstance(key, str) or _NAME.fullmatch(key) is None:
+            raise InvalidArgument("key", key, "1 to 200 visible ASCII characters")
+        path, now = self._runtime.path(namespace), self._runtime.clock()
+        checks.flag("apart", apart)
+        checks.flag("log_first", log_first)
+
+        from memorata.store.access import Reply
+
+        def done() -> Answered:
+            known = self._store.replies.find(caller, key)
+            if known is not None and known.created_at > now - KEPT_FOR:
+                return _again(known, request)
+            status, body = work()
+            self._store.replies.remove(now - KEPT_FOR)
+            self._store.replies.save(Reply(caller, key, path, request, status, body, now))
+            return Answered(status, body, again=False)
+
+        if apart:
+            return done()
+        if log_first:
+            self._recall_log.flush()
+        early = (
+            nullcontext() if ahead is None or self._store.replies.find(caller, key) is not None else ahead()
+        )
+        with early, self._recall_log.resting(), self._store.together():
+            return done()
+
+
+def _again(known: Reply, request: bytes) -> Answered:
+    if known.request != request:
+        raise InvalidArgument(
+            "key", known.key, "one that was not given to another request: make up a new one"
+        )
+    if known.body is None:
+        raise ReplyErased(f"the request {known.key!r} was carried out, but a purge has erased its answer")
+    return Answered(known.status, known.body, again=True)

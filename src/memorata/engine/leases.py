@@ -1,0 +1,141 @@
+"""Work that one worker does at a time: a lease is held while it is done, renewed, and given back.
+
+Several processes may share a store and all be told to do the same: maintain, re-embed, tune. The first takes
+a lease and does it; the others are told who does. A worker that is killed is taken over when its lease has
+run out, on its own machine at once. One that was only slow finds out at its next write, which does not
+happen: see :meth:`memorata.store.port.Store.fenced`.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from time import monotonic
+from typing import Final
+
+from memorata.engine.workers import is_gone, this_worker
+from memorata.model import checks
+from memorata.model.errors import LeaseLost, StoreUnavailable, WorkUnderWay
+from memorata.store.leases import EVERYWHERE, Lease
+from memorata.store.port import Store
+
+SECONDS: Final = 120.0
+"""For how long after the last sign of life of a worker nobody takes over, if nothing else was said."""
+_OFTEN: Final = 4
+"""A lease is renewed after one such part of its time."""
+_LOG: Final = logging.getLogger(__name__)
+
+
+class Held:
+    """A lease that is held, for the work to renew as it gets on."""
+
+    def __init__(self, renew: Callable[[], object], seconds: float) -> None:
+        self._renew = renew
+        self._pause = seconds / _OFTEN
+        self._renewed_at = monotonic()
+
+    def renew(self) -> None:
+        """Say that the work goes on; to be called as often as one likes.
+
+        Raises
+        ------
+        LeaseLost
+            Another has taken over; nothing more must be done.
+        """
+        if monotonic() - self._renewed_at >= self._pause:
+            self._renew()
+            self._renewed_at = monotonic()
+
+
+class Leases:
+    """The leases that an engine works under.
+
+    Parameters
+    ----------
+    store
+        What keeps them.
+    clock
+        Tells the time, for a store that has no clock of its own.
+    seconds
+        For how long after the last sign of life of a worker nobody takes over.
+
+    Examples
+    --------
+    >>> import memorata
+    >>> memory = memorata.open(":memory:", embedder="lexical")
+    >>> with memory.leases.hold("maintain", "default"):
+    ...     [(lease.kind, lease.namespace) for lease in memory.store.leases.list()]
+    [('maintain', 'default')]
+    >>> memory.store.leases.list()
+    []
+    >>> memory.close()
+    """
+
+    def __init__(self, store: Store, clock: Callable[[], datetime], seconds: float = SECONDS) -> None:
+        self.seconds = checks.above("lease_seconds", seconds, 0)
+        self._store = store
+        self._clock = clock
+        self._here = threading.local()
+
+    @contextmanager
+    def hold(self, kind: str, namespace: str = EVERYWHERE) -> Iterator[Held]:
+        """Do the work of the block alone: everything that this thread writes in it is under the lease.
+
+        Inside work of the same kind on the same namespace it is that one's lease.
+
+        Raises
+        ------
+        WorkUnderWay
+            Another does it, in this process or elsewhere.
+        LeaseLost
+            Another has taken over: raised by what is written in the block.
+        """
+        mine = self._mine()
+        if (kind, namespace) in mine:
+            yield mine[kind, namespace]
+            return
+        lease = self._acquired(kind, namespace)
+        held = Held(lambda: self._store.leases.renew(lease, self.seconds, self._clock()), self.seconds)
+        mine[kind, namespace] = held
+        try:
+            with self._store.leases.fenced(lease, self.seconds, self._clock):
+                yield held
+        finally:
+            del mine[kind, namespace]
+            self._give_back(lease)
+
+    def _mine(self) -> dict[tuple[str, str], Held]:
+        if not hasattr(self._here, "held"):
+            self._here.held = {}
+        found: dict[tuple[str, str], Held] = self._here.held
+        return found
+
+    def _acquired(self, kind: str, namespace: str) -> Lease:
+        holder = this_worker()
+        lease = self._store.leases.acquire(kind, namespace, holder, self.seconds, self._clock())
+        other = None if lease is not None else self._other(kind, namespace)
+        if other is not None and is_gone(other.holder):
+            # Somebody else may see the same: this gives back that one lease, and one of both gets the next.
+            self._store.leases.release(other)
+            lease = self._store.leases.acquire(kind, namespace, holder, self.seconds, self._clock())
+            other = None if lease is not None else self._other(kind, namespace)
+        if lease is None:
+            raise WorkUnderWay(kind, namespace, other.holder if other else "", other.until if other else None)
+        return lease
+
+    def _other(self, kind: str, namespace: str) -> Lease | None:
+        """Return the lease of whoever does the work."""
+        for lease in self._store.leases.list():
+            if (lease.kind, lease.namespace) == (kind, namespace):
+                return lease
+        return None
+
+    def _give_back(self, lease: Lease) -> None:
+        try:
+            self._store.leases.release(lease)
+        except (StoreUnavailable, LeaseLost) as error:
+            # The work is done, or has failed for a better reason; the lease runs out by itself.
+            _LOG.warning("the lease of %s on %s was not given back: %s", lease.kind, lease.namespace, error)

@@ -1,0 +1,64 @@
+"""What the verbs of one engine share: store, analyser, clock, default namespace and lifecycle rules."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Final, TypeVar
+
+from memorata.engine.life import USUAL, Life
+from memorata.engine.words import words_of
+from memorata.model.errors import IndexCorrupt
+from memorata.model.memory import Memory
+from memorata.model.namespace import namespace as checked_namespace
+from memorata.store.port import Store, Terms
+from memorata.text.analysers import Analyser
+
+_LOG: Final = logging.getLogger(__name__)
+_Result = TypeVar("_Result")
+
+
+class Runtime:
+    """The store, the analyser its words are read with, the clock, the default namespace and the rules."""
+
+    def __init__(
+        self,
+        store: Store,
+        analyser: Analyser,
+        clock: Callable[[], datetime],
+        namespace: str,
+        rules: Life = USUAL,
+    ) -> None:
+        self.store = store
+        self.analyser = analyser
+        self.clock = clock
+        self.rules = rules
+        self.namespace = checked_namespace("namespace", namespace)
+
+    def path(self, namespace: str | None) -> str:
+        """Return the namespace that a call means."""
+        return self.namespace if namespace is None else checked_namespace("namespace", namespace)
+
+    def words_of(self, memory: Memory) -> Terms:
+        """Return the terms of a memory, as the index has them."""
+        return words_of(memory, self.analyser)
+
+    def run(self, paths: Sequence[str], action: Callable[[], _Result]) -> _Result:
+        """Run an action; if derived data of these namespaces is corrupt, rebuild it and run it again.
+
+        It also runs again where a server gave way in the middle (:meth:`Store.tried`), so it writes in one
+        transaction.
+        """
+        try:
+            return self.store.tried(action)
+        except IndexCorrupt as error:
+            if self.store.read_only:
+                raise IndexCorrupt(
+                    f"{error}; that cannot be rebuilt in a file that is only read: copy it to a folder that "
+                    "can be written, and run `memorata check --repair` on the copy"
+                ) from error
+            _LOG.warning("rebuilding what is derived from the memories of %s: %s", ", ".join(paths), error)
+            for path in paths:
+                self.store.rebuild(path, self.words_of)
+            return self.store.tried(action)

@@ -1,0 +1,367 @@
+"""The facet `transfer`: import of records, export, and copies of a whole memory into another store.
+
+Memories go over in batches, each one transaction, with their words and vectors; what is there already is
+left, so that a copy that was interrupted goes on where it was. The source is only read, and may be written to
+meanwhile: what changed while a pass was under way is looked at in the next one, until a pass finds nothing.
+At the end both sides are read and compared, memory by memory.
+
+What is copied is what was said: memories, hidden ones too and which of those repeat others, entities and
+relations. Logs of recalls, lessons, runs over duplicates and keys stay where they are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from datetime import datetime
+from itertools import islice
+from typing import Final, TypeVar
+
+from memorata._frozen import frozen
+from memorata.engine.embedder_retry import CurrentEmbedder
+from memorata.engine.meaning import address, cached_vectors
+from memorata.engine.resting import collector_resting
+from memorata.engine.runtime import Runtime
+from memorata.engine.words import embedded_text, words_of
+from memorata.engine.writer import Writer
+from memorata.model.entity import Relation
+from memorata.model.errors import InvalidArgument, StoreCorrupt
+from memorata.model.memory import Memory
+from memorata.store.naming import EntityRecord
+from memorata.store.port import Entry, Hidden, Store
+from memorata.store.repeats import Linked
+
+BATCH: Final = 500
+PASSES: Final = 10
+"""How often what has changed meanwhile is looked at; a source that is written to without end has no end."""
+_ALIKE: Final = ("analyser", "language")
+_CARRIED: Final = (*_ALIKE, "embedder", "embedder_dimension")
+_OWN: Final = frozenset({"version", "embedder"})
+"""What a store keeps of a memory for itself: how often it was written there, and who made its vectors."""
+_Item = TypeVar("_Item")
+
+
+@frozen
+class Copied:
+    """What came of a copy.
+
+    Attributes
+    ----------
+    namespaces, memories
+        How many there are in the source.
+    new
+        How many memories were not in the target before.
+    changed
+        How many were there, but not as the source has them now.
+    entities, relations
+        How many there are in the source.
+    checksum
+        The SHA-256 of all memories of the source, in their order, and of when they were hidden.
+    differing
+        The memories that are not the same on both sides after all, as ``namespace: id``; nothing for a copy
+        that is whole.
+    """
+
+    namespaces: int
+    memories: int
+    new: int
+    changed: int
+    entities: int
+    relations: int
+    checksum: str
+    differing: tuple[str, ...]
+
+
+class Transfer:
+    """The facet `transfer` of an engine: memories out of this store and into it, as they are."""
+
+    def __init__(self, runtime: Runtime, embedding: CurrentEmbedder, writer: Writer) -> None:
+        self._runtime = runtime
+        self._store = runtime.store
+        self._embedding = embedding
+        self._writer = writer
+
+    def import_records(
+        self, memories: Sequence[Memory], *, hidden: Mapping[str, Sequence[Hidden]] | None = None
+    ) -> list[Memory]:
+        """Add memories exactly as they are, and hide what was hidden, all in one transaction.
+
+        Nothing is read from their texts but secrets, where those are taken out, and nothing is compared with
+        what is there; a memory whose id its namespace knows is left as it is.
+
+        Parameters
+        ----------
+        memories
+            The memories, those that supersede others after them.
+        hidden
+            By namespace, since when some of these, or of those that they supersede, have been hidden.
+        """
+        known = self._store.known([(memory.namespace, memory.id) for memory in memories])
+        # Embedding takes its time, in which nobody else has to wait.
+        new = [
+            self._writer.drafts.clean(memory)
+            for memory in memories
+            if (memory.namespace, memory.id) not in known
+        ]
+        with collector_resting():
+            entries = self._writer.entries(new)
+
+            def write() -> None:
+                with self._store.together():
+                    self._store.add(entries)
+                    for namespace, some in (hidden or {}).items():
+                        self._store.hide(namespace, some)
+
+            self._runtime.run(sorted({memory.namespace for memory in memories}), write)
+        return [entry.memory for entry in entries]
+
+    def export(
+        self, namespace: str | None = None, *, damaged: Callable[[StoreCorrupt], None] | None = None
+    ) -> Iterator[Memory]:
+        """Yield every memory of a namespace, hidden ones too, in the order they were written.
+
+        Parameters
+        ----------
+        namespace
+            Whose memories; None for those of every namespace.
+        damaged
+            Told of each memory that cannot be read, which is left out; None to raise that.
+        """
+        path = None if namespace is None else self._runtime.path(namespace)
+        return self._store.export(path, damaged)
+
+    def copy(self, target: Store, *, progress: Callable[[int], None] = lambda done: None) -> Copied:
+        """Copy everything that was said into another store, and compare the two.
+
+        Parameters
+        ----------
+        target
+            Where to. Its words must be read as those of this store, which a new store's are from now on.
+        progress
+            Called after every batch with the number of memories looked at.
+
+        Raises
+        ------
+        InvalidArgument
+            The target reads words in another way.
+        """
+        source, embedder = self._store, self._embedding.embedder
+        _agree(source, target)
+        if embedder is not None:
+            target.use_embedder(embedder.name, embedder.dimension)
+        new = changed = 0
+        before = _last_change(source, 0)
+        for _ in range(PASSES):
+            added, altered = _pass(self._runtime, target, progress)
+            new, changed = new + added, changed + altered
+            after = _last_change(source, before)
+            if after == before:
+                break
+            before = after
+        return _compared(source, target, new, changed)
+
+
+def _agree(source: Store, target: Store) -> None:
+    for name in _CARRIED:
+        wanted, there = source.setting(name), target.setting(name)
+        if there is None and wanted is not None:
+            target.remember_setting(name, wanted)
+        elif name in _ALIKE and there != wanted:
+            raise InvalidArgument(
+                "target", target.path, f"a store whose {name} is {wanted!r}, and not {there!r}"
+            )
+
+
+def _pass(source: Runtime, target: Store, progress: Callable[[int], None]) -> tuple[int, int]:
+    """Copy what is not there, and bring what is there up to date; return how many of either."""
+    new = changed = done = 0
+    relinked: dict[str, list[Memory]] = {}
+    for batch in _batches(source.store.export(None), BATCH):
+        known = target.known([(memory.namespace, memory.id) for memory in batch])
+        fresh = [memory for memory in batch if (memory.namespace, memory.id) not in known]
+        with target.together():
+            if fresh:
+                target.add(_entries(source, [_addable(target, memory, relinked) for memory in fresh]))
+            for memory in batch:
+                if (memory.namespace, memory.id) in known:
+                    changed += _brought_up(source, target, memory, relinked)
+        new += len(fresh)
+        done += len(batch)
+        progress(done)
+    for path in source.store.namespaces():
+        with target.together():
+            _relink(source.store, target, path, relinked.get(path, []))
+            _hide(source.store, target, path)
+            _declare(source.store, target, path)
+    return new, changed
+
+
+def _entries(source: Runtime, memories: list[Memory]) -> list[Entry]:
+    wanted = [(memory.namespace, address(embedded_text(memory))) for memory in memories]
+    vectors = cached_vectors(source.store, wanted)
+    return [
+        Entry(memory, words_of(memory, source.analyser), vectors.get(key), key[1])
+        for memory, key in zip(memories, wanted, strict=True)
+    ]
+
+
+def _addable(target: Store, memory: Memory, relinked: dict[str, list[Memory]]) -> Memory:
+    """Return a memory that can be added; a place that another has in the target is seen to later."""
+    path = memory.namespace
+    there = target.known([(path, id_) for id_ in memory.supersedes])
+    older = target.get(path, [id_ for id_ in memory.supersedes if (path, id_) in there])
+    taken = {each.id for each in older if each.superseded_by is not None}
+    if not taken:
+        return memory
+    relinked.setdefault(path, []).append(memory)
+    return replace(memory, supersedes=tuple(id_ for id_ in memory.supersedes if id_ not in taken))
+
+
+def _brought_up(source: Runtime, target: Store, memory: Memory, relinked: dict[str, list[Memory]]) -> bool:
+    """Give a memory of the target what is known about it in the source; return whether it differed.
+
+    One that something else has taken the place of, or that took another's, is noted: that is done in the end.
+    """
+    (there,) = target.get(memory.namespace, [memory.id])
+    linked = (memory.superseded_by, memory.supersedes) == (there.superseded_by, there.supersedes)
+    if not linked:
+        relinked.setdefault(memory.namespace, []).append(memory)
+    wanted = replace(
+        memory,
+        version=there.version,
+        embedder=there.embedder,
+        supersedes=there.supersedes,
+        superseded_by=there.superseded_by,
+    )
+    if wanted == there:
+        return not linked
+    target.update(wanted, there.version, lambda each: words_of(each, source.analyser))
+    return True
+
+
+def _relink(source: Store, target: Store, path: str, memories: Sequence[Memory]) -> None:
+    """Let memories of the target have taken each other's places as those of the source have."""
+    since = {each.memory_id: each.superseded_at for each in source.hidden(path)}
+    there = {each.id: each for each in target.get(path, [memory.id for memory in memories])}
+    wanted: dict[str, Linked] = {}
+    others: dict[str, set[str]] = {}
+    for memory in memories:
+        at, links = since.get(memory.id), (memory, there[memory.id])
+        others[memory.id] = {id_ for each in links for id_ in (*each.supersedes, each.superseded_by) if id_}
+        pairs = {(path, id_) for id_ in others[memory.id]}
+        both = source.known(sorted(pairs)) & target.known(sorted(pairs))
+        # What is in one of them only is left alone, and so is what has changed since it was read.
+        if pairs <= both and (memory.superseded_by is None) == (at is None):
+            wanted[memory.id] = Linked(memory.id, memory.superseded_by, at, memory.supersedes)
+    # And so is whatever has to do with one of those: both ends of a link tell of it.
+    while alone := [
+        id_ for id_ in wanted if any(each in others and each not in wanted for each in others[id_])
+    ]:
+        for id_ in alone:
+            del wanted[id_]
+    target.relink(path, list(wanted.values()))
+
+
+def _hide(source: Store, target: Store, path: str) -> None:
+    there = {each.memory_id: each for each in target.hidden(path)}
+    wanted = {each.memory_id: each for each in source.hidden(path)}
+    shown = [
+        id_
+        for id_, each in there.items()
+        if each.forgotten_at is not None and (id_ not in wanted or wanted[id_].forgotten_at is None)
+    ]
+    known = {id_ for _, id_ in target.known([(path, id_) for id_ in (*wanted, *shown)])}
+    source_known = {id_ for _, id_ in source.known([(path, id_) for id_ in shown])}
+    target.restore(path, [id_ for id_ in shown if id_ in source_known])
+    superseded = {id_ for id_, each in there.items() if each.superseded_at is not None}
+    target.hide(
+        path,
+        [
+            each if id_ in superseded else replace(each, superseded_at=None)
+            for id_, each in wanted.items()
+            if there.get(id_) != each and id_ in known
+        ],
+    )
+
+
+def _declare(source: Store, target: Store, path: str) -> None:
+    there = {record.entity.name: record for record in target.entities(path)}
+    wanted = [record for record in source.entities(path) if there.get(record.entity.name) != record]
+    # A name may have gone from one to another: first none of them has more than its own.
+    for record in wanted:
+        before = there.get(record.entity.name)
+        if before is not None and before.merged_into is not None:
+            target.undo_merge(path, record.entity.name)
+        if before is not None:
+            target.describe_entity(path, record.entity.name, aliases=())
+    for record in wanted:
+        entity = record.entity
+        target.describe_entity(
+            path, entity.name, type=entity.type, aliases=entity.aliases, description=entity.description
+        )
+    for record in wanted:
+        if record.merged_into is not None:
+            target.merge_entities(path, record.merged_into, record.entity.name)
+    relations = source.relations(path)
+    if relations:
+        target.relate(path, relations, max(_when(relation.created_at) for relation in relations))
+
+
+def _compared(source: Store, target: Store, new: int, changed: int) -> Copied:
+    differing = []
+    counts = source.namespaces()
+    whole = hashlib.sha256()
+    entities = relations = 0
+    for path in counts:
+        mine, theirs = _digests(source, path), _digests(target, path)
+        differing += [f"{path}: {id_}" for id_ in mine if mine[id_] != theirs.get(id_)]
+        for digest in mine.values():
+            whole.update(digest)
+        said, there = _declared(source, path), _declared(target, path)
+        differing += [f"{path}: {each}" for each in said if each not in there]
+        declared = sum(isinstance(each, EntityRecord) for each in said)
+        entities, relations = entities + declared, relations + len(said) - declared
+    return Copied(
+        len(counts),
+        sum(counts.values()),
+        new,
+        changed,
+        entities,
+        relations,
+        whole.hexdigest(),
+        tuple(differing),
+    )
+
+
+def _declared(store: Store, path: str) -> list[EntityRecord | Relation]:
+    return [*store.entities(path), *store.relations(path)]
+
+
+def _digests(store: Store, path: str) -> dict[str, bytes]:
+    """Return by id the SHA-256 of everything that a store says about a memory, in the order of adding."""
+    hidden = {each.memory_id: each for each in store.hidden(path)}
+    found = {}
+    for memory in store.export(path):
+        told = [repr(getattr(memory, field.name)) for field in fields(memory) if field.name not in _OWN]
+        text = "\x00".join([*told, repr(hidden.get(memory.id))])
+        found[memory.id] = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return found
+
+
+def _last_change(store: Store, since: int) -> int:
+    last = since
+    while some := store.changes(last, 10_000):
+        last = some[-1].number
+    return last
+
+
+def _when(moment: datetime | None) -> datetime:
+    assert moment is not None  # a relation of a store says since when it is known
+    return moment
+
+
+def _batches(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
+        yield batch
