@@ -331,11 +331,11 @@ def slow_evidence(question: str) -> dict[str, float]:
     """Add up the cues with one regular expression, longest first, over the words joined by spaces."""
     tokens = words(question)
     language = detect(tokens)
-    blocks: list[tuple[str, str, float]] = [(CUES[language].neutral, "", 0.0)]
+    blocks: list[tuple[str, str, float]] = [(CUES[language].get("neutral", ""), "", 0.0)]
     for type_ in QUERY_TYPES:
         blocks += [
             (block, type_, strength)
-            for block, strength in zip(getattr(CUES[language], type_), (3.0, 1.0, 0.5), strict=True)
+            for block, strength in zip(CUES[language][type_].split("|"), (3.0, 1.0, 0.5), strict=True)
         ]
     cues = [
         (" ".join(cue.split()), meaning, strength)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         FallibleAnchors,
         RuleAnchors,
         TimeExpression,
-        anchor,
         date_terms,
         time_expressions,
     )
@@ -44,7 +43,7 @@ _HOMES = {
     ".analysers": ("ANALYSERS", "STEMMED_LANGUAGES", "Analyser", "analyser", "stem"),
     ".dates": (
         *("DATE_LANGUAGES", "AnchorExtractor", "AnchorReading", "FallibleAnchors", "RuleAnchors"),
-        *("TimeExpression", "anchor", "date_terms", "time_expressions"),
+        *("TimeExpression", "date_terms", "time_expressions"),
     ),
     ".entities": ("MENTION_KINDS", "EntityExtractor", "Extraction", "Mention", "RuleExtractor"),
     ".folding": ("folded",),
@@ -81,7 +80,6 @@ __all__ = [
     "RuleExtractor",
     "TimeExpression",
     "analyser",
-    "anchor",
     "date_terms",
     "detect",
     "folded",

@@ -113,13 +113,7 @@ class Analyser:
         return self.read(text)[0]
 
     def read(self, text: str) -> tuple[list[str], Languages]:
-        """Return the terms of `text`, as `tokens` does, and the languages that it was read in.
-
-        Examples
-        --------
-        >>> ANALYSERS["snowball"].read("Minka schläft gern.")
-        (['minka', 'schlaft', 'gern'], ('german', 'russian'))
-        """
+        """Return the terms of `text`, as `tokens` does, and the languages that it was read in."""
         tokens = words(text, underscores=self.underscores)
         if self.language != "detect":
             latin = cyrillic = self.language
@@ -137,12 +131,6 @@ class Analyser:
         """Return the terms of `text`, read in the languages that another text was read in.
 
         A few words seldom show their language; the text they belong to may.
-
-        Examples
-        --------
-        >>> snowball = ANALYSERS["snowball"]
-        >>> snowball.tokens("Katzen"), snowball.tokens_in("Katzen", ("german", "russian"))
-        (['katzen'], ['katz'])
         """
         for position, language in enumerate(languages):
             checks.one_of(f"languages[{position}]", language, LANGUAGES[1:])

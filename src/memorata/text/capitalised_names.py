@@ -29,14 +29,7 @@ _MAX_SMALL_WORD: Final = 3
 
 
 def capitalised_names(text: str, language: str) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each name in `text`, which is in `language`.
-
-    Examples
-    --------
-    >>> text = "Yesterday Anna Keller showed me the Bank of England."
-    >>> [text[start:end] for start, end in capitalised_names(text, "english")]
-    ['Anna Keller', 'Bank of England']
-    """
+    """Yield the start and end of each name in `text`, which is in `language`."""
     yield from quoted_titles(text)
     spans = WordSpans(text)
     # Most words have no capital; only these few are looked at.
@@ -59,12 +52,6 @@ def quoted_titles(text: str) -> Iterator[tuple[int, int]]:
     In a script without capitals a quotation of up to 20 characters that is no sentence is a name. In one with
     capitals, two words at least must have one, the first and the last among them, and only words as short as
     "the" may have none.
-
-    Examples
-    --------
-    >>> text = 'We watched "The Lord of the Rings" and said "never again".'
-    >>> [text[start:end] for start, end in quoted_titles(text)]
-    ['The Lord of the Rings']
     """
     if text.isascii() and '"' not in text:
         return

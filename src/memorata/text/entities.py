@@ -128,13 +128,7 @@ class RuleExtractor:
         return "rules-1"
 
     def extract(self, texts: Sequence[str], gazetteer: Gazetteer | None = None) -> list[Extraction]:
-        """Return the mentions of each text; rules read no relations, and never fail.
-
-        Examples
-        --------
-        >>> RuleExtractor().extract(["I like tea.", "I like Berlin."])[1].mentions
-        (Mention(text='Berlin', kind='name', start=7, end=13),)
-        """
+        """Return the mentions of each text; rules read no relations, and never fail."""
         contents = checks.texts("texts", texts)
         if gazetteer is not None and not isinstance(gazetteer, Gazetteer):
             raise InvalidArgument("gazetteer", gazetteer, "a Gazetteer")
@@ -145,14 +139,7 @@ class RuleExtractor:
         return [Extraction(mentions) if mentions else _NOTHING for mentions in extracted]
 
     def mentions(self, text: str, gazetteer: Gazetteer | None = None) -> tuple[Mention, ...]:
-        """Return the mentions of one text, in order.
-
-        Examples
-        --------
-        >>> from memorata.model.entity import Entity
-        >>> RuleExtractor().mentions("ask anna", Gazetteer([Entity("Anna Keller", aliases=("Anna",))]))
-        (Mention(text='anna', kind='known', start=4, end=8),)
-        """
+        """Return the mentions of one text, in order."""
         return self.extract([checks.text("text", text)], gazetteer)[0].mentions
 
     def _read(self, text: str, gazetteer: Gazetteer | None) -> tuple[Mention, ...]:
@@ -206,11 +193,6 @@ def non_overlapping(text: str, found: Iterable[tuple[int, int, str]]) -> tuple[M
     """Return what several readers found, start, end and kind each, as mentions that do not overlap.
 
     Of those that do the longest stays; of equally long ones the one that was found first.
-
-    Examples
-    --------
-    >>> [mention.text for mention in non_overlapping("Anna Keller", [(0, 4, "known"), (0, 11, "name")])]
-    ['Anna Keller']
     """
     spans = list(found)
     if len(spans) == 1:

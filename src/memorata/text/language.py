@@ -27,7 +27,7 @@ DETECTED_LANGUAGES: Final = (*STOP_WORD_LANGUAGES, "none")
 _LATIN = tuple(language for language in STOP_WORD_LANGUAGES if language != "russian")
 
 _DETECTED = frozenset(DETECTED_LANGUAGES)
-_READ = 256
+_MAX_WORDS = 256
 """Words that are read; a language shows itself long before, and a book costs no more than a page."""
 
 _LETTER_VOTE = 1 / 3
@@ -58,34 +58,16 @@ _FAMILIAR: Final = {
 }
 
 _LETTERS: Final = {
-    "ß": "german",
-    "ä": "german swedish",
-    "ö": "german swedish",
-    "ü": "german",
-    "å": "swedish",
-    "ñ": "spanish",
-    "ã": "portuguese",
-    "õ": "portuguese",
-    "ç": "french portuguese",
-    "œ": "french",
-    "ê": "french portuguese",
-    "è": "french italian",
-    "à": "french italian portuguese",
-    "ù": "french italian",
-    "ò": "italian",
-    "ì": "italian",
-    "â": "french portuguese",
-    "ô": "french portuguese",
-    "î": "french",
-    "û": "french",
-    "ë": "french dutch",
-    "ï": "french dutch",
-    "é": "french spanish portuguese",
-    "á": "spanish portuguese",
-    "í": "spanish portuguese",
-    "ó": "spanish portuguese",
-    "ú": "spanish portuguese",
-} | dict.fromkeys("ąćčďđęěğıłńňőřśşšťůűźżžășțơưæøþð", "none")
+    letter: languages
+    for letters, languages in {
+        "ßü": "german", "äö": "german swedish", "å": "swedish", "ñ": "spanish", "ãõ": "portuguese",
+        "œîû": "french", "çêâô": "french portuguese", "èù": "french italian", "òì": "italian",
+        "à": "french italian portuguese", "é": "french spanish portuguese", "áíóú": "spanish portuguese",
+        "ëï": "french dutch",
+        "ąćčďđęěğıłńňőřśşšťůűźżžășțơưæøþð": "none",
+    }.items()
+    for letter in letters
+}  # fmt: skip
 
 _NOT_LETTERS = re.compile(r"[\W\d_]+")
 _LATIN_LETTERS = re.compile(r"[a-zA-ZªºÀ-ÖØ-öø-ɏḀ-ỿ]+")
@@ -121,7 +103,7 @@ def detect(text: str | Sequence[str], default: str = "english") -> str:
     """
     if type(text) is str and text.isascii() and type(default) is str and default in _DETECTED:
         # Words without a letter have no vote, so they need not be told from a text without words.
-        return _vote(words(text)[:_READ], default, ascii_only=True)
+        return _vote(words(text)[:_MAX_WORDS], default, ascii_only=True)
     latin, cyrillic, script = languages_by_script(text, default)
     return {"latin": latin, "cyrillic": cyrillic, "other": "none", "": default}[script]
 
@@ -132,11 +114,6 @@ def languages_by_script(text: str | Sequence[str], default: str = "english") -> 
     The script is ``"latin"``, ``"cyrillic"``, ``"other"``, or empty when there are no letters. Latin words
     inside a text of another script are taken as English: they are names and terms, too few to vote.
     Parameters are those of :func:`detect`.
-
-    Examples
-    --------
-    >>> languages_by_script("Купил новый ноутбук ThinkPad")
-    ('english', 'russian', 'cyrillic')
     """
     if type(default) is not str or default not in _DETECTED:
         checks.one_of("default", default, DETECTED_LANGUAGES)
@@ -170,36 +147,20 @@ def latin_language(tokens: list[str]) -> str:
     """Return the language of the Latin words of an ASCII text, given its words in lower case.
 
     That is what :func:`languages_by_script` returns first, in half the time: there are no scripts to weigh.
-
-    Examples
-    --------
-    >>> latin_language(["wo", "habe", "ich", "das"]), latin_language(["tea"])
-    ('german', 'english')
     """
-    return _vote(tokens if len(tokens) <= _READ else tokens[:_READ], "english", ascii_only=True)
+    return _vote(tokens if len(tokens) <= _MAX_WORDS else tokens[:_MAX_WORDS], "english", ascii_only=True)
 
 
 def tells_language(tokens: Sequence[str]) -> bool:
     """Return whether any of some words, in lower case, is a function word of a language with Latin letters.
 
     Without one a text is taken for English as long as nothing speaks against it, which is a guess.
-
-    Examples
-    --------
-    >>> tells_language(["wo", "sind", "katzen"]), tells_language(["katzen"]), tells_language(["the", "cats"])
-    (True, False, True)
     """
     return any(checks.text(f"tokens[{place}]", token) in _ballots() for place, token in enumerate(tokens))
 
 
 def script_of(token: str) -> str:
-    """Return the script a word starts in: ``"latin"``, ``"cyrillic"`` or ``"other"``.
-
-    Examples
-    --------
-    >>> script_of("dog"), script_of("пёс"), script_of("狗")
-    ('latin', 'cyrillic', 'other')
-    """
+    """Return the script a word starts in: ``"latin"``, ``"cyrillic"`` or ``"other"``."""
     if _LATIN_LETTERS.match(checks.text("token", token)):
         return "latin"
     return "cyrillic" if _CYRILLIC_LETTERS.match(token) else "other"
@@ -208,10 +169,10 @@ def script_of(token: str) -> str:
 def _read(text: str | Sequence[str]) -> Sequence[str]:
     """Return the first words of `text`; what is no sequence of words is refused."""
     if isinstance(text, str):
-        return words(text)[:_READ]
+        return words(text)[:_MAX_WORDS]
     if type(text) is not list and (not isinstance(text, Sequence) or isinstance(text, bytes | bytearray)):
         raise InvalidArgument("text", text, "a string or a list of words")
-    return text[:_READ]
+    return text[:_MAX_WORDS]
 
 
 def _vote(tokens: Sequence[str], default: str, *, ascii_only: bool) -> str:

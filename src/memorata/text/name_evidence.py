@@ -86,23 +86,7 @@ class Word:
 
 
 class WordSpans:
-    """The words of a text that begin with a letter, in order.
-
-    Attributes
-    ----------
-    words
-        The words.
-    gaps
-        What lies between each word and the word before it.
-
-    Examples
-    --------
-    >>> spans = WordSpans("So did I. Bye")
-    >>> [(word.text, word.capital, spans.starts(at)) for at, word in enumerate(spans.words)]
-    [('So', True, True), ('did', False, False), ('I', True, False), ('Bye', True, False)]
-    >>> spans.span(0, 1)
-    (0, 6)
-    """
+    """The words of a text that begin with a letter, in order."""
 
     __slots__ = ("_ends", "_pieces", "gaps", "words")
 

@@ -104,13 +104,7 @@ class RuleClassifier:
         return Classification(best, most / (sum(scores.values()) + _DOUBT))
 
     def evidence(self, query: str) -> dict[QueryType, float]:
-        """Return what the cues of `query` add up to for each type, which explains the classification.
-
-        Examples
-        --------
-        >>> RuleClassifier().evidence("How many books does Ana like?")
-        {'factual': 3.5, 'preference': 3.0, 'conceptual': 0.0}
-        """
+        """Return what the cues of `query` add up to for each type, which explains the classification."""
         tokens = words(checks.text("query", query))
         scores: dict[QueryType, float] = dict.fromkeys(QUERY_TYPES, 0.0)
         language = detect(tokens, self.default)
@@ -210,9 +204,9 @@ def _has_name(query: str) -> bool:
 def _cues(language: str) -> dict[str, list[_Cue]]:
     """Return the cues of a language by the first letters of their first word, longest first."""
     cues = CUES[language]
-    listed = [_Cue.read(cue, None, 0.0) for cue in _split(cues.neutral)]
+    listed = [_Cue.read(cue, None, 0.0) for cue in _split(cues.get("neutral", ""))]
     for type_ in QUERY_TYPES:
-        for strength, several in zip(_STRENGTHS, getattr(cues, type_), strict=True):
+        for strength, several in zip(_STRENGTHS, cues[type_].split("|"), strict=True):
             listed += [_Cue.read(cue, type_, strength) for cue in _split(several)]
     by_letters: dict[str, list[_Cue]] = {}
     for cue in sorted(listed, key=lambda cue: -len(" ".join(cue.parts))):

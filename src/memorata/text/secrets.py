@@ -27,16 +27,7 @@ class Secret:
 
 
 def secrets(text: str) -> tuple[Secret, ...]:
-    """Return the secrets in a text, in their order; of two that overlap, the one that begins first.
-
-    Examples
-    --------
-    >>> found, = secrets("The card is 4111 1111 1111 1111, for now.")
-    >>> found.kind, found.start, found.end
-    ('card number', 12, 31)
-    >>> secrets("Order 4111 1111 1111 1112 has left.")
-    ()
-    """
+    """Return the secrets in a text, in their order; of two that overlap, the one that begins first."""
     found = sorted(_all(checks.text("text", text)), key=lambda secret: (secret.start, -secret.end))
     kept: list[Secret] = []
     for secret in found:

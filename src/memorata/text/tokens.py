@@ -109,11 +109,6 @@ def is_unspaced(token: str) -> bool:
     """Return whether `token` starts in a script that :func:`words` cuts into bigrams.
 
     Such a token is as long as it can be, so no minimum length applies to it.
-
-    Examples
-    --------
-    >>> is_unspaced("手机"), is_unspaced("phone"), is_unspaced("")
-    (True, False, False)
     """
     return not checks.text("token", token).isascii() and _unspaced().match(token) is not None
 

@@ -21,7 +21,6 @@ from memorata.text.dates import (
     AnchorExtractor,
     RuleAnchors,
     TimeExpression,
-    anchor,
     date_terms,
     time_expressions,
 )
@@ -175,17 +174,17 @@ def test_only_the_given_language_is_read() -> None:
 
 
 def test_the_anchor_of_a_question_is_the_narrowest_time() -> None:
-    found = anchor("What did I say on 3 May 2023 about the trip in 2019?", NOW)
+    found = RuleAnchors().anchor("What did I say on 3 May 2023 about the trip in 2019?", NOW)
     assert found is not None
     assert found.phrase == "3 May 2023"
-    assert anchor("What do I like?", NOW) is None
-    assert anchor("in May and in July", NOW) == time_expressions("in May and in July", NOW)[0]
+    assert RuleAnchors().anchor("What do I like?", NOW) is None
+    assert RuleAnchors().anchor("in May and in July", NOW) == time_expressions("in May and in July", NOW)[0]
 
 
 def test_the_rules_are_an_extractor() -> None:
     rules = RuleAnchors("german")
     assert isinstance(rules, AnchorExtractor)
-    assert rules.anchor("Was war gestern?", NOW) == anchor("Was war gestern?", NOW)
+    assert rules.anchor("Was war gestern?", NOW) == RuleAnchors().anchor("Was war gestern?", NOW)
     assert rules.anchor("What was yesterday?", NOW) is None
 
 

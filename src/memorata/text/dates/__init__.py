@@ -129,8 +129,12 @@ class RuleAnchors:
     Examples
     --------
     >>> from datetime import UTC, datetime
-    >>> RuleAnchors().anchor("What did I do yesterday?", datetime(2023, 5, 8, tzinfo=UTC)).phrase
-    'yesterday'
+    >>> asked = datetime(2026, 11, 15, tzinfo=UTC)
+    >>> anchor = RuleAnchors().anchor("Where did we eat in May?", asked)
+    >>> anchor.phrase, anchor.period.start.date().isoformat(), anchor.period.end.date().isoformat()
+    ('May', '2026-05-01', '2026-06-01')
+    >>> RuleAnchors().anchor("May I ask what we ate?", asked) is None
+    True
     """
 
     language: str | None = None
@@ -140,8 +144,12 @@ class RuleAnchors:
             checks.one_of("language", self.language, DATE_LANGUAGES)
 
     def anchor(self, text: str, now: datetime) -> TimeExpression | None:
-        """Return the time that `text`, asked at `now`, asks about; None where it names none."""
-        return _narrowest(time_expressions(text, now, self.language))
+        """Return the narrowest time that `text`, asked at `now`, names, the first of equals; None if none."""
+        return min(
+            time_expressions(text, now, self.language),
+            key=lambda one: one.period.end - one.period.start + 2 * one.period.tolerance,
+            default=None,
+        )
 
 
 def time_expressions(
@@ -189,22 +197,6 @@ def time_expressions(
     return tuple(expression for expression in expressions if expression is not None)
 
 
-def anchor(text: str, now: datetime) -> TimeExpression | None:
-    """Return the time that a question asks about: the narrowest it names, the first of equals.
-
-    Examples
-    --------
-    >>> from datetime import UTC, datetime
-    >>> asked = datetime(2026, 11, 15, tzinfo=UTC)
-    >>> found = anchor("Where did we eat in May?", asked)
-    >>> found.phrase, found.period.start.date().isoformat(), found.period.end.date().isoformat()
-    ('May', '2026-05-01', '2026-06-01')
-    >>> anchor("May I ask what we ate?", asked) is None
-    True
-    """
-    return _narrowest(time_expressions(text, now))
-
-
 def date_terms(period: Period, zone: tzinfo = UTC) -> str:
     """Return the words of a period, such as "7 may 2023 sunday".
 
@@ -246,15 +238,23 @@ def date_terms(period: Period, zone: tzinfo = UTC) -> str:
         return ""
     if (last - first).days < _MAX_NAMED and period.tolerance <= _DAY_TOLERANCE:
         days = [first + timedelta(days=ahead) for ahead in range((last - first).days + 1)]
-        return _named([[str(day.day) for day in days], _months(days), _years(days), _weekdays(days)])
+        weekdays = [_WEEKDAYS[day.weekday()] for day in days]
+        return _named([str(day.day) for day in days], *_months_and_years(days), weekdays)
     months = 12 * (last.year - first.year) + last.month - first.month
     if months < _MAX_NAMED and period.tolerance <= _MONTH_TOLERANCE:
         numbers = [12 * first.year + first.month - 1 + ahead for ahead in range(months + 1)]
-        begun = [date(number // 12, number % 12 + 1, 1) for number in numbers]
-        return _named([_months(begun), _years(begun)])
+        return _named(*_months_and_years([date(number // 12, number % 12 + 1, 1) for number in numbers]))
     if last.year - first.year < _MAX_NAMED and period.tolerance <= _YEAR_TOLERANCE:
-        return _named([[str(year) for year in range(first.year, last.year + 1)]])
+        return _named([str(year) for year in range(first.year, last.year + 1)])
     return ""
+
+
+def _months_and_years(days: list[date]) -> tuple[list[str], list[str]]:
+    return [_MONTHS[day.month - 1] for day in days], [str(day.year) for day in days]
+
+
+def _named(*words: list[str]) -> str:
+    return " ".join(dict.fromkeys(word for several in words for word in several))
 
 
 @cache
@@ -296,27 +296,3 @@ def _expression(text: str, span: DateSpan, now: datetime) -> TimeExpression | No
     except OverflowError:
         return None
     return TimeExpression(span.start, span.end, text[span.start : span.end], period)
-
-
-def _narrowest(expressions: tuple[TimeExpression, ...]) -> TimeExpression | None:
-    return min(
-        expressions,
-        key=lambda one: one.period.end - one.period.start + 2 * one.period.tolerance,
-        default=None,
-    )
-
-
-def _months(days: list[date]) -> list[str]:
-    return [_MONTHS[day.month - 1] for day in days]
-
-
-def _weekdays(days: list[date]) -> list[str]:
-    return [_WEEKDAYS[day.weekday()] for day in days]
-
-
-def _years(days: list[date]) -> list[str]:
-    return [str(day.year) for day in days]
-
-
-def _named(words: list[list[str]]) -> str:
-    return " ".join(dict.fromkeys(word for several in words for word in several))

@@ -48,6 +48,18 @@ class Phrase:
         """Return the number that the words of `group` stand for."""
         return self.vocabulary.value(group, self.match[group])
 
+    def count(self) -> int:
+        """Return the number of units; a unit alone, as in «неделю назад», is one of them."""
+        return self.value("number") if self.has("number") else 1
+
+    def unit(self) -> str:
+        """Return the unit that was matched, such as week."""
+        return self.vocabulary.units[self.match["unit"]]
+
+    def which(self) -> int | None:
+        """Return -1 for "last", 0 for "this", 1 for "next"; None where none of them is said."""
+        return self.value("which") if self.has("which") else None
+
     def has(self, group: str) -> bool:
         """Return whether `group` is part of the rule and was matched."""
         return self.match.groupdict().get(group) is not None
@@ -95,10 +107,8 @@ def recently(phrase: Phrase) -> Reading:
 
 
 def ago(phrase: Phrase) -> Reading:
-    """Read "two weeks ago"; a unit alone, as in «неделю назад», is one of them."""
-    count = phrase.value("number") if phrase.has("number") else 1
-    unit = phrase.vocabulary.units[phrase.match["unit"]]
-    return Reading("shift", calendar.shifted(phrase.today, unit, -count))
+    """Read "two weeks ago"."""
+    return Reading("shift", calendar.shifted(phrase.today, phrase.unit(), -phrase.count()))
 
 
 def half_year_ago(phrase: Phrase) -> Reading:
@@ -108,29 +118,23 @@ def half_year_ago(phrase: Phrase) -> Reading:
 
 def ahead(phrase: Phrase) -> Reading | None:
     """Read "in two weeks", unless something is denied for so long."""
-    sentence = re.split(
-        r"[.!?]", phrase.match.string[max(0, phrase.match.start() - 80) : phrase.match.start()]
-    )[-1]
+    start = phrase.match.start()
+    sentence = re.split(r"[.!?]", phrase.match.string[max(0, start - _CLAUSE) : start])[-1]
     if re.search(rf"(?<!\w)(?:{phrase.vocabulary.denial})(?!\w)", sentence):
         return None
-    count = phrase.value("number") if phrase.has("number") else 1
-    unit = phrase.vocabulary.units[phrase.match["unit"]]
-    return Reading("shift", calendar.shifted(phrase.today, unit, count))
+    return Reading("shift", calendar.shifted(phrase.today, phrase.unit(), phrase.count()))
 
 
 def stretch(phrase: Phrase) -> Reading:
     """Read "the last two weeks": from then until today."""
-    count = phrase.value("number") if phrase.has("number") else 1
-    unit = phrase.vocabulary.units[phrase.match["unit"]]
-    return Reading("stretch", calendar.stretch(phrase.today, unit, count))
+    return Reading("stretch", calendar.stretch(phrase.today, phrase.unit(), phrase.count()))
 
 
 def which_unit(phrase: Phrase) -> Reading | None:
     """Read "last week", "this month", "next year"; there is no calendar's "last day"."""
-    unit = phrase.vocabulary.units[phrase.match["unit"]]
-    if unit in ("day", "fortnight"):
+    if phrase.unit() in ("day", "fortnight"):
         return None
-    return Reading("unit", calendar.calendar_unit(phrase.today, unit, phrase.value("which")))
+    return Reading("unit", calendar.calendar_unit(phrase.today, phrase.unit(), phrase.value("which")))
 
 
 def bare_weekend(phrase: Phrase) -> Reading:
@@ -143,7 +147,7 @@ def bare_weekend(phrase: Phrase) -> Reading:
 
 def weekday(phrase: Phrase) -> Reading:
     """Read "last Tuesday"; "Tuesday" alone needs a preposition."""
-    which = phrase.value("which") if phrase.has("which") else None
+    which = phrase.which()
     days = calendar.weekday(phrase.today, phrase.value("weekday"), which, phrase.nearest)
     if which is None and phrase.lies_ahead(days):
         days = calendar.weekday(phrase.today, phrase.value("weekday"), 1)
@@ -160,8 +164,8 @@ def weekday_of_week(phrase: Phrase) -> Reading:
 def day(phrase: Phrase) -> Reading:
     """Read "7 May 2023" and "May 7th"; lower-case "may 7" needs a preposition."""
     number, month = int(phrase.match["day"]), phrase.value("month")
-    doubt = phrase.doubtful("month") and not phrase.has("year")
-    return _recurring(phrase, "day", lambda year: calendar.one_day(date(year, month, number)), not doubt)
+    strong = phrase.has("year") or not phrase.doubtful("month")
+    return _recurring(phrase, "day", lambda year: calendar.one_day(date(year, month, number)), strong)
 
 
 def day_range(phrase: Phrase) -> Reading:
@@ -169,26 +173,21 @@ def day_range(phrase: Phrase) -> Reading:
     first, last, month = int(phrase.match["day"]), int(phrase.match["last"]), phrase.value("month")
     if last < first:
         raise ValueError(f"{last} before {first}")
-    doubt = phrase.doubtful("month") and not phrase.has("year")
-    return _recurring(
-        phrase,
-        "day",
-        lambda year: Days(date(year, month, first), calendar.one_day(date(year, month, last)).after),
-        not doubt,
-    )
+
+    def days(year: int) -> Days:
+        return Days(date(year, month, first), calendar.one_day(date(year, month, last)).after)
+
+    return _recurring(phrase, "day", days, phrase.has("year") or not phrase.doubtful("month"))
 
 
 def month(phrase: Phrase) -> Reading | None:
     """Read "May 2023", "last May"; "May" alone needs a preposition."""
     number = phrase.value("month")
-    if phrase.has("which"):
-        if phrase.doubtful("month"):
-            return None
-        return _recurring(phrase, "month", lambda year: calendar.month(year, number), True)
-    named = phrase.year() is not None
-    if not named and phrase.match["month"] in phrase.vocabulary.never_title and phrase.doubtful("month"):
+    strong = phrase.has("which") or phrase.year() is not None
+    never_title = phrase.match["month"] in phrase.vocabulary.never_title
+    if phrase.doubtful("month") and (phrase.has("which") or (never_title and not strong)):
         return None
-    return _recurring(phrase, "month", lambda year: calendar.month(year, number), named)
+    return _recurring(phrase, "month", lambda year: calendar.month(year, number), strong)
 
 
 def week_of_month(phrase: Phrase) -> Reading:
@@ -296,7 +295,7 @@ def _recurring(phrase: Phrase, kind: str, make: Callable[[int], Days], strong: b
     named = phrase.year()
     if named is not None:
         return Reading(kind, make(named), strong)
-    which = phrase.value("which") if phrase.has("which") else None
+    which = phrase.which()
     days = calendar.recurring(make, phrase.today, which, phrase.nearest)
     if which is None and phrase.lies_ahead(days):
         days = calendar.recurring(make, phrase.today, 1)
