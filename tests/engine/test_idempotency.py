@@ -158,7 +158,7 @@ def test_the_log_of_recalls_is_written_first_unless_the_work_does_without(memory
     found = memory.recall("tea")
 
     def logged() -> int:
-        return len(memory.store.recalls("default"))
+        return len(memory.store.recalls.list("default"))
 
     memory.idempotency.once("a", b"rum", lambda: remembering(memory, "Ben likes rum"), log_first=False)
     assert logged() == 0

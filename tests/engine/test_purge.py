@@ -79,7 +79,7 @@ def test_a_question_with_a_surname_alone_is_about_somebody_too(memory: Engine, t
         memory.recall(question)
     memory.recall("what is in the tin?")
     memory.entities.purge("Anna Quokkaberg")
-    asked = [each.query for each in memory.store.recalls("default")]
+    asked = [each.query for each in memory.store.recalls.list("default")]
     assert asked == ["what is in the tin?", None, None, None]
     for trace in (b"quokkaberg", b"Quokkaberg", b"Zebedee"):
         assert trace not in bytes_of(tmp_path)
@@ -95,7 +95,7 @@ def test_what_was_only_declared_can_be_purged_and_no_late_log_brings_it_back(
         assert memory.entities.purge("Quokkaberg").memories == ()
         assert memory.store.changes(0, 99)[-1].kind == "purge"
         elsewhere.recall_log.flush()
-    assert memory.store.recalls("default") == []
+    assert memory.store.recalls.list("default") == []
     assert b"Quokkaberg" not in bytes_of(tmp_path)
     assert memory.admin.check() == []
 

@@ -15,7 +15,7 @@ from memorata.engine import open as open_engine
 from memorata.engine import recall_log as log_module
 from memorata.engine.recall_log import BATCH, Logging
 from memorata.model.errors import StoreError
-from memorata.store.recall_log import LogBounds
+from memorata.store.logged_recall import LogBounds
 from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -144,7 +144,7 @@ def test_no_error_of_the_store_comes_between_a_question_and_its_answer(
             raise StoreError("something that nobody thought of")
 
         with monkeypatch.context() as broken:
-            broken.setattr(engine.store, "log_recalls", fail)
+            broken.setattr(engine.store.recalls, "log", fail)
             for _ in range(5):
                 assert engine.recall("tea").hits
         # Columns of all that wait are made for every attempt, so there is one, and the next after a while.
@@ -156,7 +156,7 @@ def test_of_two_threads_one_writes_the_log_while_the_other_holds_the_store() -> 
     engine = opened()
     answer = engine.recall("green tea")
     writing, holding = threading.Event(), threading.Event()
-    write = engine.store.log_recalls
+    write = engine.store.recalls.log
 
     def slowly(*given: Any, **options: Any) -> None:
         writing.set()
@@ -172,7 +172,7 @@ def test_of_two_threads_one_writes_the_log_while_the_other_holds_the_store() -> 
     first.start()
     assert holding.wait(10)
     with pytest.MonkeyPatch.context() as slow:
-        slow.setattr(engine.store, "log_recalls", slowly)
+        slow.setattr(engine.store.recalls, "log", slowly)
         second = threading.Thread(target=engine.recall_log.flush, daemon=True)
         second.start()
         for each in (first, second):

@@ -114,10 +114,10 @@ def test_a_write_under_a_name_leaves_the_log_alone_and_feedback_finds_its_recall
     recall = client.post("/v1/recall", json={"question": "tea"}).json()
     said = client.post("/v1/memories", json={"content": "Ben likes rum"}, headers={"Idempotency-Key": "a"})
     assert said.status_code == 201
-    assert engine.store.recalls("default") == []
+    assert engine.store.recalls.list("default") == []
     body = {"recall_id": recall["recall_id"], "memory_id": tea, "kind": "click"}
     assert client.post("/v1/feedback", json=body, headers={"Idempotency-Key": "b"}).status_code == 201
-    assert len(engine.store.recalls("default")) == 1
+    assert len(engine.store.recalls.list("default")) == 1
 
 
 def test_an_experiment_that_is_stopped_under_a_name_counts_the_last_who_saw_it(

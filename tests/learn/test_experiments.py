@@ -142,9 +142,9 @@ def test_nobody_changes_what_a_variant_does(engine: Engine, method: str) -> None
         with pytest.raises(InvalidArgument, match="must be left out: the experiment says how to recall"):
             Experiments(engine).recall("share", "ann", "what of thingav?", **option)
     assert Experiments(engine).recall("share", "ann", "what of thingav?", recipe=None, changes={}).hits
-    assert len(engine.store.sightings("default", "share")) == 0  # they wait to be written with the log
+    assert len(engine.store.exposures.list("default", "share")) == 0  # they wait to be written with the log
     engine.recall_log.flush()
-    assert len(engine.store.sightings("default", "share")) == 1
+    assert len(engine.store.exposures.list("default", "share")) == 1
 
 
 def test_a_stopped_experiment_takes_nobody_in(engine: Engine) -> None:

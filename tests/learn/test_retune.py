@@ -23,7 +23,7 @@ from memorata.learn.retune import (
     retune_week,
 )
 from memorata.model.errors import InvalidArgument, WorkUnderWay
-from memorata.store.recall_log import Lesson
+from memorata.store.saved_settings import SavedSetting
 
 
 def week(*, hits: int = 0, missed: int = 0, wrong: int = 0, rightly_out: int = 0) -> list[Event]:
@@ -200,15 +200,15 @@ def test_who_is_stopped_half_way_has_moved_nothing(
     engine: Engine, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask()
-    keep = engine.store.keep_lesson
+    keep = engine.store.saved_settings.save
 
-    def stopped(namespace: str, kind: str, *rest: Any) -> Lesson:
+    def stopped(namespace: str, kind: str, *rest: Any) -> SavedSetting:
         if kind == RECORD:
             raise KeyboardInterrupt
         return keep(namespace, kind, *rest)
 
     with monkeypatch.context() as patched:
-        patched.setattr(engine.store, "keep_lesson", stopped)
+        patched.setattr(engine.store.saved_settings, "save", stopped)
         with pytest.raises(KeyboardInterrupt):
             retune_week(engine)
     assert engine.recipes.get().name == "plain"

@@ -11,7 +11,8 @@ from memorata.engine.runtime import Runtime
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.feedback import Feedback, Signal
-from memorata.store.recall_log import LoggedRecall, Reaction
+from memorata.store.feedback import LoggedFeedback
+from memorata.store.logged_recall import LoggedRecall
 
 KINDS: Final = ("thumbs", "rating", "relevant", "click")
 """The kinds of feedback."""
@@ -62,7 +63,7 @@ class FeedbackLog:
         signal, rating = signal_of(kind, value)
         given = Feedback(recall_id, memory_id, signal, self._runtime.clock(), rating)
         self._recall_log.flush()
-        self._store.react(self._runtime.path(namespace), given)
+        self._store.feedback.add(self._runtime.path(namespace), given)
         return given
 
     def recalls(
@@ -90,9 +91,11 @@ class FeedbackLog:
         moment = checks.optional_instant("since", since)
         most = None if limit is None else checks.whole("limit", limit)
         self._recall_log.flush()
-        return self._store.recalls(path, since=moment, limit=most, ids=ids)
+        return self._store.recalls.list(path, since=moment, limit=most, ids=ids)
 
-    def list(self, *, namespace: str | None = None, since: datetime | None = None) -> Sequence[Reaction]:
+    def list(
+        self, *, namespace: str | None = None, since: datetime | None = None
+    ) -> Sequence[LoggedFeedback]:
         """Return what people said about hits, in the order in which they said it.
 
         Parameters
@@ -103,7 +106,7 @@ class FeedbackLog:
             Only what was said at or after that moment.
         """
         path, moment = self._runtime.path(namespace), checks.optional_instant("since", since)
-        return self._store.reactions(path, since=moment)
+        return self._store.feedback.list(path, since=moment)
 
 
 def signal_of(kind: str, value: str | int | bool | None) -> tuple[Signal, int | None]:

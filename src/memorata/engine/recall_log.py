@@ -28,9 +28,9 @@ from memorata.engine.trace import Trace
 from memorata.engine.trace_columns import WrittenDown, written_down
 from memorata.model.errors import StoreError, StoreUnavailable
 from memorata.model.identity import RANDOM_BITS, uuid7
+from memorata.store.exposures import Exposure
+from memorata.store.logged_recall import LogBounds, LoggedRecall, without
 from memorata.store.port import Store
-from memorata.store.recall_log import LogBounds, LoggedRecall, Sighting
-from memorata.store.recall_packing import without
 
 BATCH: Final = 128
 """How many recalls are written down together."""
@@ -95,7 +95,7 @@ class RecallLog:
         self._store = store
         self._random_bits = random_bits
         self._waiting: deque[_Noted] = deque()
-        self._sighted: deque[Sighting] = deque()
+        self._exposures: deque[Exposure] = deque()
         self._since = 0.0
         self._resting = 0.0
         self._lock = threading.Lock()
@@ -169,9 +169,9 @@ class RecallLog:
             self._aside.recalls = before
         result.extend(self._with_ids(entry) for entry in self._entries(taken))
 
-    def sighted(self, sighting: Sighting) -> None:
-        """Note that somebody saw a variant of an experiment."""
-        self._sighted.append(sighting)
+    def note_exposure(self, exposure: Exposure) -> None:
+        """Note that somebody was shown a variant of an experiment."""
+        self._exposures.append(exposure)
 
     def flush(self, patience: float | None = None) -> None:
         """Write down what waits, waiting for other writers so many seconds, or as long as usual."""
@@ -220,17 +220,17 @@ class RecallLog:
             _LOG.log(level, "recalls wait to be logged: %s", error)
 
     def _write(self, patience: float | None) -> None:
-        waiting, seen = len(self._waiting), len(self._sighted)
+        waiting, seen = len(self._waiting), len(self._exposures)
         entries = self._entries([self._waiting[place] for place in range(waiting)])
-        sightings = [self._sighted[place] for place in range(seen)]
-        self._store.log_recalls(entries, self.how.bounds, sightings, patience=patience)
-        for queue, count in ((self._waiting, waiting), (self._sighted, seen)):
+        exposures = [self._exposures[place] for place in range(seen)]
+        self._store.recalls.log(entries, self.how.bounds, exposures, patience=patience)
+        for queue, count in ((self._waiting, waiting), (self._exposures, seen)):
             for _ in range(count):
                 queue.popleft()
         self._since = monotonic()
 
     def _with_ids(self, entry: LoggedRecall) -> LoggedRecall:
-        names = self._store.ids_of(entry.namespace, entry.slots.tolist())
+        names = self._store.recalls.ids_of(entry.namespace, entry.slots.tolist())
         # Somebody may have purged one of them since.
         kept = without(entry, np.isin(entry.slots, list(names)))
         return replace(kept, ids=tuple(names[slot] for slot in kept.slots.tolist()))

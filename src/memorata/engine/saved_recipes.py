@@ -21,14 +21,14 @@ from memorata.engine.runtime import Runtime
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument, NotGiven
 from memorata.store.port import Store
-from memorata.store.recall_log import Lesson
+from memorata.store.saved_settings import SavedSetting
 
 RECIPE: Final = "recipe"
 IN_USE: Final = "recipe in use"
 """Kinds of lessons: a recipe, and which one is in use."""
 RESERVED: Final = ("rollback", "use", "engine")
 """Words that mean something else where the name of a recipe may stand."""
-_Lessons: TypeAlias = list[Lesson]
+_Lessons: TypeAlias = list[SavedSetting]
 _NAME: Final = re.compile(r"[\w.+-]{1,64}")
 
 
@@ -65,10 +65,10 @@ class SavedRecipes:
         self._look()
         key = namespace, name
         if key not in self._known:
-            found = self._store.lessons(namespace, RECIPE, name)
+            found = self._store.saved_settings.list(namespace, RECIPE, name)
             if not found:
                 # Not kept: there is no end to the names that nobody has.
-                own = dict.fromkeys(each.name for each in self._store.lessons(namespace, RECIPE))
+                own = dict.fromkeys(each.name for each in self._store.saved_settings.list(namespace, RECIPE))
                 return RECIPES[checks.one_of("recipe", name, (*RECIPES, *own))]
             self._known[key] = recipe_of(found[0])
         return self._known[key]
@@ -77,9 +77,11 @@ class SavedRecipes:
         """Return the recipe that a namespace uses; None for the engine's."""
         self._look()
         if namespace not in self._used:
-            found = self._store.lessons(namespace, IN_USE)
+            found = self._store.saved_settings.list(namespace, IN_USE)
             name = found[0].data["recipe"] if found else None
-            known = name in RECIPES or (name is not None and self._store.lessons(namespace, RECIPE, name))
+            known = name in RECIPES or (
+                name is not None and self._store.saved_settings.list(namespace, RECIPE, name)
+            )
             self._used[namespace] = self.named(namespace, name) if name is not None and known else None
         return self._used[namespace]
 
@@ -142,7 +144,7 @@ class Recipes:
         if not isinstance(recipe, Recipe):
             raise InvalidArgument("recipe", recipe, "a Recipe")
         data = replace(recipe, name=name).as_dict()
-        self._store.keep_lesson(path, RECIPE, name, data, _plain(evidence), self._runtime.clock())
+        self._store.saved_settings.save(path, RECIPE, name, data, _plain(evidence), self._runtime.clock())
         self._saved.forget()
         return next(each for each in self.list(namespace=path) if each.recipe.name == name)
 
@@ -151,7 +153,7 @@ class Recipes:
         path = self._runtime.path(namespace)
         used = self._saved.in_use(path)
         versions: dict[str, _Lessons] = {}
-        for each in self._store.lessons(path, RECIPE):
+        for each in self._store.saved_settings.list(path, RECIPE):
             versions.setdefault(each.name, []).append(each)
         return tuple(
             SavedRecipe(
@@ -172,7 +174,7 @@ class Recipes:
         path = self._runtime.path(namespace)
         if name is not None:
             self._saved.named(path, name)
-        self._store.keep_lesson(path, IN_USE, "", {"recipe": name}, {}, self._runtime.clock())
+        self._store.saved_settings.save(path, IN_USE, "", {"recipe": name}, {}, self._runtime.clock())
         self._saved.forget()
         return self.get(namespace=path)
 
@@ -185,25 +187,29 @@ class Recipes:
             What a recall would use now: under that name, or, where no version is left, at all.
         """
         path = self._runtime.path(namespace)
-        found = self._store.lessons(path, IN_USE) if name is None else self._store.lessons(path, RECIPE, name)
+        found = (
+            self._store.saved_settings.list(path, IN_USE)
+            if name is None
+            else self._store.saved_settings.list(path, RECIPE, name)
+        )
         if not found:
             if name is None:
                 raise NotGiven(
                     "name", "where no recipe was ever put in use: there is nothing to go back from"
                 )
-            own = dict.fromkeys(each.name for each in self._store.lessons(path, RECIPE))
+            own = dict.fromkeys(each.name for each in self._store.saved_settings.list(path, RECIPE))
             expected = (
                 f"one of the saved recipes: {', '.join(own)}"
                 if own
                 else "a saved recipe, and there is none: recipes.save makes one"
             )
             raise InvalidArgument("name", name, expected)
-        self._store.withdraw_lesson(path, found[0].number, self._runtime.clock())
+        self._store.saved_settings.withdraw(path, found[0].number, self._runtime.clock())
         self._saved.forget()
         return self.get(name if name is not None and len(found) > 1 else None, namespace=path)
 
 
-def recipe_of(lesson: Lesson) -> Recipe:
+def recipe_of(lesson: SavedSetting) -> Recipe:
     """Return a recipe from the lesson it was saved as."""
     return recipe_from(lesson.data)
 

@@ -34,8 +34,8 @@ from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.namespace import DEFAULT_NAMESPACE
 from memorata.model.namespace import namespace as checked_namespace
+from memorata.store.logged_recall import MAX_MEGABYTES, MAX_RECALLS, LogBounds
 from memorata.store.postgres.address import ServerAddress, is_address
-from memorata.store.recall_log import LIMIT, MEGABYTES, LogBounds
 
 if TYPE_CHECKING:
     from memorata.embed.select import Resources
@@ -185,8 +185,8 @@ class Settings(BaseModel):
 
     log_recalls: bool = Field(default=True, description="Whether recalls are logged, to be learnt from.")
     log_queries: bool = Field(default=True, description="Whether the log keeps the text of questions.")
-    log_limit: int = Field(default=LIMIT, ge=1, description="How many recalls the log keeps.")
-    log_megabytes: int = Field(default=MEGABYTES, ge=1, description="How large the log grows.")
+    log_limit: int = Field(default=MAX_RECALLS, ge=1, description="How many recalls the log keeps.")
+    log_megabytes: int = Field(default=MAX_MEGABYTES, ge=1, description="How large the log grows.")
     lease_seconds: float = Field(
         default=SECONDS,
         gt=0,

@@ -17,7 +17,7 @@ from memorata._frozen import frozen
 from memorata.engine.trace import Trace
 from memorata.index.record import MACHINE, RECORD
 from memorata.model.checks import BoolArray, FloatArray, IntArray
-from memorata.store.recall_log import Singles
+from memorata.store.logged_recall import Singles
 
 DAY: Final = 86_400.0
 AS_THEY_ARE: Final = ("tier", "accesses", "confidence", "importance", "pinned", "supported")

@@ -27,7 +27,7 @@ from memorata.model import checks
 from memorata.model.checks import Flags, FloatArray, Numbers
 from memorata.model.errors import InvalidArgument
 from memorata.model.namespace import namespace as checked_namespace
-from memorata.store.recall_log import Lesson
+from memorata.store.saved_settings import SavedSetting
 
 
 class Calibration(Protocol):
@@ -232,11 +232,11 @@ def calibrate(
 
 def keep_calibration(
     engine: Engine, calibrated: Calibrated, *, namespace: str | None = None
-) -> Lesson | None:
+) -> SavedSetting | None:
     """Keep a curve with its evidence, if it keeps its word better than the similarity; None if not."""
     if not calibrated.accepted:
         return None
-    return engine.store.keep_lesson(
+    return engine.store.saved_settings.save(
         engine.namespace if namespace is None else checked_namespace("namespace", namespace),
         CALIBRATION,
         calibrated.embedder,
@@ -252,7 +252,7 @@ def calibration_for(
     """Return the curve that is kept for an embedder, the engine's by default; None if there is none."""
     name = embedder or (engine.embedder.name if engine.embedder is not None else "")
     path = engine.namespace if namespace is None else namespace
-    found = engine.store.lessons(path, CALIBRATION, name)
+    found = engine.store.saved_settings.list(path, CALIBRATION, name)
     return calibration_of(found[0].data) if found else None
 
 
@@ -273,7 +273,7 @@ def probabilities(engine: Engine, recall: Recall, *, namespace: str | None = Non
         # Of these the similarity is a guess from their words, and the curve was not fitted to guesses.
         known &= down.values[:, down.columns.index("unread")] == 0
     # By memory and not by place: the hits may be some of those that the trace knows, or others too.
-    names = engine.store.ids_of(recall.hits[0].memory.namespace, down.slots[known].tolist())
+    names = engine.store.recalls.ids_of(recall.hits[0].memory.namespace, down.slots[known].tolist())
     worth = curve(near[known].clip(-1, 1)).tolist()
     chances = {names.get(slot): each for slot, each in zip(down.slots[known].tolist(), worth, strict=True)}
     return {hit.memory.id: chances[hit.memory.id] for hit in recall.hits if hit.memory.id in chances}

@@ -24,7 +24,8 @@ from memorata.model import checks
 from memorata.model.errors import ExperimentNotFound, InvalidArgument
 from memorata.model.feedback import Feedback, Signal
 from memorata.model.former_names import formerly
-from memorata.store.recall_log import Lesson, Sighting
+from memorata.store.exposures import Exposure
+from memorata.store.saved_settings import SavedSetting
 
 EXPERIMENT: Final = "experiment"
 """The kind of lesson."""
@@ -155,13 +156,13 @@ class Experiments:
             if existing is not None:
                 expected = "a new name: who saw what in the old one would count here, too"
                 raise InvalidArgument("name", name, expected)
-            engine.store.keep_lesson(path, EXPERIMENT, name, _data(running), {}, running.started)
+            engine.store.saved_settings.save(path, EXPERIMENT, name, _data(running), {}, running.started)
         return running
 
     def list(self, *, namespace: str | None = None) -> tuple[RunningExperiment, ...]:
         """Return all experiments of a namespace, the latest first."""
-        latest: dict[str, Lesson] = {}
-        for saved in self._engine.store.lessons(self._namespace(namespace), EXPERIMENT):
+        latest: dict[str, SavedSetting] = {}
+        for saved in self._engine.store.saved_settings.list(self._namespace(namespace), EXPERIMENT):
             latest.setdefault(saved.name, saved)
         return tuple(_read(saved) for saved in latest.values())
 
@@ -220,8 +221,8 @@ class Experiments:
             return _interleaved(engine, running, user, question, path, options)
         variant = running.experiment.assigned(user)
         result = engine.recall(question, namespace=path, recipe=_recipe(running, variant), **options)
-        exposure = Sighting(path, name, variant.name, user, result.id, engine.now(), len(result.hits))
-        engine.recall_log.sighted(exposure)
+        exposure = Exposure(path, name, variant.name, user, result.id, engine.now(), len(result.hits))
+        engine.recall_log.note_exposure(exposure)
         return result
 
     def status(self, name: str, *, namespace: str | None = None) -> ExperimentStatus:
@@ -229,7 +230,7 @@ class Experiments:
         engine, path = self._engine, self._namespace(namespace)
         running = self.get(name, namespace=path)
         engine.recall_log.flush()
-        exposures = engine.store.sightings(path, name)
+        exposures = engine.store.exposures.list(path, name)
         feedback: dict[str, list[Feedback]] = {}
         for reaction in engine.feedback.list(namespace=path):
             feedback.setdefault(reaction.feedback.recall_id, []).append(reaction.feedback)
@@ -246,14 +247,14 @@ class Experiments:
             )
         ended = replace(status.running, stopped=engine.now())
         evidence = {"winner": status.winner, "reason": status.reason}
-        engine.store.keep_lesson(path, EXPERIMENT, name, _data(ended), evidence, engine.now())
+        engine.store.saved_settings.save(path, EXPERIMENT, name, _data(ended), evidence, engine.now())
         return replace(status, running=ended)
 
     def _namespace(self, namespace: str | None) -> str:
         return self._engine.namespace if namespace is None else namespace
 
     def _find(self, name: str, path: str) -> RunningExperiment | None:
-        saved = self._engine.store.lessons(path, EXPERIMENT, checks.text("name", name))
+        saved = self._engine.store.saved_settings.list(path, EXPERIMENT, checks.text("name", name))
         return _read(saved[0]) if saved else None
 
 
@@ -264,7 +265,7 @@ def winning_recipe(status: ExperimentStatus) -> Recipe | None:
 
 
 def _compared(
-    running: RunningExperiment, exposures: Sequence[Sighting], feedback: Mapping[str, Sequence[Feedback]]
+    running: RunningExperiment, exposures: Sequence[Exposure], feedback: Mapping[str, Sequence[Feedback]]
 ) -> ExperimentStatus:
     """Return how an experiment stands whose users are divided among its variants."""
     observations: dict[str, list[Observation]] = {variant.name: [] for variant in running.experiment.variants}
@@ -305,8 +306,8 @@ def _interleaved(
     lists = [[hit.memory.id for hit in each.hits] for each in (first, second)]
     mixed = team_draft(lists[0], lists[1], length=max(map(len, lists)), seed=seed)
     teams = {id_: int(team) for id_, team in zip(mixed.ids, mixed.teams, strict=True)}
-    seen = Sighting(path, name, "", user, first.id, engine.now(), len(mixed.ids), teams)
-    engine.recall_log.sighted(seen)
+    seen = Exposure(path, name, "", user, first.id, engine.now(), len(mixed.ids), teams)
+    engine.recall_log.note_exposure(seen)
     return replace(
         first,
         hits=tuple(hits[id_] for id_ in mixed.ids),
@@ -317,7 +318,7 @@ def _interleaved(
 
 
 def _preferred(
-    running: RunningExperiment, seen: Sequence[Sighting], said: Mapping[str, Sequence[Feedback]]
+    running: RunningExperiment, seen: Sequence[Exposure], said: Mapping[str, Sequence[Feedback]]
 ) -> ExperimentStatus:
     credits = []
     for each in seen:
@@ -365,7 +366,7 @@ def _data(running: RunningExperiment) -> dict[str, Any]:
     }
 
 
-def _read(lesson: Lesson) -> RunningExperiment:
+def _read(lesson: SavedSetting) -> RunningExperiment:
     data = lesson.data
     variants = tuple(Variant(each["name"], each["weight"], each["settings"]) for each in data["variants"])
     stopped = data["stopped"]

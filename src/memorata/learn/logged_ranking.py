@@ -27,8 +27,8 @@ from memorata.model.checks import FloatArray, IntArray
 from memorata.model.errors import InvalidArgument
 from memorata.model.period import Period
 from memorata.model.place import Place
+from memorata.store.logged_recall import LoggedRecall
 from memorata.store.port import Found
-from memorata.store.recall_log import LoggedRecall
 from memorata.text.queries import RuleClassifier
 
 SEARCHED: Final = (

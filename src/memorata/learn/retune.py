@@ -243,7 +243,7 @@ def _looked(
         raise InvalidArgument(
             "embedder", None, "in use: without one there is no similarity to draw a line at"
         )
-    before = engine.store.lessons(path, RECORD)
+    before = engine.store.saved_settings.list(path, RECORD)
     if before and not force and not dry_run and now < before[0].at + WEEK:
         return Retuned(before[0].at + WEEK)
     base = engine.recipes.get(namespace=path)
@@ -266,14 +266,14 @@ def _looked(
             changed = base.changed({"least_similarity": decision.after})
             engine.recipes.save(recipe, changed, evidence=recorded(decision), namespace=path)
             engine.recipes.use(recipe, namespace=path)
-        engine.store.keep_lesson(path, RECORD, base.name, recorded(decision), {}, now)
+        engine.store.saved_settings.save(path, RECORD, base.name, recorded(decision), {}, now)
     return Retuned(now + WEEK, decision, recipe)
 
 
 def retune_record(engine: Engine, *, namespace: str | None = None) -> tuple[tuple[datetime, Decision], ...]:
     """Return the decisions of the past, the earliest first."""
     path = engine.namespace if namespace is None else namespace
-    found = reversed(engine.store.lessons(path, RECORD))
+    found = reversed(engine.store.saved_settings.list(path, RECORD))
     return tuple((each.at, decision_of(dict(each.data))) for each in found)
 
 

@@ -23,7 +23,8 @@ from memorata.model import checks
 from memorata.model.checks import BoolArray, FloatArray
 from memorata.model.errors import InvalidArgument, MemorataError, MemoryNotFound, NotEnoughData
 from memorata.model.feedback import Feedback, Signal
-from memorata.store.recall_log import LoggedRecall, Reaction
+from memorata.store.feedback import LoggedFeedback
+from memorata.store.logged_recall import LoggedRecall
 
 METRIC = "ndcg@10"
 """What settings are compared by, where the caller does not say."""
@@ -83,7 +84,7 @@ class TrainingSet:
     recalls: tuple[LoggedRecall, ...]
     gains: Mapping[str, Mapping[str, float]]
     rejected: Mapping[str, frozenset[str]]
-    reactions: tuple[Reaction, ...] = ()
+    reactions: tuple[LoggedFeedback, ...] = ()
     asked: Mapping[str, LabelledQuery] = field(default_factory=dict)
     engine: Engine | None = None
     lease: Held | None = None
@@ -287,9 +288,9 @@ def enough(training: TrainingSet, least: int) -> None:
         raise NotEnoughData("questions with a relevant result", found, least)
 
 
-def _judged(reactions: Iterable[Reaction]) -> dict[tuple[str, str], tuple[list[Reaction], bool]]:
+def _judged(reactions: Iterable[LoggedFeedback]) -> dict[tuple[str, str], tuple[list[LoggedFeedback], bool]]:
     """Return, by recall and memory, what was said and whether it says relevant, where it says either."""
-    said: dict[tuple[str, str], list[Reaction]] = {}
+    said: dict[tuple[str, str], list[LoggedFeedback]] = {}
     for each in reactions:
         said.setdefault((each.feedback.recall_id, each.feedback.memory_id), []).append(each)
     feedback: dict[tuple[str, str], list[Feedback]] = {

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memorata.model.entity import Relation
     from memorata.model.hit import Hit
     from memorata.store.access import ApiKey
-    from memorata.store.recall_log import LoggedRecall
+    from memorata.store.logged_recall import LoggedRecall
 
 Json = dict[str, Any]
 

@@ -10,8 +10,9 @@ import pytest
 from memorata.model.errors import InvalidArgument, RecallNotFound
 from memorata.model.feedback import Feedback, Signal
 from memorata.model.memory import Memory
+from memorata.store.exposures import Exposure
+from memorata.store.logged_recall import LogBounds, LoggedRecall
 from memorata.store.port import Entry, Store
-from memorata.store.recall_log import LogBounds, LoggedRecall, Sighting
 
 _NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 _HERE, _THERE = "acme/alice", "acme/bob"
@@ -25,8 +26,8 @@ class LearningConformance:
         """Check every part of it, the numbers to the bit, and nothing known as nothing known."""
         _remembered(store, _HERE, "a", "b", "c")
         _remembered(store, _THERE, "x")
-        store.log_recalls([_recall("r1", [2, 0], words=[np.nan, 0.1]), _recall("r2", [])], _BOUNDS)
-        latest, first = store.recalls(_HERE)
+        store.recalls.log([_recall("r1", [2, 0], words=[np.nan, 0.1]), _recall("r2", [])], _BOUNDS)
+        latest, first = store.recalls.list(_HERE)
         assert (latest.id, latest.ids, latest.shown) == ("r2", (), ())
         assert (first.id, first.namespace, first.at, first.query) == ("r1", _HERE, _NOW, "tea?")
         assert (first.ids, first.shown) == (("c", "a"), (1, 0))
@@ -37,65 +38,65 @@ class LearningConformance:
         np.testing.assert_array_equal(first.column("confidence"), np.array([0.5, 0.5], np.float32))
         assert np.isnan(first.column("unheard of")).all()
         assert first.of("a") == {"words": pytest.approx(0.1), "confidence": 0.5}
-        assert store.ids_of(_HERE, [2, 0, 7]) == {2: "c", 0: "a"}
-        assert store.ids_of("nobody", [2]) == {}
-        assert store.recalls(_THERE) == []
-        assert [each.id for each in store.recalls(_HERE, limit=1)] == ["r2"]
-        assert [each.id for each in store.recalls(_HERE, limit=2**70)] == ["r2", "r1"]
-        assert [each.id for each in store.recalls(_HERE, ids=["r1", "r9"])] == ["r1"]
-        assert store.recalls(_HERE, since=_NOW + timedelta(seconds=1)) == []
+        assert store.recalls.ids_of(_HERE, [2, 0, 7]) == {2: "c", 0: "a"}
+        assert store.recalls.ids_of("nobody", [2]) == {}
+        assert store.recalls.list(_THERE) == []
+        assert [each.id for each in store.recalls.list(_HERE, limit=1)] == ["r2"]
+        assert [each.id for each in store.recalls.list(_HERE, limit=2**70)] == ["r2", "r1"]
+        assert [each.id for each in store.recalls.list(_HERE, ids=["r1", "r9"])] == ["r1"]
+        assert store.recalls.list(_HERE, since=_NOW + timedelta(seconds=1)) == []
 
     def test_a_recall_is_logged_once_however_often_it_is_told(self, store: Store) -> None:
         """Check that it does not keep others from being logged: who tells may not know that it has."""
         _remembered(store, _HERE, "a", "b")
         first, second = _recall("r1", [0], words=[2.0]), _recall("r2", [1], words=[1.0])
-        store.log_recalls([first], _BOUNDS)
-        store.log_recalls([first, second], _BOUNDS)
-        assert [(each.id, each.ids) for each in store.recalls(_HERE)] == [("r2", ("b",)), ("r1", ("a",))]
+        store.recalls.log([first], _BOUNDS)
+        store.recalls.log([first, second], _BOUNDS)
+        assert [(each.id, each.ids) for each in store.recalls.list(_HERE)] == [("r2", ("b",)), ("r1", ("a",))]
 
     def test_the_log_is_bounded_and_the_oldest_goes_first(self, store: Store) -> None:
         """Check both bounds."""
         _remembered(store, _HERE, "a", "b")
         for number in range(5):
-            store.log_recalls([_recall(f"r{number}", [0, 1], words=[0.1, 0.2])], LogBounds(recalls=3))
-        assert [each.id for each in store.recalls(_HERE)] == ["r4", "r3", "r2"]
+            store.recalls.log([_recall(f"r{number}", [0, 1], words=[0.1, 0.2])], LogBounds(recalls=3))
+        assert [each.id for each in store.recalls.list(_HERE)] == ["r4", "r3", "r2"]
         long = [_recall(f"l{number}", [0], query="x" * 600_000) for number in range(3)]
-        store.log_recalls(long, LogBounds(megabytes=1))
-        assert [each.id for each in store.recalls(_HERE)] == ["l2"]
+        store.recalls.log(long, LogBounds(megabytes=1))
+        assert [each.id for each in store.recalls.list(_HERE)] == ["l2"]
 
     def test_a_reaction_keeps_what_was_known_of_the_hit(self, store: Store) -> None:
         """Check that it outlives the logged recall, and that a hit nobody showed is refused."""
         _remembered(store, _HERE, "a", "b")
-        store.log_recalls([_recall("r1", [0], words=[2.0])], _BOUNDS)
+        store.recalls.log([_recall("r1", [0], words=[2.0])], _BOUNDS)
         up = Feedback("r1", "a", Signal.THUMBS_UP, _NOW)
-        store.react(_HERE, up)
+        store.feedback.add(_HERE, up)
         with pytest.raises(InvalidArgument, match="memory_id must be a memory that the recall r1 found"):
-            store.react(_HERE, Feedback("r1", "b", Signal.CLICK, _NOW))
+            store.feedback.add(_HERE, Feedback("r1", "b", Signal.CLICK, _NOW))
         for namespace, recall in ((_HERE, "r9"), (_THERE, "r1"), ("nobody", "r1")):
             with pytest.raises(RecallNotFound):
-                store.react(namespace, Feedback(recall, "a", Signal.CLICK, _NOW))
-        store.log_recalls([_recall("r2", [0])], LogBounds(recalls=1))
-        (kept,) = store.reactions(_HERE)
+                store.feedback.add(namespace, Feedback(recall, "a", Signal.CLICK, _NOW))
+        store.recalls.log([_recall("r2", [0])], LogBounds(recalls=1))
+        (kept,) = store.feedback.list(_HERE)
         assert (kept.feedback, kept.embedder) == (up, "lexical")
         assert kept.features == {"words": 2.0, "confidence": 0.5}
-        assert store.reactions(_HERE, since=_NOW + timedelta(seconds=1)) == []
-        assert store.reactions(_THERE) == []
+        assert store.feedback.list(_HERE, since=_NOW + timedelta(seconds=1)) == []
+        assert store.feedback.list(_THERE) == []
 
     def test_a_purge_takes_the_traces_along(self, store: Store) -> None:
         """Check recalls, reactions and teams; and that what is gone is not logged later."""
         _remembered(store, _HERE, "a", "b", "c")
         kept = _recall("r1", [2, 0, 1], words=[3.0, 2.0, 1.0])
-        store.log_recalls([kept, _recall("r2", [0])], _BOUNDS, [_sighting(a=1, b=-1)])
-        store.react(_HERE, Feedback("r1", "a", Signal.CLICK, _NOW))
-        store.react(_HERE, Feedback("r1", "b", Signal.CLICK, _NOW))
+        store.recalls.log([kept, _recall("r2", [0])], _BOUNDS, [_sighting(a=1, b=-1)])
+        store.feedback.add(_HERE, Feedback("r1", "a", Signal.CLICK, _NOW))
+        store.feedback.add(_HERE, Feedback("r1", "b", Signal.CLICK, _NOW))
         store.purge(_HERE, ["a"])
-        (left,) = store.recalls(_HERE)
+        (left,) = store.recalls.list(_HERE)
         assert (left.ids, left.shown) == (("c", "b"), (1, 0))
         assert left.column("words").tolist() == [3.0, 1.0]
-        assert [each.feedback.memory_id for each in store.reactions(_HERE)] == ["b"]
-        assert [dict(each.teams) for each in store.sightings(_HERE, "e")] == [{"b": -1}]
-        store.log_recalls([_recall("r3", [0, 1], words=[1.0, 2.0])], _BOUNDS)
-        assert store.recalls(_HERE, limit=1)[0].ids == ("b",)
+        assert [each.feedback.memory_id for each in store.feedback.list(_HERE)] == ["b"]
+        assert [dict(each.teams) for each in store.exposures.list(_HERE, "e")] == [{"b": -1}]
+        store.recalls.log([_recall("r3", [0, 1], words=[1.0, 2.0])], _BOUNDS)
+        assert store.recalls.list(_HERE, limit=1)[0].ids == ("b",)
 
     def test_a_purge_of_somebody_takes_along_what_they_saw(self, store: Store) -> None:
         """Check sightings in experiments, of whoever is called so, and those that wait to be written."""
@@ -103,11 +104,11 @@ class LearningConformance:
         with store.view(_HERE, _NOW) as view:
             before = view.change
         seen = [_sighting(user) for user in ("anna_berg", "Anna Berg", "berg@acme.example", "annabel", "")]
-        store.log_recalls([_recall("r1", [0])], _BOUNDS, seen)
+        store.recalls.log([_recall("r1", [0])], _BOUNDS, seen)
         store.purge(_HERE, [], ["Anna Berg"])
-        assert [each.user for each in store.sightings(_HERE, "e")] == ["annabel", ""]
-        store.log_recalls([_recall("r1", [0], seen=before)], _BOUNDS, [_sighting("anna_berg")])
-        assert [each.user for each in store.sightings(_HERE, "e")] == ["annabel", ""]
+        assert [each.user for each in store.exposures.list(_HERE, "e")] == ["annabel", ""]
+        store.recalls.log([_recall("r1", [0], seen=before)], _BOUNDS, [_sighting("anna_berg")])
+        assert [each.user for each in store.exposures.list(_HERE, "e")] == ["annabel", ""]
 
     def test_what_was_asked_before_a_purge_is_not_logged_after_it(self, store: Store) -> None:
         """Check that no question that waited elsewhere brings back what it names."""
@@ -115,16 +116,16 @@ class LearningConformance:
         with store.view(_HERE, _NOW) as view:
             before = view.change
         assert before > 0
-        store.log_recalls([_recall("r1", [1], seen=before)], _BOUNDS)
+        store.recalls.log([_recall("r1", [1], seen=before)], _BOUNDS)
         store.purge(_HERE, ["a"])
         with store.view(_HERE, _NOW) as view:
             after = view.change
-        store.log_recalls([_recall("r2", [1], seen=before), _recall("r3", [1], seen=after)], _BOUNDS)
-        assert [each.id for each in store.recalls(_HERE)] == ["r3", "r1"]
+        store.recalls.log([_recall("r2", [1], seen=before), _recall("r3", [1], seen=after)], _BOUNDS)
+        assert [each.id for each in store.recalls.list(_HERE)] == ["r3", "r1"]
         store.purge_namespace(_HERE)
         _remembered(store, _HERE, "c")
-        store.log_recalls([_recall("r4", [0], seen=after)], _BOUNDS)
-        assert store.recalls(_HERE) == []
+        store.recalls.log([_recall("r4", [0], seen=after)], _BOUNDS)
+        assert store.recalls.list(_HERE) == []
         with store.view("nobody", _NOW) as view:
             assert view.change == 0
 
@@ -132,71 +133,71 @@ class LearningConformance:
         """Check whole names, their words alone, others, and a question that waited elsewhere."""
         _remembered(store, _HERE, "a")
         asked = ("Where is Zoe Keller?", "what does KELLER want", "The cellar?", "Who is zoë?")
-        store.log_recalls([_recall(f"r{n}", [0], query=text) for n, text in enumerate(asked)], _BOUNDS)
+        store.recalls.log([_recall(f"r{n}", [0], query=text) for n, text in enumerate(asked)], _BOUNDS)
         with store.view(_HERE, _NOW) as view:
             before = view.change
         store.purge(_HERE, [], ["Zoë Keller"])
-        assert [each.query for each in store.recalls(_HERE)] == [None, "The cellar?", None, None]
+        assert [each.query for each in store.recalls.list(_HERE)] == [None, "The cellar?", None, None]
         assert [(each.kind, each.memory_id) for each in store.changes(before, 10)] == [("purge", "")]
-        store.log_recalls([_recall("r4", [0], query="Zoe?", seen=before)], _BOUNDS)
-        assert len(store.recalls(_HERE)) == 4
+        store.recalls.log([_recall("r4", [0], query="Zoe?", seen=before)], _BOUNDS)
+        assert len(store.recalls.list(_HERE)) == 4
         with store.view(_HERE, _NOW) as view:
             assert (view.count, view.change > before) == (1, True)
         store.purge("nobody", [], ["Zoë Keller"])
-        assert len(store.recalls(_HERE)) == 4
+        assert len(store.recalls.list(_HERE)) == 4
 
     def test_nothing_is_left_of_recalls_where_no_memory_is_left(self, store: Store) -> None:
         """Check that the last purge takes them all, and that a late log does not bring them back."""
         _remembered(store, _HERE, "a")
-        store.log_recalls([_recall("r1", [0]), _recall("r2", [])], _BOUNDS, [_sighting(a=1)])
-        store.keep_lesson(_HERE, "recipe", "mine", {}, {}, _NOW)
+        store.recalls.log([_recall("r1", [0]), _recall("r2", [])], _BOUNDS, [_sighting(a=1)])
+        store.saved_settings.save(_HERE, "recipe", "mine", {}, {}, _NOW)
         store.purge(_HERE, ["a"])
-        store.log_recalls([_recall("r3", [])], _BOUNDS, [_sighting()])
-        assert store.recalls(_HERE) == []
-        assert store.reactions(_HERE) == []
-        assert store.sightings(_HERE, "e") == []
-        assert len(store.lessons(_HERE, "recipe")) == 1
+        store.recalls.log([_recall("r3", [])], _BOUNDS, [_sighting()])
+        assert store.recalls.list(_HERE) == []
+        assert store.feedback.list(_HERE) == []
+        assert store.exposures.list(_HERE, "e") == []
+        assert len(store.saved_settings.list(_HERE, "recipe")) == 1
 
     def test_a_purged_namespace_has_learnt_nothing(self, store: Store) -> None:
         """Check that everything goes with the namespace, and nothing of another."""
         _remembered(store, _HERE, "a")
-        store.log_recalls([_recall("r1", [0])], _BOUNDS, [_sighting(a=1)])
-        store.react(_HERE, Feedback("r1", "a", Signal.CLICK, _NOW))
+        store.recalls.log([_recall("r1", [0])], _BOUNDS, [_sighting(a=1)])
+        store.feedback.add(_HERE, Feedback("r1", "a", Signal.CLICK, _NOW))
         for namespace in (_HERE, _THERE):
-            store.keep_lesson(namespace, "recipe", "mine", {}, {}, _NOW)
+            store.saved_settings.save(namespace, "recipe", "mine", {}, {}, _NOW)
         store.purge_namespace(_HERE)
         _remembered(store, _HERE, "a")
-        assert store.recalls(_HERE) == []
-        assert store.reactions(_HERE) == []
-        assert store.sightings(_HERE, "e") == []
-        assert store.lessons(_HERE, "recipe") == []
-        assert len(store.lessons(_THERE, "recipe")) == 1
+        assert store.recalls.list(_HERE) == []
+        assert store.feedback.list(_HERE) == []
+        assert store.exposures.list(_HERE, "e") == []
+        assert store.saved_settings.list(_HERE, "recipe") == []
+        assert len(store.saved_settings.list(_THERE, "recipe")) == 1
 
     def test_the_last_lesson_that_was_not_withdrawn_holds(self, store: Store) -> None:
         """Check versions, kinds, names and namespaces."""
-        first = store.keep_lesson(_HERE, "recipe", "mine", {"b": 1}, {"gain": 0.1}, _NOW)
-        second = store.keep_lesson(_HERE, "recipe", "mine", {"b": 2}, {}, _NOW)
-        other = store.keep_lesson(_HERE, "recipe", "other", {}, {}, _NOW)
-        store.keep_lesson(_HERE, "calibration", "mine", {}, {}, _NOW)
-        assert store.lessons(_HERE, "recipe") == [other, second, first]
-        assert store.lessons(_HERE, "recipe", "mine") == [second, first]
-        assert store.lessons(_THERE, "recipe") == []
-        assert not store.withdraw_lesson(_THERE, second.number, _NOW)
-        assert store.withdraw_lesson(_HERE, second.number, _NOW)
-        assert not store.withdraw_lesson(_HERE, second.number, _NOW)
-        assert store.lessons(_HERE, "recipe", "mine") == [first]
-        ended = store.lessons(_HERE, "recipe", "mine", withdrawn=True)[0]
+        first = store.saved_settings.save(_HERE, "recipe", "mine", {"b": 1}, {"gain": 0.1}, _NOW)
+        second = store.saved_settings.save(_HERE, "recipe", "mine", {"b": 2}, {}, _NOW)
+        other = store.saved_settings.save(_HERE, "recipe", "other", {}, {}, _NOW)
+        store.saved_settings.save(_HERE, "calibration", "mine", {}, {}, _NOW)
+        assert store.saved_settings.list(_HERE, "recipe") == [other, second, first]
+        assert store.saved_settings.list(_HERE, "recipe", "mine") == [second, first]
+        assert store.saved_settings.list(_THERE, "recipe") == []
+        assert not store.saved_settings.withdraw(_THERE, second.number, _NOW)
+        assert store.saved_settings.withdraw(_HERE, second.number, _NOW)
+        assert not store.saved_settings.withdraw(_HERE, second.number, _NOW)
+        assert store.saved_settings.list(_HERE, "recipe", "mine") == [first]
+        ended = store.saved_settings.list(_HERE, "recipe", "mine", withdrawn=True)[0]
         assert (ended.number, ended.withdrawn_at, ended.data) == (second.number, _NOW, {"b": 2})
 
     def test_who_saw_what_is_read_as_it_was(self, store: Store) -> None:
         """Check sightings, and that a hit of a list of two rankings can be reacted to."""
         _remembered(store, _HERE, "a", "b")
         seen = _sighting(a=1, b=-1)
-        store.log_recalls([_recall("r1", [0])], _BOUNDS, [seen, _sighting(user="ben")])
-        assert store.sightings(_HERE, "e") == [seen, _sighting(user="ben")]
-        assert store.sightings(_HERE, "another") == []
-        store.react(_HERE, Feedback("r1", "b", Signal.CLICK, _NOW))
-        assert store.reactions(_HERE)[0].features == {}
+        store.recalls.log([_recall("r1", [0])], _BOUNDS, [seen, _sighting(user="ben")])
+        assert store.exposures.list(_HERE, "e") == [seen, _sighting(user="ben")]
+        assert store.exposures.list(_HERE, "another") == []
+        store.feedback.add(_HERE, Feedback("r1", "b", Signal.CLICK, _NOW))
+        assert store.feedback.list(_HERE)[0].features == {}
 
     def test_another_look_finds_nothing_new(self, store: Store) -> None:
         """Check that the number that caches compare stays where nobody else writes."""
@@ -244,5 +245,5 @@ def _recall(
     )
 
 
-def _sighting(user: str = "ann", **teams: int) -> Sighting:
-    return Sighting(_HERE, "e", "more", user, "r1", _NOW, 2, teams)
+def _sighting(user: str = "ann", **teams: int) -> Exposure:
+    return Exposure(_HERE, "e", "more", user, "r1", _NOW, 2, teams)

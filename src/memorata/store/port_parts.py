@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 # As the whole port does, they name their types and make none of them.
 if TYPE_CHECKING:
@@ -10,15 +10,17 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from memorata.model.entity import Relation
-    from memorata.model.feedback import Feedback
     from memorata.model.memory import Memory
     from memorata.store.access import KeyStore, ReplyStore
     from memorata.store.embedding import Embedded
+    from memorata.store.exposures import ExposureStore
+    from memorata.store.feedback import FeedbackStore
     from memorata.store.leases import LeaseStore
     from memorata.store.naming import EntityRecord, GraphNews, Link, Points
     from memorata.store.port import Floats, Page, Progress, Terms
-    from memorata.store.recall_log import Lesson, LogBounds, LoggedRecall, Reaction, Sighting
+    from memorata.store.recall_log import RecallLogStore
     from memorata.store.repeats import Contradiction, Linked, Repeat, Run, Undone
+    from memorata.store.saved_settings import SavedSettingStore
 
 _Result = TypeVar("_Result")
 
@@ -187,72 +189,26 @@ class ServedStore(Protocol):
 
 
 class LearningStore(Protocol):
-    """What a store promises about recalls that are logged, what people thought of them, and lessons."""
+    """What a store keeps for learning: logged recalls, feedback on them, experiments, saved settings."""
 
-    def log_recalls(
-        self,
-        recalls: Sequence[LoggedRecall],
-        bounds: LogBounds,
-        sightings: Sequence[Sighting] = (),
-        *,
-        patience: float | None = None,
-    ) -> None:
-        """Write recalls down, and who saw which variant, and let go of the oldest.
-
-        Memories that are gone by now are left out, and so is a namespace that has none, and a recall that saw
-        its namespace before something in it was purged: its question may name that. Unlike a memory, a
-        recall need not be on the disk when this returns. Others who write are waited for so many seconds, or
-        as long as usual; then this raises :class:`~memorata.model.errors.StoreUnavailable`.
-        """
+    @property
+    def recalls(self) -> RecallLogStore:
+        """The log of recalls."""
         ...
 
-    def recalls(
-        self,
-        namespace: str,
-        *,
-        since: datetime | None = None,
-        limit: int | None = None,
-        ids: Sequence[str] | None = None,
-    ) -> list[LoggedRecall]:
-        """Return logged recalls, the latest first."""
+    @property
+    def feedback(self) -> FeedbackStore:
+        """The feedback on hits of logged recalls."""
         ...
 
-    def ids_of(self, namespace: str, slots: Sequence[int]) -> dict[int, str]:
-        """Return the ids of memories by slot; those that are gone are left out."""
+    @property
+    def exposures(self) -> ExposureStore:
+        """Who was shown which variant of an experiment."""
         ...
 
-    def react(self, namespace: str, given: Feedback) -> None:
-        """Write down what somebody said about a hit of a logged recall, with what was known of it then."""
-        ...
-
-    def reactions(self, namespace: str, *, since: datetime | None = None) -> list[Reaction]:
-        """Return what people said about hits, in the order in which they said it."""
-        ...
-
-    def sightings(self, namespace: str, experiment: str) -> list[Sighting]:
-        """Return who saw which variant of an experiment, in the order in which they did."""
-        ...
-
-    def keep_lesson(
-        self,
-        namespace: str,
-        kind: str,
-        name: str,
-        data: Mapping[str, Any],
-        evidence: Mapping[str, Any],
-        at: datetime,
-    ) -> Lesson:
-        """Write down what was learnt, as the latest version of it."""
-        ...
-
-    def lessons(
-        self, namespace: str, kind: str, name: str | None = None, *, withdrawn: bool = False
-    ) -> list[Lesson]:
-        """Return what was learnt, the latest first; what was withdrawn only if asked."""
-        ...
-
-    def withdraw_lesson(self, namespace: str, number: int, at: datetime) -> bool:
-        """Let a version hold no more; return whether it did until now."""
+    @property
+    def saved_settings(self) -> SavedSettingStore:
+        """Recipes, calibrations and decisions, in versions."""
         ...
 
 

@@ -1,194 +1,283 @@
-"""What a store keeps of past recalls: what was asked, every candidate with its numbers, and what came of it.
+"""The log of past recalls: one row for a recall, its candidates in one blob (:mod:`.logged_recall`).
 
-A logged recall holds what a ranking was made of, so that past questions can be ranked again under other
-settings without searching (:mod:`memorata.learn.replay`). Candidates are known by slot while they are
-written and by id when they are read; one that was purged since is not among them.
-
-What was learnt from all this (a recipe, a calibration, a decision) is a *lesson*: a version of something that
-has a name, with its evidence. The last version that was not withdrawn is the one that holds.
+Rows carry the size of all that came before them, so that the oldest which no longer fit are found without
+adding anything up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import field
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from memorata._frozen import frozen
-from memorata.model import checks
 from memorata.model.checks import IntArray
-from memorata.model.errors import InvalidArgument
-from memorata.model.feedback import Feedback
+from memorata.store import exposures
+from memorata.store.database import Database, Session
+from memorata.store.exposures import Exposure
+from memorata.store.instants import microseconds
+from memorata.store.limits import LARGEST
+from memorata.store.logged_recall import (
+    LogBounds,
+    LoggedRecall,
+    encoded,
+    kept_rows,
+    packed,
+    read_back,
+    unpacked,
+    without,
+)
+from memorata.store.memory_rows import ids_at, is_inhabited
+from memorata.store.namespace_rows import Namespace, find_namespace
 from memorata.text.gazetteer import may_mention
 
-Singles = npt.NDArray[np.float32]
-LIMIT: Final = 100_000
-MEGABYTES: Final = 100
-"""How many recalls, and how many megabytes of them, are kept unless settings say otherwise."""
+_Namespaced = TypeVar("_Namespaced", LoggedRecall, Exposure)
+_COLUMNS: Final = "namespace, id, at, query, recipe, embedder, said, candidates, shown, start, bytes"
+_READ: Final = (
+    "SELECT r.id, r.at, r.query, p.data, r.embedder, r.said, r.candidates, r.shown FROM recalls r "
+    "JOIN recall_recipes p ON p.namespace = r.namespace AND p.number = r.recipe WHERE r.namespace = ?"
+)
+_MEGABYTE: Final = 10**6
+_ROW_OVERHEAD: Final = 100
+"""About how many bytes a row takes beside what is in it."""
 
 
-@frozen(eq=False)
-class LoggedRecall:
-    """One recall as it was.
+class RecallLogStore:
+    """The logged recalls of a database, and the exposures that are written with them."""
 
-    Attributes
-    ----------
-    id, namespace, at
-        Which one, whose, and when it was asked.
-    query
-        The question; None where settings say that it is not to be kept.
-    recipe
-        Every parameter it was made with, as plain data.
-    embedder
-        The embedder whose vectors were compared; empty when none was.
-    situation
-        What else the ranking depended on: thresholds, the ceiling of words, the period asked for.
-    milliseconds
-        How long each step took.
-    columns, values
-        What is known of the candidates: a name for each column, a row for each candidate, NaN for nothing.
-    slots
-        The candidates, in the order of the ranking: those that passed, then the others by score.
-    shown
-        The positions of those that were shown, in the order in which they were.
-    ids
-        The candidates by id, once the recall is read back.
-    seen
-        The last change of its namespace that it saw, until it is written; None if nobody knows.
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def log(
+        self,
+        recalls: Sequence[LoggedRecall],
+        bounds: LogBounds,
+        exposed: Sequence[Exposure] = (),
+        *,
+        patience: float | None = None,
+    ) -> None:
+        """Write recalls, and who was exposed to which variant, and remove the oldest.
+
+        Memories that are gone by now are left out, and so is a namespace that has none, and a recall that saw
+        its namespace before something in it was purged: its query may name that. Unlike a memory, a recall
+        need not be on the disk when this returns. Other writers are waited for so many seconds, or as long as
+        usual; then this raises :class:`~memorata.model.errors.StoreUnavailable`.
+        """
+        if not recalls and not exposed:
+            return
+
+        def write(session: Session) -> None:
+            late = set()
+            for namespace, entries in _by_namespace(session, recalls):
+                timely = _unpurged(session, namespace, entries)
+                late |= {entry.id for entry in entries} - {entry.id for entry in timely}
+                if timely:
+                    _add(session, namespace.number, timely, bounds)
+            # Who asked may be who is gone.
+            for namespace, shown in _by_namespace(
+                session, [entry for entry in exposed if entry.recall_id not in late]
+            ):
+                exposures.add(session, namespace.number, shown)
+
+        paths = {entry.namespace for entry in recalls} | {entry.namespace for entry in exposed}
+        self._database.write(write, *sorted(paths), durable=False, patience=patience)
+
+    def list(
+        self,
+        namespace: str,
+        *,
+        since: datetime | None = None,
+        limit: int | None = None,
+        ids: Sequence[str] | None = None,
+    ) -> list[LoggedRecall]:
+        """Return logged recalls, the latest first."""
+
+        def read(session: Session) -> list[LoggedRecall]:
+            found = find_namespace(session, namespace)
+            return [] if found is None else read_recalls(session, found, since=since, limit=limit, ids=ids)
+
+        return self._database.read(read)
+
+    def ids_of(self, namespace: str, slots: Sequence[int]) -> dict[int, str]:
+        """Return the ids of memories by slot; those that are gone are left out."""
+
+        def read(session: Session) -> dict[int, str]:
+            found = find_namespace(session, namespace)
+            return {} if found is None else ids_at(session, found.number, slots)
+
+        return self._database.read(read)
+
+
+def read_recalls(
+    session: Session,
+    namespace: Namespace,
+    *,
+    since: datetime | None = None,
+    limit: int | None = None,
+    ids: Sequence[str] | None = None,
+) -> list[LoggedRecall]:
+    """Return recalls of a namespace, the latest first."""
+    sql = _READ
+    values: list[Any] = [namespace.number]
+    if since is not None:
+        sql += " AND r.at >= ?"
+        values.append(microseconds(since))
+    if ids is not None:
+        sql += " AND r.id IN (SELECT value FROM json_each(?))"
+        values.append(session.dialect.array(ids))
+    values.append(LARGEST if limit is None else min(limit, LARGEST))
+    rows = session.execute(f"{sql} ORDER BY r.number DESC LIMIT ?", values)
+    return read_back(rows, namespace.path, lambda slots: ids_at(session, namespace.number, slots))
+
+
+def purge_recalls(session: Session, number: int, slots: Sequence[int]) -> None:
+    """Remove every trace of memories that are being purged from the logged recalls of a namespace.
+
+    A recall that found nothing else goes with them; so does the whole log, once no memory is left.
     """
-
-    id: str
-    namespace: str
-    at: datetime
-    query: str | None
-    recipe: Mapping[str, Any]
-    embedder: str
-    situation: Mapping[str, Any]
-    milliseconds: Mapping[str, float]
-    columns: tuple[str, ...]
-    values: Singles
-    slots: IntArray
-    shown: tuple[int, ...]
-    ids: tuple[str, ...] = ()
-    seen: int | None = None
-
-    def column(self, name: str) -> Singles:
-        """Return one column; NaN for each candidate if nothing is known of any."""
-        if name not in self.columns:
-            return np.full(len(self.values), np.nan, np.float32)
-        return np.asarray(self.values[:, self.columns.index(name)])
-
-    def of(self, memory_id: str) -> dict[str, float]:
-        """Return what is known of one candidate, by column."""
-        if memory_id not in self.ids:
-            raise InvalidArgument("memory_id", memory_id, f"a memory that the recall {self.id} found")
-        row = self.values[self.ids.index(memory_id)].tolist()
-        return {name: value for name, value in zip(self.columns, row, strict=True) if value == value}
-
-
-@frozen
-class LogBounds:
-    """How much of the log is kept; the oldest goes first."""
-
-    recalls: int = LIMIT
-    megabytes: int = MEGABYTES
-
-    def __post_init__(self) -> None:
-        checks.whole("recalls", self.recalls, 1)
-        checks.whole("megabytes", self.megabytes, 1)
+    gone = np.array(sorted(slots), np.intp)
+    rows = session.execute(
+        "SELECT number, said, candidates, shown FROM recalls WHERE namespace = ?", (number,)
+    ).fetchall()
+    for row, text, blob, shown in rows:
+        description = json.loads(text)
+        purged = np.isin(np.frombuffer(blob, "<i4", description["count"]), gone)
+        if not purged.any():
+            continue
+        if purged.all():
+            session.execute("DELETE FROM recalls WHERE namespace = ? AND number = ?", (number, row))
+            continue
+        candidates, columns, matrix = unpacked(description, blob)
+        positions = tuple(np.frombuffer(shown, "<u2").tolist())
+        kept, values, shown_kept = kept_rows(candidates, matrix, positions, ~purged)
+        text, blob = encoded(kept, columns, values, description["situation"], description["milliseconds"])
+        session.execute(
+            "UPDATE recalls SET said = ?, candidates = ?, shown = ? WHERE namespace = ? AND number = ?",
+            (text, blob, np.array(shown_kept, "<u2").tobytes(), number, row),
+        )
+    if not is_inhabited(session, number):
+        session.execute("DELETE FROM recalls WHERE namespace = ?", (number,))
+    session.execute(
+        "DELETE FROM recall_recipes WHERE namespace = ? "
+        "AND number NOT IN (SELECT recipe FROM recalls WHERE namespace = ?)",
+        (number, number),
+    )
 
 
-@frozen
-class Reaction:
-    """What somebody said about a hit, and what was known of the hit when it was shown.
+def forget_queries(session: Session, number: int, names: Collection[str]) -> None:
+    """Remove the text of logged queries that may speak of one of these names; what was found stays."""
+    rows = session.execute(
+        "SELECT number, query FROM recalls WHERE namespace = ? AND query IS NOT NULL", (number,)
+    ).fetchall()
+    session.executemany(
+        "UPDATE recalls SET query = NULL WHERE namespace = ? AND number = ?",
+        [(number, row) for row, query in rows if may_mention(query, names)],
+    )
 
-    Attributes
-    ----------
-    feedback
-        What was said.
-    features
-        By column, as logged; empty for a hit that was drafted in from another ranking.
-    embedder
-        The embedder its similarity is of.
+
+def _by_namespace(
+    session: Session, entries: Iterable[_Namespaced]
+) -> Iterator[tuple[Namespace, list[_Namespaced]]]:
+    """Yield what is to be written by namespace; of one without memories nothing, for it may be purged."""
+    groups: dict[str, list[_Namespaced]] = {}
+    for entry in entries:
+        groups.setdefault(entry.namespace, []).append(entry)
+    for path in sorted(groups):
+        namespace = find_namespace(session, path)
+        if namespace is not None and is_inhabited(session, namespace.number):
+            yield namespace, groups[path]
+
+
+def _unpurged(session: Session, namespace: Namespace, entries: Sequence[LoggedRecall]) -> list[LoggedRecall]:
+    """Return the recalls since which nothing was purged: a query may name what is gone."""
+    (last,) = session.execute(
+        "SELECT coalesce(max(change), 0) FROM changes "
+        "WHERE namespace = ? AND kind <> 'add' AND kind = 'purge' AND change > ?",
+        (namespace.number, min((entry.seen for entry in entries if entry.seen is not None), default=0)),
+    ).fetchone()
+    # The name may have been another's, which was purged as a whole.
+    purged = max(last, namespace.begun)
+    return [entry for entry in entries if entry.seen is None or entry.seen >= purged]
+
+
+def _add(session: Session, number: int, entries: Sequence[LoggedRecall], bounds: LogBounds) -> None:
+    """Write recalls of a namespace, leaving out memories that are gone, and remove the oldest."""
+    # A writer that is interrupted after its commit does not know of it, and writes the same recalls again.
+    written = session.execute(
+        "SELECT id FROM recalls WHERE namespace = ? AND id IN (SELECT value FROM json_each(?))",
+        (number, session.dialect.array([entry.id for entry in entries])),
+    )
+    known = {id_ for (id_,) in written}
+    there = _there(session, number, entries)
+    recipes: dict[int, int] = {}
+    # Two writers of different namespaces may count from the same byte: the bound is exact to such a batch.
+    last = session.execute("SELECT start + bytes FROM recalls ORDER BY start DESC LIMIT 1").fetchone()
+    size = 0 if last is None else last[0]
+    for entry in {entry.id: entry for entry in entries if entry.id not in known}.values():
+        kept = entry if there is None else without(entry, np.isin(entry.slots, there))
+        description, blob = packed(kept)
+        shown = np.array(kept.shown, "<u2").tobytes()
+        length = len(blob) + len(shown) + len(description) + len((entry.query or "").encode()) + _ROW_OVERHEAD
+        recipe = recipes.get(id(entry.recipe))
+        if recipe is None:
+            recipe = recipes[id(entry.recipe)] = _recipe(session, number, entry.recipe)
+        at = microseconds(entry.at)
+        session.insert(
+            "recalls",
+            _COLUMNS,
+            (
+                number,
+                entry.id,
+                at,
+                entry.query,
+                recipe,
+                entry.embedder,
+                description,
+                blob,
+                shown,
+                size,
+                length,
+            ),
+        )
+        size += length
+    _trim(session, size - bounds.megabytes * _MEGABYTE, bounds.recalls)
+
+
+def _trim(session: Session, start: int, recalls: int) -> None:
+    """Remove the recalls that lie before a byte of the log, and all but the latest so many."""
+    surplus = session.execute(
+        "SELECT start FROM recalls ORDER BY start DESC LIMIT 1 OFFSET ?", (min(recalls, LARGEST),)
+    ).fetchone()
+    first = start if surplus is None else max(start, surplus[0] + 1)
+    owners = session.execute(
+        "SELECT DISTINCT namespace FROM recalls WHERE start < ? ORDER BY namespace", (first,)
+    )
+    for (namespace,) in owners.fetchall():
+        session.execute("DELETE FROM recalls WHERE namespace = ? AND start < ?", (namespace, first))
+
+
+def _there(session: Session, number: int, entries: Sequence[LoggedRecall]) -> IntArray | None:
+    """Return those of the candidates that have not been purged; None if that is all of them.
+
+    Nothing was purged since the recalls that say what they saw.
     """
-
-    feedback: Feedback
-    features: Mapping[str, float]
-    embedder: str = ""
-
-
-@frozen
-class Lesson:
-    """A version of something that was learnt.
-
-    Attributes
-    ----------
-    number
-        Its number in the store; later ones are higher.
-    kind, name
-        What it is, and which: ("recipe", "tuned"), say.
-    data
-        What was learnt, as plain data.
-    evidence
-        The numbers that speak for it.
-    at
-        When.
-    withdrawn_at
-        Since when it holds no more; None while it does.
-    """
-
-    number: int
-    kind: str
-    name: str
-    data: Mapping[str, Any]
-    evidence: Mapping[str, Any]
-    at: datetime
-    withdrawn_at: datetime | None = None
+    if all(entry.seen is not None for entry in entries):
+        return None
+    slots = set(np.concatenate([entry.slots for entry in entries]).tolist())
+    there = ids_at(session, number, slots)
+    return None if len(there) == len(slots) else np.array(list(there), np.intp)
 
 
-@frozen
-class Sighting:
-    """That somebody saw a variant of an experiment.
-
-    Attributes
-    ----------
-    namespace, experiment, variant, user
-        Which, and who.
-    recall_id, at, results
-        The recall, when it was, and how many results it had.
-    teams
-        For two rankings in one list: by memory, whose it was (1, -1, or 0 for neither).
-    """
-
-    namespace: str
-    experiment: str
-    variant: str
-    user: str
-    recall_id: str
-    at: datetime
-    results: int
-    teams: Mapping[str, int] = field(default_factory=dict, hash=False)
-
-
-def may_mean(user: str, names: Collection[str]) -> bool:
-    """Return whether whoever took part in an experiment may be somebody: names of accounts are spelt freely.
-
-    Parameters
-    ----------
-    user
-        What the one was called in the experiment.
-    names
-        What the somebody is called, spelt in any way.
-
-    Examples
-    --------
-    >>> [may_mean(user, ["Anna Berg"]) for user in ("anna_berg", "a.berg@acme.example", "annabel", "")]
-    [True, True, False, False]
-    >>> may_mean("user_4711", ["Anna Berg", "user_4711"])
-    True
-    """
-    return may_mention(user.replace("_", " "), [name.replace("_", " ") for name in names])
+def _recipe(session: Session, number: int, recipe: Mapping[str, Any]) -> int:
+    """Return the number of a recipe's data, which most recalls share."""
+    data = json.dumps(dict(recipe), sort_keys=True)
+    digest = hashlib.blake2b(data.encode(), digest_size=16).digest()
+    row = session.execute(
+        "SELECT number FROM recall_recipes WHERE namespace = ? AND digest = ?", (number, digest)
+    ).fetchone()
+    if row is not None:
+        return int(row[0])
+    return session.insert("recall_recipes", "namespace, digest, data", (number, digest, data))

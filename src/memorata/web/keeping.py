@@ -38,7 +38,7 @@ def settings(visit: Visit) -> Response:
         opened=engine.recipe,
         saved=engine.recipes.list(namespace=visit.namespace),
         shipped=tuple(RECIPES),
-        was_changed=bool(engine.store.lessons(visit.namespace, IN_USE)),
+        was_changed=bool(engine.store.saved_settings.list(visit.namespace, IN_USE)),
         remembered=engine.store.namespaces().get(visit.namespace, 0),
         store=store,
         duplicates=str(engine.duplicates),

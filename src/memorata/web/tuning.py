@@ -20,7 +20,7 @@ from memorata.model import checks
 from memorata.model.errors import InvalidArgument, RecallNotFound
 from memorata.model.feedback import Feedback
 from memorata.model.memory import Memory
-from memorata.store.recall_log import LoggedRecall
+from memorata.store.logged_recall import LoggedRecall
 from memorata.web.errands import Progress
 from memorata.web.plotting import Plot, plotted
 from memorata.web.visit import Room, Visit

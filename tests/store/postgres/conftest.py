@@ -130,9 +130,7 @@ def store(used: str) -> Iterator[PostgresStore]:
     """An empty store; its tables were made before, which takes longer than most tests."""
     with psycopg.connect(used, autocommit=True) as connection:
         emptied = "; ".join(f"DELETE FROM {table}" for table in (*OWNED, *SHARED))
-        connection.execute(
-            f"{emptied}; UPDATE recall_bytes SET bytes = 0; SELECT setval('change_numbers', 1, false)"
-        )
+        connection.execute(f"{emptied}; SELECT setval('change_numbers', 1, false)")
     opened = PostgresStore(used)
     yield opened
     opened.close()

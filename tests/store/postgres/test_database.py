@@ -524,7 +524,7 @@ def test_what_others_write_is_noticed_and_what_one_writes_is_not(store: Postgres
     before = store.written()
     store.add([entry("a", "tea")])
     assert store.written() == before
-    other.keep_lesson(HERE, "recipe", "mine", {}, {}, NOW)
+    other.saved_settings.save(HERE, "recipe", "mine", {}, {}, NOW)
     after = store.written()
     assert after != before
     assert store.written() == after

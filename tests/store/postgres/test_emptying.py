@@ -5,9 +5,10 @@ import pytest
 
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Source
-from memorata.store.postgres import emptying
+from memorata.store.postgres.bridge import BridgeSession
 from memorata.store.postgres.schema import OWNED
 from memorata.store.postgres.store import PostgresStore
+from memorata.store.recall_log import forget_queries
 from memorata.store.samples import HERE, NOW, THERE, direction, entry
 
 
@@ -16,7 +17,7 @@ def test_no_table_has_a_row_of_it_and_others_keep_theirs(store: PostgresStore, u
     for namespace in (HERE, THERE):
         store.add([entry("a", "tea", direction(1), namespace=namespace, source=Source("Anna", "s", 1))])
         store.describe_entity(namespace, "Anna")
-        store.keep_lesson(namespace, "recipe", "mine", {}, {}, NOW)
+        store.saved_settings.save(namespace, "recipe", "mine", {}, {}, NOW)
         store.leases.acquire("tune", namespace, "worker", 60, NOW)
     assert store.purge_namespace(HERE) == 1
     with psycopg.connect(used, autocommit=True) as connection:
@@ -44,6 +45,6 @@ def test_questions_that_may_speak_of_a_name_lose_their_text(store: PostgresStore
                 "start, bytes) VALUES (%s, %s, 0, %s, %s, '', '{}', '', '', 0, 0)",
                 (row[0], id_, query, row[1]),
             )
-        emptying.forget_questions(connection, row[0], ["anna"])
+        forget_queries(BridgeSession(connection), row[0], ["anna"])
         left = connection.execute("SELECT id, query FROM recalls ORDER BY id").fetchall()
     assert left == [("r1", None), ("r2", "what is tea?"), ("r3", None)]

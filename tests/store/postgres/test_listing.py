@@ -35,7 +35,7 @@ def test_everything_is_carried_away_in_the_order_it_was_added(filled: PostgresSt
 def test_any_number_may_be_asked_for(filled: PostgresStore) -> None:
     assert len(filled.changes(0, 2**70)) == 9
     assert filled.changes(2**70, 5) == []
-    assert filled.recalls(HERE, limit=2**70) == []
+    assert filled.recalls.list(HERE, limit=2**70) == []
     assert len(filled.page(HERE, None, 2**70, None, hidden=True).memories) == 9
 
 

@@ -8,7 +8,7 @@ import pytest
 from memorata.store.postgres.schema import OWNED
 
 COMMON = {
-    "access_keys", "embedders", "leases", "namespaces", "purges", "recall_bytes", "memorata_schema",
+    "access_keys", "embedders", "leases", "namespaces", "purges", "memorata_schema",
     "replies", "settings", "tenants", "writers",
 }  # fmt: skip
 """The tables that belong to no namespace alone."""

@@ -19,11 +19,12 @@ from memorata.model.place import Place
 from memorata.store.access import ApiKey, Reply
 from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
 from memorata.store.embedding import Embedded
+from memorata.store.exposures import Exposure
+from memorata.store.logged_recall import LogBounds, LoggedRecall
 from memorata.store.port import Hidden
 from memorata.store.postgres.schema import OWNED
 from memorata.store.postgres.store import PostgresStore
 from memorata.store.postgres.tenants import admit, dismiss
-from memorata.store.recall_log import LogBounds, LoggedRecall, Sighting
 from memorata.store.repeats import Contradiction, Repeat
 
 SECRET = "what bob said"
@@ -57,10 +58,10 @@ def furnish(store: PostgresStore, namespace: str, prefix: str) -> None:
     store.repeat(namespace, [Repeat(f"{prefix}1", f"{prefix}0", "exact", SECRET, NOW)])
     store.note_contradictions(namespace, [Contradiction(f"{prefix}3", f"{prefix}2", "value", SECRET, NOW)])
     store.start_run(namespace, "merge", NOW)
-    seen = Sighting(namespace, "e", "more", "ann", f"r {namespace}", NOW, 1, {f"{prefix}0": 1})
-    store.log_recalls([recall(namespace)], LogBounds(), [seen])
-    store.react(namespace, Feedback(f"r {namespace}", f"{prefix}0", Signal.CLICK, NOW))
-    store.keep_lesson(namespace, "recipe", SECRET, {}, {}, NOW)
+    seen = Exposure(namespace, "e", "more", "ann", f"r {namespace}", NOW, 1, {f"{prefix}0": 1})
+    store.recalls.log([recall(namespace)], LogBounds(), [seen])
+    store.feedback.add(namespace, Feedback(f"r {namespace}", f"{prefix}0", Signal.CLICK, NOW))
+    store.saved_settings.save(namespace, "recipe", SECRET, {}, {}, NOW)
     store.replies.save(Reply("k", namespace, namespace, b"", 200, SECRET.encode(), NOW))
 
 
@@ -96,11 +97,11 @@ READS: dict[str, Callable[[PostgresStore], Any]] = {
     "points": lambda store: store.points(THERE, 0).slots.tolist(),
     "next turn": lambda store: store.next_turn(THERE, NOW),
     "news": lambda store: store.graph_news(THERE, 0).changed,
-    "recalls": lambda store: store.recalls(THERE),
-    "ids": lambda store: store.ids_of(THERE, [0, 1]),
-    "reactions": lambda store: store.reactions(THERE),
-    "sightings": lambda store: store.sightings(THERE, "e"),
-    "lessons": lambda store: store.lessons(THERE, "recipe", withdrawn=True),
+    "recalls": lambda store: store.recalls.list(THERE),
+    "ids": lambda store: store.recalls.ids_of(THERE, [0, 1]),
+    "reactions": lambda store: store.feedback.list(THERE),
+    "sightings": lambda store: store.exposures.list(THERE, "e"),
+    "lessons": lambda store: store.saved_settings.list(THERE, "recipe", withdrawn=True),
     "same": lambda store: store.same(THERE, [entry("x", f"{SECRET} 0").memory.fingerprint], NOW),
     "replaced": lambda store: store.replaced(THERE, ["b0"]),
     "repeats": lambda store: store.repeats(THERE),
@@ -155,8 +156,8 @@ WRITES: dict[str, Callable[[PostgresStore], Any]] = {
     "settle": lambda store: store.settle_contradiction(
         THERE, Contradiction("b3", "b2", "value", SECRET, NOW, "compatible")
     ),
-    "react": lambda store: store.react(THERE, Feedback(f"r {THERE}", "b0", Signal.CLICK, NOW)),
-    "lesson": lambda store: store.keep_lesson(THERE, "recipe", "mine", {}, {}, NOW),
+    "react": lambda store: store.feedback.add(THERE, Feedback(f"r {THERE}", "b0", Signal.CLICK, NOW)),
+    "lesson": lambda store: store.saved_settings.save(THERE, "recipe", "mine", {}, {}, NOW),
     "reply": lambda store: store.replies.save(Reply("k", THERE, THERE, b"", 200, b"mine", NOW)),
     "keys": lambda store: store.keys.list(),
     "key": lambda store: store.keys.find("k1"),
@@ -179,9 +180,9 @@ def test_what_does_nothing_to_what_is_not_there_does_nothing(
 ) -> None:
     before = state(owner)
     assert alice.put_vectors([Embedded(THERE, "b0", direction(1), b"x")]) == 0
-    assert not alice.withdraw_lesson(THERE, 2, NOW)
+    assert not alice.saved_settings.withdraw(THERE, 2, NOW)
     alice.finish_run(THERE, 2, NOW)
-    alice.log_recalls([replace(recall(THERE), id="mine")], LogBounds())
+    alice.recalls.log([replace(recall(THERE), id="mine")], LogBounds())
     alice.purge(THERE, [], ["b Zoë"])
     assert alice.replies.remove(NOW.replace(year=2100)) == 2
     after = state(owner)

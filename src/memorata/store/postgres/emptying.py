@@ -6,14 +6,11 @@ namespace then see that it is gone, or that another has its name.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from memorata.model.errors import InvalidArgument
 from memorata.store.postgres import namespaces
 from memorata.store.postgres.connection import Server
 from memorata.store.postgres.schema import OWNED
 from memorata.store.postgres.vectors import index_name
-from memorata.text.gazetteer import may_mention
 
 
 def empty(connection: Server, path: str) -> int:
@@ -35,14 +32,3 @@ def empty(connection: Server, path: str) -> int:
         "INSERT INTO purges (change, number) VALUES (nextval('change_numbers'), %s)", (found.number,)
     )
     return found.memories
-
-
-def forget_questions(connection: Server, number: int, names: Collection[str]) -> None:
-    """Remove the text of logged questions that may speak of one of these names; what was found stays."""
-    asked = connection.execute(
-        "SELECT number, query FROM recalls WHERE namespace = %s AND query IS NOT NULL", (number,)
-    ).fetchall()
-    connection.execute(
-        "UPDATE recalls SET query = NULL WHERE namespace = %s AND number = ANY (%s)",
-        (number, [row for row, query in asked if may_mention(query, names)]),
-    )

@@ -40,6 +40,7 @@ MEMORIES: Final = """
     CREATE TABLE memories (
         namespace BIGINT NOT NULL REFERENCES namespaces (number),
         slot INTEGER NOT NULL,
+        number INTEGER GENERATED ALWAYS AS (slot) STORED,
         added BIGINT NOT NULL,
         id TEXT COLLATE "C" NOT NULL,
         content TEXT COLLATE "C" NOT NULL,

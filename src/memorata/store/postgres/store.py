@@ -14,6 +14,8 @@ from memorata.model.errors import InvalidArgument, MemoryNotFound, NotSupportedH
 from memorata.model.memory import Memory
 from memorata.store import database as ports
 from memorata.store.access import KeyStore, ReplyStore, erase_replies
+from memorata.store.exposures import ExposureStore, forget_users, purge_exposures
+from memorata.store.feedback import FeedbackStore, purge_feedback
 from memorata.store.filters import Filter
 from memorata.store.leases import LeaseStore
 from memorata.store.limits import EMBEDDERS, checked_limit
@@ -23,12 +25,10 @@ from memorata.store.postgres import (
     emptying,
     entities,
     erasing,
-    lessons,
     methods,
     migrating,
     namespaces,
     purging,
-    recall_log,
     statistics,
     writing,
 )
@@ -39,18 +39,18 @@ from memorata.store.postgres.connection import Server
 from memorata.store.postgres.contradictions import ContradictionStore
 from memorata.store.postgres.database import Database
 from memorata.store.postgres.embedding import EmbeddingStore
-from memorata.store.postgres.learning import LearningStore
 from memorata.store.postgres.listing import ListingStore
 from memorata.store.postgres.naming import NamingStore
 from memorata.store.postgres.repeats import RepeatStore, link_repeats
 from memorata.store.postgres.replica import LAG, PATIENCE, Replica, ReplicaStore
 from memorata.store.postgres.view import PostgresView
+from memorata.store.recall_log import RecallLogStore, forget_queries, purge_recalls
+from memorata.store.saved_settings import SavedSettingStore
 from memorata.text.folding import folded
 
 
 class PostgresStore(
     ListingStore,
-    LearningStore,
     NamingStore,
     AccessStore,
     EmbeddingStore,
@@ -116,6 +116,8 @@ class PostgresStore(
         )
         bridge = cast(ports.Database, Bridge(self._database))
         self.keys, self.replies, self.leases = KeyStore(bridge), ReplyStore(bridge), LeaseStore(bridge)
+        self.recalls, self.feedback = RecallLogStore(bridge), FeedbackStore(bridge)
+        self.exposures, self.saved_settings = ExposureStore(bridge), SavedSettingStore(bridge)
         self.path = self._database.name
         self._durable = durable
         self._embedder: tuple[int, int] | None = None
@@ -269,6 +271,10 @@ class PostgresStore(
 
         return self._database.read(read)
 
+    def written(self) -> int:
+        """Return a number that moves when another process has written since it was last asked for."""
+        return self._database.others_wrote()
+
     def statistics(self) -> Mapping[str, Any]:
         """Return sizes and counts, for people."""
 
@@ -333,13 +339,15 @@ class PostgresStore(
             return
         entities_of_these = entities.referred_to(connection, whose.number, ids)
         slots = purging.purge(connection, namespace, ids, terms_of)
-        recall_log.purge(connection, whose.number, slots)
-        lessons.purge(connection, whose.number, slots)
+        session = BridgeSession(connection)
+        purge_recalls(session, whose.number, slots)
+        purge_feedback(session, whose.number, slots)
+        purge_exposures(session, whose.number, slots)
         entities.remove_unreferred(connection, whose, entities_of_these)
         entities.remove_named(connection, whose, [folded(name) for name in names])
         if names:
-            emptying.forget_questions(connection, whose.number, names)
-            lessons.forget_users(connection, whose.number, names)
+            forget_queries(session, whose.number, names)
+            forget_users(session, whose.number, names)
             # Of those who wait to log a question, nobody is to bring a name back.
             entities.log(connection, whose, "purge", naming=False)
-        erase_replies(BridgeSession(connection), namespace)
+        erase_replies(session, namespace)

@@ -17,7 +17,7 @@ from memorata.model.namespace import namespace as checked_namespace
 from memorata.store.postgres.failing import ours, unreachable
 from memorata.store.postgres.schema import OWNED
 
-_WRITTEN: Final = (*OWNED, "namespaces", "replies", "leases", "writers", "recall_bytes", "purges")
+_WRITTEN: Final = (*OWNED, "namespaces", "replies", "leases", "writers", "purges")
 _READ: Final = ("memorata_schema", "settings", "embedders")
 
 

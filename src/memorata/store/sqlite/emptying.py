@@ -9,13 +9,11 @@ processes that knew the namespace then see that it is gone, or that another has 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection
 from typing import Final
 
 from memorata.store.sqlite import addresses, segments
 from memorata.store.sqlite.entities import NOBODY
 from memorata.store.sqlite.segments import Namespace
-from memorata.text.gazetteer import may_mention
 
 NAMED: Final = "path NOT LIKE '(%'"
 """The condition that a row of the namespaces table is not what a purge left; no name has a parenthesis."""
@@ -48,17 +46,6 @@ def empty(connection: sqlite3.Connection, namespace: Namespace) -> int:
         (f"(purged {number})", change, change, number),
     )
     return int(memories)
-
-
-def forget_questions(connection: sqlite3.Connection, number: int, names: Collection[str]) -> None:
-    """Remove the text of logged questions that may speak of one of these names; what was found stays."""
-    asked = connection.execute(
-        "SELECT number, query FROM recalls WHERE namespace = ? AND query IS NOT NULL", (number,)
-    ).fetchall()
-    connection.executemany(
-        "UPDATE recalls SET query = NULL WHERE number = ?",
-        [(row,) for row, query in asked if may_mention(query, names)],
-    )
 
 
 def owned_tables(connection: sqlite3.Connection) -> dict[str, bool]:

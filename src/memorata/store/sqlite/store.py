@@ -15,9 +15,14 @@ from memorata.model import checks
 from memorata.model.errors import InvalidArgument, MemorataError
 from memorata.model.memory import Memory
 from memorata.store.access import KeyStore, ReplyStore, erase_replies
+from memorata.store.exposures import ExposureStore, forget_users, purge_exposures
+from memorata.store.feedback import FeedbackStore, purge_feedback
 from memorata.store.leases import LeaseStore
 from memorata.store.limits import EMBEDDERS, checked_limit
+from memorata.store.memory_rows import slots_of
 from memorata.store.port import Entry, Hidden, Terms
+from memorata.store.recall_log import RecallLogStore, forget_queries, purge_recalls
+from memorata.store.saved_settings import SavedSettingStore
 from memorata.store.sqlite import (
     addresses,
     approximation,
@@ -26,11 +31,9 @@ from memorata.store.sqlite import (
     emptying,
     entities,
     finding,
-    lessons,
     methods,
     purging,
     rebuilding,
-    recall_log,
     writing,
 )
 from memorata.store.sqlite.access import AccessStore
@@ -40,7 +43,6 @@ from memorata.store.sqlite.database import SqliteDatabase
 from memorata.store.sqlite.embedding import EmbeddingStore
 from memorata.store.sqlite.erasing import erase, owe
 from memorata.store.sqlite.keeping_up import Added, keep_up
-from memorata.store.sqlite.learning import LearningStore
 from memorata.store.sqlite.listing import ListingStore
 from memorata.store.sqlite.loading import caught_up
 from memorata.store.sqlite.looking_up import AddressStore
@@ -59,7 +61,6 @@ _EMPTY: Final = Namespace(0, "", 0, 0, 0, 0)
 
 
 class SqliteStore(
-    LearningStore,
     NamingStore,
     AccessStore,
     EmbeddingStore,
@@ -119,6 +120,9 @@ class SqliteStore(
         self._connection, self._lock = self._database.session, self._database.lock
         self.keys, self.replies = KeyStore(self._database), ReplyStore(self._database)
         self.leases = LeaseStore(self._database)
+        self.recalls, self.feedback = RecallLogStore(self._database), FeedbackStore(self._database)
+        self.exposures = ExposureStore(self._database)
+        self.saved_settings = SavedSettingStore(self._database)
         self.read_only_because = self._database.read_only_because
         self.read_only = self._database.read_only
         condition_functions.register(self._connection)
@@ -229,19 +233,21 @@ class SqliteStore(
             with transaction(self._connection, self.path):
                 whose = (finding.find_namespace(self._connection, namespace) or _EMPTY).number
                 entities_of_these = entities.referred_to(self._connection, whose, ids)
-                slots = list(recall_log.slots_of(self._connection, whose, ids).values())
+                session = self._database.session
+                slots = list(slots_of(session, whose, ids).values())
                 purging.purge(self._connection, namespace, ids, terms_of)
                 approximation.remove(self._connection, whose, slots)
-                recall_log.purge(self._connection, whose, slots)
-                lessons.purge(self._connection, whose, slots)
+                purge_recalls(session, whose, slots)
+                purge_feedback(session, whose, slots)
+                purge_exposures(session, whose, slots)
                 entities.remove_unreferred(self._connection, whose, entities_of_these)
                 entities.remove_named(self._connection, whose, [folded(name) for name in names])
                 if names and whose:
-                    emptying.forget_questions(self._connection, whose, names)
-                    lessons.forget_users(self._connection, whose, names)
+                    forget_queries(session, whose, names)
+                    forget_users(session, whose, names)
                     # Of those who wait to log a question, nobody is to bring a name back.
                     entities.log(self._connection, whose, "purge", naming=False)
-                erase_replies(self._database.session, namespace)
+                erase_replies(session, namespace)
                 owe(self._connection)
             erase(self._connection, self.path)
 
@@ -285,6 +291,10 @@ class SqliteStore(
                 # Interrupted, or out of memory: what is kept beside the partition may be half computed.
                 self._drop_partition(namespace)
                 raise
+
+    def written(self) -> int:
+        """Return a number that moves when another process has written since it was last asked for."""
+        return self._database.written()
 
     def statistics(self) -> Mapping[str, Any]:
         """Return sizes and counts, for people."""

@@ -1,16 +1,20 @@
+"""A logged recall is plain data, checks its arguments, and comes back from its blob to the bit."""
+
 import json
 from datetime import UTC, datetime
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from memorata.store.recall_log import LoggedRecall
-from memorata.store.recall_packing import encoded, kept_rows, still_there, unpacked, without
+from memorata.model.errors import InvalidArgument
+from memorata.store.logged_recall import LogBounds, LoggedRecall, encoded, kept_rows, unpacked, without
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
+NAN = float("nan")
 
 
 @given(
@@ -23,9 +27,9 @@ NOW = datetime(2026, 5, 7, tzinfo=UTC)
 def test_numbers_come_back_to_the_bit_and_columns_by_name(values: npt.NDArray[np.float32]) -> None:
     slots = np.arange(len(values))[::-1]
     head, blob = encoded(slots, ["a", "b", "c"], values, {"ceiling": 2.0}, {})
-    found, columns, table, said = unpacked(json.loads(head), blob)
+    found, columns, table = unpacked(json.loads(head), blob)
     assert found.tolist() == slots.tolist()
-    assert said["situation"] == {"ceiling": 2.0}
+    assert json.loads(head)["situation"] == {"ceiling": 2.0}
     for at, name in enumerate(("a", "b", "c")):
         np.testing.assert_array_equal(table[:, columns.index(name)], values[:, at])
 
@@ -46,23 +50,26 @@ def test_what_is_gone_leaves_the_others_in_their_order() -> None:
     assert without(entry, np.ones(3, np.bool_)) is entry
 
 
-def test_only_recalls_that_do_not_say_what_they_saw_are_looked_up() -> None:
-    def entry(seen: int | None) -> LoggedRecall:
-        nothing = np.zeros((2, 0), np.float32)
-        return LoggedRecall(
-            "r", "default", NOW, None, {}, "", {}, {}, (), nothing, np.array([3, 5]), (), seen=seen
-        )
+def recall() -> LoggedRecall:
+    values = np.array([[0.5, NAN], [0.25, 3.0]], np.float32)
+    slots = np.array([4, 7])
+    return LoggedRecall(
+        "r", "n", NOW, None, {}, "", {}, {}, ("meaning", "words"), values, slots, (0,), ("a", "b")
+    )
 
-    asked: list[set[int]] = []
 
-    def names(slots: set[int]) -> dict[int, str]:
-        asked.append(slots)
-        return {3: "m3"}
+def test_a_column_and_a_row_by_name() -> None:
+    assert recall().column("meaning").tolist() == [0.5, 0.25]
+    assert np.isnan(recall().column("place")).tolist() == [True, True]
+    assert recall().of("a") == {"meaning": 0.5}
+    assert recall().of("b") == {"meaning": 0.25, "words": 3.0}
+    with pytest.raises(InvalidArgument, match="memory_id must be a memory that the recall r found, got 'c'"):
+        recall().of("c")
 
-    assert still_there([entry(7), entry(9)], names) is None
-    assert asked == []
-    found = still_there([entry(7), entry(None)], names)
-    assert found is not None
-    assert found.tolist() == [3]
-    assert asked == [{3, 5}]
-    assert still_there([entry(None)], lambda slots: dict.fromkeys(slots, "m")) is None
+
+@pytest.mark.parametrize("bad", [0, -1, 1.5, True])
+def test_bounds_are_whole_numbers_above_zero(bad: int) -> None:
+    with pytest.raises(InvalidArgument, match="recalls"):
+        LogBounds(recalls=bad)
+    with pytest.raises(InvalidArgument, match="megabytes"):
+        LogBounds(megabytes=bad)

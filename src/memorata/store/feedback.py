@@ -1,0 +1,122 @@
+"""Feedback on hits of logged recalls.
+
+It is stored with the features of its hit, so that it outlives the logged recall, which goes when the log is
+full. It goes with the memory that is purged, and with the namespace.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from memorata._frozen import frozen
+from memorata.model.errors import InvalidArgument, RecallNotFound
+from memorata.model.feedback import Feedback, Signal
+from memorata.store.database import Database, Session
+from memorata.store.exposures import team_slots
+from memorata.store.instants import microseconds, moment
+from memorata.store.memory_rows import ids_at, is_inhabited, slots_of
+from memorata.store.namespace_rows import find_namespace
+from memorata.store.recall_log import read_recalls
+
+_LONG_AGO: Final = -(2**63)
+_NO_SLOT: Final = -1
+
+
+@frozen
+class LoggedFeedback:
+    """Feedback on a hit, and what was known of the hit when it was shown.
+
+    Attributes
+    ----------
+    feedback
+        What was said.
+    features
+        By column, as logged; empty for a hit that was drafted in from another ranking.
+    embedder
+        The embedder its similarity is of.
+    """
+
+    feedback: Feedback
+    features: Mapping[str, float]
+    embedder: str = ""
+
+
+class FeedbackStore:
+    """The feedback of a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, namespace: str, feedback: Feedback) -> None:
+        """Write feedback on a hit of a logged recall, with what was known of the hit then."""
+
+        def write(session: Session) -> None:
+            found = find_namespace(session, namespace)
+            if found is None:
+                raise RecallNotFound(feedback.recall_id, namespace)
+            slot = slots_of(session, found.number, [feedback.memory_id]).get(feedback.memory_id, _NO_SLOT)
+            recalls = read_recalls(session, found, ids=[feedback.recall_id])
+            if not recalls:
+                raise RecallNotFound(feedback.recall_id, namespace)
+            (recall,) = recalls
+            features: Mapping[str, float] = {}
+            if feedback.memory_id in recall.ids:
+                features = recall.of(feedback.memory_id)
+            elif slot not in team_slots(session, found.number, feedback.recall_id):
+                raise InvalidArgument(
+                    "memory_id", feedback.memory_id, f"a memory that the recall {recall.id} found"
+                )
+            session.insert(
+                "reactions",
+                "namespace, recall, slot, signal, rating, given_at, features, embedder",
+                (
+                    found.number,
+                    feedback.recall_id,
+                    slot,
+                    feedback.signal.value,
+                    feedback.rating,
+                    microseconds(feedback.given_at),
+                    json.dumps(dict(features)),
+                    recall.embedder,
+                ),
+            )
+
+        self._database.write(write, namespace)
+
+    def list(self, namespace: str, *, since: datetime | None = None) -> list[LoggedFeedback]:
+        """Return feedback in the order in which it was given."""
+
+        def read(session: Session) -> list[LoggedFeedback]:
+            found = find_namespace(session, namespace)
+            if found is None:
+                return []
+            rows = session.execute(
+                "SELECT recall, slot, signal, given_at, rating, features, embedder FROM reactions "
+                "WHERE namespace = ? AND given_at >= ? ORDER BY given_at, number",
+                (found.number, _LONG_AGO if since is None else microseconds(since)),
+            ).fetchall()
+            ids = ids_at(session, found.number, {row[1] for row in rows})
+            return [
+                LoggedFeedback(
+                    Feedback(recall, ids[slot], Signal(signal), moment(at), rating),
+                    json.loads(features),
+                    embedder,
+                )
+                for recall, slot, signal, at, rating, features, embedder in rows
+                if slot in ids
+            ]
+
+        return self._database.read(read)
+
+
+def purge_feedback(session: Session, number: int, slots: Sequence[int]) -> None:
+    """Remove the feedback on memories that are being purged; all of a namespace, once no memory is left."""
+    if not is_inhabited(session, number):
+        session.execute("DELETE FROM reactions WHERE namespace = ?", (number,))
+        return
+    session.executemany(
+        "DELETE FROM reactions WHERE namespace = ? AND slot = ?", [(number, slot) for slot in slots]
+    )

@@ -1,0 +1,206 @@
+"""A logged recall, and how its candidates are stored: a blob, and what is said about it as JSON.
+
+A logged recall holds what a ranking was made of, so that past queries can be ranked again under other
+settings without searching (:mod:`memorata.learn.replay`). Candidates are known by slot while they are written
+and by id when they are read; one that was purged since is not among them. The blob holds the slots as int32,
+then a float32 column for each thing that differs between candidates; what is the same for all of them is
+written once, as a constant.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from memorata._frozen import frozen
+from memorata.model import checks
+from memorata.model.checks import BoolArray, IntArray
+from memorata.model.errors import InvalidArgument
+from memorata.store.instants import moment
+
+Singles = npt.NDArray[np.float32]
+MAX_RECALLS: Final = 100_000
+MAX_MEGABYTES: Final = 100
+"""How many recalls, and how many megabytes of them, are kept unless settings say otherwise."""
+# One for all: json.dumps makes a new encoder for each call that wants no blanks.
+_to_json: Final = json.JSONEncoder(separators=(",", ":")).encode
+
+
+@frozen(eq=False)
+class LoggedRecall:
+    """One recall as it was.
+
+    Attributes
+    ----------
+    id, namespace, at
+        Which one, whose, and when it was asked.
+    query
+        Its text; None where settings say that it is not to be kept.
+    recipe
+        Every parameter it was made with, as plain data.
+    embedder
+        The embedder whose vectors were compared; empty when none was.
+    situation
+        What else the ranking depended on: thresholds, the ceiling of words, the period asked for.
+    milliseconds
+        How long each step took.
+    columns, values
+        What is known of the candidates: a name for each column, a row for each candidate, NaN for nothing.
+    slots
+        The candidates, in the order of the ranking: those that passed, then the others by score.
+    shown
+        The positions of those that were shown, in the order in which they were.
+    ids
+        The candidates by id, once the recall is read back.
+    seen
+        The last change of its namespace that it saw, until it is written; None if nobody knows.
+    """
+
+    id: str
+    namespace: str
+    at: datetime
+    query: str | None
+    recipe: Mapping[str, Any]
+    embedder: str
+    situation: Mapping[str, Any]
+    milliseconds: Mapping[str, float]
+    columns: tuple[str, ...]
+    values: Singles
+    slots: IntArray
+    shown: tuple[int, ...]
+    ids: tuple[str, ...] = ()
+    seen: int | None = None
+
+    def column(self, name: str) -> Singles:
+        """Return one column; NaN for each candidate if nothing is known of any."""
+        if name not in self.columns:
+            return np.full(len(self.values), np.nan, np.float32)
+        return np.asarray(self.values[:, self.columns.index(name)])
+
+    def of(self, memory_id: str) -> dict[str, float]:
+        """Return what is known of one candidate, by column."""
+        if memory_id not in self.ids:
+            raise InvalidArgument("memory_id", memory_id, f"a memory that the recall {self.id} found")
+        row = self.values[self.ids.index(memory_id)].tolist()
+        return {name: value for name, value in zip(self.columns, row, strict=True) if value == value}
+
+
+@frozen
+class LogBounds:
+    """How much of the log is kept; the oldest goes first."""
+
+    recalls: int = MAX_RECALLS
+    megabytes: int = MAX_MEGABYTES
+
+    def __post_init__(self) -> None:
+        checks.whole("recalls", self.recalls, 1)
+        checks.whole("megabytes", self.megabytes, 1)
+
+
+def packed(entry: LoggedRecall) -> tuple[str, bytes]:
+    """Return a recall's candidates: the description, as JSON, and the blob."""
+    return encoded(entry.slots, entry.columns, entry.values, entry.situation, entry.milliseconds)
+
+
+def encoded(
+    slots: IntArray,
+    columns: Sequence[str],
+    values: Singles,
+    situation: Mapping[str, Any],
+    milliseconds: Mapping[str, float],
+) -> tuple[str, bytes]:
+    """Return the description and the blob of the candidates."""
+    # A column after the other, as in the blob; compared as bits, since NaN is not even itself.
+    bits = np.ascontiguousarray(values.T, "<f4").view("<u4")
+    same = np.logical_and.reduce(bits == bits[:, :1], axis=1).tolist()
+    first = values[0].tolist() if len(values) else [0.0] * len(columns)
+    constant = {
+        name: None if value != value else value
+        for name, value, alike in zip(columns, first, same, strict=True)
+        if alike
+    }
+    varied = [at for at, alike in enumerate(same) if not alike]
+    description = _to_json(
+        {
+            "count": int(slots.size),
+            "columns": [columns[at] for at in varied],
+            "constant": constant,
+            "situation": dict(situation),
+            "milliseconds": {name: round(spent, 3) for name, spent in milliseconds.items()},
+        }
+    )
+    return description, slots.astype("<i4").tobytes() + bits[varied].tobytes()
+
+
+def unpacked(description: Mapping[str, Any], blob: bytes) -> tuple[IntArray, tuple[str, ...], Singles]:
+    """Return the slots, the names of the columns and their values, as :func:`encoded` wrote them.
+
+    Examples
+    --------
+    >>> head, blob = encoded(np.array([7, 3]), ["words", "tier"], np.array([[1, 2], [0.5, 2]], np.float32),
+    ...                      {}, {"search": 1.23456})
+    >>> slots, columns, values = unpacked(json.loads(head), blob)
+    >>> slots.tolist(), columns, values.tolist(), json.loads(head)["milliseconds"]
+    ([7, 3], ('words', 'tier'), [[1.0, 2.0], [0.5, 2.0]], {'search': 1.235})
+    """
+    count, varied, constant = description["count"], description["columns"], description["constant"]
+    slots: IntArray = np.frombuffer(blob, "<i4", count).astype(np.intp)
+    table = np.frombuffer(blob, "<f4", offset=4 * count).reshape(len(varied), count)
+    names = (*varied, *constant)
+    values = np.empty((count, len(names)), np.float32)
+    values[:, : len(varied)] = table.T
+    for at, value in enumerate(constant.values(), len(varied)):
+        values[:, at] = np.nan if value is None else value
+    return slots, names, values
+
+
+def without(entry: LoggedRecall, kept: BoolArray) -> LoggedRecall:
+    """Return a recall with some of its candidates."""
+    if kept.all():
+        return entry
+    slots, values, shown = kept_rows(entry.slots, entry.values, entry.shown, kept)
+    return replace(entry, values=values, slots=slots, shown=shown, ids=(), seen=None)
+
+
+def kept_rows(
+    slots: IntArray, values: Singles, shown: Sequence[int], kept: BoolArray
+) -> tuple[IntArray, Singles, tuple[int, ...]]:
+    """Return the candidates that are kept, and where those that were shown stand among them."""
+    positions = np.cumsum(kept) - 1
+    return slots[kept], values[kept], tuple(int(positions[at]) for at in shown if kept[at])
+
+
+def read_back(
+    rows: Iterable[Sequence[Any]], namespace: str, ids_at: Callable[[set[int]], Mapping[int, str]]
+) -> list[LoggedRecall]:
+    """Return the recalls of some rows of the log; `ids_at` gives the ids of memories by slot, once for all.
+
+    A row is the id, moment, query, recipe, embedder, description, blob, and the positions that were shown.
+    """
+    opened = [(row, json.loads(row[5])) for row in rows]
+    candidates = [unpacked(description, row[6]) for row, description in opened]
+    ids = ids_at({slot for slots, _, _ in candidates for slot in slots.tolist()})
+    return [
+        LoggedRecall(
+            id=row[0],
+            namespace=namespace,
+            at=moment(row[1]),
+            query=row[2],
+            recipe=json.loads(row[3]),
+            embedder=row[4],
+            situation=description["situation"],
+            milliseconds=description["milliseconds"],
+            columns=columns,
+            values=values,
+            slots=slots,
+            shown=tuple(np.frombuffer(row[7], "<u2").tolist()),
+            ids=tuple(ids[slot] for slot in slots.tolist()),
+        )
+        for (row, description), (slots, columns, values) in zip(opened, candidates, strict=True)
+    ]

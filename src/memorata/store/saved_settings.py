@@ -1,0 +1,121 @@
+"""Saved settings: recipes, calibrations and decisions of a namespace, in versions and with their evidence.
+
+A setting has a kind and a name: ("recipe", "tuned"), say. The last version that was not withdrawn is in
+force. Settings hold no trace of a memory, so no purge of memories touches them; they go with their namespace.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from memorata._frozen import frozen
+from memorata.store.database import Database, Session
+from memorata.store.instants import instant, microseconds, moment
+from memorata.store.namespace_rows import find_namespace, made_namespace
+
+
+@frozen
+class SavedSetting:
+    """A version of a setting.
+
+    Attributes
+    ----------
+    number
+        Its number in the store; later ones are higher.
+    kind, name
+        What it is, and which.
+    data
+        The setting, as plain data.
+    evidence
+        The numbers that speak for it.
+    at
+        When it was saved.
+    withdrawn_at
+        Since when it is no longer in force; None while it is.
+    """
+
+    number: int
+    kind: str
+    name: str
+    data: Mapping[str, Any]
+    evidence: Mapping[str, Any]
+    at: datetime
+    withdrawn_at: datetime | None = None
+
+
+class SavedSettingStore:
+    """The saved settings of a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def save(
+        self,
+        namespace: str,
+        kind: str,
+        name: str,
+        data: Mapping[str, Any],
+        evidence: Mapping[str, Any],
+        at: datetime,
+    ) -> SavedSetting:
+        """Write the latest version of a setting."""
+
+        def write(session: Session) -> SavedSetting:
+            number = made_namespace(session, namespace).number
+            saved = session.insert(
+                "lessons",
+                "namespace, kind, name, data, evidence, at",
+                (number, kind, name, json.dumps(dict(data)), json.dumps(dict(evidence)), microseconds(at)),
+            )
+            return SavedSetting(saved, kind, name, dict(data), dict(evidence), at)
+
+        return self._database.write(write, namespace)
+
+    def list(
+        self, namespace: str, kind: str, name: str | None = None, *, withdrawn: bool = False
+    ) -> list[SavedSetting]:
+        """Return the settings of a kind, the latest first; withdrawn ones only if asked."""
+
+        def read(session: Session) -> list[SavedSetting]:
+            found = find_namespace(session, namespace)
+            if found is None:
+                return []
+            sql = (
+                "SELECT number, kind, name, data, evidence, at, withdrawn_at FROM lessons "
+                "WHERE namespace = ? AND kind = ?"
+            )
+            values: list[object] = [found.number, kind]
+            if name is not None:
+                sql += " AND name = ?"
+                values.append(name)
+            if not withdrawn:
+                sql += " AND withdrawn_at IS NULL"
+            return [_saved(row) for row in session.execute(f"{sql} ORDER BY number DESC", values)]
+
+        return self._database.read(read)
+
+    def withdraw(self, namespace: str, number: int, at: datetime) -> bool:
+        """Take a version out of force; return whether it was until now."""
+
+        def write(session: Session) -> bool:
+            found = find_namespace(session, namespace)
+            if found is None:
+                return False
+            ended = session.execute(
+                "UPDATE lessons SET withdrawn_at = ? "
+                "WHERE namespace = ? AND number = ? AND withdrawn_at IS NULL RETURNING number",
+                (microseconds(at), found.number, number),
+            )
+            return ended.fetchone() is not None
+
+        return self._database.write(write, namespace)
+
+
+def _saved(row: tuple[Any, ...]) -> SavedSetting:
+    number, kind, name, data, evidence, at, withdrawn_at = row
+    return SavedSetting(
+        number, kind, name, json.loads(data), json.loads(evidence), moment(at), instant(withdrawn_at)
+    )
