@@ -25,12 +25,11 @@ from memorata.embed.folder import models_folder
 from memorata.embed.hub import hub_cache
 from memorata.engine import RECIPES
 from memorata.evaluate.cached_embedder import CachedEmbedder
-from memorata.evaluate.collection import Question
+from memorata.evaluate.dataset import Question
 from memorata.evaluate.datasets import open_dataset
 from memorata.evaluate.run_file import Run, read_run
 from memorata.evaluate.runner import run
-from memorata.evaluate.scores import Scores
-from memorata.evaluate.scoring import compare, score
+from memorata.evaluate.scores import Scores, compare, score
 
 _NAMES: Final = ("balanced", "bm25", "vector")
 _MEASURES: Final = ("any@5", "any@10", "mrr", "ndcg@10")

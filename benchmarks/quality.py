@@ -25,12 +25,11 @@ from memorata.embed.folder import models_folder
 from memorata.embed.hub import hub_cache
 from memorata.engine import RECIPES, Recipe
 from memorata.evaluate.cached_embedder import CachedEmbedder
-from memorata.evaluate.collection import Dataset, Question
+from memorata.evaluate.dataset import Dataset, Question
 from memorata.evaluate.datasets import open_dataset
 from memorata.evaluate.run_file import read_run
 from memorata.evaluate.runner import run
-from memorata.evaluate.scores import Scores
-from memorata.evaluate.scoring import compare, score
+from memorata.evaluate.scores import Scores, compare, score
 
 FOLDER = Path(__file__).parents[2] / "shared" / "data"
 

@@ -29,7 +29,7 @@ from memorata.embed.folder import models_folder
 from memorata.embed.hub import hub_cache
 from memorata.evaluate.cached_embedder import CachedEmbedder
 from memorata.evaluate.datasets import open_dataset
-from memorata.evaluate.deposit import text
+from memorata.evaluate.runner import document_text
 from memorata.index.codes import closest, sign_bits
 from memorata.index.products import differing
 from memorata.index.vectors import FURTHER, RESCORED, Vectors
@@ -54,7 +54,8 @@ def texts_and_questions(data: Path) -> tuple[list[str], dict[str, list[str]]]:
         for stack in open_dataset(chosen.reader, data / chosen.path, **chosen.options).haystacks():
             # As the engine embeds them, so that they are in the cache.
             texts |= dict.fromkeys(
-                f"{each.speaker}: {text(each)}" if each.speaker else text(each) for each in stack.documents
+                f"{each.speaker}: {document_text(each)}" if each.speaker else document_text(each)
+                for each in stack.documents
             )
             asked += [question.text for question in stack.questions]
         if name == "locomo":

@@ -16,7 +16,7 @@ from memorata.cli.evaluation_inputs import (
 from memorata.cli.output import Output
 from memorata.cli.session import Given, Session
 from memorata.engine import RECIPES
-from memorata.evaluate.scored import MEASURES
+from memorata.evaluate.sections import MEASURES
 from memorata.model.errors import DatasetError, InvalidArgument
 
 

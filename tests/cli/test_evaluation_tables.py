@@ -7,11 +7,10 @@ import pytest
 
 from memorata.cli.evaluation_tables import as_json, show_comparison, show_runs, times
 from memorata.cli.output import Output
-from memorata.evaluate.collection import Question
-from memorata.evaluate.machine import Machine
-from memorata.evaluate.run_file import Answered, Run, RunHeader
-from memorata.evaluate.scored import Scored, Section
-from memorata.evaluate.scoring import compare, score
+from memorata.evaluate.dataset import Question
+from memorata.evaluate.run_file import Answered, Machine, Run, RunHeader
+from memorata.evaluate.scores import compare, score
+from memorata.evaluate.sections import ScoredRun, Section
 
 ASKED = (
     Question("q1", "", "food", relevant={"d1": 1.0}),
@@ -21,14 +20,14 @@ ASKED = (
 )
 
 
-def run(name: str, first: str, milliseconds: float | None = 4.0, embedder: str = "") -> Scored:
+def run(name: str, first: str, milliseconds: float | None = 4.0, embedder: str = "") -> ScoredRun:
     header = RunHeader(
         "tea", "01", {"name": name}, embedder, "turn", "1", 0, datetime(2026, 5, 7, tzinfo=UTC)
     )
     answers = {each.id: Answered(each.id, each.kind, ((first, 2.0),), milliseconds) for each in ASKED}
     scores = score(Run(header, answers), ASKED, ["any@1"], "turn")
     machine = Machine("3.11", "Linux", 2, 512.0, 10.0, 20.0) if embedder else None
-    return Scored(name, Path(f"{name}.jsonl"), scores, ((1, 0.5),), machine)
+    return ScoredRun(name, Path(f"{name}.jsonl"), scores, ((1, 0.5),), machine)
 
 
 MINE, POOR = run("mine", "d1"), run("poor\x1b[31m", "x")

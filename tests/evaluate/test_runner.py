@@ -16,14 +16,12 @@ import pytest
 
 import memorata
 from memorata.embed.lexical import LexicalEmbedder
-from memorata.engine import RECIPES, Recipe
+from memorata.engine import RECIPES, Engine, Recipe
 from memorata.engine import open as open_engine
 from memorata.evaluate import runner
-from memorata.evaluate.collection import Document, Haystack, Question
-from memorata.evaluate.labels_file import labels_name, read_labels
-from memorata.evaluate.machine import read_machine
-from memorata.evaluate.run_file import Run, read_run
-from memorata.evaluate.runner import RunFile, code_version, run
+from memorata.evaluate.dataset import Document, Haystack, Question, labels_name, read_labels
+from memorata.evaluate.run_file import Run, read_machine, read_run
+from memorata.evaluate.runner import UNDATED, RunFile, code_version, corpus_of, document_text, run, ungated
 from memorata.model.errors import DatasetError, InvalidArgument, MemorataError
 from memorata.store.sqlite.store import SqliteStore
 
@@ -238,7 +236,7 @@ KILLED = """
     from pathlib import Path
     from memorata.engine import RECIPES
     from memorata.evaluate import runner
-    from memorata.evaluate.collection import Document, Haystack, Question
+    from memorata.evaluate.dataset import Document, Haystack, Question
     from memorata.evaluate.runner import run
 
     # Sources that are edited between two of these processes are not what is tested here.
@@ -320,9 +318,9 @@ def test_a_recipe_that_cannot_be_run_as_it_should_is_not_measured(tmp_path: Path
     ],
 )
 def test_bad_arguments_are_refused(tmp_path: Path, options: dict[str, object], complaint: str) -> None:
-    given: dict[str, object] = {"recipes": [WORDS]} | options
+    corpus: dict[str, object] = {"recipes": [WORDS]} | options
     with pytest.raises(InvalidArgument, match=complaint):
-        run(Made(), embedder=None, folder=tmp_path / "runs", **given)  # type: ignore[arg-type]
+        run(Made(), embedder=None, folder=tmp_path / "runs", **corpus)  # type: ignore[arg-type]
     assert not (tmp_path / "runs").exists()
 
 
@@ -336,3 +334,104 @@ def test_the_file_is_plain_json_lines(tmp_path: Path) -> None:
         "q3",
         "q4",
     ]
+
+
+NOW = datetime(2026, 5, 7, tzinfo=UTC)
+QUESTION = "which green tea does Anna like"
+TEXTS = [
+    "Anna likes green tea",
+    "green tea grows on hills",
+    "Anna likes Bob",
+    "Bob likes coffee",
+    "the train to Lisbon was late",
+    "a lamp, a coat and a piano",
+    "Anna wrote about the sea",
+    "which way is the station",
+]
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with open_engine(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
+        memory.remember_many([{"id": f"m{number}", "content": text} for number, text in enumerate(TEXTS)])
+        yield memory
+
+
+def scores(engine: Engine, recipe: Recipe) -> dict[str, float]:
+    hits = engine.recall(QUESTION, recipe=recipe, limit=50, now=NOW).hits
+    return {hit.memory.id: hit.score for hit in hits}
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_what_passed_the_gate_has_the_same_score_and_order(engine: Engine, name: str) -> None:
+    closed = scores(engine, RECIPES[name])
+    wide = scores(engine, ungated(RECIPES[name]))
+    assert {id_: wide[id_] for id_ in closed} == closed
+    if RECIPES[name].diversity == "none":
+        assert [id_ for id_ in wide if id_ in closed] == list(closed)
+
+
+@pytest.mark.parametrize("name", [name for name, recipe in RECIPES.items() if recipe.vector_pool])
+def test_every_candidate_is_shown(engine: Engine, name: str) -> None:
+    assert len(scores(engine, ungated(RECIPES[name]))) == len(TEXTS)
+
+
+def test_words_alone_need_no_embedder() -> None:
+    with open_engine(":memory:", embedder=None, clock=lambda: NOW) as engine:
+        engine.remember("green tea")
+        assert len(scores(engine, ungated(RECIPES["balanced"]))) == 1
+
+
+MAY_2023 = datetime(2023, 5, 7, tzinfo=UTC)
+JUNE = datetime(2023, 6, 1, tzinfo=UTC)
+TURNS = (
+    Document("gold-1", "I like tea.", when=MAY_2023, speaker="Anna", session="answer-a", position=0),
+    Document("gold-2", "I sail.", when=JUNE, speaker="Bob", session="answer-b", position=0),
+    Document("gold-3", "Green tea.", when=MAY_2023, speaker="Anna", session="answer-a", position=1),
+    Document("gold-4", "A note."),
+)
+HAYSTACK = Haystack("h", TURNS, (Question("q", "tea?", relevant={"gold-1": 1.0}),))
+
+
+def test_documents_become_memories_in_their_order() -> None:
+    corpus = corpus_of(HAYSTACK)
+    assert [memory.id for memory in corpus.memories] == ["m1", "m2", "m3", "m4"]
+    assert [memory.source.session for memory in corpus.memories] == ["s1", "s2", "s1", ""]
+    assert [memory.source.position for memory in corpus.memories] == [0, 0, 1, None]
+    assert [memory.source.speaker for memory in corpus.memories] == ["Anna", "Bob", "Anna", ""]
+    assert [memory.created_at for memory in corpus.memories] == [MAY_2023, JUNE, MAY_2023, UNDATED]
+
+
+def test_the_way_back_is_known() -> None:
+    corpus = corpus_of(HAYSTACK)
+    assert corpus.documents == {"m1": "gold-1", "m2": "gold-2", "m3": "gold-3", "m4": "gold-4"}
+    assert corpus.sessions == {"m1": "answer-a", "m2": "answer-b", "m3": "answer-a", "m4": ""}
+
+
+def test_the_clock_stands_at_the_last_document() -> None:
+    assert corpus_of(HAYSTACK).moment == JUNE
+    assert corpus_of(Haystack("h", (Document("d", "x"),), ())).moment == UNDATED
+
+
+def test_no_memory_holds_an_id_or_a_label_of_the_set() -> None:
+    written = repr(corpus_of(HAYSTACK).memories)
+    assert "gold" not in written
+    assert "answer" not in written
+
+
+def test_ids_that_occur_twice_are_refused() -> None:
+    with pytest.raises(InvalidArgument, match="haystack h must be documents with ids of their own"):
+        corpus_of(Haystack("h", (Document("d", "x"), Document("d", "y")), ()))
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "expected"),
+    [
+        ("", "Rain fell.", "Rain fell."),
+        ("Weather", "Rain fell.", "Weather\nRain fell."),
+        ("rain", "Rain fell.", "Rain fell."),
+        ("Weather", " ", "Weather"),
+    ],
+)
+def test_a_title_is_read_with_the_text(title: str, body: str, expected: str) -> None:
+    assert document_text(Document("d", body, title=title)) == expected

@@ -128,10 +128,9 @@ def evaluate(
     again: Again = False,
 ) -> None:
     """Run recipes on a data set and say how good they are."""
-    from memorata.evaluate.granularity import GRANULARITIES
-    from memorata.evaluate.limited import Limited
+    from memorata.evaluate.dataset import GRANULARITIES, FirstQuestions
     from memorata.evaluate.runner import run
-    from memorata.evaluate.scored import scored, sections
+    from memorata.evaluate.sections import score_file, sections
     from memorata.model.errors import DatasetError
 
     chosen("--granularity", granularity, GRANULARITIES)
@@ -139,7 +138,7 @@ def evaluate(
     measures = measures_of(measure)
     dataset = dataset_of(format, path, turns, option or [])
     if limit_questions is not None:
-        dataset = Limited(dataset, limit_questions)
+        dataset = FirstQuestions(dataset, limit_questions)
     with (
         embedders(session, recipes, runs, cache) as (embedder, timed),
         progress_of(session.output, len(dataset)) as progress,
@@ -164,7 +163,7 @@ def evaluate(
             if "this is another run" in error.reason:
                 raise DatasetError(error.path, error.line, f"{error.reason}; --again starts over") from error
             raise
-    (section,) = sections([scored(file.path, measures) for file in files])
+    (section,) = sections([score_file(file.path, measures) for file in files])
     if session.output.json:
         found = as_json(section) | {"dropped": dict(dataset.dropped), "folder": str(runs)}
         session.output.data(found)
@@ -188,7 +187,7 @@ def score(
     macro: Macro = False,
 ) -> None:
     """Score a run file: ours with the labels beside it, or anybody's with labels that you name."""
-    from memorata.evaluate.scored import sections
+    from memorata.evaluate.sections import sections
 
     found = scored_runs([run], dataset, qrels, turns, option or [], measure)
     (section,) = sections(found)
@@ -210,7 +209,7 @@ def compare(
     measure: Measures = None,
 ) -> None:
     """Say how much better a run is than another on the same questions, and how sure that is."""
-    from memorata.evaluate.scoring import compare as compared
+    from memorata.evaluate.scores import compare as compared
 
     ours, theirs = scored_runs([run, baseline], dataset, qrels, turns, option or [], measure)
     found = compared(ours.scores, theirs.scores)
@@ -236,7 +235,7 @@ def report(
 ) -> None:
     """Write report.md and report.html about runs: tables, curves, kinds of question, time."""
     from memorata.evaluate.report import write_report
-    from memorata.evaluate.scored import sections
+    from memorata.evaluate.sections import sections
 
     found = scored_runs(run_files(runs), dataset, qrels, turns, option or [], measure)
     written = write_report(output, [section.best_first() for section in sections(found)])

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from memorata.embed.port import Embedder
     from memorata.embed.reranker import Reranker
     from memorata.engine import Recipe
-    from memorata.evaluate.collection import Dataset, Question
+    from memorata.evaluate.dataset import Dataset, Question
     from memorata.evaluate.run_file import Run
-    from memorata.evaluate.scored import Scored
+    from memorata.evaluate.sections import ScoredRun
 
 _ON: Final = ("true", "yes", "on", "1")
 _OFF: Final = ("false", "no", "off", "0")
@@ -32,11 +32,11 @@ def scored_runs(
     turns: str | None,
     options: Sequence[str],
     measure: Sequence[str] | None,
-) -> list[Scored]:
+) -> list[ScoredRun]:
     """Read runs, find their labels where people said or else beside them, and score them."""
     from memorata.evaluate.run_file import read_run
-    from memorata.evaluate.scored import labels_of, scored
-    from memorata.evaluate.trec_runs import is_trec, judged_by, kinds_of, read_anybodys
+    from memorata.evaluate.sections import labels_of, score_file
+    from memorata.evaluate.trec import is_trec, judged_by, kinds_of, read_anybodys
     from memorata.model.errors import DatasetError, InvalidArgument
 
     measures = measures_of(measure)
@@ -53,12 +53,12 @@ def scored_runs(
         judged, read = judged_by(qrels, kinds), read_anybodys(qrels)
         runs = {path: read(path) for path in paths}
         kinds.update(kinds_of(runs.values()))
-        return [scored(path, measures, judged, runs.__getitem__) for path in paths]
+        return [score_file(path, measures, judged, runs.__getitem__) for path in paths]
     foreign = [path for path in paths if is_trec(path)]
     if foreign:
         raise DatasetError(foreign[0], None, "not a run of Memorata; a TREC run needs --qrels FILE")
     if dataset is None:
-        return [scored(path, measures, labels_of) for path in paths]
+        return [score_file(path, measures, labels_of) for path in paths]
     opened = dataset_of(*dataset, turns, options)
     asked = [question for haystack in opened.haystacks() for question in haystack.questions]
 
@@ -69,7 +69,7 @@ def scored_runs(
         first = re.search(r", first (\d+) questions$", run.header.dataset)
         return asked[: int(first[1])] if first else asked
 
-    return [scored(path, measures, questions, read_run) for path in paths]
+    return [score_file(path, measures, questions, read_run) for path in paths]
 
 
 def run_files(paths: Sequence[Path]) -> list[Path]:
@@ -109,7 +109,7 @@ def recipes_of(names: Sequence[str], settings: Sequence[str]) -> list[Recipe]:
 def measures_of(names: Sequence[str] | None) -> list[str]:
     """Return the measures of those names, the usual ones if none is named."""
     from memorata.evaluate.metrics import measure
-    from memorata.evaluate.scored import MEASURES
+    from memorata.evaluate.sections import MEASURES
 
     found = list(dict.fromkeys(names or MEASURES))
     for name in found:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from memorata.cli.output import Output, one_line
 
 if TYPE_CHECKING:
-    from memorata.evaluate.scored import Scored, Section
     from memorata.evaluate.scores import Comparison
+    from memorata.evaluate.sections import ScoredRun, Section
 
 
 def show_runs(output: Output, section: Section, *, macro: bool = False) -> None:
@@ -40,8 +40,8 @@ def show_runs(output: Output, section: Section, *, macro: bool = False) -> None:
 
 def show_comparison(output: Output, found: Comparison) -> None:
     """Show one row for each measure: over questions, over kinds, and in each kind."""
-    from memorata.evaluate.report_tables import points
     from memorata.evaluate.significance import Difference
+    from memorata.evaluate.tables import points
 
     def shown(each: Difference) -> tuple[str, bool]:
         said = f"{points(each.mean)} [{points(each.low)}, {points(each.high)}] p {each.p:.3f}"
@@ -63,7 +63,7 @@ def show_comparison(output: Output, found: Comparison) -> None:
     _table(output, heads, rows)
 
 
-def times(run: Scored) -> list[str]:
+def times(run: ScoredRun) -> list[str]:
     """Return the median and the 95th percentile of a search, and its median with embedding the question."""
     found, machine = run.scores.latency, run.machine
     if found is None:

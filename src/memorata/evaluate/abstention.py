@@ -17,17 +17,7 @@ from memorata.model.checks import Flags, Numbers
 
 @frozen
 class RiskCoverage:
-    """What is risked by answering, for every threshold from the strictest to none at all.
-
-    Parameters
-    ----------
-    coverage
-        The share of the questions that is answered, rising to 1.
-    risk
-        The share of those answers that is wrong.
-    area
-        The area under the curve: 0 when nothing is ever wrong, and lower the better.
-    """
+    """What is risked by answering, for every threshold from the strictest to none at all."""
 
     coverage: tuple[float, ...]
     risk: tuple[float, ...]
@@ -36,15 +26,7 @@ class RiskCoverage:
 
 @frozen
 class Roc:
-    """What every threshold lets through, from the strictest, which lets nothing, to none at all.
-
-    Parameters
-    ----------
-    false_alarms
-        The share of the unanswerable questions that is answered all the same, rising from 0 to 1.
-    hits
-        The share of the answerable questions that is answered, rising from 0 to 1.
-    """
+    """What every threshold lets through, from the strictest, which lets nothing, to none at all."""
 
     false_alarms: tuple[float, ...]
     hits: tuple[float, ...]
@@ -78,12 +60,6 @@ def roc(scores_answerable: Numbers, scores_unanswerable: Numbers) -> Roc:
 
     The area under the straight lines between its points is :func:`auroc` (Fawcett, *Pattern Recognition
     Letters* 27, 2006).
-
-    Examples
-    --------
-    >>> roc([0.9, 0.8, 0.4], [0.5, 0.4])
-    Roc(false_alarms=(0.0, 0.0, 0.0, 0.5, 1.0), hits=(0.0, 0.3333333333333333, 0.6666666666666666,
-    0.6666666666666666, 1.0))
     """
     answerable = np.sort(_some("scores_answerable", scores_answerable))
     unanswerable = np.sort(_some("scores_unanswerable", scores_unanswerable))

@@ -19,21 +19,7 @@ _LINE: Final = 16
 
 
 def curves(series: Mapping[str, Sequence[tuple[int, float]]], stand_out: Sequence[str] = ()) -> str:
-    """Return lines over a logarithmic depth, each with its name at its right end.
-
-    Parameters
-    ----------
-    series
-        For each name, its points: a depth of at least 1, and a share from 0 to 1.
-    stand_out
-        The names that have a colour; the rest are grey.
-
-    Examples
-    --------
-    >>> drawn = curves({"bm25": [(1, 0.4), (10, 0.8)]}, ["bm25"])
-    >>> drawn.startswith("<svg"), drawn.count("<polyline")
-    (True, 1)
-    """
+    """Return lines over a logarithmic depth, each with its name at its right end."""
     depths = sorted({depth for points in series.values() for depth, _ in points})
     if not depths:
         return ""
@@ -91,29 +77,7 @@ def shares(
     diagonal: bool = False,
     label: str = "",
 ) -> str:
-    """Return lines of one share over another, both from 0 to 1, with a list of their names beside them.
-
-    Parameters
-    ----------
-    series
-        For each name, its points, left to right.
-    stand_out
-        The names that have a colour; the rest are grey.
-    across, up
-        What the two shares are.
-    ends
-        For each name, the figure that stands beside it; they are listed in the order of `series`.
-    diagonal
-        Whether to draw the line of pure chance.
-    label
-        What is drawn, for those who cannot see it.
-
-    Examples
-    --------
-    >>> drawn = shares({"bm25": [(0.0, 0.0), (1.0, 0.4)]}, across="answered", up="wrong", ends={"bm25": "9"})
-    >>> drawn.startswith("<svg"), drawn.count("<polyline")
-    (True, 1)
-    """
+    """Return lines of one share over another, both from 0 to 1, with a list of their names beside them."""
     if not series:
         return ""
     width, left, right, top = 500, 64, 320, 12
@@ -163,13 +127,7 @@ def bars(
     intervals: Mapping[str, tuple[float, float]] | None = None,
     label: str = "",
 ) -> str:
-    """Return horizontal bars of shares from 0 to 1, with a whisker where an interval is known.
-
-    Examples
-    --------
-    >>> bars({"bm25": 0.5, "vector": 0.25}).count("<rect")
-    2
-    """
+    """Return horizontal bars of shares from 0 to 1, with a whisker where an interval is known."""
     width, left, right = 340, 92, 290
     known = intervals or {}
     parts = []
@@ -198,14 +156,7 @@ def bars(
 
 
 def ranges(values: Mapping[str, tuple[float, float, float]], stand_out: Sequence[str] = ()) -> str:
-    """Return, on a logarithmic scale of milliseconds, from the median over the 95th to the 99th percentile.
-
-    Examples
-    --------
-    >>> drawn = ranges({"bm25": (1.0, 2.0, 4.0)})
-    >>> "1.00" in drawn, drawn.count("<circle")
-    (True, 1)
-    """
+    """Return ranges of milliseconds on a logarithmic scale: median, 95th and 99th percentile."""
     shown = {name: tuple(max(each, 1e-3) for each in edges) for name, edges in values.items()}
     if not shown:
         return ""

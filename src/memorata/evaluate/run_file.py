@@ -17,18 +17,26 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
-from dataclasses import field, fields
+import os
+import platform
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, field, fields
 from datetime import datetime
 from os import PathLike, fspath
+from pathlib import Path
+from time import perf_counter
 from types import TracebackType
 from typing import Any, Final, Self
 
+import numpy as np
+
 from memorata import _legacy_names
 from memorata._frozen import frozen
-from memorata.evaluate.lines import numbered_lines
-from memorata.model import InvalidArgument, checks
-from memorata.model.errors import DatasetError, shown
+from memorata.embed.port import Embedder
+from memorata.evaluate.files import numbered_lines
+from memorata.model import checks
+from memorata.model.errors import DatasetError, InvalidArgument, shown
 
 VERSION: Final = 1
 """The version of the format; a file of another one is not guessed at."""
@@ -88,17 +96,7 @@ class RunHeader:
         return {"memorata_run": VERSION, **values, "created": self.created.isoformat()}
 
     def differences(self, other: RunHeader) -> list[str]:
-        """Return what makes the other run another one; the time it was begun does not.
-
-        Examples
-        --------
-        >>> from datetime import UTC, datetime
-        >>> from dataclasses import replace
-        >>> now = datetime(2026, 5, 7, tzinfo=UTC)
-        >>> header = RunHeader("locomo", "9f", {"name": "balanced"}, "static", "turn", "0.1.0", 0, now)
-        >>> header.differences(replace(header, seed=1, created=datetime(2026, 5, 8, tzinfo=UTC)))
-        ['seed is 0, not 1']
-        """
+        """Return what makes the other run another one; the time it was begun does not."""
         names = [part.name for part in fields(self) if part.name != "created"]
         return [
             f"{name} is {shown(getattr(self, name))}, not {shown(getattr(other, name))}"
@@ -375,3 +373,82 @@ def _ranking(value: object) -> tuple[tuple[str, float], ...]:
             raise InvalidArgument(place, item, "an item that was not ranked before")
         pairs[item] = score
     return tuple(pairs.items())
+
+
+TIMED: Final = 32
+"""How many questions are embedded to see how long it takes."""
+
+
+@frozen
+class Machine:
+    """Where a run was made and what it took."""
+
+    python: str
+    system: str
+    processors: int
+    peak_megabytes: float | None = None
+    embedding_p50: float | None = None
+    embedding_p95: float | None = None
+
+
+def machine(times: Sequence[float] = ()) -> Machine:
+    """Return this machine, with the memory used so far and the spread of embedding times."""
+    half, most = np.percentile(times, [50, 95]).tolist() if len(times) else (None, None)
+    return Machine(
+        python=platform.python_version(),
+        system=f"{platform.system()} {platform.machine()}",
+        processors=os.cpu_count() or 1,
+        peak_megabytes=peak_megabytes(),
+        embedding_p50=half,
+        embedding_p95=most,
+    )
+
+
+def embedding_times(embedder: Embedder, texts: Sequence[str]) -> list[float]:
+    """Return how many milliseconds each of the first questions takes to embed, the model being loaded."""
+    some = list(dict.fromkeys(filter(None, texts)))[:TIMED]
+    if some:
+        embedder.embed_query(some[0])
+    times = []
+    for text in some:
+        started = perf_counter()
+        embedder.embed_query(text)
+        times.append((perf_counter() - started) * 1e3)
+    return times
+
+
+def peak_megabytes() -> float | None:
+    """Return the most memory this process ever had, or None where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
+def machine_path(run: str | PathLike[str]) -> Path:
+    """Return where the machine of a run is written down."""
+    path = Path(run)
+    return path.with_name(f"{path.name.removesuffix('.jsonl')}.machine.json")
+
+
+def write_machine(run: str | PathLike[str], found: Machine) -> None:
+    """Write down the machine of a run, beside it."""
+    machine_path(run).write_text(json.dumps(asdict(found), indent=2) + "\n", encoding="utf-8")
+
+
+def read_machine(run: str | PathLike[str]) -> Machine | None:
+    """Return the machine of a run; None if nobody wrote it down."""
+    path = machine_path(run)
+    if not path.exists():
+        return None
+    try:
+        found = Machine(**json.loads(path.read_text(encoding="utf-8")))
+        checks.whole("processors", found.processors, 1)
+        for name in ("peak_megabytes", "embedding_p50", "embedding_p95"):
+            if getattr(found, name) is not None:
+                checks.at_least(name, getattr(found, name), 0)
+    except (ValueError, TypeError, RecursionError, InvalidArgument) as error:
+        raise DatasetError(path, None, f"not the machine of a run: {error}") from error
+    return found

@@ -2,13 +2,14 @@
 
 A haystack is remembered once and asked with all recipes. Each question is recalled twice: with the recipe as
 shipped, which is timed and shows whether it would rather not have answered, and with its gate open
-(:mod:`memorata.evaluate.open_gate`), which gives the whole ranking. What is in the run file already is not
+(:func:`ungated`), which gives the whole ranking. What is in the run file already is not
 asked again, so an interrupted evaluation goes on where it was.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime
@@ -25,44 +26,39 @@ from memorata.engine import Engine, Recipe
 from memorata.engine import open as open_engine
 from memorata.engine.outcome import Recall
 from memorata.engine.recall_log import Logging
-from memorata.evaluate.collection import Dataset, Haystack, Question
-from memorata.evaluate.deposit import Deposit, deposit
-from memorata.evaluate.granularity import GRANULARITIES
-from memorata.evaluate.labels_file import labels_name, slug, write_labels
-from memorata.evaluate.machine import embedding_times, machine, write_machine
-from memorata.evaluate.open_gate import opened
-from memorata.evaluate.run_file import Answered, RunHeader, RunWriter
+from memorata.evaluate.dataset import (
+    GRANULARITIES,
+    Dataset,
+    Document,
+    Haystack,
+    Question,
+    labels_name,
+    slug,
+    write_labels,
+)
+from memorata.evaluate.run_file import Answered, RunHeader, RunWriter, embedding_times, machine, write_machine
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument, MemorataError
+from memorata.model.memory import Memory, Source
 
 SHOWN: Final = 10
 """How many hits the timed recall returns: as many as a recall does unless told otherwise."""
 _SOURCES: Final = (
     *(
-        f"{room}/**/*.py"
-        for room in (
+        f"{package}/**/*.py"
+        for package in (
             *("model", "text", "rank", "graph", "geo", "dedupe"),
             *("embed", "index", "store", "engine"),
         )
     ),
-    *(f"evaluate/{name}.py" for name in ("collection", "deposit", "open_gate", "runner", "datasets/**/*")),
+    *(f"evaluate/{name}.py" for name in ("dataset", "files", "runner", "datasets/**/*")),
 )
 """What a ranking depends on; how it is scored and shown afterwards is not part of it."""
 
 
 @frozen
 class RunFile:
-    """A finished run.
-
-    Parameters
-    ----------
-    path
-        Its file.
-    recipe
-        The name of its recipe.
-    asked, known
-        How many questions were asked now, and how many had been before.
-    """
+    """A finished run."""
 
     path: Path
     recipe: str
@@ -179,14 +175,7 @@ def header_of(
 
 
 def file_name(header: RunHeader) -> str:
-    """Return the name of a run's file: the set with the beginning of its hash, what is ranked, how.
-
-    Examples
-    --------
-    >>> now = datetime(2026, 5, 7, tzinfo=UTC)
-    >>> file_name(RunHeader("LoCoMo, 4 talks", "9f8e7d6c5b", {"name": "bm25"}, "", "turn", "0.1", 0, now))
-    'locomo-4-talks-9f8e7d6c.turn.words.bm25.jsonl'
-    """
+    """Return the name of a run's file: the set with the beginning of its hash, what is ranked, how."""
     parts = (
         f"{header.dataset} {header.sha256[:8]}",
         header.granularity,
@@ -224,22 +213,22 @@ def _answers(
     """Yield the name of a recipe and an answer, for every question that has none yet."""
     if not any(work.values()):
         return
-    given = deposit(haystack)
+    corpus = corpus_of(haystack)
     # Words are read when they are remembered, so each way of reading them needs a memory of its own.
     for analyser in dict.fromkeys(recipe.analyser for recipe in recipes if work[recipe.name]):
         alike = [recipe for recipe in recipes if recipe.analyser == analyser and work[recipe.name]]
-        with place() as where, _remembered(where, given, analyser, embedder, reranker) as engine:
+        with place() as where, _remembered(where, corpus, analyser, embedder, reranker) as engine:
             for recipe in alike:
                 # The first recall of a recipe finds nothing in the processor's caches.
                 first = work[recipe.name][0]
-                engine.recall(first.text, recipe=recipe, limit=SHOWN, now=_moment(first, given))
+                engine.recall(first.text, recipe=recipe, limit=SHOWN, now=_moment(first, corpus))
                 for question in work[recipe.name]:
-                    yield recipe.name, _answer(engine, recipe, question, given, granularity, depth)
+                    yield recipe.name, _answer(engine, recipe, question, corpus, granularity, depth)
 
 
 @contextmanager
 def _remembered(
-    where: str, given: Deposit, analyser: str, embedder: Embedder | None, reranker: Reranker | None
+    where: str, corpus: Corpus, analyser: str, embedder: Embedder | None, reranker: Reranker | None
 ) -> Iterator[Engine]:
     with open_engine(
         where,
@@ -247,30 +236,30 @@ def _remembered(
         reranker=reranker,
         analyser_name=analyser,
         durable=False,
-        clock=lambda: given.moment,
+        clock=lambda: corpus.moment,
         logging=Logging(recalls=False),
     ) as engine:
         # A document that is there twice is there twice: which of the two is found decides a metric.
-        engine.remember_many(given.memories, duplicates="off")
+        engine.remember_many(corpus.memories, duplicates="off")
         yield engine
 
 
 def _answer(
-    engine: Engine, recipe: Recipe, question: Question, given: Deposit, granularity: str, depth: int
+    engine: Engine, recipe: Recipe, question: Question, corpus: Corpus, granularity: str, depth: int
 ) -> Answered:
-    now = _moment(question, given)
+    now = _moment(question, corpus)
     shipped = _sound(engine.recall(question.text, recipe=recipe, limit=SHOWN, now=now), recipe)
-    wide = opened(recipe)
+    wide = ungated(recipe)
     by_session = granularity == "session"
     found = _sound(
         engine.recall(question.text, recipe=wide, limit=depth, sessions=by_session, now=now), recipe
     )
     hits = found.hits
     if by_session:
-        named = [(given.sessions[each.hits[0].memory.id], each.score) for each in found.sessions]
+        named = [(corpus.sessions[each.hits[0].memory.id], each.score) for each in found.sessions]
         ranking = [(session, score) for session, score in named if session]
     else:
-        ranking = [(given.documents[hit.memory.id], hit.score) for hit in hits]
+        ranking = [(corpus.documents[hit.memory.id], hit.score) for hit in hits]
     return Answered(
         question=question.id,
         kind=question.kind,
@@ -283,11 +272,78 @@ def _answer(
     )
 
 
-def _moment(question: Question, given: Deposit) -> datetime:
-    return given.moment if question.when is None else question.when
+def _moment(question: Question, corpus: Corpus) -> datetime:
+    return corpus.moment if question.when is None else question.when
 
 
 def _sound(found: Recall, recipe: Recipe) -> Recall:
     if found.degraded:
         raise MemorataError(f"recipe {recipe.name!r} cannot be measured: {'; '.join(found.degraded)}")
     return found
+
+
+_LOWEST: Final = math.nextafter(-1.0, 0.0)
+"""The lowest cosine a recipe can ask for, -1 being the word for "as calibrated"."""
+
+
+def ungated(recipe: Recipe) -> Recipe:
+    """Return a recipe that ranks alike and lets every candidate through."""
+    return recipe.changed(
+        {"least_similarity": _LOWEST, "least_match": 0.0, "least_confidence": 0.0, "only_vectors_pass": False}
+    )
+
+
+UNDATED: Final = datetime(2000, 1, 1, tzinfo=UTC)
+"""When documents without a time are said to be from, so that every run is the same."""
+
+
+@frozen
+class Corpus:
+    """A haystack as memories: what the engine is given of it, and the way back from its hits.
+
+    The engine sees texts, speakers, times and places in a session, under ids and session names made here. So
+    neither a label nor an identifier of the set can reach it, whatever a reader of data sets lets through.
+    """
+
+    memories: tuple[Memory, ...]
+    moment: datetime
+    documents: dict[str, str]
+    sessions: dict[str, str]
+
+
+def corpus_of(haystack: Haystack) -> Corpus:
+    """Return a haystack as memories."""
+    moment = max((each.when for each in haystack.documents if each.when is not None), default=UNDATED)
+    names: dict[str, str] = {}
+    memories: list[Memory] = []
+    documents: dict[str, str] = {}
+    sessions: dict[str, str] = {}
+    seen: set[str] = set()
+    for number, document in enumerate(haystack.documents, 1):
+        if document.id in seen:
+            raise InvalidArgument(f"haystack {haystack.id}", document.id, "documents with ids of their own")
+        seen.add(document.id)
+        id_ = f"m{number}"
+        session = names.setdefault(document.session, f"s{len(names) + 1}") if document.session else ""
+        memories.append(
+            Memory(
+                id=id_,
+                content=document_text(document),
+                created_at=UNDATED if document.when is None else document.when,
+                source=Source(speaker=document.speaker, session=session, position=document.position),
+            )
+        )
+        documents[id_] = document.id
+        sessions[id_] = document.session
+    return Corpus(tuple(memories), moment, documents, sessions)
+
+
+def document_text(document: Document) -> str:
+    """Return what is remembered of a document: its title, unless the text repeats it, and the text.
+
+    Titles are read with the text, as the makers of BEIR and of the multi-hop sets do; the engine has no field
+    for them.
+    """
+    if not document.title or document.text.casefold().startswith(document.title.casefold()):
+        return document.text
+    return f"{document.title}\n{document.text}" if document.text.strip() else document.title

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
 
 from memorata._frozen import frozen
-from memorata.evaluate.abstention import RiskCoverage, Roc
-from memorata.evaluate.run_file import RunHeader
-from memorata.evaluate.significance import Difference, Interval
+from memorata.evaluate.abstention import RiskCoverage, Roc, auroc, risk_coverage, roc
+from memorata.evaluate.dataset import Question, gains_of
+from memorata.evaluate.metrics import measure, recall_any
+from memorata.evaluate.run_file import Answered, Run, RunHeader
+from memorata.evaluate.significance import SAMPLES, Difference, DrawnMeans, Interval, draw_means, macro_means
+from memorata.model import InvalidArgument, checks
 
 
 @frozen
@@ -164,3 +169,205 @@ class Comparison:
             "questions": self.questions,
             "measures": {name: asdict(difference) for name, difference in self.measures.items()},
         }
+
+
+T = TypeVar("T")
+
+RIGHT_AT = 5
+"""An answer is called right, for risk and coverage, if a relevant item is among so many."""
+
+
+def score(
+    run: Run,
+    questions: Iterable[Question],
+    measures: Sequence[str],
+    granularity: str,
+    *,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Scores:
+    """Return what `run` is worth on `questions`.
+
+    Parameters
+    ----------
+    run
+        The rankings.
+    questions
+        Those of the data set, with their labels; at least one must be in the run.
+    measures
+        Names as :func:`~memorata.evaluate.metrics.measure` knows them.
+    granularity
+        "turn" or "session"; it must be that of the run.
+    samples, seed, level
+        Of the bootstrap intervals.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from memorata.evaluate.run_file import RunHeader
+    >>> now = datetime(2026, 5, 7, tzinfo=UTC)
+    >>> header = RunHeader("tea", "9f", {"name": "bm25"}, "", "turn", "0.1.0", 0, now)
+    >>> first = Answered("q1", ranking=(("t-1", 2.0),))
+    >>> second = Answered("q2", ranking=(("t-1", 1.0), ("t-2", 0.5)))
+    >>> asked = [Question("q1", "Tea?", relevant={"t-1": 1}), Question("q2", "When?", relevant={"t-2": 1})]
+    >>> scores = score(Run(header, {"q1": first, "q2": second}), asked, ["mrr", "any@1"], "turn")
+    >>> {name: value.micro.mean for name, value in scores.measures.items()}
+    {'mrr': 0.75, 'any@1': 0.5}
+    >>> scores.values["mrr"]
+    {'q1': 1.0, 'q2': 0.5}
+    """
+    if run.header.granularity != granularity:
+        raise InvalidArgument("granularity", granularity, f"that of the run ({run.header.granularity!r})")
+    named = {name: measure(name) for name in checks.texts("measures", measures)}
+    if not named:
+        raise InvalidArgument("measures", measures, "at least one measure")
+    asked = _by_id(questions)
+    if not any(question in run.answers for question in asked):
+        raise InvalidArgument(
+            "run", run.header.dataset, "one with an answer to at least one of the questions"
+        )
+    relevant = {name: gains_of(question, granularity) for name, question in asked.items()}
+    unanswerable = [name for name, question in asked.items() if not question.answerable]
+    labelled = {name for name, gains in relevant.items() if any(gain > 0 for gain in gains.values())}
+    measured = [name for name, question in asked.items() if question.answerable and name in labelled]
+    if not measured:
+        raise InvalidArgument("questions", len(asked), f"at least one with a relevant {granularity}")
+    rankings = {name: run.answers[name].items if name in run.answers else () for name in measured}
+    values = {
+        name: {question: value(rankings[question], relevant[question]) for question in measured}
+        for name, value in named.items()
+    }
+    kind_of = {name: asked[name].kind for name in measured}
+    micro, macro, kinds = _draws(values, kind_of, samples, seed)
+    by_kind = {kind: drawn.intervals(level) for kind, drawn in kinds.items()}
+    means = _by_measure(list(values), micro.intervals(level), macro.intervals(level), by_kind)
+    answers = [run.answers[name] for name in asked if name in run.answers]
+    return Scores(
+        header=run.header,
+        counts=Counts(
+            questions=len(asked),
+            measured=len(measured),
+            unanswerable=len(unanswerable),
+            unlabelled=len(asked) - len(measured) - len(unanswerable),
+            missing=len(asked) - len(answers),
+            unknown=len(run.answers) - len(answers),
+            abstained=sum(answered.abstained for answered in answers),
+        ),
+        kind_of=kind_of,
+        values=values,
+        measures={name: MeasureScore(*parts) for name, parts in means.items()},
+        latency=_latency(answers),
+        abstention=_abstention(run.answers, relevant, measured, unanswerable),
+    )
+
+
+def compare(
+    ours: Scores, baseline: Scores, *, samples: int = SAMPLES, seed: int = 0, level: float = 0.95
+) -> Comparison:
+    """Return how much better `ours` is than `baseline` in every measure that both have.
+
+    Both must be of the same data (by its hash), granularity and questions. The p values are of each measure
+    by itself; of many, a few are low by chance.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from memorata.evaluate.run_file import RunHeader
+    >>> header = RunHeader("tea", "9f", {}, "", "turn", "0.1.0", 0, datetime(2026, 5, 7, tzinfo=UTC))
+    >>> asked = [Question("q1", "Which tea?", relevant={"t-1": 1})]
+    >>> good = Run(header, {"q1": Answered("q1", ranking=(("t-1", 2.0),))})
+    >>> poor = Run(header, {"q1": Answered("q1", ranking=(("t-2", 2.0), ("t-1", 1.0)))})
+    >>> scores = [score(run, asked, ["mrr"], "turn") for run in (good, poor)]
+    >>> compare(*scores).measures["mrr"].micro
+    Difference(mean=0.5, low=0.5, high=0.5, p=1.0)
+    """
+    for name in ("sha256", "granularity"):
+        theirs, mine = getattr(baseline.header, name), getattr(ours.header, name)
+        if theirs != mine:
+            raise InvalidArgument("baseline", theirs, f"a run with the {name} of ours ({mine!r})")
+    if baseline.kind_of.keys() != ours.kind_of.keys():
+        odd = min(baseline.kind_of.keys() ^ ours.kind_of.keys())
+        raise InvalidArgument("baseline", odd, "measured on the same questions as ours, but one has another")
+    common = [name for name in ours.values if name in baseline.values]
+    if not common:
+        expected = f"scored by one of our measures, {', '.join(ours.values)}"
+        raise InvalidArgument("baseline", list(baseline.values), expected)
+    values = {
+        name: {
+            question: value - baseline.values[name][question] for question, value in ours.values[name].items()
+        }
+        for name in common
+    }
+    micro, macro, kinds = _draws(values, ours.kind_of, samples, seed)
+    by_kind = {kind: drawn.differences(level) for kind, drawn in kinds.items()}
+    found = _by_measure(list(values), micro.differences(level), macro.differences(level), by_kind)
+    differences = {name: MeasureDifference(*parts) for name, parts in found.items()}
+    return Comparison(ours.header, baseline.header, len(ours.kind_of), differences)
+
+
+def _by_id(questions: Iterable[Question]) -> dict[str, Question]:
+    asked: dict[str, Question] = {}
+    for question in questions:
+        if question.id in asked:
+            raise InvalidArgument("questions", question.id, "questions with an id of their own each")
+        asked[question.id] = question
+    return asked
+
+
+def _draws(
+    values: Mapping[str, Mapping[str, float]], kind_of: Mapping[str, str], samples: int, seed: int
+) -> tuple[DrawnMeans, DrawnMeans, dict[str, DrawnMeans]]:
+    """Return the means of all measures at once: over questions, over kinds, and in each kind by its name."""
+    table = np.array([list(value.values()) for value in values.values()]).T
+    # Each kind has a seed of its own; with one for all, kinds of equal size would be drawn alike.
+    by_kind = {
+        kind: draw_means(table[[k == kind for k in kind_of.values()]], samples=samples, seed=seed + place)
+        for place, kind in enumerate(sorted(set(kind_of.values())), 1)
+    }
+    micro = draw_means(table, samples=samples, seed=seed)
+    return micro, macro_means(list(by_kind.values())), by_kind
+
+
+def _by_measure(
+    names: Sequence[str], micro: Sequence[T], macro: Sequence[T], kinds: Mapping[str, Sequence[T]]
+) -> dict[str, tuple[T, T, dict[str, T]]]:
+    """Return for each measure its own of what was computed for all of them, column by column."""
+    return {
+        name: (micro[place], macro[place], {kind: column[place] for kind, column in kinds.items()})
+        for place, name in enumerate(names)
+    }
+
+
+def _latency(answers: Sequence[Answered]) -> Latency | None:
+    known = [answered.milliseconds for answered in answers if answered.milliseconds is not None]
+    if not known:
+        return None
+    p50, p95, p99 = np.percentile(known, [50, 95, 99]).tolist()
+    return Latency(len(known), float(np.mean(known)), p50, p95, p99)
+
+
+def _abstention(
+    answers: Mapping[str, Answered],
+    relevant: Mapping[str, Mapping[str, float]],
+    measured: Sequence[str],
+    unanswerable: Sequence[str],
+) -> Abstention | None:
+    # A question that the run lacks was not abstained from, so it has no say here.
+    good, bad = ([answers[name] for name in names if name in answers] for names in (measured, unanswerable))
+    if not (good and bad):
+        return None
+    # Only the order counts, and it gives a place to having found nothing: below every score.
+    known = sorted({answered.top for answered in (*good, *bad) if answered.top is not None})
+    places = {None: -1.0} | {top: float(place) for place, top in enumerate(known)}
+    confident, doubtful = ([places[answered.top] for answered in some] for some in (good, bad))
+    right = [recall_any(each.items, relevant[each.question], RIGHT_AT) > 0 for each in good]
+    return Abstention(
+        answerable=len(good),
+        unanswerable=len(bad),
+        abstained_answerable=sum(answered.abstained for answered in good),
+        abstained_unanswerable=sum(answered.abstained for answered in bad),
+        auroc=auroc(confident, doubtful),
+        risk_coverage=risk_coverage(confident + doubtful, right + [False] * len(bad)),
+        roc=roc(confident, doubtful),
+    )

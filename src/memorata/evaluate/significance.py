@@ -115,19 +115,7 @@ def paired_bootstrap(
 
 @frozen
 class DrawnMeans:
-    """The means of many columns of values, and what they were in every draw of the rows.
-
-    Parameters
-    ----------
-    mean
-        One for each column.
-    drawn
-        A row for each draw.
-    largest
-        The largest value by size in each column, for telling 0 from what is left of it by rounding.
-    count
-        How many rows of values there were.
-    """
+    """The means of many columns of values, and what they were in every draw of the rows."""
 
     mean: FloatArray
     drawn: FloatArray
@@ -156,19 +144,6 @@ def draw_means(values: Rows, *, samples: int = SAMPLES, seed: int = 0) -> DrawnM
     """Return the means of the columns of `values`, and those of its rows drawn again and again.
 
     All columns see the same draws, which takes a third of the time of drawing for each.
-
-    Parameters
-    ----------
-    values
-        A row for each question and a column for each measure; at least one row.
-    samples, seed
-        As for :func:`bootstrap_mean`.
-
-    Examples
-    --------
-    >>> drawn = draw_means([[1, 0], [0, 0], [1, 0], [1, 0]], samples=100)
-    >>> drawn.mean.tolist(), drawn.drawn.shape, drawn.intervals()[1]
-    ([0.75, 0.0], (100, 2), Interval(mean=0.0, low=0.0, high=0.0))
     """
     table = checks.matrix("values", values)
     samples, seed = checks.whole("samples", samples, 1), checks.whole("seed", seed)
@@ -196,11 +171,6 @@ def macro_means(groups: Sequence[DrawnMeans]) -> DrawnMeans:
 
     Each group was drawn from itself, so that every draw has as many questions of each kind as the data. The
     groups need seeds of their own, or like groups would move together.
-
-    Examples
-    --------
-    >>> macro_means([draw_means([[1], [1], [1]], seed=1), draw_means([[0]], seed=2)]).intervals()
-    [Interval(mean=0.5, low=0.5, high=0.5)]
     """
     if not groups:
         raise InvalidArgument("groups", groups, "at least one group")

@@ -7,32 +7,24 @@ of equal scores the item that sorts last as text comes first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from math import isfinite
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
-from memorata.evaluate.collection import Question
-from memorata.evaluate.granularity import gains_of
-from memorata.evaluate.lines import numbered_lines
-from memorata.evaluate.run_file import Answered, Run, RunHeader
+from memorata.evaluate.dataset import Question, gains_of
+from memorata.evaluate.files import numbered_lines
+from memorata.evaluate.run_file import Answered, Run, RunHeader, read_run
 from memorata.model import InvalidArgument, checks
 from memorata.model.errors import DatasetError, shown
 
 
 def read_trec_run(path: str | PathLike[str], header: RunHeader) -> Run:
-    """Return the rankings of a TREC run.
-
-    Parameters
-    ----------
-    path
-        The file. A line that is not a run's raises :class:`~memorata.model.errors.DatasetError` with its
-        number.
-    header
-        What the format does not say: which data, which recipe, and what the ids are.
-    """
+    """Return the rankings of a TREC run."""
     rankings: dict[str, dict[str, float]] = {}
     for number, line in numbered_lines(path):
         parts = line.split()
@@ -105,11 +97,6 @@ def qrels_of(questions: Iterable[Question], granularity: str) -> dict[str, dict[
     """Return the gains of `questions` by id, at the granularity of turns or of sessions.
 
     Questions that have none are left out: an empty entry could not be written.
-
-    Examples
-    --------
-    >>> qrels_of([Question("q1", "Tea?", relevant={"t-1": 1}, relevant_sessions={"s-1": 1})], "session")
-    {'q1': {'s-1': 1}}
     """
     return {question.id: dict(gains) for question in questions if (gains := gains_of(question, granularity))}
 
@@ -129,3 +116,59 @@ def _token(argument: str, value: str) -> str:
     if checks.writable(argument, value).split() != [value]:
         raise InvalidArgument(argument, value, "text without spaces, for TREC's formats to hold it")
     return value
+
+
+def is_trec(path: Path) -> bool:
+    """Return whether a file is not one of ours, which begin with a brace."""
+    try:
+        with path.open("rb") as file:
+            return not file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+    except OSError as error:
+        raise DatasetError(path, None, f"cannot be read: {error.strerror}") from error
+
+
+def read_anybodys(qrels: Path) -> Callable[[Path], Run]:
+    """Return a reader of runs that are to be scored with these labels.
+
+    A TREC run does not say what it is a run on; it is taken for one on the questions of the labels, whose
+    hash stands for the data.
+    """
+
+    def read(path: Path) -> Run:
+        if not is_trec(path):
+            return read_run(path)
+        sha256 = hashlib.sha256(qrels.read_bytes()).hexdigest()
+        name = path.name.partition(".")[0]
+        header = RunHeader(qrels.name, sha256, {"name": name}, "", "turn", "", 0, datetime.now(UTC))
+        return read_trec_run(path, header)
+
+    return read
+
+
+def judged_by(
+    qrels: Path, kinds: Mapping[str, str] | None = None
+) -> Callable[[Path, Run], tuple[Question, ...]]:
+    """Return what finds the labels of a run in a qrels file."""
+    gains = read_qrels(qrels)
+
+    def questions(path: Path, run: Run) -> tuple[Question, ...]:
+        known = kinds_of([run]) if kinds is None else kinds
+        return tuple(
+            Question(name, "", known.get(name, ""), relevant=each, relevant_sessions=each)
+            for name, each in gains.items()
+        )
+
+    return questions
+
+
+def kinds_of(runs: Iterable[Run]) -> dict[str, str]:
+    """Return the kind of each question that any of the runs names one for; the first that does counts.
+
+    A run that was interrupted, or was written by another system, does not know the kind of every question.
+    """
+    kinds: dict[str, str] = {}
+    for run in runs:
+        for name, answered in run.answers.items():
+            if answered.kind:
+                kinds.setdefault(name, answered.kind)
+    return kinds

@@ -1,4 +1,4 @@
-r"""Labelled queries in a file: JSON Lines, in the form of :mod:`memorata.evaluate.datasets.jsonl`.
+r"""Labelled queries in a file: JSON Lines, in the form of :mod:`memorata.evaluate.datasets.plain`.
 
 ::
 
@@ -20,12 +20,11 @@ from memorata.engine import Engine
 from memorata.engine import open as open_engine
 from memorata.engine.recall_log import Logging
 from memorata.engine.recipe import Recipe
-from memorata.evaluate.collection import Question
-from memorata.evaluate.datasets.json_records import json_records
-from memorata.evaluate.datasets.jsonl import Jsonl, gain_of, question_of
-from memorata.evaluate.datasets.judgements import Judgements
-from memorata.evaluate.datasets.record import Record
-from memorata.evaluate.deposit import deposit
+from memorata.evaluate.dataset import Question
+from memorata.evaluate.datasets.json_records import Record, json_records
+from memorata.evaluate.datasets.plain import gain_of, question_of, read_jsonl
+from memorata.evaluate.datasets.reader import Judgements
+from memorata.evaluate.runner import corpus_of
 from memorata.learn.training_set import LabelledQuery, TrainingSet, from_labels
 from memorata.model.errors import DatasetError
 
@@ -59,9 +58,9 @@ def labelled_training_set(
     if not any(record.has("document") for record in json_records(file)):
         yield from_labels(engine, _questions(file), recipe=chosen, namespace=namespace)
         return
-    (haystack,) = Jsonl(file).haystacks()
-    given = deposit(haystack)
-    memories = {document: memory for memory, document in given.documents.items()}
+    (haystack,) = read_jsonl(file).haystacks()
+    corpus = corpus_of(haystack)
+    memories = {document: memory for memory, document in corpus.documents.items()}
     with open_engine(
         ":memory:",
         embedder=engine.embedder,
@@ -69,11 +68,11 @@ def labelled_training_set(
         analyser_name=engine.analyser.name,
         language=engine.analyser.language,
         life=engine.lifecycle.rules,
-        clock=lambda: given.moment,
+        clock=lambda: corpus.moment,
         logging=Logging(recalls=False),
     ) as apart:
         # A document that is there twice is there twice: which of the two is found decides a metric.
-        apart.remember_many(given.memories, duplicates="off")
+        apart.remember_many(corpus.memories, duplicates="off")
         questions = {
             each.id: LabelledQuery(
                 each.text, {memories[id_]: gain for id_, gain in each.relevant.items()}, each.when

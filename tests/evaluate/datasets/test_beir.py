@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from memorata.evaluate.datasets.beir import Beir
+from memorata.evaluate.datasets.beir import read_beir
 from memorata.model.errors import DatasetError, InvalidArgument
 
 HEADER = "query-id\tcorpus-id\tscore\n"
@@ -34,7 +34,7 @@ def folder(
 
 def test_a_folder_is_one_haystack_with_the_judged_queries_of_the_split(tmp_path: Path) -> None:
     path = folder(tmp_path)
-    dataset = Beir(path)
+    dataset = read_beir(path)
     (haystack,) = dataset.haystacks()
     assert [(d.title, d.text) for d in haystack.documents] == [
         ("Statins", "They help."),
@@ -46,7 +46,7 @@ def test_a_folder_is_one_haystack_with_the_judged_queries_of_the_split(tmp_path:
         "Do statins help?",
         {haystack.documents[0].id: 2.0},
     )
-    (dev,) = Beir(path, split="dev").haystacks()
+    (dev,) = read_beir(path, split="dev").haystacks()
     assert dev.documents == haystack.documents
     assert dev.questions[0].relevant == {dev.documents[1].id: 1.0}
     assert dict(dataset.dropped) == {}
@@ -55,28 +55,28 @@ def test_a_folder_is_one_haystack_with_the_judged_queries_of_the_split(tmp_path:
 
 def test_the_hash_is_of_the_three_files_that_are_read(tmp_path: Path) -> None:
     path = folder(tmp_path)
-    test, dev = Beir(path).sha256, Beir(path, split="dev").sha256
+    test, dev = read_beir(path).sha256, read_beir(path, split="dev").sha256
     assert test != dev
     (path / "qrels" / "dev.tsv").write_text(HEADER + "q2\tMED-1\t1\n")
-    assert Beir(path).sha256 == test
-    assert Beir(path, split="dev").sha256 != dev
+    assert read_beir(path).sha256 == test
+    assert read_beir(path, split="dev").sha256 != dev
 
 
 def test_compressed_files_and_a_split_without_header_are_read_as_well(tmp_path: Path) -> None:
     path = folder(tmp_path, test="q1\tMED-1\t1\n")
-    (plain,) = Beir(path).haystacks()
+    (plain,) = read_beir(path).haystacks()
     for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"):
         file = path / name
         (path / f"{name}.gz").write_bytes(gzip.compress(file.read_bytes()))
         file.unlink()
-    (packed,) = Beir(path).haystacks()
+    (packed,) = read_beir(path).haystacks()
     assert packed == plain
     assert len(plain.questions) == 1
 
 
 def test_questions_without_relevant_documents_or_text_are_dropped_and_counted(tmp_path: Path) -> None:
     judged = HEADER + "q1\tMED-1\t0\nq1\tMED-3\t1\nq2\tMED-2\t1\nq9\tMED-2\t1\n"
-    dataset = Beir(folder(tmp_path, test=judged))
+    dataset = read_beir(folder(tmp_path, test=judged))
     (haystack,) = dataset.haystacks()
     assert [asked.id for asked in haystack.questions] == ["q2"]
     assert dict(dataset.dropped) == {"no relevant document": 1, "no such query": 1}
@@ -106,16 +106,16 @@ def test_a_malformed_file_is_an_error_that_names_the_line(
     tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(DatasetError) as raised:
-        list(Beir(folder(tmp_path, **changes)).haystacks())
+        list(read_beir(folder(tmp_path, **changes)).haystacks())
     assert str(raised.value).startswith(f"{tmp_path}/{message}")
 
 
 def test_a_folder_that_is_not_beir_and_a_split_that_is_not_there_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match=r"is not a BEIR folder: it has no qrels/test\.tsv"):
-        Beir(tmp_path)
+        read_beir(tmp_path)
     path = folder(tmp_path)
     with pytest.raises(InvalidArgument, match="split must be one of 'dev', 'test', got 'train'"):
-        Beir(path, split="train")
+        read_beir(path, split="train")
     (path / "queries.jsonl").unlink()
     with pytest.raises(DatasetError, match=r"queries\.jsonl: no such file"):
-        Beir(path)
+        read_beir(path)

@@ -1,5 +1,7 @@
 import gzip
 import json
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.evaluate.datasets import json_records as module
-from memorata.evaluate.datasets.json_records import json_records
+from memorata.evaluate.datasets.json_records import Record, json_records
 from memorata.model.errors import DatasetError
 
 VALUES = st.recursive(
@@ -117,3 +119,55 @@ def test_an_error_early_in_a_long_file_is_reported_without_reading_the_rest(
     path.write_bytes(gzip.compress(b'[{"a": oops, "b": "' + noise)[:-10])
     with pytest.raises(DatasetError, match="record 1 is not JSON: Expecting value"):
         read(path)
+
+
+def record(value: Any) -> Record:
+    return Record(Path("set.json"), 7, 3, value)
+
+
+@pytest.mark.parametrize(
+    ("value", "ask", "reason"),
+    [
+        ({}, lambda r: r.text("question"), "has no 'question'; it has []"),
+        ([], lambda r: r.text("question"), "must be an object with 'question', got []"),
+        ({"a": 1}, lambda r: r.text("a"), "a must be text, got 1"),
+        ({"a": None}, lambda r: r.text("a"), "a must be text, got None"),
+        (
+            {"a": "\ud83c"},
+            lambda r: r.text("a"),
+            r"a must be text without half surrogate pairs, got '\ud83c'",
+        ),
+        ({"a": {}}, lambda r: list(r.each("a")), "a must be a list, got {}"),
+        ({"a": 1}, lambda r: r.flag("a", False), "a must be true or false, got 1"),
+        ({"a": True}, lambda r: r.child("a").a(int), "a must be a whole number, got True"),
+        ({"a": True}, lambda r: r.child("a").name(), "a must be text, got True"),
+        ({"a": " "}, lambda r: r.child("a").name(), "a must be an identifier, got ' '"),
+        ({"a": [[1], [2]]}, lambda r: list(r.each("a"))[1].at(0).a(str), "a[1][0] must be text, got 2"),
+        ({"a": [1]}, lambda r: r.child("a").at(1), "a must have at least 2 items, got 1"),
+        ({"a": "May"}, lambda r: r.child("a").moment(), "a must be a date as in '2023-05-08T13:56:00+00:00'"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(
+    value: Any, ask: Callable[[Record], object], reason: str
+) -> None:
+    with pytest.raises(DatasetError) as raised:
+        ask(record(value))
+    assert str(raised.value).startswith(f"set.json, line 7: record 3: {reason}")
+
+
+def test_a_field_that_may_be_missing_has_a_default_and_null_counts_as_missing() -> None:
+    assert record({}).text("title", "") == ""
+    assert record({"title": None}).text("title", "") == ""
+    assert record({"title": "Tea"}).text("title", "") == "Tea"
+    assert record({}).flag("answerable", True) is True
+    assert record({"answerable": False}).flag("answerable", True) is False
+
+
+def test_an_identifier_may_be_a_whole_number() -> None:
+    assert record(7).name() == "7"
+
+
+def test_a_moment_without_a_zone_is_utc_and_another_zone_is_turned_into_it() -> None:
+    assert record("2024-03-01").moment() == datetime(2024, 3, 1, tzinfo=UTC)
+    shifted = record("2024-03-01T02:00:00+02:00").moment()
+    assert (shifted, shifted.tzinfo) == (datetime(2024, 3, 1, tzinfo=UTC), UTC)

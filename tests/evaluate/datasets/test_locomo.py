@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from memorata.evaluate.collection import Haystack
-from memorata.evaluate.datasets.locomo import LoCoMo
+from memorata.evaluate.dataset import Haystack
+from memorata.evaluate.datasets.locomo import read_locomo
+from memorata.evaluate.datasets.reader import FileDataset
 from memorata.model.errors import DatasetError, InvalidArgument
 
 
@@ -44,20 +45,20 @@ def written(folder: Path, *samples: Any) -> Path:
     return path
 
 
-def only(dataset: LoCoMo) -> Haystack:
+def only(dataset: FileDataset) -> Haystack:
     (haystack,) = dataset.haystacks()
     return haystack
 
 
 def evidence_found(folder: Path, evidence: list[str]) -> list[str]:
     """Return the texts that this evidence of a question leads to."""
-    haystack = only(LoCoMo(written(folder, sample(asking(evidence))), captions=False))
+    haystack = only(read_locomo(written(folder, sample(asking(evidence))), captions=False))
     documents = {document.id: document.text for document in haystack.documents}
     return [documents[name] for asked in haystack.questions for name in asked.relevant]
 
 
 def test_documents_are_the_turns_in_the_order_of_the_sessions_numbers(tmp_path: Path) -> None:
-    haystack = only(LoCoMo(written(tmp_path, sample(asking(["D1:1"])))))
+    haystack = only(read_locomo(written(tmp_path, sample(asking(["D1:1"])))))
     assert [(d.text, d.speaker, d.position) for d in haystack.documents] == [
         ("I bought a kite. (shares a photo: a red kite)", "Ann", 0),
         ("Lovely!", "Ben", 1),
@@ -71,7 +72,7 @@ def test_documents_are_the_turns_in_the_order_of_the_sessions_numbers(tmp_path: 
 
 
 def test_dates_know_midnight_from_noon(tmp_path: Path) -> None:
-    haystack = only(LoCoMo(written(tmp_path, sample(asking(["D1:1"])))))
+    haystack = only(read_locomo(written(tmp_path, sample(asking(["D1:1"])))))
     assert [document.when for document in haystack.documents[1:]] == [
         datetime(2023, 5, 8, 13, 56, tzinfo=UTC),
         datetime(2023, 5, 25, 12, 30, tzinfo=UTC),
@@ -80,22 +81,24 @@ def test_dates_know_midnight_from_noon(tmp_path: Path) -> None:
 
 
 def test_a_question_is_asked_after_the_last_session_that_took_place(tmp_path: Path) -> None:
-    (asked,) = only(LoCoMo(written(tmp_path, sample(asking(["D1:1"]))))).questions
+    (asked,) = only(read_locomo(written(tmp_path, sample(asking(["D1:1"]))))).questions
     assert asked.when == datetime(2023, 7, 3, 1, 9, tzinfo=UTC)
 
 
 def test_captions_can_be_left_out(tmp_path: Path) -> None:
     path = written(tmp_path, sample(asking(["D1:1"])))
-    assert only(LoCoMo(path, captions=False)).documents[0].text == "I bought a kite."
-    assert LoCoMo(path, captions=False).name == "locomo/locomo (captions=False)"
+    assert only(read_locomo(path, captions=False)).documents[0].text == "I bought a kite."
+    assert read_locomo(path, captions=False).name == "locomo/locomo (captions=False)"
 
 
 def test_a_turn_that_is_only_a_photo_is_its_caption_or_nothing(tmp_path: Path) -> None:
     path = written(
         tmp_path, sample(session_2=[turn("D2:1", "", blip_caption="a cloud"), turn("D2:2", "Oh.")])
     )
-    assert only(LoCoMo(path)).documents[2].text == "(shares a photo: a cloud)"
-    assert [(d.text, d.position) for d in only(LoCoMo(path, captions=False)).documents[2:3]] == [("Oh.", 1)]
+    assert only(read_locomo(path)).documents[2].text == "(shares a photo: a cloud)"
+    assert [(d.text, d.position) for d in only(read_locomo(path, captions=False)).documents[2:3]] == [
+        ("Oh.", 1)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +122,7 @@ def test_malformed_evidence_counts_as_far_as_it_names_turns(
 
 def test_questions_have_ids_kinds_and_session_labels(tmp_path: Path) -> None:
     qa = [asking(["D1:1", "D1:2", "D2:1"], 1), asking([], 3), asking(["D9:9"]), asking(["D2:1"], 5)]
-    dataset = LoCoMo(written(tmp_path, sample(*qa)))
+    dataset = read_locomo(written(tmp_path, sample(*qa)))
     haystack = only(dataset)
     first, last = haystack.questions
     assert [(q.id, q.kind, q.answerable) for q in (first, last)] == [
@@ -132,8 +135,8 @@ def test_questions_have_ids_kinds_and_session_labels(tmp_path: Path) -> None:
 
 
 def test_documents_do_not_depend_on_the_questions(tmp_path: Path) -> None:
-    one = only(LoCoMo(written(tmp_path, sample(asking(["D1:1"])))))
-    other = only(LoCoMo(written(tmp_path, sample(asking(["D2:1"], 2)))))
+    one = only(read_locomo(written(tmp_path, sample(asking(["D1:1"])))))
+    other = only(read_locomo(written(tmp_path, sample(asking(["D2:1"], 2)))))
     assert one.documents == other.documents
 
 
@@ -176,10 +179,10 @@ def test_documents_do_not_depend_on_the_questions(tmp_path: Path) -> None:
 def test_a_malformed_record_is_an_error_that_names_it(tmp_path: Path, bad: Any, reason: str) -> None:
     path = written(tmp_path, bad)
     with pytest.raises(DatasetError) as raised:
-        list(LoCoMo(path).haystacks())
+        list(read_locomo(path).haystacks())
     assert str(raised.value).startswith(f"{path}, line 1: record 1: {reason}")
 
 
 def test_captions_is_a_flag(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="captions must be True or False, got 'no'"):
-        LoCoMo(written(tmp_path, sample()), captions="no")  # type: ignore[arg-type]
+        read_locomo(written(tmp_path, sample()), captions="no")  # type: ignore[arg-type]

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from memorata.evaluate.collection import Haystack
-from memorata.evaluate.datasets.longmemeval import LongMemEval
+from memorata.evaluate.dataset import Haystack
+from memorata.evaluate.datasets.longmemeval import read_longmemeval
+from memorata.evaluate.datasets.reader import FileDataset
 from memorata.model.errors import DatasetError, InvalidArgument
 
 
@@ -43,13 +44,13 @@ def written(folder: Path, *questions: Any) -> Path:
     return path
 
 
-def only(dataset: LongMemEval) -> Haystack:
+def only(dataset: FileDataset) -> Haystack:
     (haystack,) = dataset.haystacks()
     return haystack
 
 
 def test_documents_are_the_turns_with_speaker_date_session_and_place(tmp_path: Path) -> None:
-    haystack = only(LongMemEval(written(tmp_path, question())))
+    haystack = only(read_longmemeval(written(tmp_path, question())))
     assert [(d.text, d.speaker, d.position) for d in haystack.documents] == [
         ("Hello.", "user", 0),
         ("Hello to you.", "assistant", 1),
@@ -65,7 +66,7 @@ def test_documents_are_the_turns_with_speaker_date_session_and_place(tmp_path: P
 
 
 def test_labels_are_of_turns_and_of_sessions(tmp_path: Path) -> None:
-    haystack = only(LongMemEval(written(tmp_path, question())))
+    haystack = only(read_longmemeval(written(tmp_path, question())))
     (asked,) = haystack.questions
     documents = {document.id: document for document in haystack.documents}
     assert [documents[name].text for name in asked.relevant] == ["I like oolong.", "Oolong it is."]
@@ -77,7 +78,7 @@ def test_labels_are_of_turns_and_of_sessions(tmp_path: Path) -> None:
 
 def test_only_the_users_turns_can_be_read_and_labels_go_with_the_turns(tmp_path: Path) -> None:
     path = written(tmp_path, question())
-    every, users = only(LongMemEval(path)), only(LongMemEval(path, turns="user"))
+    every, users = only(read_longmemeval(path)), only(read_longmemeval(path, turns="user"))
     assert users.documents == tuple(d for d in every.documents if d.speaker == "user")
     assert users.questions[0].relevant == {users.documents[1].id: 1.0}
     assert users.questions[0].relevant_sessions == every.questions[0].relevant_sessions
@@ -92,8 +93,8 @@ def test_nothing_of_the_labels_is_in_any_document(tmp_path: Path) -> None:
     for session in turned["haystack_sessions"]:
         for turn in session:
             turn["has_answer"] = not turn.get("has_answer", False)
-    plain = only(LongMemEval(written(tmp_path, question())))
-    other = only(LongMemEval(written(tmp_path, turned)))
+    plain = only(read_longmemeval(written(tmp_path, question())))
+    other = only(read_longmemeval(written(tmp_path, turned)))
     assert plain.documents == other.documents
     assert plain.questions[0].relevant.keys().isdisjoint(other.questions[0].relevant)
     for document in plain.documents:
@@ -102,13 +103,13 @@ def test_nothing_of_the_labels_is_in_any_document(tmp_path: Path) -> None:
 
 
 def test_a_question_that_cannot_be_answered_is_marked_and_has_no_labels(tmp_path: Path) -> None:
-    (asked,) = only(LongMemEval(written(tmp_path, question("q1_abs")))).questions
+    (asked,) = only(read_longmemeval(written(tmp_path, question("q1_abs")))).questions
     assert not asked.answerable
     assert asked.relevant == asked.relevant_sessions == {}
 
 
 def test_a_question_whose_evidence_is_not_in_its_history_is_dropped_and_counted(tmp_path: Path) -> None:
-    dataset = LongMemEval(written(tmp_path, question(), question("q2", answer_session_ids=["answer_9"])))
+    dataset = read_longmemeval(written(tmp_path, question(), question("q2", answer_session_ids=["answer_9"])))
     assert [haystack.questions[0].id for haystack in dataset.haystacks()] == ["q1"]
     assert (len(dataset), dict(dataset.dropped)) == (1, {"no evidence session": 1})
 
@@ -116,8 +117,8 @@ def test_a_question_whose_evidence_is_not_in_its_history_is_dropped_and_counted(
 def test_a_compressed_file_is_read_as_well(tmp_path: Path) -> None:
     path = tmp_path / "longmemeval_oracle.json.gz"
     path.write_bytes(gzip.compress(json.dumps([question()]).encode()))
-    assert only(LongMemEval(path)) == only(LongMemEval(written(tmp_path, question())))
-    assert LongMemEval(path, turns="user").name == "longmemeval/longmemeval_oracle (turns=user)"
+    assert only(read_longmemeval(path)) == only(read_longmemeval(written(tmp_path, question())))
+    assert read_longmemeval(path, turns="user").name == "longmemeval/longmemeval_oracle (turns=user)"
 
 
 def without(key: str) -> dict[str, Any]:
@@ -162,7 +163,7 @@ def without(key: str) -> dict[str, Any]:
 def test_a_malformed_record_is_an_error_that_names_it(tmp_path: Path, bad: Any, reason: str) -> None:
     path = written(tmp_path, question("q0"), bad)
     with pytest.raises(DatasetError) as raised:
-        list(LongMemEval(path).haystacks())
+        list(read_longmemeval(path).haystacks())
     assert str(raised.value).startswith(f"{path}, line 1: record 2: {reason}")
 
 
@@ -170,9 +171,9 @@ def test_a_truncated_gzip_is_an_error_that_names_the_file(tmp_path: Path) -> Non
     path = tmp_path / "longmemeval_s.json.gz"
     path.write_bytes(gzip.compress(json.dumps([question()]).encode())[:-9])
     with pytest.raises(DatasetError, match=r"longmemeval_s\.json\.gz: the gzip file is cut short"):
-        list(LongMemEval(path).haystacks())
+        list(read_longmemeval(path).haystacks())
 
 
 def test_turns_are_all_or_those_of_the_user(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="turns must be one of 'all', 'user', got 'assistant'"):
-        LongMemEval(written(tmp_path, question()), turns="assistant")
+        read_longmemeval(written(tmp_path, question()), turns="assistant")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from memorata.evaluate.datasets.multihop import Multihop
+from memorata.evaluate.datasets.multihop import read_multihop
 from memorata.model.errors import DatasetError, InvalidArgument
 
 
@@ -51,7 +51,7 @@ def array(folder: Path, *records: Any) -> Path:
 
 
 def test_the_paragraphs_of_all_questions_are_pooled_and_equal_ones_taken_once(tmp_path: Path) -> None:
-    dataset = Multihop(lines(tmp_path, musique("2hop__1_2"), musique("2hop__3_4")))
+    dataset = read_multihop(lines(tmp_path, musique("2hop__1_2"), musique("2hop__3_4")))
     (haystack,) = dataset.haystacks()
     assert [document.title for document in haystack.documents] == [
         "The Scream",
@@ -65,19 +65,19 @@ def test_the_paragraphs_of_all_questions_are_pooled_and_equal_ones_taken_once(tm
 
 
 def test_each_question_can_have_its_own_paragraphs(tmp_path: Path) -> None:
-    dataset = Multihop(lines(tmp_path, musique("2hop__1_2"), musique("2hop__3_4")), pooled=False)
+    dataset = read_multihop(lines(tmp_path, musique("2hop__1_2"), musique("2hop__3_4")), pooled=False)
     assert [(len(h.documents), len(h.questions)) for h in dataset.haystacks()] == [(3, 1), (3, 1)]
     assert dataset.name == "multihop/set (pooled=False)"
 
 
 def test_the_kind_is_the_number_of_hops_by_decomposition_or_by_id(tmp_path: Path) -> None:
     decomposed = musique("2hop__9", question_decomposition=[{}, {}, {}])
-    (haystack,) = Multihop(lines(tmp_path, decomposed, musique("4hop1__1_2_3_4"))).haystacks()
+    (haystack,) = read_multihop(lines(tmp_path, decomposed, musique("4hop1__1_2_3_4"))).haystacks()
     assert [asked.kind for asked in haystack.questions] == ["3 hops", "4 hops"]
 
 
 def test_hotpot_and_2wiki_name_their_supporting_paragraphs_by_title(tmp_path: Path) -> None:
-    (haystack,) = Multihop(array(tmp_path, hotpot())).haystacks()
+    (haystack,) = read_multihop(array(tmp_path, hotpot())).haystacks()
     assert [(d.title, d.text) for d in haystack.documents] == [
         ("Oslo", "A city. In Norway."),
         ("Bergen", "Older."),
@@ -91,7 +91,7 @@ def test_hotpot_and_2wiki_name_their_supporting_paragraphs_by_title(tmp_path: Pa
 @pytest.mark.parametrize("pooled", [True, False])
 def test_a_question_without_its_supporting_paragraphs_is_dropped(tmp_path: Path, pooled: bool) -> None:
     path = array(tmp_path, hotpot("a"), hotpot("b", supporting_facts=[["Paris", 0]]))
-    dataset = Multihop(path, pooled=pooled)
+    dataset = read_multihop(path, pooled=pooled)
     assert [asked.id for haystack in dataset.haystacks() for asked in haystack.questions] == ["a"]
     assert dict(dataset.dropped) == {"no supporting paragraph": 1}
 
@@ -100,10 +100,10 @@ def test_unanswerable_twins_are_kept_apart_and_dropped_where_the_pool_could_answ
     tmp_path: Path,
 ) -> None:
     path = lines(tmp_path, musique(), musique(answerable=False))
-    first, second = (haystack.questions[0] for haystack in Multihop(path, pooled=False).haystacks())
+    first, second = (haystack.questions[0] for haystack in read_multihop(path, pooled=False).haystacks())
     assert (first.id, first.answerable) == ("2hop__1_2", True)
     assert (second.id, second.answerable, second.relevant) == ("2hop__1_2_unanswerable", False, {})
-    pooled = Multihop(path)
+    pooled = read_multihop(path)
     assert dict(pooled.dropped) == {"unanswerable": 1}
 
 
@@ -111,8 +111,8 @@ def test_documents_do_not_depend_on_the_labels(tmp_path: Path) -> None:
     turned = musique()
     for item in turned["paragraphs"]:
         item["is_supporting"] = not item["is_supporting"]
-    (one,) = Multihop(lines(tmp_path, musique())).haystacks()
-    (other,) = Multihop(lines(tmp_path, turned)).haystacks()
+    (one,) = read_multihop(lines(tmp_path, musique())).haystacks()
+    (other,) = read_multihop(lines(tmp_path, turned)).haystacks()
     assert one.documents == other.documents
     assert one.questions[0].relevant.keys().isdisjoint(other.questions[0].relevant)
 
@@ -135,7 +135,7 @@ def test_documents_do_not_depend_on_the_labels(tmp_path: Path) -> None:
 def test_a_malformed_record_is_an_error_that_names_it(tmp_path: Path, bad: Any, reason: str) -> None:
     path = lines(tmp_path, musique(), bad)
     with pytest.raises(DatasetError) as raised:
-        list(Multihop(path).haystacks())
+        list(read_multihop(path).haystacks())
     assert str(raised.value).startswith(f"{path}, line 2: record 2: {reason}")
 
 
@@ -143,9 +143,9 @@ def test_a_line_that_is_not_json_is_named(tmp_path: Path) -> None:
     path = lines(tmp_path, musique("2hop__1"), musique("2hop__2"))
     path.write_text(path.read_text() + "\nnot JSON\n")
     with pytest.raises(DatasetError, match=r"set\.jsonl, line 3: expected a JSON record, got 'not JSON'"):
-        list(Multihop(path).haystacks())
+        list(read_multihop(path).haystacks())
 
 
 def test_pooled_is_a_flag(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="pooled must be True or False, got 1"):
-        Multihop(lines(tmp_path, musique()), pooled=1)  # type: ignore[arg-type]
+        read_multihop(lines(tmp_path, musique()), pooled=1)  # type: ignore[arg-type]

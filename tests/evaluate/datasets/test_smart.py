@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from memorata.evaluate.datasets.smart import Smart
+from memorata.evaluate.datasets.smart import read_smart
 from memorata.model.errors import DatasetError
 
 DOCUMENTS = """.I 1
@@ -44,7 +44,7 @@ def folder(
 
 
 def test_documents_have_title_and_text_and_empty_ones_are_left_out(tmp_path: Path) -> None:
-    (haystack,) = Smart(folder(tmp_path)).haystacks()
+    (haystack,) = read_smart(folder(tmp_path)).haystacks()
     assert [(d.title, d.text) for d in haystack.documents] == [
         ("shear flow .", "shear flow past a flat plate ."),
         ("heat .", "heat in slabs . and more ."),
@@ -52,7 +52,7 @@ def test_documents_have_title_and_text_and_empty_ones_are_left_out(tmp_path: Pat
 
 
 def test_judgements_number_the_queries_by_place_and_not_by_their_own_number(tmp_path: Path) -> None:
-    dataset = Smart(folder(tmp_path, qrels="1 1 4\n2 3 1\n2 1 -1\n"))
+    dataset = read_smart(folder(tmp_path, qrels="1 1 4\n2 3 1\n2 1 -1\n"))
     (haystack,) = dataset.haystacks()
     first, second = haystack.documents
     assert [(asked.id, asked.text, asked.relevant) for asked in haystack.questions] == [
@@ -64,14 +64,14 @@ def test_judgements_number_the_queries_by_place_and_not_by_their_own_number(tmp_
 
 @pytest.mark.parametrize(("grade", "relevant"), [(-1, 0), (0, 0), (1, 1), (2, 1), (3, 1), (4, 1), (5, 0)])
 def test_relevance_is_binary(tmp_path: Path, grade: int, relevant: int) -> None:
-    dataset = Smart(folder(tmp_path, qrels=f"1 1 {grade}\n2 3 1\n"))
+    dataset = read_smart(folder(tmp_path, qrels=f"1 1 {grade}\n2 3 1\n"))
     (haystack,) = dataset.haystacks()
     assert len(haystack.questions) == 1 + relevant
     assert dict(dataset.dropped) == ({} if relevant else {"no relevant document": 1})
 
 
 def test_a_judgement_of_an_empty_document_is_no_label(tmp_path: Path) -> None:
-    dataset = Smart(folder(tmp_path, qrels="1 1 2\n1 2 3\n2 2 1\n"))
+    dataset = read_smart(folder(tmp_path, qrels="1 1 2\n1 2 3\n2 2 1\n"))
     (haystack,) = dataset.haystacks()
     assert [len(asked.relevant) for asked in haystack.questions] == [1]
     assert dict(dataset.dropped) == {"no relevant document": 1}
@@ -106,18 +106,18 @@ def test_a_malformed_file_is_an_error_that_names_the_line(
     tmp_path: Path, changes: dict[str, str], message: str
 ) -> None:
     with pytest.raises(DatasetError) as raised:
-        list(Smart(folder(tmp_path, **changes)).haystacks())
+        list(read_smart(folder(tmp_path, **changes)).haystacks())
     assert str(raised.value).startswith(f"{tmp_path}/{message}")
 
 
 def test_a_folder_must_have_one_file_of_each_kind(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="nowhere: no such folder"):
-        Smart(tmp_path / "nowhere")
+        read_smart(tmp_path / "nowhere")
     with pytest.raises(
         DatasetError, match=r"expected one file of documents, named as 'cran\.all\.1400', found none"
     ):
-        Smart(tmp_path)
+        read_smart(tmp_path)
     path = folder(tmp_path)
     (path / "med.qry").write_text(QUERIES)
     with pytest.raises(DatasetError, match=r"expected one file of queries.* found cran\.qry, med\.qry"):
-        Smart(path)
+        read_smart(path)

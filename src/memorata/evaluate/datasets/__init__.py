@@ -8,14 +8,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from memorata.evaluate.collection import Dataset
-from memorata.evaluate.datasets.beir import Beir
-from memorata.evaluate.datasets.facts import Facts
-from memorata.evaluate.datasets.jsonl import Jsonl
-from memorata.evaluate.datasets.locomo import LoCoMo
-from memorata.evaluate.datasets.longmemeval import LongMemEval
-from memorata.evaluate.datasets.multihop import Multihop
-from memorata.evaluate.datasets.smart import Smart
+from memorata.evaluate.dataset import Dataset
+from memorata.evaluate.datasets.beir import read_beir
+from memorata.evaluate.datasets.locomo import read_locomo
+from memorata.evaluate.datasets.longmemeval import read_longmemeval
+from memorata.evaluate.datasets.multihop import read_multihop
+from memorata.evaluate.datasets.plain import read_facts, read_jsonl
+from memorata.evaluate.datasets.smart import read_smart
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 
@@ -23,13 +22,13 @@ __all__ = ["READERS", "open_dataset"]
 
 READERS: Mapping[str, Callable[..., Dataset]] = MappingProxyType(
     {
-        "longmemeval": LongMemEval,
-        "locomo": LoCoMo,
-        "multihop": Multihop,
-        "beir": Beir,
-        "smart": Smart,
-        "facts": Facts,
-        "jsonl": Jsonl,
+        "longmemeval": read_longmemeval,
+        "locomo": read_locomo,
+        "multihop": read_multihop,
+        "beir": read_beir,
+        "smart": read_smart,
+        "facts": read_facts,
+        "jsonl": read_jsonl,
     }
 )
 """The reader of each format; called with a path and the format's own options."""

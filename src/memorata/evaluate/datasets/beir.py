@@ -11,19 +11,19 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
-from memorata.evaluate.collection import Document, Haystack, Question, opaque
+from memorata.evaluate.dataset import Document, Haystack, Question, opaque
 from memorata.evaluate.datasets.json_records import json_records
-from memorata.evaluate.datasets.judgements import Judgements
-from memorata.evaluate.datasets.reader import Reader
-from memorata.evaluate.datasets.source import numbered_lines
+from memorata.evaluate.datasets.reader import FileDataset, Judgements
+from memorata.evaluate.files import numbered_lines
 from memorata.model import checks
 from memorata.model.errors import DatasetError, shown
 
 
-class Beir(Reader):
-    r"""A folder in the format of BEIR, as one haystack.
+def read_beir(path: str | Path, *, split: str = "test") -> FileDataset:
+    r"""Open a folder in the format of BEIR, as one haystack.
 
     Parameters
     ----------
@@ -42,62 +42,60 @@ class Beir(Reader):
     >>> _ = (folder / "queries.jsonl").write_text('{"_id": "q1", "text": "Do statins help?"}')
     >>> (folder / "qrels").mkdir()
     >>> _ = (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tMED-10\t2")
-    >>> (haystack,) = Beir(folder).haystacks()
+    >>> (haystack,) = read_beir(folder).haystacks()
     >>> haystack.documents[0].title, haystack.questions[0].relevant
     ('Statins', {'d-1f9238b75c0a': 2.0})
     """
+    folder = Path(path)
+    splits = {file.name.split(".")[0]: file for file in sorted(folder.glob("qrels/*.tsv*"))}
+    if not splits:
+        raise DatasetError(folder, None, "is not a BEIR folder: it has no qrels/test.tsv or the like")
+    qrels = splits[checks.one_of("split", split, list(splits))]
+    corpus = _plain_or_gzip(folder / "corpus.jsonl")
+    queries = _plain_or_gzip(folder / "queries.jsonl")
+    files = {file.relative_to(folder).as_posix(): file for file in (corpus, queries, qrels)}
+    return FileDataset("beir", folder, files, partial(_read, corpus, queries, qrels), split=split)
 
-    def __init__(self, path: str | Path, *, split: str = "test") -> None:
-        folder = Path(path)
-        splits = {file.name.split(".")[0]: file for file in sorted(folder.glob("qrels/*.tsv*"))}
-        if not splits:
-            raise DatasetError(folder, None, "is not a BEIR folder: it has no qrels/test.tsv or the like")
-        self._split = splits[checks.one_of("split", split, list(splits))]
-        self._corpus = _plain_or_gzip(folder / "corpus.jsonl")
-        self._queries = _plain_or_gzip(folder / "queries.jsonl")
-        files = {
-            file.relative_to(folder).as_posix(): file for file in (self._corpus, self._queries, self._split)
-        }
-        super().__init__("beir", folder, files, split=split)
 
-    def _read(self, dropped: Counter[str]) -> Iterator[Haystack]:
-        judgements = self._judgements()
-        documents: dict[str, Document] = {}
-        seen: set[str] = set()
-        for record in json_records(self._corpus):
-            name = record.child("_id").name()
-            text, title = record.text("text"), record.text("title", "")
-            document = Document(id=opaque("document", name), text=text, title=title)
-            if document.id in seen:
-                raise record.error(f"is the second document with the _id {name!r}")
-            seen.add(document.id)
-            if text.strip() or title.strip():
-                documents[name] = document
-        judged = judgements.queries()
-        questions = [
-            Question(id=name, text=record.text("text"))
-            for record in json_records(self._queries)
-            if (name := record.child("_id").name()) in judged
-        ]
-        if missing := judged - {question.id for question in questions}:
-            dropped["no such query"] += len(missing)
-        labelled = tuple(judgements.label(questions, documents, dropped))
-        yield Haystack(opaque("haystack", "beir"), tuple(documents.values()), labelled)
+def _read(corpus: Path, queries: Path, qrels: Path, dropped: Counter[str]) -> Iterator[Haystack]:
+    judgements = _judgements(qrels)
+    documents: dict[str, Document] = {}
+    seen: set[str] = set()
+    for record in json_records(corpus):
+        name = record.child("_id").name()
+        text, title = record.text("text"), record.text("title", "")
+        document = Document(id=opaque("document", name), text=text, title=title)
+        if document.id in seen:
+            raise record.error(f"is the second document with the _id {name!r}")
+        seen.add(document.id)
+        if text.strip() or title.strip():
+            documents[name] = document
+    judged = judgements.queries()
+    questions = [
+        Question(id=name, text=record.text("text"))
+        for record in json_records(queries)
+        if (name := record.child("_id").name()) in judged
+    ]
+    if missing := judged - {question.id for question in questions}:
+        dropped["no such query"] += len(missing)
+    labelled = tuple(judgements.label(questions, documents, dropped))
+    yield Haystack(opaque("haystack", "beir"), tuple(documents.values()), labelled)
 
-    def _judgements(self) -> Judgements:
-        """Return the judgements of the split."""
-        judgements = Judgements()
-        for number, line in numbered_lines(self._split):
-            cells = line.split("\t")
-            if len(cells) != 3:
-                reason = f"expected query id, document id and gain between tabs, got {shown(line)}"
-                raise DatasetError(self._split, number, reason)
-            gain = _number(cells[2])
-            if gain is None and number > 1:
-                raise DatasetError(self._split, number, f"expected a gain, got {cells[2]!r}")
-            if gain is not None:
-                judgements.add(self._split, number, cells[0], cells[1], gain)
-        return judgements
+
+def _judgements(qrels: Path) -> Judgements:
+    """Return the judgements of the split."""
+    judgements = Judgements()
+    for number, line in numbered_lines(qrels):
+        cells = line.split("\t")
+        if len(cells) != 3:
+            reason = f"expected query id, document id and gain between tabs, got {shown(line)}"
+            raise DatasetError(qrels, number, reason)
+        gain = _number(cells[2])
+        if gain is None and number > 1:
+            raise DatasetError(qrels, number, f"expected a gain, got {cells[2]!r}")
+        if gain is not None:
+            judgements.add(qrels, number, cells[0], cells[1], gain)
+    return judgements
 
 
 def _number(text: str) -> float | None:

@@ -15,12 +15,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
-from memorata.evaluate.collection import Document, Haystack, Question, opaque
-from memorata.evaluate.datasets.json_records import json_records
-from memorata.evaluate.datasets.reader import Reader
-from memorata.evaluate.datasets.record import Record
+from memorata.evaluate.dataset import Document, Haystack, Question, opaque
+from memorata.evaluate.datasets.json_records import Record, json_records
+from memorata.evaluate.datasets.reader import FileDataset
 from memorata.model import checks
 
 KINDS = {1: "1 multi-hop", 2: "2 temporal", 3: "3 open-domain", 4: "4 single-hop", 5: "5 adversarial"}
@@ -37,8 +37,8 @@ _AFTERWARDS = timedelta(hours=1)
 """Questions are asked this long after the last session began; the set gives them no date."""
 
 
-class LoCoMo(Reader):
-    """LoCoMo; one haystack for each conversation, one document for each turn.
+def read_locomo(path: str | Path, *, captions: bool = True) -> FileDataset:
+    """Open LoCoMo: one haystack for each conversation, one document for each turn.
 
     Parameters
     ----------
@@ -58,59 +58,61 @@ class LoCoMo(Reader):
     ...         "session_1": [{"dia_id": "D1:1", "speaker": "Ann", "text": "I bought a kite.",
     ...                        "blip_caption": "a red kite"}]},
     ...     "qa": [{"question": "What did Ann buy?", "evidence": ["D1:1"], "category": 4}]}]))
-    >>> (haystack,) = LoCoMo(path).haystacks()
+    >>> (haystack,) = read_locomo(path).haystacks()
     >>> haystack.documents[0].text
     'I bought a kite. (shares a photo: a red kite)'
     >>> haystack.questions[0].kind, haystack.questions[0].relevant
     ('4 single-hop', {'d-e5c252fb0d06': 1.0})
     """
+    file, with_captions = Path(path), checks.flag("captions", captions)
+    return FileDataset(
+        "locomo", file, {file.name: file}, partial(_read, file, with_captions), captions=captions
+    )
 
-    def __init__(self, path: str | Path, *, captions: bool = True) -> None:
-        self._captions = checks.flag("captions", captions)
-        self._file = Path(path)
-        super().__init__("locomo", self._file, {self._file.name: self._file}, captions=captions)
 
-    def _read(self, dropped: Counter[str]) -> Iterator[Haystack]:
-        for record in json_records(self._file):
-            sample = record.child("sample_id").name() if record.has("sample_id") else f"conv-{record.number}"
-            documents = self._documents(sample, record.child("conversation"))
-            if not documents:
-                raise record.error("conversation has no turns")
-            last = max(when for document in documents.values() if (when := document.when))
-            questions = tuple(_questions(sample, record, documents, last + _AFTERWARDS, dropped))
-            yield Haystack(opaque("haystack", sample), tuple(documents.values()), questions)
+def _read(file: Path, captions: bool, dropped: Counter[str]) -> Iterator[Haystack]:
+    for record in json_records(file):
+        sample = record.child("sample_id").name() if record.has("sample_id") else f"conv-{record.number}"
+        documents = _documents(sample, record.child("conversation"), captions)
+        if not documents:
+            raise record.error("conversation has no turns")
+        last = max(when for document in documents.values() if (when := document.when))
+        questions = tuple(_questions(sample, record, documents, last + _AFTERWARDS, dropped))
+        yield Haystack(opaque("haystack", sample), tuple(documents.values()), questions)
 
-    def _documents(self, sample: str, conversation: Record) -> dict[tuple[int, int], Document]:
-        """Return the turns of a conversation by the numbers that evidence names them by."""
-        documents: dict[tuple[int, int], Document] = {}
-        if not isinstance(conversation.value, dict):
-            raise conversation.error("must be an object with 'session_1', 'session_1_date_time', …")
-        numbers = sorted(int(found[1]) for key in conversation.value if (found := _SESSION.fullmatch(key)))
-        for number in numbers:
-            when = _moment(conversation.child(f"session_{number}_date_time"))
-            for position, turn in enumerate(conversation.each(f"session_{number}")):
-                place = _TURN.fullmatch(turn.text("dia_id"))
-                if not place:
-                    raise turn.child("dia_id").error(f"must be as in 'D1:3', got {turn.text('dia_id')!r}")
-                label = int(place[1]), int(place[2])
-                if label in documents:
-                    raise turn.error(f"is the second turn with the dia_id {place[0]!r}")
-                if text := self._text(turn):
-                    documents[label] = Document(
-                        id=opaque("document", sample, number, position),
-                        text=text,
-                        when=when,
-                        speaker=turn.text("speaker"),
-                        session=opaque("session", sample, number),
-                        position=position,
-                    )
-        return documents
 
-    def _text(self, turn: Record) -> str:
-        """Return what was said, and shown."""
-        said = turn.text("text").strip()
-        caption = turn.text("blip_caption", "").strip()
-        return f"{said} (shares a photo: {caption})".strip() if caption and self._captions else said
+def _documents(sample: str, conversation: Record, captions: bool) -> dict[tuple[int, int], Document]:
+    """Return the turns of a conversation by the numbers that evidence names them by."""
+    documents: dict[tuple[int, int], Document] = {}
+    if not isinstance(conversation.value, dict):
+        raise conversation.error("must be an object with 'session_1', 'session_1_date_time', …")
+    numbers = sorted(int(found[1]) for key in conversation.value if (found := _SESSION.fullmatch(key)))
+    for number in numbers:
+        when = _moment(conversation.child(f"session_{number}_date_time"))
+        for position, turn in enumerate(conversation.each(f"session_{number}")):
+            place = _TURN.fullmatch(turn.text("dia_id"))
+            if not place:
+                raise turn.child("dia_id").error(f"must be as in 'D1:3', got {turn.text('dia_id')!r}")
+            label = int(place[1]), int(place[2])
+            if label in documents:
+                raise turn.error(f"is the second turn with the dia_id {place[0]!r}")
+            if text := _text(turn, captions):
+                documents[label] = Document(
+                    id=opaque("document", sample, number, position),
+                    text=text,
+                    when=when,
+                    speaker=turn.text("speaker"),
+                    session=opaque("session", sample, number),
+                    position=position,
+                )
+    return documents
+
+
+def _text(turn: Record, captions: bool) -> str:
+    """Return what was said, and shown."""
+    said = turn.text("text").strip()
+    caption = turn.text("blip_caption", "").strip()
+    return f"{said} (shares a photo: {caption})".strip() if caption and captions else said
 
 
 def _questions(

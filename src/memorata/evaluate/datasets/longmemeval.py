@@ -16,12 +16,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
-from memorata.evaluate.collection import Document, Haystack, Question, opaque
-from memorata.evaluate.datasets.json_records import json_records
-from memorata.evaluate.datasets.reader import Reader
-from memorata.evaluate.datasets.record import Record
+from memorata.evaluate.dataset import Document, Haystack, Question, opaque
+from memorata.evaluate.datasets.json_records import Record, json_records
+from memorata.evaluate.datasets.reader import FileDataset
 from memorata.model import checks
 
 _DATE = re.compile(r"(\d{4})/(\d\d?)/(\d\d?) \([A-Z][a-z]{2}\) (\d\d?):(\d\d)")
@@ -29,8 +29,8 @@ _ROLES = ("user", "assistant")
 TURNS = ("all", "user")
 
 
-class LongMemEval(Reader):
-    """LongMemEval S, M or oracle; one haystack for each question, one document for each turn.
+def read_longmemeval(path: str | Path, *, turns: str = "all") -> FileDataset:
+    """Open LongMemEval S, M or oracle: one haystack for each question, one document for each turn.
 
     The file is read a question at a time, so M needs no more memory than its largest history.
 
@@ -51,72 +51,71 @@ class LongMemEval(Reader):
     ...     "haystack_session_ids": ["answer_1"], "haystack_dates": ["2023/01/01 (Sun) 00:52"],
     ...     "haystack_sessions": [[{"role": "user", "content": "I like oolong.", "has_answer": True}]],
     ...     "answer_session_ids": ["answer_1"]}]))
-    >>> (haystack,) = LongMemEval(path).haystacks()
+    >>> (haystack,) = read_longmemeval(path).haystacks()
     >>> haystack.documents[0].text, haystack.questions[0].relevant
     ('I like oolong.', {'d-9bd0ff4efea2': 1.0})
     """
+    file, whose = Path(path), checks.one_of("turns", turns, TURNS)
+    return FileDataset("longmemeval", file, {file.name: file}, partial(_read, file, whose), turns=turns)
 
-    def __init__(self, path: str | Path, *, turns: str = "all") -> None:
-        self._turns = checks.one_of("turns", turns, TURNS)
-        self._file = Path(path)
-        super().__init__("longmemeval", self._file, {self._file.name: self._file}, turns=turns)
 
-    def _read(self, dropped: Counter[str]) -> Iterator[Haystack]:
-        for record in json_records(self._file):
-            haystack = self._haystack(record)
-            (question,) = haystack.questions
-            if question.answerable and not question.relevant_sessions:
-                dropped["no evidence session"] += 1
-            else:
-                yield haystack
+def _read(file: Path, turns: str, dropped: Counter[str]) -> Iterator[Haystack]:
+    for record in json_records(file):
+        haystack = _haystack(record, turns)
+        (question,) = haystack.questions
+        if question.answerable and not question.relevant_sessions:
+            dropped["no evidence session"] += 1
+        else:
+            yield haystack
 
-    def _haystack(self, record: Record) -> Haystack:
-        """Return the history of one question, and the question."""
-        asked = record.child("question_id").name()
-        sessions = list(record.each("haystack_sessions"))
-        names = [item.name() for item in record.each("haystack_session_ids")]
-        dates = [_moment(item) for item in record.each("haystack_dates")]
-        for key, values in (("haystack_session_ids", names), ("haystack_dates", dates)):
-            if len(values) != len(sessions):
-                raise record.error(f"has {len(sessions)} haystack_sessions, but {len(values)} {key}")
-        evidence = {item.name() for item in record.each("answer_session_ids")}
-        documents: list[Document] = []
-        turns_labelled: dict[str, float] = {}
-        sessions_labelled: dict[str, float] = {}
-        for place, (session, name, when) in enumerate(zip(sessions, names, dates, strict=True)):
-            # By place and not by name: one name may occur twice, and may give the answer away.
-            session_id = opaque("session", asked, place)
-            for position, turn in enumerate(session):
-                role = _role(turn)
-                text = turn.text("content")
-                labelled = turn.flag("has_answer", False)
-                # A few turns of the official files are empty; there is nothing in them to be found.
-                if not text.strip() or self._turns == "user" != role:
-                    continue
-                document = Document(
-                    id=opaque("document", asked, place, position),
-                    text=text,
-                    when=when,
-                    speaker=role,
-                    session=session_id,
-                    position=position,
-                )
-                documents.append(document)
-                if name in evidence:
-                    sessions_labelled[session_id] = 1.0
-                if labelled:
-                    turns_labelled[document.id] = 1.0
-        answerable = not asked.endswith("_abs")
-        question = Question(
-            id=asked,
-            text=record.text("question"),
-            kind=record.text("question_type"),
-            when=_moment(record.child("question_date")),
-            relevant=turns_labelled if answerable else {},
-            relevant_sessions=sessions_labelled if answerable else {},
-            answerable=answerable,
-        )
-        return Haystack(opaque("haystack", asked), tuple(documents), (question,))
+
+def _haystack(record: Record, turns: str) -> Haystack:
+    """Return the history of one question, and the question."""
+    asked = record.child("question_id").name()
+    sessions = list(record.each("haystack_sessions"))
+    names = [item.name() for item in record.each("haystack_session_ids")]
+    dates = [_moment(item) for item in record.each("haystack_dates")]
+    for key, values in (("haystack_session_ids", names), ("haystack_dates", dates)):
+        if len(values) != len(sessions):
+            raise record.error(f"has {len(sessions)} haystack_sessions, but {len(values)} {key}")
+    evidence = {item.name() for item in record.each("answer_session_ids")}
+    documents: list[Document] = []
+    turns_labelled: dict[str, float] = {}
+    sessions_labelled: dict[str, float] = {}
+    for place, (session, name, when) in enumerate(zip(sessions, names, dates, strict=True)):
+        # By place and not by name: one name may occur twice, and may give the answer away.
+        session_id = opaque("session", asked, place)
+        for position, turn in enumerate(session):
+            role = _role(turn)
+            text = turn.text("content")
+            labelled = turn.flag("has_answer", False)
+            # A few turns of the official files are empty; there is nothing in them to be found.
+            if not text.strip() or turns == "user" != role:
+                continue
+            document = Document(
+                id=opaque("document", asked, place, position),
+                text=text,
+                when=when,
+                speaker=role,
+                session=session_id,
+                position=position,
+            )
+            documents.append(document)
+            if name in evidence:
+                sessions_labelled[session_id] = 1.0
+            if labelled:
+                turns_labelled[document.id] = 1.0
+    answerable = not asked.endswith("_abs")
+    question = Question(
+        id=asked,
+        text=record.text("question"),
+        kind=record.text("question_type"),
+        when=_moment(record.child("question_date")),
+        relevant=turns_labelled if answerable else {},
+        relevant_sessions=sessions_labelled if answerable else {},
+        answerable=answerable,
+    )
+    return Haystack(opaque("haystack", asked), tuple(documents), (question,))
 
 
 def _role(turn: Record) -> str:

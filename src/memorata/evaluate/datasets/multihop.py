@@ -15,19 +15,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
-from memorata.evaluate.collection import Document, Haystack, Question, opaque
-from memorata.evaluate.datasets.json_records import json_records
-from memorata.evaluate.datasets.reader import Reader
-from memorata.evaluate.datasets.record import Record
+from memorata.evaluate.dataset import Document, Haystack, Question, opaque
+from memorata.evaluate.datasets.json_records import Record, json_records
+from memorata.evaluate.datasets.reader import FileDataset
 from memorata.model import checks
 
 _HOPS = re.compile(r"(\d+)hop")
 
 
-class Multihop(Reader):
-    """MuSiQue, HotpotQA or 2WikiMultihopQA; each record's own fields say which.
+def read_multihop(path: str | Path, *, pooled: bool = True) -> FileDataset:
+    """Open MuSiQue, HotpotQA or 2WikiMultihopQA; each record's own fields say which.
 
     Parameters
     ----------
@@ -48,32 +48,30 @@ class Multihop(Reader):
     ...         {"title": "The Scream", "paragraph_text": "Painted by Munch.", "is_supporting": True},
     ...         {"title": "Edvard Munch", "paragraph_text": "Born in Ådalsbruk.", "is_supporting": True},
     ...         {"title": "Oslo", "paragraph_text": "A city.", "is_supporting": False}]}))
-    >>> (haystack,) = Multihop(path).haystacks()
+    >>> (haystack,) = read_multihop(path).haystacks()
     >>> len(haystack.documents), haystack.questions[0].kind, len(haystack.questions[0].relevant)
     (3, '2 hops', 2)
     """
+    file, together = Path(path), checks.flag("pooled", pooled)
+    return FileDataset("multihop", file, {file.name: file}, partial(_read, file, together), pooled=pooled)
 
-    def __init__(self, path: str | Path, *, pooled: bool = True) -> None:
-        self._pooled = checks.flag("pooled", pooled)
-        self._file = Path(path)
-        super().__init__("multihop", self._file, {self._file.name: self._file}, pooled=pooled)
 
-    def _read(self, dropped: Counter[str]) -> Iterator[Haystack]:
-        pool: dict[str, Document] = {}
-        asked: list[Question] = []
-        for record in json_records(self._file):
-            documents, question = _musique(record) if record.has("paragraphs") else _hotpot(record)
-            pool.update(documents)
-            if question.answerable and not question.relevant:
-                dropped["no supporting paragraph"] += 1
-            elif self._pooled and not question.answerable:
-                dropped["unanswerable"] += 1
-            elif self._pooled:
-                asked.append(question)
-            else:
-                yield Haystack(opaque("haystack", question.id), tuple(documents.values()), (question,))
-        if self._pooled:
-            yield Haystack(opaque("haystack", "pool"), tuple(pool.values()), tuple(asked))
+def _read(file: Path, pooled: bool, dropped: Counter[str]) -> Iterator[Haystack]:
+    pool: dict[str, Document] = {}
+    asked: list[Question] = []
+    for record in json_records(file):
+        documents, question = _musique(record) if record.has("paragraphs") else _hotpot(record)
+        pool.update(documents)
+        if question.answerable and not question.relevant:
+            dropped["no supporting paragraph"] += 1
+        elif pooled and not question.answerable:
+            dropped["unanswerable"] += 1
+        elif pooled:
+            asked.append(question)
+        else:
+            yield Haystack(opaque("haystack", question.id), tuple(documents.values()), (question,))
+    if pooled:
+        yield Haystack(opaque("haystack", "pool"), tuple(pool.values()), tuple(asked))
 
 
 def _musique(record: Record) -> tuple[dict[str, Document], Question]:

@@ -1,23 +1,30 @@
-"""What every reader of a data set shares: its name, the hash of its files, and counts known after one pass.
+"""What every reader of a data set shares: names, hashes, counts after one pass, and relevance judgements.
 
-A reader says how to go through its files once (:meth:`Reader._read`); the rest of the
-:class:`~memorata.evaluate.collection.Dataset` protocol follows from that.
+A reader is a function from a path and options to a :class:`FileDataset`, which it gives a function that goes
+through the files once; the rest of the :class:`~memorata.evaluate.dataset.Dataset` protocol follows from
+that. Collections with one list of documents and one of queries (BEIR, SMART, our own JSON Lines) label their
+queries by judgements in the manner of TREC (Voorhees & Harman, "TREC: Experiment and Evaluation in
+Information Retrieval", 2005).
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypeAlias
 
-from memorata.evaluate.collection import Haystack
-from memorata.evaluate.datasets.source import sha256_of
+from memorata.evaluate.dataset import Document, Haystack, Question
+from memorata.evaluate.files import sha256_of
 from memorata.model.errors import DatasetError, shown
 
+Read: TypeAlias = Callable[[Counter[str]], Iterator[Haystack]]
+"""Yields haystacks, counting in its argument the questions that are left out."""
 
-class Reader(ABC):
+
+class FileDataset:
     """A data set in files that are read anew each time, so that it may be larger than memory.
 
     Parameters
@@ -28,16 +35,21 @@ class Reader(ABC):
         The file or folder the set was opened by; its name without endings names the set in tables.
     files
         The files by the name they have in the set.
+    read
+        Goes through the files once, counting the questions that are left out by reason.
     options
         What the set was read with, for its name in tables.
     """
 
-    def __init__(self, format: str, path: Path, files: Mapping[str, Path], **options: object) -> None:
+    def __init__(
+        self, format: str, path: Path, files: Mapping[str, Path], read: Read, **options: object
+    ) -> None:
         shown_options = ", ".join(f"{option}={value}" for option, value in options.items())
         stem = path.resolve().name.split(".")[0]
         self._name = f"{format}/{stem}" + (f" ({shown_options})" if shown_options else "")
         self._path = path
         self._files = dict(files)
+        self._read = read
         self._sha256 = ""
         self._read_whole = False
         self._length = 0
@@ -65,13 +77,7 @@ class Reader(ABC):
         return self._dropped
 
     def haystacks(self) -> Iterator[Haystack]:
-        """Yield the haystacks in the order of the file.
-
-        Raises
-        ------
-        DatasetError
-            Where a file is not what its format asks for.
-        """
+        """Yield the haystacks in the order of the file."""
         dropped: Counter[str] = Counter()
         seen: set[str] = set()
         count = 0
@@ -89,10 +95,50 @@ class Reader(ABC):
         self._read_once()
         return self._length
 
-    @abstractmethod
-    def _read(self, dropped: Counter[str]) -> Iterator[Haystack]:
-        """Go through the files once, counting in `dropped` the questions that are left out."""
-
     def _read_once(self) -> None:
         if not self._read_whole:
             deque(self.haystacks(), maxlen=0)
+
+
+class Judgements:
+    """Gains by query and document, as the collection names both."""
+
+    def __init__(self) -> None:
+        self._gains: dict[str, dict[str, float]] = {}
+
+    def queries(self) -> set[str]:
+        """Return the queries that have been judged, be it that nothing is relevant."""
+        return set(self._gains)
+
+    def add(self, path: Path, line: int | None, query: str, document: str, gain: float) -> None:
+        """Note a judgement that was read at this place; a gain of 0 or less says "not relevant"."""
+        known = self._gains.setdefault(query, {}).setdefault(document, gain)
+        if known != gain:
+            reason = f"query {query!r} and document {document!r} are judged {gain:g}, and {known:g} before"
+            raise DatasetError(path, line, reason)
+
+    def label(
+        self, questions: Iterable[Question], documents: Mapping[str, Document], dropped: Counter[str]
+    ) -> Iterator[Question]:
+        """Yield the questions with their labels, without those for which no document is relevant.
+
+        A judgement about a document that is not there (collections have a few, and a few empty documents)
+        counts as none: nobody could find it.
+        """
+        for question in questions:
+            found = {
+                documents[name]: gain
+                for name, gain in self._gains.get(question.id, {}).items()
+                if gain > 0 and name in documents
+            }
+            if not question.answerable:
+                yield question
+            elif not found:
+                dropped["no relevant document"] += 1
+            else:
+                sessions: dict[str, float] = {}
+                for document, gain in found.items():
+                    if document.session:
+                        sessions[document.session] = max(gain, sessions.get(document.session, gain))
+                gains = {document.id: gain for document, gain in found.items()}
+                yield replace(question, relevant=gains, relevant_sessions=sessions)

@@ -15,13 +15,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import field
+from functools import partial
 from pathlib import Path
 
 from memorata._frozen import frozen
-from memorata.evaluate.collection import Document, Haystack, Question, opaque
-from memorata.evaluate.datasets.judgements import Judgements
-from memorata.evaluate.datasets.reader import Reader
-from memorata.evaluate.datasets.source import numbered_lines
+from memorata.evaluate.dataset import Document, Haystack, Question, opaque
+from memorata.evaluate.datasets.reader import FileDataset, Judgements
+from memorata.evaluate.files import numbered_lines
 from memorata.model.errors import DatasetError, shown
 
 _FILES = {
@@ -34,8 +34,8 @@ _SECTION = re.compile(r"\.([A-Z])\s*")
 _RELEVANT, _NOT_RELEVANT = {"1", "2", "3", "4"}, {"-1", "0", "5"}
 
 
-class Smart(Reader):
-    r"""A folder in the SMART format, such as Cranfield, as one haystack.
+def read_smart(path: str | Path) -> FileDataset:
+    r"""Open a folder in the SMART format, such as Cranfield, as one haystack.
 
     Documents with neither title nor text (Cranfield has two) are left out, and judgements of them with them.
 
@@ -51,49 +51,49 @@ class Smart(Reader):
     >>> _ = (folder / "cran.all").write_text(".I 1\n.T\nshear flow .\n.W\nshear flow past\na plate .\n")
     >>> _ = (folder / "cran.qry").write_text(".I 004\n.W\nwhat of shear flow .\n")
     >>> _ = (folder / "cranqrel").write_text("1 1 3\n")
-    >>> (haystack,) = Smart(folder).haystacks()
+    >>> (haystack,) = read_smart(folder).haystacks()
     >>> haystack.documents[0].text, haystack.questions[0].id, len(haystack.questions[0].relevant)
     ('shear flow past a plate .', '1', 1)
     """
+    folder = Path(path)
+    corpus, queries, qrels = files = [_only(folder, kind) for kind in _FILES]
+    return FileDataset(
+        "smart", folder, {file.name: file for file in files}, partial(_read, corpus, queries, qrels)
+    )
 
-    def __init__(self, path: str | Path) -> None:
-        folder = Path(path)
-        found = {kind: _only(folder, kind) for kind in _FILES}
-        self._documents, self._queries, self._qrels = found.values()
-        super().__init__("smart", folder, {file.name: file for file in found.values()})
 
-    def _read(self, dropped: Counter[str]) -> Iterator[Haystack]:
-        documents: dict[str, Document] = {}
-        seen: set[str] = set()
-        for entry in _entries(self._documents):
-            if entry.name in seen:
-                raise DatasetError(self._documents, entry.line, f"the second document with .I {entry.name}")
-            seen.add(entry.name)
-            text, title = entry.text("W"), entry.text("T")
-            if text or title:
-                documents[entry.name] = Document(opaque("document", entry.name), text, title)
-        questions = [
-            Question(id=str(place), text=entry.text("W"))
-            for place, entry in enumerate(_entries(self._queries), 1)
-        ]
-        judgements = self._judgements(len(questions))
-        labelled = tuple(judgements.label(questions, documents, dropped))
-        yield Haystack(opaque("haystack", "smart"), tuple(documents.values()), labelled)
+def _read(corpus: Path, queries: Path, qrels: Path, dropped: Counter[str]) -> Iterator[Haystack]:
+    documents: dict[str, Document] = {}
+    seen: set[str] = set()
+    for entry in _entries(corpus):
+        if entry.name in seen:
+            raise DatasetError(corpus, entry.line, f"the second document with .I {entry.name}")
+        seen.add(entry.name)
+        text, title = entry.text("W"), entry.text("T")
+        if text or title:
+            documents[entry.name] = Document(opaque("document", entry.name), text, title)
+    questions = [
+        Question(id=str(place), text=entry.text("W")) for place, entry in enumerate(_entries(queries), 1)
+    ]
+    judgements = _judgements(qrels, len(questions))
+    labelled = tuple(judgements.label(questions, documents, dropped))
+    yield Haystack(opaque("haystack", "smart"), tuple(documents.values()), labelled)
 
-    def _judgements(self, queries: int) -> Judgements:
-        """Return the judgements about that many queries."""
-        judgements = Judgements()
-        for number, line in numbered_lines(self._qrels):
-            cells = line.split()
-            if len(cells) != 3 or not cells[0].isdecimal() or cells[2] not in _RELEVANT | _NOT_RELEVANT:
-                reason = f"expected query, document and a grade of -1 or 0 to 5, got {shown(line)}"
-                raise DatasetError(self._qrels, number, reason)
-            if not 1 <= int(cells[0]) <= queries:
-                reason = f"expected one of the {queries} queries by its place, got {cells[0]}"
-                raise DatasetError(self._qrels, number, reason)
-            gain = 1.0 if cells[2] in _RELEVANT else 0.0
-            judgements.add(self._qrels, number, str(int(cells[0])), cells[1], gain)
-        return judgements
+
+def _judgements(qrels: Path, queries: int) -> Judgements:
+    """Return the judgements about that many queries."""
+    judgements = Judgements()
+    for number, line in numbered_lines(qrels):
+        cells = line.split()
+        if len(cells) != 3 or not cells[0].isdecimal() or cells[2] not in _RELEVANT | _NOT_RELEVANT:
+            reason = f"expected query, document and a grade of -1 or 0 to 5, got {shown(line)}"
+            raise DatasetError(qrels, number, reason)
+        if not 1 <= int(cells[0]) <= queries:
+            reason = f"expected one of the {queries} queries by its place, got {cells[0]}"
+            raise DatasetError(qrels, number, reason)
+        gain = 1.0 if cells[2] in _RELEVANT else 0.0
+        judgements.add(qrels, number, str(int(cells[0])), cells[1], gain)
+    return judgements
 
 
 @frozen

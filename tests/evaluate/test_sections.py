@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from memorata.evaluate.collection import Question
-from memorata.evaluate.labels_file import labels_name, write_labels
-from memorata.evaluate.machine import machine, write_machine
-from memorata.evaluate.run_file import Answered, RunHeader, RunWriter
-from memorata.evaluate.scored import Scored, scored, sections
+from memorata.evaluate.dataset import Question, labels_name, write_labels
+from memorata.evaluate.run_file import Answered, RunHeader, RunWriter, machine, write_machine
+from memorata.evaluate.sections import ScoredRun, score_file, sections
 from memorata.model.errors import DatasetError
 
 HEADER = RunHeader(
@@ -43,8 +41,8 @@ def written(folder: Path, name: str = "bm25", **changes: object) -> Path:
     return path
 
 
-def found(folder: Path, name: str = "bm25", **changes: object) -> Scored:
-    return scored(written(folder, name, **changes), ["mrr"])
+def found(folder: Path, name: str = "bm25", **changes: object) -> ScoredRun:
+    return score_file(written(folder, name, **changes), ["mrr"])
 
 
 def test_a_run_is_scored_with_the_labels_beside_it(tmp_path: Path) -> None:
@@ -59,14 +57,14 @@ def test_a_run_is_scored_with_the_labels_beside_it(tmp_path: Path) -> None:
 def test_its_machine_is_read_if_it_is_there(tmp_path: Path) -> None:
     path, here = written(tmp_path), machine([2.0])
     write_machine(path, here)
-    assert scored(path, ["mrr"]).machine == here
+    assert score_file(path, ["mrr"]).machine == here
 
 
 def test_without_labels_the_message_says_which_are_missing(tmp_path: Path) -> None:
     path = written(tmp_path)
     (tmp_path / labels_name("tea", "0123456789")).unlink()
     with pytest.raises(DatasetError, match=r"tea-01234567\.labels\.jsonl"):
-        scored(path, ["mrr"])
+        score_file(path, ["mrr"])
 
 
 def test_like_is_put_with_like(tmp_path: Path) -> None:

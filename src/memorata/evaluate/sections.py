@@ -9,14 +9,10 @@ from pathlib import Path
 from typing import Final
 
 from memorata._frozen import frozen
-from memorata.evaluate.collection import Question
-from memorata.evaluate.granularity import gains_of
-from memorata.evaluate.labels_file import labels_name, read_labels
-from memorata.evaluate.machine import Machine, read_machine
+from memorata.evaluate.dataset import Question, gains_of, labels_name, read_labels
 from memorata.evaluate.metrics import measure, recall_any
-from memorata.evaluate.run_file import Run, read_run
-from memorata.evaluate.scores import Scores
-from memorata.evaluate.scoring import score
+from memorata.evaluate.run_file import Machine, Run, read_machine, read_run
+from memorata.evaluate.scores import Scores, score
 from memorata.model.errors import DatasetError, InvalidArgument
 
 MEASURES: Final = ("any@5", "any@10", "all@5", "mrr", "ndcg@10")
@@ -27,22 +23,8 @@ BASELINE: Final = "bm25"
 
 
 @frozen
-class Scored:
-    """A run and what it is worth.
-
-    Parameters
-    ----------
-    name
-        What it is called in tables.
-    path
-        Its file.
-    scores
-        Its measures with intervals.
-    curve
-        The share of questions with a relevant item among the first k, for several k.
-    machine
-        What it cost, if that was written down.
-    """
+class ScoredRun:
+    """A run and what it is worth."""
 
     name: str
     path: Path
@@ -57,18 +39,18 @@ class Section:
 
     dataset: str
     granularity: str
-    runs: tuple[Scored, ...]
+    runs: tuple[ScoredRun, ...]
 
     def best_first(self) -> Section:
         """Return the section with its runs in the order of the first measure."""
 
-        def worth(run: Scored) -> float:
+        def worth(run: ScoredRun) -> float:
             return next(iter(run.scores.measures.values())).micro.mean
 
         return replace(self, runs=tuple(sorted(self.runs, key=worth, reverse=True)))
 
     @property
-    def baseline(self) -> Scored | None:
+    def baseline(self) -> ScoredRun | None:
         """The run by plain BM25, if there is one and something to compare it with."""
         if len(self.runs) < 2:
             return None
@@ -124,13 +106,7 @@ def _beyond(measures: Iterable[str], depth: int) -> list[str]:
 
 
 def labels_of(path: Path, run: Run) -> tuple[Question, ...]:
-    """Return the labels that lie beside a run.
-
-    Raises
-    ------
-    DatasetError
-        There are none; the message says what to do.
-    """
+    """Return the labels that lie beside a run."""
     beside = path.parent / labels_name(run.header.dataset, run.header.sha256)
     if not beside.is_file():
         raise DatasetError(
@@ -139,12 +115,12 @@ def labels_of(path: Path, run: Run) -> tuple[Question, ...]:
     return read_labels(beside)
 
 
-def scored(
+def score_file(
     path: Path,
     measures: Sequence[str] = MEASURES,
     questions: Callable[[Path, Run], Iterable[Question]] = labels_of,
     read: Callable[[Path], Run] = read_run,
-) -> Scored:
+) -> ScoredRun:
     """Read a run, find its labels, and score it.
 
     Parameters
@@ -173,18 +149,12 @@ def scored(
         # Of a folder of runs one cannot be scored, and somebody has to find it.
         raise DatasetError(path, None, f"cannot be scored: {error}") from error
     name = str(run.header.recipe.get("name") or path.name.removesuffix(".jsonl"))
-    return Scored(name, path, scores, _curve(run, asked, scores), read_machine(path))
+    return ScoredRun(name, path, scores, _curve(run, asked, scores), read_machine(path))
 
 
-def sections(runs: Iterable[Scored]) -> tuple[Section, ...]:
-    """Return runs by what they can be compared with, with names that tell them apart.
-
-    Examples
-    --------
-    >>> sections([])
-    ()
-    """
-    groups: dict[tuple[str, str, str], list[Scored]] = {}
+def sections(runs: Iterable[ScoredRun]) -> tuple[Section, ...]:
+    """Return runs by what they can be compared with, with names that tell them apart."""
+    groups: dict[tuple[str, str, str], list[ScoredRun]] = {}
     for run in runs:
         header = run.scores.header
         groups.setdefault((header.dataset, header.sha256, header.granularity), []).append(run)
@@ -194,7 +164,7 @@ def sections(runs: Iterable[Scored]) -> tuple[Section, ...]:
     )
 
 
-def _told_apart(runs: Sequence[Scored]) -> list[Scored]:
+def _told_apart(runs: Sequence[ScoredRun]) -> list[ScoredRun]:
     """Return runs whose names differ: by the embedder where the recipe is the same, else by the file."""
     names = [run.name for run in runs]
     for marks in ([run.scores.header.embedder for run in runs], [run.path.as_posix() for run in runs]):

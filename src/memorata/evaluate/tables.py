@@ -1,12 +1,12 @@
-"""The tables of a report, as data: what Markdown and the page both show."""
+"""The tables of a report: as data, which the page shows too, and as Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 from memorata._frozen import frozen
-from memorata.evaluate.scored import Scored, Section
-from memorata.evaluate.scoring import compare
+from memorata.evaluate.scores import compare
+from memorata.evaluate.sections import ScoredRun, Section
 from memorata.evaluate.significance import Difference, Interval
 
 
@@ -35,37 +35,39 @@ def tables(section: Section) -> tuple[Table, ...]:
     return tuple(table for table in made if table is not None)
 
 
-def percent(value: float) -> str:
-    """Return a share in percent, with one decimal.
+def markdown(sections: Sequence[Section]) -> str:
+    """Return the report in Markdown."""
+    parts = ["# Evaluation"]
+    for section in sections:
+        parts.append(f"## {_escaped(section.dataset)}, by {section.granularity}")
+        parts.append("\n".join(f"- {_escaped(fact)}" for fact in section.facts))
+        for table in tables(section):
+            parts += [f"### {_escaped(table.title)}", markdown_table(table)]
+            parts += [table.note] if table.note else []
+    return "\n\n".join(parts) + "\n"
 
-    Examples
-    --------
-    >>> percent(0.7512)
-    '75.1'
-    """
+
+def markdown_table(table: Table) -> str:
+    """Return a table in Markdown; the best of a column is bold."""
+    heads = " | ".join(map(_escaped, table.heads))
+    rule = "|".join(["---", *["---:"] * (len(table.heads) - 1)])
+    rows = ["| " + " | ".join(map(_markdown_cell, row)) + " |" for row in table.rows]
+    return "\n".join([f"| {heads} |", f"|{rule}|", *rows])
+
+
+def percent(value: float) -> str:
+    """Return a share in percent, with one decimal."""
     return f"{value * 100:.1f}"
 
 
 def points(difference: float) -> str:
-    """Return a difference of shares in points, with its sign; what rounds to nothing has none.
-
-    Examples
-    --------
-    >>> points(0.0512), points(-0.0001)
-    ('+5.1', '0.0')
-    """
+    """Return a difference of shares in points, with its sign; what rounds to nothing has none."""
     said = f"{difference * 100:+.1f}"
     return said if said.strip("+-0.") else "0.0"
 
 
 def interval(found: Interval) -> str:
-    """Return the interval of a mean, in percent.
-
-    Examples
-    --------
-    >>> interval(Interval(0.75, 0.7, 0.8))
-    '[70.0, 80.0]'
-    """
+    """Return the interval of a mean, in percent."""
     return f"[{percent(found.low)}, {percent(found.high)}]"
 
 
@@ -172,7 +174,7 @@ def abstention(section: Section) -> Table | None:
 
 
 def _rows(
-    runs: Sequence[Scored], columns: Sequence[Sequence[Interval]], detail: Callable[[Interval], str]
+    runs: Sequence[ScoredRun], columns: Sequence[Sequence[Interval]], detail: Callable[[Interval], str]
 ) -> tuple[tuple[Cell, ...], ...]:
     tops = [max(each.mean for each in column) for column in columns]
     return tuple(
@@ -198,14 +200,27 @@ def _p(value: float) -> str:
     return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
 
 
-def _knows(run: Scored) -> bool:
+def _knows(run: ScoredRun) -> bool:
     """Return whether the time of embedding is known, or none was needed."""
     if not run.scores.header.embedder:
         return True
     return run.machine is not None and run.machine.embedding_p50 is not None
 
 
-def _megabytes(run: Scored) -> str:
+def _megabytes(run: ScoredRun) -> str:
     if run.machine is None or run.machine.peak_megabytes is None:
         return "–"
     return f"{run.machine.peak_megabytes:,.0f}"
+
+
+def _markdown_cell(cell: Cell) -> str:
+    said = f"**{_escaped(cell.text)}**" if cell.best else _escaped(cell.text)
+    return f"{said} {_escaped(cell.detail)}" if cell.detail else said
+
+
+def _escaped(text: str) -> str:
+    """Return a text that Markdown takes for nothing but text."""
+    flat = " ".join(text.split())
+    for mark in "\\|*`<":
+        flat = flat.replace(mark, f"\\{mark}")
+    return flat

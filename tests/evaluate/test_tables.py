@@ -3,12 +3,11 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memorata.evaluate.collection import Question
-from memorata.evaluate.machine import Machine
-from memorata.evaluate.report_tables import abstention, by_kind, cost, differences, quality, tables
-from memorata.evaluate.run_file import Answered, Run, RunHeader
-from memorata.evaluate.scored import Scored, Section
-from memorata.evaluate.scoring import score
+from memorata.evaluate.dataset import Question
+from memorata.evaluate.run_file import Answered, Machine, Run, RunHeader
+from memorata.evaluate.scores import score
+from memorata.evaluate.sections import ScoredRun, Section
+from memorata.evaluate.tables import abstention, by_kind, cost, differences, quality, tables
 
 ASKED = (
     Question("q1", "", "food", relevant={"d1": 1.0}),
@@ -17,7 +16,7 @@ ASKED = (
 )
 
 
-def run(name: str, first: str, *, embedder: str = "", machine: Machine | None = None) -> Scored:
+def run(name: str, first: str, *, embedder: str = "", machine: Machine | None = None) -> ScoredRun:
     """A run that puts the same document first for every question, and keeps silent on the last."""
     header = RunHeader(
         "tea", "01", {"name": name}, embedder, "turn", "1", 0, datetime(2026, 5, 7, tzinfo=UTC)
@@ -34,7 +33,7 @@ def run(name: str, first: str, *, embedder: str = "", machine: Machine | None = 
         for each in ASKED
     }
     scores = score(Run(header, answers), ASKED, ["any@1", "mrr"], "turn")
-    return Scored(name, Path(f"{name}.jsonl"), scores, ((1, 0.5),), machine)
+    return ScoredRun(name, Path(f"{name}.jsonl"), scores, ((1, 0.5),), machine)
 
 
 HERE = Machine("3.11", "Linux", 2, 512.0, 10.0, 20.0)

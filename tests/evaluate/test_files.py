@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memorata.evaluate.datasets.source import numbered_lines, opened, sha256_of
+from memorata.evaluate.files import numbered_lines, opened, sha256_of
 from memorata.model.errors import DatasetError
 
 
@@ -69,3 +69,37 @@ def test_the_hash_of_several_is_that_of_their_hashes_by_name_in_whatever_order(t
     lines = [f"{hashlib.sha256(name.encode()).hexdigest()}  {name}\n" for name in ("a", "b")]
     expected = hashlib.sha256("".join(lines).encode()).hexdigest()
     assert sha256_of(files) == sha256_of(dict(reversed(files.items()))) == expected
+
+
+def test_lines_have_their_numbers_and_blank_ones_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "qrels.txt"
+    path.write_bytes(b"one\r\n\n  \t\nfour\nfive")
+    assert list(numbered_lines(path)) == [(1, "one"), (4, "four"), (5, "five")]
+
+
+def test_a_byte_order_mark_is_not_part_of_the_first_line(tmp_path: Path) -> None:
+    path = tmp_path / "qrels.txt"
+    path.write_bytes(b"\xef\xbb\xbfone\ntwo\n")
+    assert list(numbered_lines(path)) == [(1, "one"), (2, "two")]
+
+
+def test_only_line_feeds_end_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text("a\u2028b\x85c\x0bd\n", encoding="utf-8")
+    assert list(numbered_lines(path)) == [(1, "a\u2028b\x85c\x0bd")]
+
+
+def test_a_line_that_is_not_utf_8_is_named_with_the_byte(tmp_path: Path) -> None:
+    path = tmp_path / "qrels.txt"
+    path.write_bytes(b"one\ntw\xff\n")
+    with pytest.raises(
+        DatasetError, match=r"qrels\.txt, line 2: not UTF-8 text: invalid start byte at byte 2"
+    ):
+        list(numbered_lines(path))
+
+
+@pytest.mark.parametrize("name", ["none.txt", "."])
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
+    with pytest.raises(DatasetError, match=r"cannot be read \((No such file|Is a directory)") as caught:
+        list(numbered_lines(tmp_path / name))
+    assert caught.value.line is None

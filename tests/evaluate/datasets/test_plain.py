@@ -1,3 +1,4 @@
+import gzip
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -5,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from memorata.evaluate.collection import Question
-from memorata.evaluate.datasets.jsonl import Jsonl
+from memorata.evaluate.dataset import Question
+from memorata.evaluate.datasets.plain import read_facts, read_jsonl
 from memorata.model.errors import DatasetError
 
 DOCUMENT = {"document": {"id": "a", "text": "I moved to Lisbon."}}
@@ -21,8 +22,8 @@ def written(folder: Path, *lines: Any) -> Path:
 
 
 def test_lines_may_come_in_any_order(tmp_path: Path) -> None:
-    (first,) = Jsonl(written(tmp_path, DOCUMENT, QUERY, QREL)).haystacks()
-    (second,) = Jsonl(written(tmp_path, QREL, QUERY, DOCUMENT)).haystacks()
+    (first,) = read_jsonl(written(tmp_path, DOCUMENT, QUERY, QREL)).haystacks()
+    (second,) = read_jsonl(written(tmp_path, QREL, QUERY, DOCUMENT)).haystacks()
     assert first == second
     assert first.questions == (Question("q1", "Where do I live?", relevant={first.documents[0].id: 1.0}),)
 
@@ -39,7 +40,7 @@ def test_documents_and_queries_may_have_all_that_an_evaluation_knows(tmp_path: P
     }
     query = {"id": 1, "text": "Where?", "kind": "place", "when": "2024-04-01"}
     qrel = {"query": 1, "document": 7, "gain": 2}
-    (haystack,) = Jsonl(
+    (haystack,) = read_jsonl(
         written(tmp_path, {"document": document}, {"query": query}, {"qrel": qrel})
     ).haystacks()
     (one,), (asked,) = haystack.documents, haystack.questions
@@ -52,7 +53,7 @@ def test_documents_and_queries_may_have_all_that_an_evaluation_knows(tmp_path: P
 
 def test_queries_without_a_relevant_document_are_dropped_unless_they_have_no_answer(tmp_path: Path) -> None:
     unanswerable = {"query": {"id": "q2", "text": "Who am I?", "answerable": False}}
-    dataset = Jsonl(written(tmp_path, DOCUMENT, QUERY, unanswerable))
+    dataset = read_jsonl(written(tmp_path, DOCUMENT, QUERY, unanswerable))
     (haystack,) = dataset.haystacks()
     assert haystack.questions == (Question("q2", "Who am I?", answerable=False),)
     assert dict(dataset.dropped) == {"no relevant document": 1}
@@ -91,11 +92,44 @@ def test_queries_without_a_relevant_document_are_dropped_unless_they_have_no_ans
 def test_a_malformed_line_is_an_error_that_names_it(tmp_path: Path, bad: Any, reason: str) -> None:
     path = written(tmp_path, DOCUMENT, QUERY, bad)
     with pytest.raises(DatasetError) as raised:
-        list(Jsonl(path).haystacks())
+        list(read_jsonl(path).haystacks())
     assert str(raised.value).startswith(f"{path}, line 3: record 3: {reason}")
 
 
 def test_a_pair_that_is_judged_twice_differently_is_named(tmp_path: Path) -> None:
     again = {"qrel": {"query": "q1", "document": "a", "gain": 3}}
     with pytest.raises(DatasetError, match="line 4: query 'q1' and document 'a' are judged 3, and 1 before"):
-        list(Jsonl(written(tmp_path, DOCUMENT, QUERY, QREL, again)).haystacks())
+        list(read_jsonl(written(tmp_path, DOCUMENT, QUERY, QREL, again)).haystacks())
+
+
+def test_the_answer_to_each_question_is_the_fact_on_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "facts.tsv.gz"
+    text = "Я пью чай\tчто ты пьёшь?\n\nI run.\tDo you run?\nI run.\tWho runs?\n"
+    path.write_bytes(gzip.compress(text.encode()))
+    dataset = read_facts(path)
+    (haystack,) = dataset.haystacks()
+    tea, run = haystack.documents
+    assert (tea.text, run.text) == ("Я пью чай", "I run.")
+    assert [(asked.id, asked.text, asked.relevant) for asked in haystack.questions] == [
+        ("1", "что ты пьёшь?", {tea.id: 1.0}),
+        ("3", "Do you run?", {run.id: 1.0}),
+        ("4", "Who runs?", {run.id: 1.0}),
+    ]
+    assert (dataset.name, len(dataset), dict(dataset.dropped)) == ("facts/facts", 1, {})
+
+
+@pytest.mark.parametrize("line", ["no tab", "a fact\t", "\ta question?", "a fact\ta question?\tmore"])
+def test_a_line_that_is_not_a_fact_and_a_question_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "facts.tsv"
+    path.write_text(f"I run.\tWho runs?\nI swim.\tWho swims?\n{line}\n")
+    with pytest.raises(
+        DatasetError, match=r"facts\.tsv, line 3: expected a fact, a tab and a question, got "
+    ):
+        list(read_facts(path).haystacks())
+
+
+def test_an_empty_file_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "facts.tsv"
+    path.write_text("\n")
+    with pytest.raises(DatasetError, match=r"facts\.tsv: holds no records"):
+        list(read_facts(path).haystacks())

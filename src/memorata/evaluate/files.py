@@ -1,4 +1,4 @@
-"""The files of a data set as they lie on disk: opened, read by line, and hashed.
+"""Files of data sets, runs and labels as they lie on disk: opened, read by line, and hashed.
 
 A file may be compressed with gzip or not; its first two bytes say which, not its name. Whatever is wrong with
 it (missing, cut short, not UTF-8) becomes a :class:`~memorata.model.errors.DatasetError` that names it.
@@ -12,6 +12,7 @@ import hashlib
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -23,21 +24,7 @@ _BLOCK = 1 << 20
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for reading its bytes, uncompressed if need be; what goes wrong meanwhile names the file.
-
-    Raises
-    ------
-    DatasetError
-        If the file is missing, unreadable, or a damaged gzip.
-
-    Examples
-    --------
-    >>> with opened(Path("nowhere.json")):
-    ...     pass
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.DatasetError: nowhere.json: cannot be read (No such file or directory)
-    """
+    """Open a file for reading its bytes, uncompressed if need be; what goes wrong names the file."""
     try:
         with path.open("rb") as raw:
             compressed = raw.read(2) == _GZIP
@@ -55,28 +42,19 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         raise DatasetError(path, None, f"cannot be read ({error.strerror or error})") from error
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    r"""Yield every line that is not blank with its number from 1, without its end.
+def numbered_lines(path: str | PathLike[str]) -> Iterator[tuple[int, str]]:
+    """Yield every line that is not blank with its number from 1, without its end.
 
-    Raises
-    ------
-    DatasetError
-        If a line is not UTF-8, or the file cannot be read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "facts.tsv"
-    >>> _ = path.write_text("one\n\nthree\n")
-    >>> list(numbered_lines(path))
-    [(1, 'one'), (3, 'three')]
+    Only a line feed (after a carriage return or not) ends a line; the other separators of Unicode may occur
+    in texts.
     """
-    with opened(path) as stream:
+    with opened(Path(path)) as stream:
         for number, line in enumerate(stream, 1):
             try:
                 text = line.removeprefix(codecs.BOM_UTF8 if number == 1 else b"").decode()
             except UnicodeDecodeError as error:
-                raise DatasetError(path, number, f"not UTF-8 text ({error.reason})") from error
+                reason = f"not UTF-8 text: {error.reason} at byte {error.start}"
+                raise DatasetError(path, number, reason) from error
             if text.strip():
                 yield number, text.rstrip("\r\n")
 
@@ -85,19 +63,6 @@ def sha256_of(files: Mapping[str, Path]) -> str:
     r"""Return the hash of the one file, or of a list of the hashes of several.
 
     The list has a line ``HASH  NAME\n`` for each file, sorted by name, as ``sha256sum`` would print it.
-
-    Parameters
-    ----------
-    files
-        The files by the name they have in the set.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "empty"
-    >>> _ = path.write_bytes(b"")
-    >>> sha256_of({"empty": path})[:16]
-    'e3b0c44298fc1c14'
     """
     hashes = {name: _sha256(path) for name, path in files.items()}
     if len(hashes) == 1:

@@ -1,0 +1,243 @@
+"""What an evaluation is made of: haystacks of documents, and questions whose answers lie in them.
+
+Every reader of a data set returns these, and nothing else reaches the runner. Labels live in questions only,
+and identifiers are opaque (:func:`opaque`), because some sets give the answer away in their ids.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field, replace
+from datetime import datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from memorata._frozen import frozen
+from memorata.evaluate.files import numbered_lines
+from memorata.model import checks
+from memorata.model.errors import DatasetError, InvalidArgument, shown
+
+
+@frozen
+class Document:
+    """One text to be remembered: a turn, a paragraph, an abstract.
+
+    Parameters
+    ----------
+    id
+        Opaque, and unique in its haystack.
+    text
+        What was said or written.
+    title
+        The title, where the set has one.
+    when
+        When it was said; aware.
+    speaker
+        Who said it: a name, or "user" and "assistant".
+    session, position
+        The opaque session it belongs to and its place in it; empty and None where there are none.
+    """
+
+    id: str
+    text: str
+    title: str = ""
+    when: datetime | None = None
+    speaker: str = ""
+    session: str = ""
+    position: int | None = None
+
+
+@frozen
+class Question:
+    """One question with its labels, which the engine never sees.
+
+    Parameters
+    ----------
+    id
+        Unique in the set; also the query id in run files.
+    text
+        The question.
+    kind
+        The type the set gives it, for tables by type; empty if none.
+    when
+        When it was asked; aware.
+    relevant
+        Gains of the relevant documents by id; documents not named have none.
+    relevant_sessions
+        The same by session.
+    answerable
+        Whether the haystack holds the answer at all; those that it does not are for measuring abstention.
+    """
+
+    id: str
+    text: str
+    kind: str = ""
+    when: datetime | None = None
+    relevant: Mapping[str, float] = field(default_factory=dict)
+    relevant_sessions: Mapping[str, float] = field(default_factory=dict)
+    answerable: bool = True
+
+
+@frozen
+class Haystack:
+    """Documents that are searched together, and the questions about them."""
+
+    id: str
+    documents: tuple[Document, ...]
+    questions: tuple[Question, ...]
+
+
+class Dataset(Protocol):
+    """A data set that can be read again and again, a haystack at a time."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables, with the options it was read with."""
+        ...
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the file as it lies on disk; of several, the hash of their hashes by name."""
+        ...
+
+    @property
+    def dropped(self) -> Mapping[str, int]:
+        """How many questions were left out, by reason, once the set has been read."""
+        ...
+
+    def haystacks(self) -> Iterator[Haystack]:
+        """Yield the haystacks in the order of the file."""
+        ...
+
+    def __len__(self) -> int:
+        """How many haystacks there are."""
+        ...
+
+
+def opaque(kind: str, *parts: object) -> str:
+    """Return an identifier that says nothing: a hash of what it stands for."""
+    digest = hashlib.sha256("\0".join((kind, *map(str, parts))).encode()).hexdigest()
+    return f"{kind[0]}-{digest[:12]}"
+
+
+GRANULARITIES: Final = ("turn", "session")
+"""The two a question has labels for; a set without sessions has documents, which are called turns here."""
+
+
+def gains_of(question: Question, granularity: str) -> Mapping[str, float]:
+    """Return the gains of a question's relevant items at one granularity."""
+    chosen = checks.one_of("granularity", granularity, GRANULARITIES)
+    return question.relevant if chosen == "turn" else question.relevant_sessions
+
+
+@frozen
+class FirstQuestions:
+    """A :class:`~memorata.evaluate.dataset.Dataset` with the first questions of another.
+
+    Haystacks are whole: what is searched is the same. Those after the last question are not read.
+    """
+
+    whole: Dataset
+    questions: int
+
+    def __post_init__(self) -> None:
+        checks.whole("questions", self.questions, 1)
+
+    @property
+    def name(self) -> str:
+        """The set's name, and that it is not all of it."""
+        return f"{self.whole.name}, first {self.questions} questions"
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the whole set."""
+        return self.whole.sha256
+
+    @property
+    def dropped(self) -> Mapping[str, int]:
+        """How many questions of the whole set were left out."""
+        return self.whole.dropped
+
+    def haystacks(self) -> Iterator[Haystack]:
+        """Yield haystacks until there are enough questions."""
+        left = self.questions
+        for haystack in self.whole.haystacks():
+            asked = haystack.questions[:left]
+            left -= len(asked)
+            yield replace(haystack, questions=asked)
+            if not left:
+                return
+
+    def __len__(self) -> int:
+        """How many haystacks it takes."""
+        return sum(1 for _ in self.haystacks())
+
+
+_NEEDED = ("question", "kind", "answerable", "relevant", "relevant_sessions")
+
+
+def labels_name(dataset: str, sha256: str) -> str:
+    """Return the name of the file for a data set."""
+    return f"{slug(f'{dataset} {sha256[:8]}')}.labels.jsonl"
+
+
+def slug(text: str) -> str:
+    """Return a text as a part of the name of a file."""
+    return re.sub(r"[^\w=+-]+", "-", text.casefold()).strip("-")
+
+
+def write_labels(path: str | PathLike[str], questions: Iterable[Question]) -> None:
+    """Write the labels of questions, in their order; a file that is there is replaced as a whole."""
+    lines = [
+        json.dumps(
+            {
+                "question": question.id,
+                "kind": question.kind,
+                "answerable": question.answerable,
+                "relevant": dict(question.relevant),
+                "relevant_sessions": dict(question.relevant_sessions),
+            },
+            ensure_ascii=False,
+            allow_nan=False,
+        )
+        for question in questions
+    ]
+    target = Path(path)
+    draft = target.with_name(f"{target.name}.part")
+    draft.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+    draft.replace(target)
+
+
+def read_labels(path: str | PathLike[str]) -> tuple[Question, ...]:
+    """Return the questions of a file, without their texts."""
+    return tuple(_question(path, number, line) for number, line in numbered_lines(path))
+
+
+def _question(path: str | PathLike[str], number: int, line: str) -> Question:
+    try:
+        record: Any = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DatasetError(path, number, f"not JSON: {error}") from error
+    if not isinstance(record, dict) or sorted(record) != sorted(_NEEDED):
+        raise DatasetError(path, number, f"must be an object with {', '.join(_NEEDED)}, got {shown(record)}")
+    try:
+        return Question(
+            id=checks.text("question", record["question"]),
+            text="",
+            kind=checks.text("kind", record["kind"]),
+            answerable=checks.flag("answerable", record["answerable"]),
+            relevant=_gains("relevant", record["relevant"]),
+            relevant_sessions=_gains("relevant_sessions", record["relevant_sessions"]),
+        )
+    except InvalidArgument as error:
+        raise DatasetError(path, number, str(error)) from error
+
+
+def _gains(name: str, value: object) -> dict[str, float]:
+    if not isinstance(value, dict):
+        raise InvalidArgument(name, value, "an object from id to gain")
+    return {item: checks.number(f"{name}[{item!r}]", gain) for item, gain in value.items()}
