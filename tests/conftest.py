@@ -41,6 +41,20 @@ def pytest_sessionstart() -> None:
                 import_module(found.name)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what tests agree to, and what they would find in a person's data folder, out of that folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_trusted(own_data_folder: None) -> None:
+    """Begin without what the test before agreed to."""
+    Path(os.environ["XDG_DATA_HOME"], "memorata", "trust.json").unlink(missing_ok=True)
+
+
 @contextmanager
 def unwatched() -> Iterator[None]:
     """Run the block without a tracer."""

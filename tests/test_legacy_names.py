@@ -9,7 +9,8 @@ import pytest
 
 from memorata import _legacy_names
 from memorata.embed.folder import models_folder
-from memorata.engine.settings import Settings, config_file, default_db
+from memorata.engine.config_file import config_file
+from memorata.engine.settings import Settings, default_db
 from memorata.evaluate.run_file import Answered, RunHeader, RunWriter, read_run
 
 ROOT = Path(__file__).parents[1]

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 Run = Callable[..., Any]
 
 
@@ -47,7 +49,10 @@ def test_pins_uses_and_confirmations_are_counted(cli: Run, tea: str) -> None:
     assert cli("pin", "0123456789").code == 1
 
 
-def test_show_tells_both_confidences_where_they_differ(cli: Run, home: Any) -> None:
+def test_show_tells_both_confidences_where_they_differ(
+    cli: Run, home: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORATA_CONFIG", str(home / "memorata.toml"))
     (home / "memorata.toml").write_text("[life]\nconfidence_loss = 0.05\nepisodic_uses = 3.0\n")
     cli("import", "-", input='{"content": "Anna likes tea", "id": "old", "confidence": 0.9, '
         '"created_at": "2020-01-01T00:00:00Z"}')  # fmt: skip

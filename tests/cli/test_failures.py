@@ -34,6 +34,7 @@ CODES = {
     errors.WorkUnderWay: 3,
     errors.LeaseLost: 3,
     errors.EmbedderError: 4,
+    errors.ConsentNeeded: 4,
     errors.ModelNotInstalled: 4,
     errors.ModelCorrupt: 4,
     errors.DimensionMismatch: 4,

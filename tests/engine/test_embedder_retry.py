@@ -12,6 +12,8 @@ from memorata.embed.exchange import Patience
 from memorata.embed.install import install
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.select import Resources
+from memorata.embed.source import source_of
+from memorata.embed.trust import user_trust
 from memorata.engine.embedder_retry import AWAY, Absent, Measure
 from memorata.engine.engine import Engine
 from memorata.engine.settings import Settings
@@ -39,6 +41,13 @@ def opened(path: Path, service: Any, clock: Clock, **options: Any) -> Engine:
     patience = Patience(attempts=2, first_pause=0.01, clock=clock)
     resources = Resources(patience=patience, question_seconds=0.3)
     return memorata.open(path, **{"embedder": service.name, "resources": resources, **options})
+
+
+def agree_to(service: Any) -> None:
+    """Agree to a service that a store names without its having been used from here."""
+    source = source_of(service.name)
+    assert source is not None
+    user_trust().agree_to_source(source)
 
 
 def test_a_memory_opened_while_its_service_is_away_comes_back_by_itself(
@@ -112,6 +121,7 @@ def test_an_embedder_that_was_never_used_here_is_looked_for_again(
     with opened(path, ollama, clock, embedder="lexical") as memory:
         memory.remember("Anna drinks green tea.")
         memory.store.remember_setting("embedder", ollama.name)
+    agree_to(ollama)
     ollama.stop()
     with opened(path, ollama, clock, embedder="auto") as memory:
         assert [note.startswith(AWAY) for note in memory.notes] == [True]
@@ -135,6 +145,7 @@ def test_who_embeds_looks_at_once_and_is_told_why_not(ollama: Any, tmp_path: Pat
     with opened(path, ollama, clock, embedder="lexical") as memory:
         memory.remember("Anna drinks green tea.")
         memory.store.remember_setting("embedder", ollama.name)
+    agree_to(ollama)
     ollama.stop()
     with opened(path, ollama, clock, embedder="auto") as memory:
         refused = r"cannot be used, words only: .* refused the connection"
@@ -154,6 +165,7 @@ def test_questions_that_ask_for_words_alone_look_for_nobody(
     with opened(path, ollama, clock, embedder="lexical") as memory:
         memory.remember("Anna drinks green tea.")
         memory.store.remember_setting("embedder", ollama.name)
+    agree_to(ollama)
     ollama.stop()
     with opened(path, ollama, clock, embedder="auto") as memory:
         ollama.start()

@@ -11,6 +11,7 @@ from memorata.embed import http
 from memorata.embed.catalogue import CATALOGUE
 from memorata.embed.exchange import Patience
 from memorata.embed.select import Resources
+from memorata.embed.trust import user_trust
 from memorata.engine.opening import open_store
 from memorata.model import InvalidArgument
 from memorata.model.errors import (
@@ -79,6 +80,7 @@ def test_a_store_whose_service_is_away_answers_by_words(embedder: str, tmp_path:
     with memorata.open(path, embedder="lexical") as memory:
         memory.remember("Anna likes tea.")
         memory.store.remember_setting("embedder", AWAY)
+    user_trust().agree_to_source("http://127.0.0.1:1")
     with memorata.open(path, embedder=embedder, resources=HURRIED) as memory:
         assert "words only" in memory.notes[0]
         assert "refused the connection" in memory.notes[0]

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from memorata.engine.settings import Settings, config_file, default_db
+from memorata.engine.config_file import config_file
+from memorata.engine.settings import Settings, default_db
 from memorata.model.errors import InvalidArgument, StoreUnavailable
 from memorata.store.postgres.address import ServerAddress
 
@@ -46,10 +47,10 @@ def test_each_setting_is_decided_by_itself(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_table_is_one_setting(monkeypatch: pytest.MonkeyPatch) -> None:
-    config("[life]\nworking_days = 3")
-    assert Settings().life == {"working_days": 3.0}
+    file = str(config("[life]\nworking_days = 3"))
+    assert Settings(config=file).life == {"working_days": 3.0}
     monkeypatch.setenv("MEMORATA_LIFE", '{"episodic_days": 5}')
-    assert Settings().life == {"episodic_days": 5.0}
+    assert Settings(config=file).life == {"episodic_days": 5.0}
     assert Settings(life={"working_uses": 1}).life == {"working_uses": 1}
     assert Settings(life={"working_uses": 1}).origin("life") == ""
 
@@ -83,8 +84,7 @@ def test_folders_of_models_in_the_file_are_relative_to_it_too(monkeypatch: pytes
 
 
 def test_a_memory_without_a_file_is_one_wherever_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    config('db = ":memory:"')
-    assert str(Settings().db) == ":memory:"
+    assert str(Settings(config=str(config('db = ":memory:"'))).db) == ":memory:"
     monkeypatch.setenv("MEMORATA_DB", ":memory:")
     assert str(Settings().db) == ":memory:"
 
@@ -113,9 +113,9 @@ def test_a_password_in_the_address_of_a_service_is_not_shown() -> None:
 
 
 def test_an_address_where_none_can_be_is_not_shown() -> None:
-    config('db = ["postgresql://anna:secret@127.0.0.1/memories"]')
+    file = config('db = ["postgresql://anna:secret@127.0.0.1/memories"]')
     with pytest.raises(InvalidArgument, match=r"db .* must be the path of a file") as raised:
-        Settings()
+        Settings(config=str(file))
     assert "secret" not in str(raised.value)
 
 
@@ -152,7 +152,7 @@ def test_a_bad_value_names_the_setting_the_value_and_the_place(
     monkeypatch.delenv(f"MEMORATA_{name.upper()}")
     file = config(f'{name} = "{value}"')
     with pytest.raises(InvalidArgument) as written:
-        Settings()
+        Settings(config=str(file))
     assert str(written.value).startswith(f"{name} (from {file}) must be {expected}")
 
 
@@ -202,9 +202,9 @@ def test_a_file_that_is_not_toml_is_named() -> None:
 
 
 def test_a_key_is_never_shown() -> None:
-    config("api_key = 12345")
+    file = config("api_key = 12345")
     with pytest.raises(InvalidArgument) as error:
-        Settings()
+        Settings(config=str(file))
     assert "12345" not in str(error.value)
     Path("memorata.toml").unlink()
     settings = Settings(api_key="secret-key")

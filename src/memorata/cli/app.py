@@ -9,7 +9,18 @@ from typing import Annotated, Final
 import typer
 
 from memorata._version import __version__
-from memorata.cli.command import Db, Debug, Embedder, Json, Namespace, Quiet, ReadOnly, Replica, guarded
+from memorata.cli.command import (
+    Config,
+    Db,
+    Debug,
+    Embedder,
+    Json,
+    Namespace,
+    Quiet,
+    ReadOnly,
+    Replica,
+    guarded,
+)
 from memorata.cli.commands import AllCommands
 from memorata.cli.session import Given, Session
 
@@ -49,10 +60,11 @@ def start(
     debug: Debug = False,
     replica: Replica = None,
     read_only: ReadOnly = False,
+    config: Config = None,
     version: Version = False,
 ) -> None:
     """Memory that finds the right few things again, on your machine, with reasons."""
-    ctx.obj = Given(db, namespace, embedder, json, quiet, debug, replica, read_only)
+    ctx.obj = Given(db, namespace, embedder, json, quiet, debug, replica, read_only, config)
     if version:
         typer.echo(f"memorata {__version__}")
         raise typer.Exit

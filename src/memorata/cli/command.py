@@ -54,6 +54,13 @@ Replica = Annotated[
 ReadOnly = Annotated[
     bool, typer.Option("--read-only", help="Write nothing to the file.", rich_help_panel=EVERYWHERE)
 ]
+Config = Annotated[
+    str | None,
+    typer.Option(
+        "--config", metavar="FILE", help="A settings file, taken as it is; memorata.toml here otherwise.",
+        rich_help_panel=EVERYWHERE,
+    ),
+]  # fmt: skip
 Json = Annotated[bool, typer.Option("--json", help="Results as JSON.", rich_help_panel=EVERYWHERE)]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Only results and errors.", rich_help_panel=EVERYWHERE)
@@ -71,6 +78,7 @@ _SHARED: Final = {
     "debug": (Debug, False),
     "replica": (Replica, None),
     "read_only": (ReadOnly, False),
+    "config": (Config, None),
 }
 
 

@@ -34,6 +34,7 @@ HOMES: Final = {
     "care": ("check", "stats", "vacuum", "backup"),
     "reembedding": ("reembed", "index"),
     "doctor": ("doctor",),
+    "trust": ("trust",),
     "mcp": ("mcp",),
     "serving": ("serve",),
     "bench": ("bench",),

@@ -42,7 +42,8 @@ def doctor(session: Session) -> None:
         "models": _models(settings, advice),
         "db": _database(settings, advice),
         "embedder": _embedder(settings, advice),
-        "settings": {name: settings.origin(name) or "command line" for name in type(settings).model_fields},
+        "settings": {name: _origin(settings, name) for name in type(settings).model_fields},
+        "settings_file": None if settings.config is None else str(settings.config.path),
     }
     _check_reranker(settings, advice)
     found["advice"] = advice
@@ -50,6 +51,13 @@ def doctor(session: Session) -> None:
         session.output.data(found)
     else:
         _show(session, found)
+
+
+def _origin(settings: Settings, name: str) -> str:
+    """Return where a setting came from, and that a file was not let have its say."""
+    if name in settings.ignored and settings.config is not None:
+        return f"default ({settings.config.path} is not trusted)"
+    return settings.origin(name) or "command line"
 
 
 def _version(package: str) -> str | None:
@@ -105,6 +113,7 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
     from memorata.embed.folder import installed
     from memorata.embed.select import RECOMMENDED, choose, without_secrets
     from memorata.engine.known_services import settled
+    from memorata.engine.opening import choose_recorded
     from memorata.model.errors import MemorataError
 
     wanted = settings.embedder
@@ -113,7 +122,10 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
             recorded = None if store is None else store.setting("embedder")
             if wanted == "auto":
                 wanted = recorded or wanted
-            choice = choose(wanted, settings.resources)
+            if settings.embedder == "auto":
+                choice = choose_recorded(recorded, settings.resources)
+            else:
+                choice = choose(wanted, settings.resources)
             embedder = choice.embedder
             if store is not None and choice.specification == recorded:
                 # A service may give other vectors now than those that are there.
@@ -191,6 +203,8 @@ def _show(session: Session, found: dict[str, Any]) -> None:
         *(("", database[name]) for name in ("server", "replica") if name in database),
         *(("", f"{leg} are searched by {how}") for leg, how in database.get("methods", {}).items()),
         ("embedder", used),
+        ("settings", found["settings_file"] or "no settings file"),
+        *(("", f"{name}: {origin}") for name, origin in found["settings"].items()),
     ]
     session.output.pairs(rows)
     for text in found["advice"]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
@@ -31,6 +31,7 @@ class Given:
     debug: bool = False
     replica: str | None = None
     read_only: bool = False
+    config: str | None = None
 
     def over(self, before: Given) -> Given:
         """Return what holds when these options were given after others.
@@ -39,7 +40,7 @@ class Given:
         --------
         >>> Given(namespace="b").over(Given(namespace="a", json=True))
         Given(db=None, namespace='b', embedder=None, json=True, quiet=False, debug=False, replica=None,
-        read_only=False)
+        read_only=False, config=None)
         """
         given = {each.name: getattr(self, each.name) for each in fields(self)}
         return replace(before, **{name: value for name, value in given.items() if value not in (None, False)})
@@ -67,8 +68,9 @@ class Session:
             from memorata.engine.settings import Settings
 
         named = {name: getattr(self.given, name) for name in ("db", "replica", "namespace", "embedder")}
-        given = {name: value for name, value in named.items() if value is not None}
-        return Settings(**given, **({"read_only": True} if self.given.read_only else {}))
+        given: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+        given |= {"read_only": True} if self.given.read_only else {}
+        return Settings(config=self.given.config, **given)
 
     @contextmanager
     def memory(

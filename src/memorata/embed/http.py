@@ -50,8 +50,6 @@ _SHORTEST = 32
 _LEAST = 0.001
 _SOON = 0.25
 _ATTEMPTS = 3
-OPENAI = "https://api.openai.com/v1"
-OLLAMA = "http://127.0.0.1:11434"
 
 
 class ServiceEmbedder(ABC):

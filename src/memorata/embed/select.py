@@ -36,6 +36,7 @@ from memorata.embed.folder import installed
 from memorata.embed.onnx import OnnxEmbedder
 from memorata.embed.port import Embedder
 from memorata.embed.prompting import PRESETS, split, with_prompts
+from memorata.embed.source import origin_of, service_address
 from memorata.model.checks import whole, writable
 from memorata.model.errors import EmbedderError, MissingExtra, ModelCorrupt, ModelNotInstalled, shown
 from memorata.model.nearest import nearest
@@ -65,6 +66,8 @@ class Resources:
         How many threads a model may compute with; None for as many as there are processors, up to four.
     api_key
         For services that ask for one.
+    api_key_address
+        The service that the key is for: it is sent to no other. None for the one that is named.
     dimension
         The length a service's vectors must have; None to ask it.
     patience
@@ -79,6 +82,7 @@ class Resources:
     hub_cache: Path | None = None
     threads: int | None = None
     api_key: str | None = field(default=None, repr=False)
+    api_key_address: str | None = None
     dimension: int | None = None
     patience: Patience | None = None
     question_seconds: float | None = None
@@ -162,7 +166,11 @@ def choose(specification: str, resources: Resources | None = None) -> Choice:
         with readable(where):
             return Choice(_from_folder(form, where, given), f"{form}:{where}")
     if colon and rest and form in ("openai", "ollama"):
-        return Choice(_service(form, rest, given), specification)
+        embedder, address = _service(form, rest, given), service_address(form, rest)[1]
+        note = None
+        if _is_for_another(given, address):
+            note = f"the API key is for {given.api_key_address}, and is not sent to {origin_of(address)}"
+        return Choice(embedder, specification, note)
     model, _, said = specification.rpartition("#")
     if model in NAMES:
         there = ", ".join((*PRESETS, "custom:QUERY|DOCUMENT"))
@@ -266,23 +274,24 @@ def _from_folder(form: str, rest: str, given: Resources) -> Embedder:
 
 
 def _service(form: str, rest: str, given: Resources) -> Embedder:
-    from memorata.embed.http import OLLAMA, OPENAI, OllamaEmbedder, OpenAIEmbedder
+    from memorata.embed.http import OllamaEmbedder, OpenAIEmbedder
 
-    # A model may be called @cf/baai/bge-m3; addresses begin alike.
-    model, at, address = rest.partition("@http")
-    if at:
-        address = f"http{address}"
-    else:
-        model, _, address = rest.partition("@")
-    kind, usual = (OpenAIEmbedder, OPENAI) if form == "openai" else (OllamaEmbedder, OLLAMA)
+    model, address = service_address(form, rest)
+    kind = OpenAIEmbedder if form == "openai" else OllamaEmbedder
     return kind(
         model,
-        address or usual,
-        api_key=given.api_key,
+        address,
+        api_key=None if _is_for_another(given, address) else given.api_key,
         dimension=given.dimension,
         patience=given.patience,
         question_seconds=QUESTION_SECONDS if given.question_seconds is None else given.question_seconds,
     )
+
+
+def _is_for_another(given: Resources, address: str) -> bool:
+    """Return whether there is a key that is for another service than the one at an address."""
+    bound = given.api_key_address
+    return bool(given.api_key) and bound is not None and origin_of(bound) != origin_of(address)
 
 
 def _missing_runtime() -> list[str]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 from memorata.embed.folder import models_folder
 from memorata.embed.port import Embedder
 from memorata.embed.reranker import Reranker
+from memorata.embed.source import is_service, origin_of, source_of
+from memorata.embed.trust import user_trust
 from memorata.engine.choosing_anchors import open_anchors
 from memorata.engine.duplicate_modes import Duplicates
 from memorata.engine.embedder_retry import AWAY, Absent, Measure
@@ -28,7 +32,13 @@ from memorata.engine.recipe import Recipe
 from memorata.engine.reembedding import SETTING as EMBEDDER_SETTING
 from memorata.index.approximate import LARGE
 from memorata.model import checks
-from memorata.model.errors import EmbedderError, InvalidArgument, MissingExtra, NotSupportedHere
+from memorata.model.errors import (
+    ConsentNeeded,
+    EmbedderError,
+    InvalidArgument,
+    MissingExtra,
+    NotSupportedHere,
+)
 from memorata.model.namespace import DEFAULT_NAMESPACE
 from memorata.model.namespace import namespace as checked_namespace
 from memorata.store.port import Store
@@ -82,7 +92,9 @@ def open(
         ``"postgresql://user:password@host/database"``.
     embedder
         What measures meaning: ``"auto"`` for what the store was made with, or the best that is installed
-        for a new one; another name (see :mod:`memorata.embed.select`); an embedder; None for words alone.
+        for a new one; another name (see :mod:`memorata.embed.select`); an embedder; None for words alone. A
+        service or a folder that the store names is used if this person has named it before, or has agreed to
+        it (``memorata trust --recorded``); until then words alone answer, and `notes` say so.
     reranker
         What reads the best candidates again, for recipes that ask for it: a name (see
         :mod:`memorata.embed.select_reranker`), a re-ranker, or None.
@@ -214,6 +226,8 @@ def open(
         for setting, value in (*(_USUAL | _given(asked)).items(), (EMBEDDER_SETTING, specification)):
             if recorded[setting] is None and value is not None and not store.read_only:
                 store.remember_setting(setting, value)
+        if chosen is not None:
+            _agree(chosen.specification, resources)
         return engine
     except BaseException:
         store.close()
@@ -326,6 +340,54 @@ def _choose(specification: str, resources: Resources | None) -> Choice:
     return choose(specification, resources or _usual_resources())
 
 
+def choose_recorded(recorded: str | None, resources: Resources | None = None) -> Choice:
+    """Return the embedder that a store was made with, or the best that is installed for a new one.
+
+    Raises
+    ------
+    ConsentNeeded
+        The store names a service or a folder that this person has neither used by name nor agreed to: whoever
+        made the file would otherwise choose where texts are sent, and what is loaded.
+    """
+    source = None if recorded is None else source_of(recorded)
+    if recorded is None or source is None:
+        return _choose(recorded or _AUTO, resources)
+    from memorata.embed.select import without_secrets
+
+    trust = user_trust()
+    if not trust.agrees_to_source(source):
+        what = f"texts would be sent to {source}" if is_service(source) else f"{source} would be loaded"
+        raise ConsentNeeded(
+            f"the database asks for the embedder {without_secrets(recorded)!r}: {what}, and you have not "
+            "agreed to that; `memorata trust --recorded` asks you, or name the embedder yourself "
+            "(--embedder, MEMORATA_EMBEDDER, embedder=…)"
+        )
+    given = resources or _usual_resources()
+    if given.api_key and given.api_key_address is None and not trust.key_is_for(given.api_key, source):
+        choice = _choose(recorded, replace(given, api_key=None))
+        note = (
+            f"the API key is not sent to {source}, for which it was not given; if it is for that service, "
+            f"set api_key_address (MEMORATA_API_KEY_ADDRESS={source})"
+        )
+        return replace(choice, note=note)
+    return _choose(recorded, given)
+
+
+def _agree(specification: str, resources: Resources | None) -> None:
+    """Note that the person has named a service or a folder, so that the store may name it from now on."""
+    source = source_of(specification)
+    if source is None:
+        return
+    trust = user_trust()
+    # Who cannot write in their own home is asked again.
+    with suppress(OSError):
+        trust.agree_to_source(source)
+        if resources is not None and resources.api_key and is_service(source):
+            bound = resources.api_key_address
+            if bound is None or origin_of(bound) == source:
+                trust.bind_key(resources.api_key, source)
+
+
 def _embedder(
     store: Store,
     recorded: str | None,
@@ -340,7 +402,7 @@ def _embedder(
         return Measure(settled(wanted, store, recorded=True, named=False)), None
 
     def find() -> Measure:
-        choice = _choose(_AUTO if recorded is None else recorded, resources) if chosen is None else chosen
+        choice = choose_recorded(recorded, resources) if chosen is None else chosen
         embedder = settled(choice.embedder, store, recorded=choice.specification == recorded)
         return Measure(embedder, choice.specification, (choice.note,) if choice.note else ())
 

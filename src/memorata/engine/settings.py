@@ -2,17 +2,16 @@
 
 A value is taken from the first place that has it: the constructor, an environment variable ``MEMORATA_…``,
 the file ``memorata.toml`` (in the current folder, or the one that ``MEMORATA_CONFIG`` names), the default.
+Of a file in the current folder that nobody trusts, little counts: see :mod:`memorata.engine.config_file`.
 A value that cannot be used is refused with the name of the setting and of the place it came from.
 """
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import sys
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -22,7 +21,17 @@ from memorata import _legacy_names
 from memorata.embed.breaker import LONGEST_QUESTION, QUESTION_SECONDS
 from memorata.embed.folder import data_folder, models_folder
 from memorata.embed.hub import hub_cache
+from memorata.embed.source import origin_of
+from memorata.embed.trust import user_trust
 from memorata.engine.choosing_anchors import open_anchors
+from memorata.engine.config_file import (
+    CONFIG_VARIABLE,
+    ConfigFile,
+    at_home,
+    config_file,
+    named_file,
+    read_config,
+)
 from memorata.engine.duplicate_modes import Duplicates
 from memorata.engine.engine import Engine
 from memorata.engine.leases import SECONDS
@@ -40,10 +49,7 @@ from memorata.store.postgres.address import ServerAddress, is_address
 if TYPE_CHECKING:
     from memorata.embed.select import Resources
 
-CONFIG: Final = "memorata.toml"
-CONFIG_VARIABLE: Final = "MEMORATA_CONFIG"
 PREFIX: Final = "MEMORATA_"
-_IN_MEMORY: Final = ":memory:"
 _FOLDERS: Final = ("db", "models")
 """The settings whose defaults are in the data folder."""
 
@@ -65,6 +71,7 @@ _EXPECTED: Final = {
     "hub_cache": "the path of a folder",
     "threads": "a whole number of at least 1",
     "api_key": "text",
+    "api_key_address": "the address of a service, such as https://example.org",
     "dimension": "a whole number of at least 1",
     "question_seconds": f"a number above 0, and at most {LONGEST_QUESTION:g}",
     "recipe": "the name of a recipe",
@@ -85,24 +92,6 @@ def default_db(environment: Mapping[str, str], platform: str, home: Path) -> Pat
     '/home/ada/.local/share/memorata/memories.db'
     """
     return _legacy_names.existing(data_folder(environment, platform, home) / "memories.db")
-
-
-def config_file(environment: Mapping[str, str], folder: Path) -> Path | None:
-    """Return the settings file to read, or None if there is none.
-
-    Raises
-    ------
-    InvalidArgument
-        The file that ``MEMORATA_CONFIG`` names does not exist.
-    """
-    named = _legacy_names.understood(environment).get(CONFIG_VARIABLE)
-    if named:
-        path = _at_home(named)
-        if not path.is_file():
-            raise InvalidArgument(CONFIG_VARIABLE, named, "the path of a settings file that exists")
-        return path
-    paths = (folder / CONFIG, folder / _legacy_names.CONFIG)
-    return next((path for path in paths if path.is_file()), None)
 
 
 class Settings(BaseModel):
@@ -172,6 +161,10 @@ class Settings(BaseModel):
     )
     threads: int | None = Field(default=None, ge=1, description="How many threads a model computes with.")
     api_key: SecretStr | None = Field(default=None, description="For embedding services that ask for one.")
+    api_key_address: str | None = Field(
+        default=None,
+        description="The service that the key is for; if not given, the one that the embedder names.",
+    )
     dimension: int | None = Field(
         default=None, ge=1, description="The length an embedding service's vectors must have."
     )
@@ -195,14 +188,16 @@ class Settings(BaseModel):
     )
 
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)
-    _config: Path | None = PrivateAttr(default=None)
+    _config: ConfigFile | None = PrivateAttr(default=None)
+    _ignored: tuple[str, ...] = PrivateAttr(default=())
 
-    def __init__(self, **given: Any) -> None:  # noqa: ANN401 - pydantic checks them
-        path = config_file(os.environ, Path.cwd())
-        written = {} if path is None else _read(path)
+    def __init__(self, *, config: str | None = None, **given: Any) -> None:  # noqa: ANN401 - pydantic checks
+        file = _config_file(config)
+        ignored = () if file is None else file.ignored(user_trust())
+        written = {} if file is None else {k: v for k, v in file.values.items() if k not in ignored}
         variables = _variables()
         places = {
-            **dict.fromkeys(written, str(path)),
+            **({} if file is None else dict.fromkeys(written, str(file.path))),
             **{field: f"the environment variable {name}" for field, name in variables.items()},
             **dict.fromkeys(given, ""),
         }
@@ -214,18 +209,31 @@ class Settings(BaseModel):
         except ValidationError as error:
             raise _ours(error, places) from error
         self._origins = places
-        self._config = path
+        self._config = file
+        self._ignored = tuple(name for name in ignored if name not in places)
 
     def origin(self, name: str) -> str:
         """Return where a setting came from: "" for the constructor, "default", or the place in words."""
         return self._origins.get(name, "default")
 
     @property
+    def config(self) -> ConfigFile | None:
+        """The settings file that was read, if there was one."""
+        return self._config
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """The settings in that file that do not count, because it was not named and nobody trusts it."""
+        return self._ignored
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a person should know about where these settings came from."""
         renamed = _legacy_names.renamed_variables(os.environ)
-        paths = [self._config, *(getattr(self, name) for name in _FOLDERS if self.origin(name) == "default")]
+        config = None if self._config is None else self._config.path
+        paths = [config, *(getattr(self, name) for name in _FOLDERS if self.origin(name) == "default")]
         return (
+            *([untrusted(config, self._ignored)] if config is not None and self._ignored else ()),
             *(f"the variable {old} is still understood; say {new}" for old, new in sorted(renamed.items())),
             *(
                 _legacy_names.advice(path)
@@ -244,6 +252,7 @@ class Settings(BaseModel):
             hub_cache=self.hub_cache,
             threads=self.threads,
             api_key=None if self.api_key is None else self.api_key.get_secret_value(),
+            api_key_address=self.api_key_address,
             dimension=self.dimension,
             question_seconds=self.question_seconds,
         )
@@ -300,7 +309,7 @@ class Settings(BaseModel):
             raise InvalidArgument("path", value, "the path of a file or folder")
         if is_address(value):
             return ServerAddress(str(value))
-        return _at_home(value) if isinstance(value, str) else value
+        return at_home(value) if isinstance(value, str) else value
 
     @field_validator("life")
     @classmethod
@@ -316,6 +325,11 @@ class Settings(BaseModel):
     def _a_mode(cls, value: str) -> str:
         return checks.one_of("duplicates", value, [mode.value for mode in Duplicates])
 
+    @field_validator("api_key_address")
+    @classmethod
+    def _an_origin(cls, value: str | None) -> str | None:
+        return None if value is None else origin_of(value)
+
     @field_validator("anchors")
     @classmethod
     def _known_anchors(cls, value: str) -> str:
@@ -328,11 +342,21 @@ class Settings(BaseModel):
         return checked_namespace("namespace", value)
 
 
-def _at_home(path: str) -> Path:
-    try:
-        return Path(path).expanduser()
-    except RuntimeError as error:
-        raise InvalidArgument("path", path, "a path in a home that exists") from error
+def untrusted(path: Path, names: Sequence[str]) -> str:
+    """Return what to tell about settings that are ignored because nobody trusts the file they are in."""
+    return (
+        f"{path} sets {', '.join(names)}, which is ignored, for it is not trusted: `memorata trust` shows "
+        f"what it would change and asks; or name the file, with --config or {CONFIG_VARIABLE}"
+    )
+
+
+def _config_file(named: str | None) -> ConfigFile | None:
+    known = list(Settings.model_fields)
+    if named is not None:
+        return read_config(named_file("config", named), known, named=True)
+    path = config_file(os.environ, Path.cwd())
+    by_variable = bool(_legacy_names.understood(os.environ).get(CONFIG_VARIABLE))
+    return None if path is None else read_config(path, known, named=by_variable)
 
 
 def _whole(number: float) -> float:
@@ -353,30 +377,6 @@ def _rules(text: str, place: str) -> object:
         return json.loads(text)
     except ValueError as error:
         raise InvalidArgument(f"life (from {place})", text, f"JSON: {_EXPECTED['life']}") from error
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """Return what the settings file says; paths in it are relative to it."""
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        # In the name and not in the value: a long path must not be cut short.
-        raise InvalidArgument(f"the settings file {path}", str(error), "readable TOML") from error
-    known = list(Settings.model_fields)
-    for name in values:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}? There are" if near else "one of"
-            raise InvalidArgument(f"a setting in {path}", name, f"{hint} {', '.join(known)}")
-    for name in ("db", "models", "hub_cache"):
-        written = values.get(name)
-        if isinstance(written, str) and written not in ("", _IN_MEMORY) and not is_address(written):
-            values[name] = path.parent / _at_home(written)
-    for name in ("embedder", "reranker"):
-        form, colon, folder = str(values.get(name)).partition(":")
-        if colon and folder and form in ("onnx", "static"):
-            values[name] = f"{form}:{path.parent / _at_home(folder)}"
-    return values
 
 
 def _ours(error: ValidationError, places: Mapping[str, str]) -> InvalidArgument:

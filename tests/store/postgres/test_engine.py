@@ -134,8 +134,8 @@ def test_settings_take_an_address_from_everywhere(tmp_path: Path, monkeypatch: p
     url = "postgresql://anna:hunter2@localhost/memories"
     assert str(Settings(db=url).db) == "postgresql://anna@localhost/memories"
     assert "hunter2" not in repr(Settings(db=url))
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "memorata.toml").write_text(f'db = "{url}"\n')
+    monkeypatch.setenv("MEMORATA_CONFIG", str(tmp_path / "memorata.toml"))
     assert str(Settings().db) == "postgresql://anna@localhost/memories"
     monkeypatch.setenv("MEMORATA_DB", "postgres://localhost/other")
     assert str(Settings().db) == "postgresql://localhost/other"

@@ -30,6 +30,7 @@
     │   ├── LeaseLost                 another worker has taken over what this one was doing
     │   └── VersionConflict           someone else changed the memory first
     └── EmbedderError                 a text could not be turned into a vector
+        ├── ConsentNeeded             a database names a service or a folder that nobody agreed to
         ├── ModelNotInstalled         the model's files are not on this machine
         ├── ModelCorrupt              the model's files are not the ones that were pinned
         ├── DimensionMismatch         vectors of another length than the store's
@@ -45,6 +46,7 @@ to do about it.
 from __future__ import annotations
 
 from memorata.model.errors.embedding import (
+    ConsentNeeded,
     DimensionMismatch,
     EmbedderError,
     EmbeddingServiceError,
@@ -90,6 +92,7 @@ from memorata.model.errors.store import (
 __all__ = [
     "AccessDenied",
     "AlreadySuperseded",
+    "ConsentNeeded",
     "DatasetError",
     "DimensionMismatch",
     "EmbedderError",

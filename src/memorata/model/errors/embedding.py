@@ -11,6 +11,10 @@ class EmbedderError(MemorataError):
     """A text could not be turned into a vector."""
 
 
+class ConsentNeeded(EmbedderError):
+    """A database names a service or a folder that nobody on this machine has agreed to; it is left alone."""
+
+
 class ModelNotInstalled(EmbedderError):
     """The model's files are not on this machine; the message says how to get them."""
 

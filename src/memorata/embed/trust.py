@@ -1,0 +1,129 @@
+"""What a person has agreed to on this machine: settings files, embedders' sources, and what keys are for.
+
+It is kept in the person's data folder, readable by them alone, and never beside what it is about: a folder or
+a database that came from somebody else cannot bring its own consent. A settings file is known by its path and
+the hash of its content, so that one that was changed has to be agreed to again. A key is kept as its hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from memorata.embed.folder import data_folder
+
+_FILES: Final = "settings_files"
+_SOURCES: Final = "sources"
+_KEYS: Final = "keys"
+
+
+def user_trust() -> Trust:
+    """Return what the person who runs this process has agreed to."""
+    return Trust(data_folder(os.environ, sys.platform, Path.home()) / "trust.json")
+
+
+class Trust:
+    """Consent in a file; one that is missing, or cannot be read, is consent to nothing.
+
+    Parameters
+    ----------
+    path
+        The file; its folder is made when there is something to write.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     trust = Trust(Path(folder, "trust.json"))
+    ...     trust.agree_to_source("https://example.org")
+    ...     trust.agrees_to_source("https://example.org"), trust.agrees_to_source("https://evil.example")
+    (True, False)
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def agrees_to_file(self, path: Path, content: bytes) -> bool:
+        """Return whether a settings file was agreed to, with this content."""
+        return self._table(_FILES).get(_key_of(path)) == _digest(content)
+
+    def agree_to_file(self, path: Path, content: bytes) -> None:
+        """Agree to a settings file as it is."""
+        self._change(_FILES, lambda files: files.update({_key_of(path): _digest(content)}))
+
+    def agrees_to_source(self, source: str) -> bool:
+        """Return whether a service may be sent texts, or a folder's model be loaded, where a file asks."""
+        return source in self._table(_SOURCES)
+
+    def agree_to_source(self, source: str) -> None:
+        """Agree to a source of embedders."""
+        if not self.agrees_to_source(source):
+            self._change(_SOURCES, lambda sources: sources.update({source: True}))
+
+    def key_is_for(self, key: str, origin: str) -> bool:
+        """Return whether a key was given for a service before."""
+        return self._table(_KEYS).get(origin) == _digest(key.encode())
+
+    def bind_key(self, key: str, origin: str) -> None:
+        """Note that a key is for a service, in place of another that was before."""
+        if not self.key_is_for(key, origin):
+            self._change(_KEYS, lambda keys: keys.update({origin: _digest(key.encode())}))
+
+    def withdraw(self, name: str) -> bool:
+        """Take back consent to a settings file, by its path, or to a source; return whether there was any."""
+        names = {name, _key_of(Path(name))}
+        there = any(names & self._table(table).keys() for table in (_FILES, _SOURCES, _KEYS))
+        for table in (_FILES, _SOURCES, _KEYS) if there else ():
+            self._change(table, lambda entries: [entries.pop(each, None) for each in names])
+        return there
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The settings files that were agreed to, as they were then."""
+        return tuple(self._table(_FILES))
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The services and folders that were agreed to."""
+        return tuple(self._table(_SOURCES))
+
+    def _table(self, name: str) -> dict[str, Any]:
+        table = self._read().get(name)
+        return table if isinstance(table, dict) else {}
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            found = json.loads(self.path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _change(self, table: str, change: Callable[[dict[str, Any]], object]) -> None:
+        entries = self._table(table)
+        change(entries)
+        content = json.dumps(self._read() | {table: entries}, indent=2, ensure_ascii=False)
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        partial = self.path.with_name(f"{self.path.name}.{os.getpid()}.partial")
+        try:
+            with open(partial, "w", encoding="utf-8", opener=_private) as file:
+                file.write(content + "\n")
+            partial.replace(self.path)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _key_of(path: Path) -> str:
+    return str(path.absolute().resolve())
+
+
+def _digest(content: bytes) -> str:
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"

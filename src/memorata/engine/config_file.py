@@ -1,0 +1,113 @@
+"""The settings file: where it is, what it says, and how much of that counts.
+
+One that was named (``--config``, ``MEMORATA_CONFIG``) counts as it is. One that merely lies in the current
+folder came with whatever is in that folder: until the person trusts it (``memorata trust``), it has a say in
+what is harmless alone, and neither in where texts and keys are sent, nor in what is loaded, kept or removed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from memorata import _legacy_names
+from memorata._frozen import frozen
+from memorata.embed.trust import Trust
+from memorata.model.errors import InvalidArgument
+from memorata.store.postgres.address import is_address
+
+CONFIG: Final = "memorata.toml"
+CONFIG_VARIABLE: Final = "MEMORATA_CONFIG"
+HARMLESS: Final = frozenset(
+    {
+        "namespace", "recipe", "extract_entities", "read_dates", "redact", "duplicates", "read_only",
+        "approximate_from", "threads", "question_seconds", "log_recalls", "log_queries",
+    }
+)  # fmt: skip
+"""What a file that nobody trusts may set. Every other setting, whatever is added, needs trust."""
+_IN_MEMORY: Final = ":memory:"
+
+
+@frozen
+class ConfigFile:
+    """A settings file as it was read.
+
+    Attributes
+    ----------
+    path
+        Where it is.
+    content
+        Its bytes: what is trusted is what was read.
+    values
+        What it says, with paths made absolute.
+    named
+        Whether it was named, and not just found.
+    """
+
+    path: Path
+    content: bytes
+    values: Mapping[str, Any]
+    named: bool
+
+    def ignored(self, trust: Trust) -> tuple[str, ...]:
+        """Return the settings in it that do not count because nobody trusts it."""
+        risky = tuple(name for name in self.values if name not in HARMLESS)
+        return () if self.named or not risky or trust.agrees_to_file(self.path, self.content) else risky
+
+
+def config_file(environment: Mapping[str, str], folder: Path) -> Path | None:
+    """Return the settings file to read, or None if there is none.
+
+    Raises
+    ------
+    InvalidArgument
+        The file that ``MEMORATA_CONFIG`` names does not exist.
+    """
+    named = _legacy_names.understood(environment).get(CONFIG_VARIABLE)
+    if named:
+        return named_file(CONFIG_VARIABLE, named)
+    paths = (folder / CONFIG, folder / _legacy_names.CONFIG)
+    return next((path for path in paths if path.is_file()), None)
+
+
+def named_file(argument: str, path: str) -> Path:
+    """Return the settings file that was named, or raise if there is none."""
+    found = at_home(path)
+    if not found.is_file():
+        raise InvalidArgument(argument, path, "the path of a settings file that exists")
+    return found
+
+
+def read_config(path: Path, known: Collection[str], *, named: bool) -> ConfigFile:
+    """Return what a settings file says; paths in it are relative to it."""
+    try:
+        content = path.read_bytes()
+        values = tomllib.loads(content.decode("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        # In the name and not in the value: a long path must not be cut short.
+        raise InvalidArgument(f"the settings file {path}", str(error), "readable TOML") from error
+    for name in values:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]!r}? There are" if near else "one of"
+            raise InvalidArgument(f"a setting in {path}", name, f"{hint} {', '.join(known)}")
+    for name in ("db", "models", "hub_cache"):
+        written = values.get(name)
+        if isinstance(written, str) and written not in ("", _IN_MEMORY) and not is_address(written):
+            values[name] = path.parent / at_home(written)
+    for name in ("embedder", "reranker"):
+        form, colon, folder = str(values.get(name)).partition(":")
+        if colon and folder and form in ("onnx", "static"):
+            values[name] = f"{form}:{path.parent / at_home(folder)}"
+    return ConfigFile(path, content, values, named)
+
+
+def at_home(path: str) -> Path:
+    """Return a path with the home that its ``~`` stands for."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise InvalidArgument("path", path, "a path in a home that exists") from error
