@@ -45,8 +45,8 @@ RESULTS = {
 RESULTS |= {
     f"graph.{name}"
     for name in (
-        *("Edges", "Level", "LocalRanking", "Neighbourhood", "Partition", "Path", "PathSearch", "Ranking"),
-        *("Route", "Spread", "Step", "Summary"),
+        *("Edges", "Level", "LocalRanking", "Partition", "Path", "PathSearch", "Ranking"),
+        *("Route", "Step", "Summary"),
     )
 }
 """Records that functions hand out for reading; nobody is asked to make one."""
@@ -316,11 +316,8 @@ TABLE = [
         on=KITE, nodes=(*WHOLE, 2**31), sources=([5, 0],), targets=([5, 0], [0]),
         weights=([0.0, 1.0], [NAN, 1.0]), types=([2, 0], [0]), type_names=(["b"], ["a", "b", "b"], "ab")),
     row("graph.Graph.without", {"edges": [1, 3]}, on=KITE, edges=NODES),
-    row("graph.Graph.degrees", {"direction": "both"}, on=KITE, direction=("up", None)),
     row("graph.Graph.around", {"nodes": [1, 0], "direction": "in", "types": ["a"]}, on=KITE,
         nodes=NODES, direction=("up", None), types=TYPES),
-    row("graph.neighbourhood", {"graph": KITE, "seeds": [0, 3], "hops": 2, "limit": 3}, graph=GRAPH,
-        seeds=(*NODES, [0, 0]), hops=(*WHOLE, 10**9), limit=LIMIT, direction=("up", None), types=TYPES),
     row("graph.pagerank", {"graph": KITE, "damping": 0.85, "iterations": 50, "tolerance": 1e-6}, graph=GRAPH,
         damping=SHARE, iterations=FROM_1, tolerance=POSITIVE),
     row("graph.personalised_pagerank", {"graph": KITE, "seeds": [0, 3], "weights": [0.7, 0.3],
@@ -333,18 +330,12 @@ TABLE = [
         "degrees": [3.0, 1.0], "entity_weight": 0.5, "memory_weight": 0.3, "degree_weight": 0.2},
         entity_similarity=COSINES, memory_similarity=(*COSINES, *SHORT), degrees=(*COUNTS, *SHORT),
         entity_weight=COUNT, memory_weight=COUNT, degree_weight=COUNT),
-    row("graph.spread", {"graph": KITE, "nodes": [0, 3], "scores": [0.9, 0.1], "forward": {"a": 0.3},
-        "backward": {"b": 0.1}, "steps": 2, "normalise": "mean"}, graph=GRAPH, nodes=(*NODES, [0, 0]),
-        scores=(*NUMBERS, *SHORT), forward=(None, ["a"], {"c": 1.0}, {"a": -1.0}, {"a": NAN}),
-        backward=(["a"], {"c": 1.0}, {"a": -1.0}), steps=(*WHOLE, 10**9), normalise=("max", None)),
     row("graph.find_paths", {"graph": KITE, "start": 0, "depth": 2, "nodes": 9, "paths": 9, "seconds": 1.0,
         "clock": lambda: 0.0, "decay": 0.85}, graph=GRAPH, start=NODE, depth=(*FROM_1, 10**9), nodes=FROM_1,
         paths=FROM_1, seconds=(NAN, INF, "1", True, -0.5), clock=(None, 5), types=TYPES,
         direction=("up", None), order=("random", None), decay=(*SHARE, 0.0), precedence=(5, "x")),
     row("graph.shortest_path", {"graph": KITE, "start": 0, "goal": 3}, graph=GRAPH, start=NODE, goal=NODE,
         cost=("price", None), direction=("up", None), types=TYPES),
-    row("graph.modularity", {"graph": KITE, "labels": [0, 0, 0, 1], "resolution": 1.0}, graph=GRAPH,
-        labels=(*NODES, [0, 1]), resolution=COUNT),
     row("graph.communities", {"graph": KITE, "levels": 2, "resolution": 1.0, "rounds": 9, "seed": 0},
         graph=GRAPH, levels=(*FROM_1, 21), resolution=COUNT, rounds=(*FROM_1, 10**9), seed=WHOLE),
     row("graph.leiden", {"graph": KITE, "resolution": 1.0, "iterations": 2, "seed": 0}, graph=GRAPH,

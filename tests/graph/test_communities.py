@@ -1,15 +1,26 @@
-"""Communities: the obvious ones are found, levels nest, and what is reported is true."""
+"""Communities: the obvious ones are found, levels nest, and what is reported is true.
 
+Modularity, by hand and against networkx.
+
+The Leiden algorithm, through a library.
+"""
+
+import sys
+from collections.abc import Sequence
 from itertools import pairwise
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.graph import Graph, Level, communities, modularity
+from memorata.graph import Graph, Level, communities, leiden
+from memorata.graph.communities import modularity as modularity_of
 from memorata.graph.communities import renumbered
 from memorata.model import InvalidArgument
+from memorata.model.checks import IntArray
+from memorata.model.errors import MissingExtra
 
 EDGES = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11), st.floats(0.1, 5)), max_size=40)
 
@@ -108,3 +119,81 @@ def test_a_level_is_a_partition() -> None:
 def test_bad_arguments_are_refused(bad: dict[str, int]) -> None:
     with pytest.raises(InvalidArgument):
         communities(cliques(2, 3), **bad)
+
+
+# Two triangles and a bridge.
+BARBELL = Graph.of(6, [0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3])
+
+
+def modularity(graph: Graph, labels: Sequence[int] | IntArray, resolution: float = 1.0) -> float:
+    return modularity_of(graph.listed()[:3], np.array(labels, np.intp), resolution)
+
+
+def test_two_triangles() -> None:
+    # Each: 3 of 7 edges inside, 7 of 14 ends.
+    assert modularity(BARBELL, [0, 0, 0, 1, 1, 1]) == pytest.approx(2 * (3 / 7 - 1 / 4))
+    assert modularity(BARBELL, [0] * 6) == pytest.approx(0.0)
+    assert modularity(BARBELL, [0, 0, 0, 1, 1, 1], resolution=0) == pytest.approx(6 / 7)
+    assert modularity(BARBELL, range(6)) == pytest.approx(-(4 * 4 + 2 * 9) / 14**2)
+
+
+def test_without_edges_it_is_zero() -> None:
+    assert modularity(Graph.of(2, [], []), [0, 1]) == 0.0
+    assert modularity(Graph.of(0, [], []), []) == 0.0
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.floats(0.1, 10)), min_size=1, max_size=20),
+    st.lists(st.integers(0, 3), min_size=7, max_size=7),
+    st.floats(0, 2),
+)
+def test_it_agrees_with_networkx(
+    edges: list[tuple[int, int, float]], labels: list[int], resolution: float
+) -> None:
+    other = nx.MultiGraph()
+    other.add_nodes_from(range(7))
+    other.add_weighted_edges_from(edges)
+    parts = [{node for node in range(7) if labels[node] == label} for label in set(labels)]
+    expected = nx.community.modularity(other, parts, resolution=resolution)
+    graph = graph_of(7, edges)
+    assert modularity(graph, labels, resolution=resolution) == pytest.approx(expected, abs=1e-9)
+
+
+LEIDEN_BARBELL = Graph.of(7, [0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3])
+
+
+def test_two_triangles_and_a_node_without_edges() -> None:
+    found = leiden(LEIDEN_BARBELL)
+    assert found.labels.tolist() == [0, 0, 0, 1, 1, 1, 2]
+    assert found.modularity == pytest.approx(modularity(LEIDEN_BARBELL, found.labels))
+
+
+def test_it_is_at_least_as_modular_as_label_propagation() -> None:
+    random = np.random.default_rng(5)
+    camp = np.repeat(np.arange(10), 20)
+    one, other = np.triu_indices(200, 1)
+    tied = random.random(one.size) < np.where(camp[one] == camp[other], 0.4, 0.03)
+    graph = Graph.of(200, one[tied], other[tied])
+    found = leiden(graph)
+    assert found.modularity >= communities(graph)[-1].modularity - 0.01
+    assert leiden(graph).labels.tolist() == found.labels.tolist()
+
+
+def test_without_edges_everybody_is_alone() -> None:
+    assert leiden(Graph.of(2, [], [])).labels.tolist() == [0, 1]
+    assert leiden(Graph.of(2, [0], [0])).labels.tolist() == [0, 1]
+    assert leiden(Graph.of(0, [], [])).count == 0
+
+
+def test_when_the_library_is_missing_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "graspologic_native", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'memorata\[communities\]'"):
+        leiden(LEIDEN_BARBELL)
+
+
+@pytest.mark.parametrize(
+    "bad", [{"resolution": 0}, {"iterations": 0}, {"iterations": 1001}, {"seed": -1}, {"seed": 2**63}]
+)
+def test_leiden_bad_arguments_are_refused(bad: dict[str, int]) -> None:
+    with pytest.raises(InvalidArgument):
+        leiden(LEIDEN_BARBELL, **bad)

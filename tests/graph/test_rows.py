@@ -50,7 +50,7 @@ def test_rows_give_each_node_its_edges_in_their_order(
     asked = np.array(nodes, dtype=np.intp)
     kinds = [rows_of(edges, 7)] + ([rows_of(edges, None)] if edges else [])
     for rows in kinds:
-        degrees, at = rows.found(asked)
+        degrees, at = rows.edges_of(asked)
         assert degrees.tolist() == [len(expected[node]) for node in nodes]
         assert rows.edges[at].tolist() == [number for node in nodes for number in expected[node]]
         strengths = [sum(edges[number][2] for number in expected[node]) for node in nodes]
@@ -67,7 +67,7 @@ def test_turned_rows_are_the_edges_backwards(edges: list[tuple[int, int, int]]) 
 
 def test_a_node_newer_than_the_rows_has_no_edges_in_them() -> None:
     rows = rows_of([(0, 1, 1)], 2)
-    degrees, at = rows.found(np.array([5, 0, 9]))
+    degrees, at = rows.edges_of(np.array([5, 0, 9]))
     assert degrees.tolist() == [0, 1, 0]
     assert at.tolist() == [0]
     assert rows.strengths_of(np.array([5, 0])).tolist() == [0.0, 1.0]

@@ -21,8 +21,7 @@ from memorata.engine.leg_notes import noted
 from memorata.engine.namespace_graph import NamespaceGraph
 from memorata.engine.recipe import Recipe
 from memorata.engine.situation import Situation
-from memorata.graph.personalised import local_push, personalised_pagerank
-from memorata.graph.seeds import seed_weights
+from memorata.graph.pagerank import local_push, personalised_pagerank, seed_weights
 from memorata.model.checks import FloatArray, IntArray
 from memorata.store.port import NOTHING, Found
 

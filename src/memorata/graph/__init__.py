@@ -1,4 +1,4 @@
-"""What hangs together? Ranks, paths, neighbourhoods and communities of the graph of entities and memories.
+"""What hangs together? Ranks, paths and communities of the graph of entities and memories.
 
 Everything here is pure: a :class:`Graph` of numbered nodes goes in, numbers come out; seeds of randomness
 and clocks are arguments.
@@ -12,16 +12,16 @@ from memorata._on_demand import on_demand
 
 if TYPE_CHECKING:
     from memorata.graph.adjacency import Edges, Graph
-    from memorata.graph.communities import Level, Partition, communities
-    from memorata.graph.leiden import leiden
-    from memorata.graph.modularity import modularity
-    from memorata.graph.neighbourhood import Neighbourhood, neighbourhood
-    from memorata.graph.pagerank import Ranking, pagerank
-    from memorata.graph.paths import Path, PathSearch, Step, find_paths
-    from memorata.graph.personalised import LocalRanking, local_push, personalised_pagerank
-    from memorata.graph.propagation import Spread, spread
-    from memorata.graph.seeds import seed_weights
-    from memorata.graph.shortest import Route, shortest_path
+    from memorata.graph.communities import Level, Partition, communities, leiden
+    from memorata.graph.pagerank import (
+        LocalRanking,
+        Ranking,
+        local_push,
+        pagerank,
+        personalised_pagerank,
+        seed_weights,
+    )
+    from memorata.graph.paths import Path, PathSearch, Route, Step, find_paths, shortest_path
     from memorata.graph.summaries import (
         Community,
         Member,
@@ -36,16 +36,16 @@ __getattr__, __dir__ = on_demand(
     __name__,
     {
         ".adjacency": ("Edges", "Graph"),
-        ".communities": ("Level", "Partition", "communities"),
-        ".leiden": ("leiden",),
-        ".modularity": ("modularity",),
-        ".neighbourhood": ("Neighbourhood", "neighbourhood"),
-        ".pagerank": ("Ranking", "pagerank"),
-        ".paths": ("Path", "PathSearch", "Step", "find_paths"),
-        ".personalised": ("LocalRanking", "local_push", "personalised_pagerank"),
-        ".propagation": ("Spread", "spread"),
-        ".seeds": ("seed_weights",),
-        ".shortest": ("Route", "shortest_path"),
+        ".communities": ("Level", "Partition", "communities", "leiden"),
+        ".pagerank": (
+            "LocalRanking",
+            "Ranking",
+            "local_push",
+            "pagerank",
+            "personalised_pagerank",
+            "seed_weights",
+        ),
+        ".paths": ("Path", "PathSearch", "Route", "Step", "find_paths", "shortest_path"),
         ".summaries": (
             "Community",
             "Member",
@@ -65,13 +65,11 @@ __all__ = [
     "Level",
     "LocalRanking",
     "Member",
-    "Neighbourhood",
     "Partition",
     "Path",
     "PathSearch",
     "Ranking",
     "Route",
-    "Spread",
     "StatisticalSummariser",
     "Step",
     "Summariser",
@@ -81,12 +79,9 @@ __all__ = [
     "find_paths",
     "leiden",
     "local_push",
-    "modularity",
-    "neighbourhood",
     "pagerank",
     "personalised_pagerank",
     "seed_weights",
     "shortest_path",
-    "spread",
     "summarised",
 ]

@@ -31,13 +31,13 @@ from memorata.model import checks
 from memorata.model.checks import BoolArray, FloatArray, IntArray, Numbers
 from memorata.model.errors import InvalidArgument
 
-_SMALLEST_MERGE = 1024
+_MIN_MERGE = 1024
 """A tail of fewer edges is left as it is; searching it costs next to nothing."""
 _MERGE_AT = 4.0
 """A tail is merged at this many times the square root of the edges: then neither sorting the tail at every
 extension nor moving all edges at every merge outweighs the other."""
-_MOST_NODES = 2**31 - 1
-_MOST_TYPES = 2**15 - 1
+_MAX_NODES = 2**31 - 1
+_MAX_TYPES = 2**15 - 1
 
 
 class Edges(NamedTuple):
@@ -63,8 +63,8 @@ class Graph:
     Examples
     --------
     >>> graph = Graph.of(3, [0, 2], [1, 1], types=[0, 1], type_names=["belongs_to", "knows"])
-    >>> graph.nodes, graph.edges, graph.degrees("both").tolist()
-    (3, 2, [1, 2, 1])
+    >>> graph.nodes, graph.edges
+    (3, 2)
     >>> graph.around([1], "in").nodes.tolist()
     [0, 2]
     """
@@ -110,8 +110,8 @@ class Graph:
             An unknown node or type, lists of different lengths, a weight that is not a finite number above 0.
         """
         count = checks.whole("nodes", nodes)
-        if count > _MOST_NODES:
-            raise InvalidArgument("nodes", nodes, f"at most {_MOST_NODES}")
+        if count > _MAX_NODES:
+            raise InvalidArgument("nodes", nodes, f"at most {_MAX_NODES}")
         names = _type_names(type_names)
         ends = _edges(count, sources, targets, weights, types, names)
         rows = _rows(*ends, np.arange(ends[0].size), count=count)
@@ -133,14 +133,8 @@ class Graph:
     ) -> Graph:
         """Return this graph with `nodes` more nodes and with these edges; this one stays as it is.
 
-        Parameters
-        ----------
-        nodes
-            How many nodes to add; they get the next numbers.
-        sources, targets, weights, types
-            The edges to add, as for :meth:`of`; they may name old nodes and new.
-        type_names
-            The names of the types, when there are new ones: those of this graph, and after them the new.
+        The new nodes get the next numbers, and the edges, given as for :meth:`of`, may name old nodes and
+        new. Where there are new types, `type_names` are those of this graph, and after them the new.
 
         Examples
         --------
@@ -149,18 +143,18 @@ class Graph:
         (3, [1, 0])
         """
         count = self.nodes + checks.whole("nodes", nodes)
-        if count > _MOST_NODES:
-            raise InvalidArgument("nodes", nodes, f"at most {_MOST_NODES - self.nodes} more")
+        if count > _MAX_NODES:
+            raise InvalidArgument("nodes", nodes, f"at most {_MAX_NODES - self.nodes} more")
         names = self.type_names if type_names is None else _type_names(type_names)
         if names[: len(self.type_names)] != self.type_names:
             raise InvalidArgument("type_names", type_names, f"a list that begins with {self.type_names}")
         ends = _edges(count, sources, targets, weights, types, names)
         fresh = np.arange(self.next_edge, self.next_edge + ends[0].size)
-        known = [_listed(self.tail)] if self.tail else []
-        joined = _joined([*known, (*ends, fresh)])
+        existing = [_listed(self.tail)] if self.tail else []
+        joined = _joined([*existing, (*ends, fresh)])
         next_edge = self.next_edge + fresh.size
-        room = max(_SMALLEST_MERGE, _MERGE_AT * math.sqrt(len(self.base)))
-        if joined[0].size > room or not self.base.strengths.size:
+        capacity = max(_MIN_MERGE, _MERGE_AT * math.sqrt(len(self.base)))
+        if joined[0].size > capacity or not self.base.strengths.size:
             rows = _rows(*_joined([_listed(self.base), joined]), count=count)
             return Graph(count, names, next_edge, rows, None)
         tail = _rows(*joined, count=None) if joined[0].size else None
@@ -215,22 +209,6 @@ class Graph:
         """Return the sources, targets, weights, types and numbers of all edges."""
         return _joined([_listed(self.base), *([_listed(self.tail)] if self.tail else [])])
 
-    def degrees(self, direction: str = "out") -> IntArray:
-        """Return how many edges each node has; a loop counts once each way.
-
-        Parameters
-        ----------
-        direction
-            ``"out"``, ``"in"`` or ``"both"``.
-        """
-        checks.one_of("direction", direction, DIRECTIONS)
-        ends = []
-        for rows in (self.base, self.tail):
-            if rows is not None:
-                ends += [rows.sources()] if direction in ("out", "both") else []
-                ends += [rows.targets] if direction in ("in", "both") else []
-        return np.bincount(np.concatenate(ends), minlength=self.nodes)
-
     def around(self, nodes: Nodes, direction: str = "out", types: Sequence[str] | None = None) -> Edges:
         """Return the edges at `nodes`, node by node within each direction and block of rows.
 
@@ -248,19 +226,19 @@ class Graph:
         return self.edges_at(checked, direction, type_numbers("types", types, self.type_names))
 
     def edges_at(self, nodes: IntArray, direction: str, types: IntArray | None) -> Edges:
-        """Return what :meth:`around` does, from arguments that are known to be good."""
+        """Return the edges as :meth:`around` does, without checking the arguments."""
         parts = []
         for forward in (True, False):
             if direction in ("both", "out" if forward else "in"):
                 for rows in self.blocks(forward):
-                    degrees, at = rows.found(nodes)
+                    degrees, at = rows.edges_of(nodes)
                     origin = np.repeat(np.arange(nodes.size), degrees)
                     if types is not None:
                         wanted = np.isin(rows.types[at], types)
                         origin, at = origin[wanted], at[wanted]
                     way = np.full(at.size, forward)
-                    found = (rows.targets[at], rows.weights[at], rows.types[at], rows.edges[at])
-                    parts.append(Edges(origin, *found, way))
+                    columns = (rows.targets[at], rows.weights[at], rows.types[at], rows.edges[at])
+                    parts.append(Edges(origin, *columns, way))
         if len(parts) == 1:
             return parts[0]
         return Edges(*map(np.concatenate, zip(*parts, strict=True)))
@@ -365,6 +343,6 @@ def _type_names(names: Sequence[str]) -> tuple[str, ...]:
     checked = checks.texts("type_names", names)
     if len(set(checked)) < len(checked):
         raise InvalidArgument("type_names", names, "names that differ from each other")
-    if len(checked) > _MOST_TYPES:
-        raise InvalidArgument("type_names", len(checked), f"at most {_MOST_TYPES} names")
+    if len(checked) > _MAX_TYPES:
+        raise InvalidArgument("type_names", len(checked), f"at most {_MAX_TYPES} names")
     return checked

@@ -1,7 +1,7 @@
-"""What the functions of this package ask of nodes, directions and edge types.
+"""Checks of nodes, directions and edge types.
 
-Nodes are whole numbers from 0 and below the graph's node count. An unknown one is refused by name and value,
-here, so that no algorithm wraps around to the last row on -1 or reads past the end.
+Nodes are whole numbers from 0 and below the graph's node count. An unknown one raises here, so that no
+algorithm wraps around to the last row on -1 or reads past the end.
 """
 
 from __future__ import annotations
@@ -48,15 +48,7 @@ def whole_numbers(argument: str, values: object, below: int, what: str) -> IntAr
 
 
 def node(argument: str, value: object, count: int) -> int:
-    """Return one node of a graph of `count` nodes.
-
-    Examples
-    --------
-    >>> node("start", 5, 5)
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: start must be one of the 5 nodes (0 to 4), got 5
-    """
+    """Return one node of a graph of `count` nodes."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or not 0 <= value < count:
         raise InvalidArgument(argument, value, _one_of(count, "nodes"))
     return int(value)
@@ -74,13 +66,7 @@ def distinct_nodes(argument: str, values: object, count: int) -> IntArray:
 
 
 def type_numbers(argument: str, values: Sequence[str] | None, names: Sequence[str]) -> IntArray | None:
-    """Return the numbers of the named edge types; None, for all of them, stays None.
-
-    Examples
-    --------
-    >>> type_numbers("types", ["next"], ["mentions", "next"]).tolist()
-    [1]
-    """
+    """Return the numbers of the named edge types; None, for all of them, stays None."""
     if values is None:
         return None
     chosen = checks.texts(argument, values)

@@ -1,4 +1,4 @@
-"""Label propagation: every node takes the label that weighs most among its neighbours, until all are content.
+"""Label propagation: every node takes the label that weighs most among its neighbours, until none changes.
 
 Raghavan, Albert, Kumara, "Near linear time algorithm to detect community structures in large-scale networks"
 (2007). Left to itself one label floods a dense graph: of 1,005 people who write e-mails to each other
@@ -25,7 +25,7 @@ _TIE = 1e-9
 
 
 @frozen(eq=False)
-class Weave:
+class UndirectedEdges:
     """An undirected graph to propagate labels on: each edge from both ends, parallel ones joined.
 
     Every node has one loop, of weight 0: so its own label is among those it may choose.
@@ -38,8 +38,8 @@ class Weave:
     """Weight of the edge ends at each node, those of loops counted twice."""
 
     @classmethod
-    def of(cls, count: int, sources: IntArray, targets: IntArray, weights: FloatArray) -> Weave:
-        """Return the weave of a directed edge list over `count` nodes, in units of its whole weight."""
+    def of(cls, count: int, sources: IntArray, targets: IntArray, weights: FloatArray) -> UndirectedEdges:
+        """Return a directed edge list over `count` nodes without directions, in units of its whole weight."""
         shares = weights / weights.sum() if weights.size else weights
         ends = np.concatenate([sources, targets])
         strengths = sums(ends, np.concatenate([shares, shares]), count)
@@ -48,7 +48,7 @@ class Weave:
         loops = np.arange(count) * (count + 1)
         pairs = np.concatenate([one * count + other, other * count + one, loops])
         pairs, order = in_order(pairs, count * count)
-        first = begins(pairs)
+        first = run_starts(pairs)
         amounts = np.concatenate([shares, shares, np.zeros(count)])[order]
         nodes, neighbours = np.divmod(pairs[first], max(count, 1))
         starts = np.zeros(count + 1, dtype=np.intp)
@@ -57,41 +57,34 @@ class Weave:
         return cls(starts, neighbours, joined, strengths)
 
 
-def propagated_labels(weave: Weave, resolution: float, rounds: int, seed: int) -> tuple[IntArray, int, bool]:
-    """Return a label for each node, how many rounds it took, and whether nobody was left to ask after them.
+def propagated_labels(
+    edges: UndirectedEdges, resolution: float, rounds: int, seed: int
+) -> tuple[IntArray, int, bool]:
+    """Return a label for each node, how many rounds it took, and whether every node keeps its label.
 
-    Parameters
-    ----------
-    weave
-        The graph.
-    resolution
-        How much a label's spread counts against it.
-    rounds
-        After how many rounds to stop.
-    seed
-        Decides ties and the order of the nodes; nothing else does.
+    The seed decides ties and the order of the nodes.
     """
-    count = weave.strengths.size
+    count = edges.strengths.size
     random = np.random.default_rng(seed)
     labels = np.arange(count)
-    spread = weave.strengths.copy()
+    spread = edges.strengths.copy()
     waiting = np.ones(count, dtype=bool)
     for done in range(rounds):
-        asked = np.flatnonzero(waiting)
-        if not asked.size:
+        queued = np.flatnonzero(waiting)
+        if not queued.size:
             return labels, done, True
         favour = random.random(count)
-        dealt = random.integers(_PARTS, size=asked.size)
+        dealt = random.integers(_PARTS, size=queued.size)
         for number in range(_PARTS):
-            part = asked[dealt == number]
+            part = queued[dealt == number]
             if part.size:
                 waiting[part] = False
-                _let_choose(weave, part, labels, spread, waiting, favour, resolution)
+                _update_labels(edges, part, labels, spread, waiting, favour, resolution)
     return labels, rounds, not waiting.any()
 
 
-def _let_choose(
-    weave: Weave,
+def _update_labels(
+    edges: UndirectedEdges,
     part: IntArray,
     labels: IntArray,
     spread: FloatArray,
@@ -99,16 +92,16 @@ def _let_choose(
     favour: FloatArray,
     resolution: float,
 ) -> None:
-    """Let the nodes of `part` choose labels, and have the neighbours of those that change asked again."""
-    begin = weave.starts[part]
-    degrees = weave.starts[part + 1] - begin
+    """Update the labels of the nodes of `part`, and queue the neighbours of those that change."""
+    begin = edges.starts[part]
+    degrees = edges.starts[part + 1] - begin
     ends = np.cumsum(degrees)
     at = np.repeat(begin - ends + degrees, degrees)
     at += np.arange(at.size)
-    neighbours = weave.targets[at]
-    current, strengths = labels[part], weave.strengths[part]
+    neighbours = edges.targets[at]
+    current, strengths = labels[part], edges.strengths[part]
     asking = np.repeat(np.arange(part.size), degrees)
-    offers = (asking, labels[neighbours], weave.weights[at])
+    offers = (asking, labels[neighbours], edges.weights[at])
     chosen = _choices(current, strengths, offers, spread, favour, resolution)
     moving = chosen != current
     fresh = chosen[moving]
@@ -128,25 +121,15 @@ def _choices(
     favour: FloatArray,
     resolution: float,
 ) -> IntArray:
-    """Return the label that each node would have: the heaviest; of equals its own, else the most in favour.
+    """Return the heaviest label for each node; of equals its own, else the one with the largest `favour`.
 
-    Parameters
-    ----------
-    current, strengths
-        The label that each node has, and its strength.
-    offers
-        For each edge, the position of the node it is asked for, its neighbour's label, its weight.
-    spread
-        The strength that has each label.
-    favour
-        A number below 1 for each label.
-    resolution
-        How much the spread counts.
+    `offers` are, for each edge, the position of the node it is asked for, its neighbour's label and its
+    weight; `spread` is the strength that has each label, `favour` a number below 1 for each.
     """
     asking, offered, weights = offers
     bits = int(spread.size).bit_length()
     pairs, order = in_order((asking << bits) | offered, current.size << bits)
-    first = begins(pairs)
+    first = run_starts(pairs)
     weight = np.add.reduceat(weights[order], first)
     pairs = pairs[first]
     node, label = pairs >> bits, pairs & ((1 << bits) - 1)
@@ -156,7 +139,7 @@ def _choices(
         weight -= (resolution / 2.0) * strength * (spread[label] - own * strength)
     # Of two that weigh the same the one with more of this wins, and it is too little to matter otherwise.
     weight += _TIE * strength * (favour[label] + own)
-    begin = begins(node)
+    begin = run_starts(node)
     heaviest = np.maximum.reduceat(weight, begin)
     won = weight == heaviest[node]
     chosen = np.empty(current.size, dtype=np.intp)
@@ -164,14 +147,8 @@ def _choices(
     return chosen
 
 
-def begins(ordered: IntArray) -> IntArray:
-    """Return where each run of equal numbers begins.
-
-    Examples
-    --------
-    >>> begins(np.array([4, 4, 7, 9, 9])).tolist()
-    [0, 2, 3]
-    """
+def run_starts(ordered: IntArray) -> IntArray:
+    """Return where each run of equal numbers begins."""
     fresh = np.ones(ordered.size, dtype=bool)
     np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
     return np.flatnonzero(fresh)

@@ -1,12 +1,15 @@
-"""Bounded path search: what can be reached from a node, and by which ways.
+"""Paths: bounded search from a node, and the shortest path between two.
 
-The traversal of PathRAG (semstreams): every path without a repeated node, as far as the limits let it go,
-depth first or breadth first. A node counts by how near it is, ``decay ** steps``. Nothing is left out in
-silence: `truncated` says which limit was hit.
+The bounded search is the traversal of PathRAG (semstreams): every path without a repeated node, as far as the
+limits let it go, depth first or breadth first. A node counts by how near it is, ``decay ** steps``. Nothing
+is left out in silence: `truncated` says which limit was hit. The shortest path, by the sum of what its edges
+cost, is Dijkstra's, "A note on two problems in connexion with graphs" (1959), with a heap.
 """
 
 from __future__ import annotations
 
+import heapq
+import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,7 +26,8 @@ from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared
 
 ORDERS = ("breadth", "depth")
-MOST_DEPTH = 100
+COSTS = ("inverse", "weight", "unit")
+MAX_DEPTH = 100
 Clock = Callable[[], float]
 """Returns seconds that only ever grow, as ``time.monotonic`` does."""
 Precedence = Callable[[IntArray], IntArray]
@@ -45,18 +49,31 @@ class Step:
 
 
 @frozen
-class Path:
-    """A way from the start: at least one step."""
+class Walk:
+    """Steps from a node."""
 
     start: int
     steps: tuple[Step, ...]
-    score: float
-    """``decay ** len(steps)``."""
 
     @property
     def nodes(self) -> tuple[int, ...]:
         """The nodes it comes by, the start first."""
         return (self.start, *(step.node for step in self.steps))
+
+
+@frozen
+class Path(Walk):
+    """A path of a bounded search: at least one step."""
+
+    score: float
+    """``decay ** len(steps)``."""
+
+
+@frozen
+class Route(Walk):
+    """A shortest path; no steps when it ends where it starts."""
+
+    cost: float
 
 
 @frozen
@@ -123,8 +140,10 @@ def find_paths(
         Which nodes come first where edges are equally heavy, and then the names of types: the search is then
         the same in whatever order the graph has grown. None for the graph's order.
 
-    Examples -------- Two drones of one fleet: UAV-001 (0) and UAV-002 (3) belong to fleet-rescue (1), which
-    is stationed at base-west (2).
+    Examples
+    --------
+    Two drones of one fleet: UAV-001 (0) and UAV-002 (3) belong to fleet-rescue (1), which is stationed at
+    base-west (2).
 
     >>> graph = Graph.of(4, [0, 1, 3], [1, 2, 1], None, [0, 1, 0], ["belongs_to", "stationed_at"])
     >>> found = find_paths(graph, 0, depth=2)
@@ -136,8 +155,8 @@ def find_paths(
     checked_graph(graph)
     origin = node("start", start, graph.nodes)
     depth = checks.whole("depth", depth, 1)
-    if depth > MOST_DEPTH:
-        raise InvalidArgument("depth", depth, f"a whole number from 1 to {MOST_DEPTH}")
+    if depth > MAX_DEPTH:
+        raise InvalidArgument("depth", depth, f"a whole number from 1 to {MAX_DEPTH}")
     checks.one_of("direction", direction, DIRECTIONS)
     checks.one_of("order", order, ORDERS)
     if checks.probability("decay", decay) == 0.0:
@@ -147,8 +166,8 @@ def find_paths(
     search = _Search(
         graph=graph,
         depth=depth,
-        most_nodes=checks.whole("nodes", nodes, 1),
-        most_paths=checks.whole("paths", paths, 1),
+        max_nodes=checks.whole("nodes", nodes, 1),
+        max_paths=checks.whole("paths", paths, 1),
         is_late=_deadline(seconds, clock),
         types=type_numbers("types", types, graph.type_names),
         direction=direction,
@@ -162,11 +181,71 @@ def find_paths(
         for index, step in enumerate(steps):
             score = decay ** (index + 1)
             scores[step.node] = max(score, scores.get(step.node, 0.0))
-    found = tuple(Path(origin, steps, decay ** len(steps)) for steps in walked)
-    return PathSearch(found, scores, search.truncated)
+    result = tuple(Path(origin, steps, decay ** len(steps)) for steps in walked)
+    return PathSearch(result, scores, search.truncated)
 
 
-def steps_from(
+def shortest_path(
+    graph: Graph,
+    start: int,
+    goal: int,
+    *,
+    cost: str = "inverse",
+    direction: str = "both",
+    types: Sequence[str] | None = None,
+) -> Route | None:
+    """Return the cheapest way from one node to another; None when there is none.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    start, goal
+        The two nodes.
+    cost
+        What an edge costs. ``"inverse"``: 1 / weight, as strong ties are short. ``"weight"``: its weight,
+        for graphs whose weights are distances. ``"unit"``: 1, for the fewest steps.
+    direction
+        ``"out"``, ``"in"`` or ``"both"``.
+    types
+        The types of edges to follow; None for all.
+
+    Examples
+    --------
+    >>> graph = Graph.of(3, [0, 1, 0], [1, 2, 2], [4.0, 4.0, 1.0])
+    >>> shortest_path(graph, 0, 2).nodes, shortest_path(graph, 0, 2).cost
+    ((0, 1, 2), 0.5)
+    >>> shortest_path(graph, 0, 2, cost="unit").nodes
+    (0, 2)
+    """
+    checked_graph(graph)
+    origin, end = node("start", start, graph.nodes), node("goal", goal, graph.nodes)
+    checks.one_of("cost", cost, COSTS)
+    checks.one_of("direction", direction, DIRECTIONS)
+    chosen = type_numbers("types", types, graph.type_names)
+    best = {origin: 0.0}
+    came: dict[int, tuple[int, Step]] = {}
+    done: set[int] = set()
+    heap = [(0.0, origin)]
+    while heap:
+        so_far, at = heapq.heappop(heap)
+        if at == end:
+            return Route(origin, _walked_back(came, origin, end), so_far)
+        if at in done:
+            continue
+        done.add(at)
+        for step in _steps_from(graph, at, direction, chosen, lightest_first=cost == "weight"):
+            total = so_far + _cost(step.weight, cost)
+            if not math.isfinite(total):
+                raise InvalidArgument("cost", cost, "a cost that float64 can hold on every path")
+            if total < best.get(step.node, math.inf):
+                best[step.node] = total
+                came[step.node] = (at, step)
+                heapq.heappush(heap, (total, step.node))
+    return None
+
+
+def _steps_from(
     graph: Graph,
     at: int,
     direction: str,
@@ -187,11 +266,13 @@ def steps_from(
         named = np.argsort(np.argsort(np.array(graph.type_names)))
         order = np.lexsort((~edges.forward, named[edges.types], precedence(edges.nodes), by_weight))
     columns = (edges.nodes, edges.types, edges.forward, edges.numbers, edges.weights)
-    known = set()
+    seen = set()
     steps = []
-    for to, kind, forward, number, weight in zip(*(each[order].tolist() for each in columns), strict=True):
-        if (to, kind, forward) not in known:
-            known.add((to, kind, forward))
+    for to, kind, forward, number, weight in zip(
+        *(column[order].tolist() for column in columns), strict=True
+    ):
+        if (to, kind, forward) not in seen:
+            seen.add((to, kind, forward))
             steps.append(Step(to, graph.type_names[kind], forward, number, weight))
     return steps
 
@@ -202,8 +283,8 @@ class _Search:
 
     graph: Graph
     depth: int
-    most_nodes: int
-    most_paths: int
+    max_nodes: int
+    max_paths: int
     is_late: Callable[[], bool]
     types: IntArray | None
     direction: str
@@ -223,7 +304,7 @@ class _Search:
                 break
             path = open_paths.pop() if self.depth_first else open_paths.popleft()
             # Each open path becomes at least one in the end, so there is no room for more than these.
-            longer = self._continued(start, path, self.most_paths - len(ended) - len(open_paths))
+            longer = self._continued(start, path, self.max_paths - len(ended) - len(open_paths))
             if longer:
                 open_paths.extend(reversed(longer) if self.depth_first else longer)
             elif path:
@@ -235,7 +316,7 @@ class _Search:
         visited = {start, *(step.node for step in path)}
         longer: list[tuple[Step, ...]] = []
         at = path[-1].node if path else start
-        for step in steps_from(self.graph, at, self.direction, self.types, precedence=self.precedence):
+        for step in _steps_from(self.graph, at, self.direction, self.types, precedence=self.precedence):
             if step.node in visited:
                 continue
             if len(path) == self.depth:
@@ -245,7 +326,7 @@ class _Search:
                 self.truncated = "paths"
                 break
             if step.node not in self.reached:
-                if len(self.reached) > self.most_nodes:
+                if len(self.reached) > self.max_nodes:
                     self.truncated = "nodes"
                     continue
                 self.reached.add(step.node)
@@ -264,3 +345,17 @@ def _deadline(seconds: object, clock: object) -> Callable[[], bool]:
         raise InvalidArgument("clock", clock, "a function that returns seconds, since seconds are limited")
     begun = checks.number("clock()", clock())
     return lambda: clock() - begun > limit
+
+
+def _cost(weight: float, cost: str) -> float:
+    if cost == "unit":
+        return 1.0
+    return 1.0 / weight if cost == "inverse" else weight
+
+
+def _walked_back(came: dict[int, tuple[int, Step]], origin: int, end: int) -> tuple[Step, ...]:
+    steps = []
+    while end != origin:
+        end, step = came[end]
+        steps.append(step)
+    return tuple(reversed(steps))

@@ -17,33 +17,13 @@ TypeArray = npt.NDArray[np.int16]
 
 
 def sums(places: IntArray, amounts: FloatArray, count: int) -> FloatArray:
-    """Return the sum of the amounts at each of `count` places, added in the order given.
-
-    Examples
-    --------
-    >>> sums(np.array([0, 2, 0]), np.array([1.0, 5.0, 0.5]), 3).tolist()
-    [1.5, 0.0, 5.0]
-    """
+    """Return the sum of the amounts at each of `count` places, added in the order given."""
     # Of nothing, numpy makes whole numbers, and its type hints take them for whole numbers always.
     return np.bincount(places, amounts, count).astype(np.float64, copy=False)
 
 
 def in_order(keys: IntArray, bound: int) -> tuple[IntArray, IntArray]:
-    """Return `keys` ascending, and the position each had; equal keys stay in their order.
-
-    Parameters
-    ----------
-    keys
-        Whole numbers from 0.
-    bound
-        A number above all of them.
-
-    Examples
-    --------
-    >>> ordered, positions = in_order(np.array([2, 0, 2, 1]), 3)
-    >>> ordered.tolist(), positions.tolist()
-    ([0, 1, 2, 2], [1, 3, 0, 2])
-    """
+    """Return `keys`, from 0 and below `bound`, ascending, and the position each had; a stable sort."""
     bits = int(keys.size).bit_length()
     if int(bound).bit_length() + bits > 62:
         order = np.argsort(keys, kind="stable")
@@ -56,29 +36,19 @@ def in_order(keys: IntArray, bound: int) -> tuple[IntArray, IntArray]:
 
 @frozen(eq=False)
 class Rows:
-    """A block of edges, row by row.
-
-    Parameters
-    ----------
-    keys
-        The nodes that have a row, ascending; None when row i is node i.
-    starts
-        Where each row begins, and after the last one where it ends.
-    targets, weights, types, edges
-        For each edge: the node it leads to, its weight, the number of its type, its own number.
-    strengths
-        The sum of each row's weights.
-    total
-        The sum of all weights.
-    """
+    """A block of edges, row by row; one element of each array per edge, unless said otherwise."""
 
     keys: IntArray | None
+    """The nodes that have a row, ascending; None when row i is node i."""
     starts: IntArray
+    """Where each row begins, and after the last one where it ends."""
     targets: IntArray
     weights: FloatArray
     types: TypeArray
     edges: IntArray
+    """The edge's own number."""
     strengths: FloatArray
+    """The sum of each row's weights."""
     total: float
 
     @classmethod
@@ -92,14 +62,9 @@ class Rows:
         *,
         count: int | None,
     ) -> Rows:
-        """Return the rows of an edge list, each row in the list's order.
+        """Return the rows of a checked edge list, each row in the list's order.
 
-        Parameters
-        ----------
-        sources, targets, weights, types, edges
-            One element per edge, already checked.
-        count
-            How many nodes get a row; None gives one to the nodes that edges leave.
+        `count` nodes get a row; None gives one to the nodes that edges leave.
         """
         if sources.size > 1 and (sources[1:] < sources[:-1]).any():
             sources, order = in_order(sources, int(sources.max()) + 1)
@@ -133,16 +98,16 @@ class Rows:
         """Return the same edges by the node they lead to, with the node they leave as target."""
         return Rows.of(self.targets, self.sources(), self.weights, self.types, self.edges, count=count)
 
-    def found(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
+    def edges_of(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """Return the edges that leave `nodes`: how many for each, and the positions of all, node by node.
 
         The positions index `targets`, `weights`, `types` and `edges`.
         """
-        rows, known = self._rows_of(nodes)
+        rows, has_row = self._rows_of(nodes)
         begin = self.starts[rows]
         degrees = self.starts[rows + 1] - begin
-        if known is not None:
-            degrees[~known] = 0
+        if has_row is not None:
+            degrees[~has_row] = 0
         ends = np.cumsum(degrees)
         total = int(ends[-1]) if ends.size else 0
         # Position k of row i is begin[i] + (k - the number of positions before row i).
@@ -150,16 +115,16 @@ class Rows:
 
     def strengths_of(self, nodes: IntArray) -> FloatArray:
         """Return the sums of the weights of the edges that leave `nodes`."""
-        rows, known = self._rows_of(nodes)
+        rows, has_row = self._rows_of(nodes)
         strengths = self.strengths[rows]
-        return strengths if known is None else np.where(known, strengths, 0.0)
+        return strengths if has_row is None else np.where(has_row, strengths, 0.0)
 
     def _rows_of(self, nodes: IntArray) -> tuple[IntArray, npt.NDArray[np.bool_] | None]:
         """Return a row for each node, and which of them are really theirs; None when all are."""
         rows = self.strengths.size
         if self.keys is not None:
-            found = np.minimum(np.searchsorted(self.keys, nodes), rows - 1)
-            return found, self.keys[found] == nodes
+            positions = np.minimum(np.searchsorted(self.keys, nodes), rows - 1)
+            return positions, self.keys[positions] == nodes
         if nodes.size and nodes.max() >= rows:
             # A node that was added after this block was made has no row in it yet.
             return np.minimum(nodes, rows - 1), nodes < rows

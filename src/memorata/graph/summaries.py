@@ -1,8 +1,8 @@
-"""What a community is about: told by counting, or by whoever else can summarise.
+"""Summaries: what a community is about.
 
 The statistical summary names the terms with the highest TF-IDF (Spärck Jones, 1972), the entities with the
 highest PageRank, the counts, the time span, and the memory that is most like the whole. A language model may
-take its place behind the same :class:`Summariser`. Summaries are kept by a hash of the membership, so a
+take its place behind the same :class:`Summariser`. Summaries are cached by a hash of the membership, so a
 community that has not changed is not summarised again.
 """
 
@@ -23,13 +23,7 @@ from memorata.model.errors import InvalidArgument
 
 @frozen
 class Member:
-    """A memory of a community, as far as a summary needs it.
-
-    Examples
-    --------
-    >>> Member("m1", {"tea": 2, "green": 1}).length
-    3
-    """
+    """A memory of a community, as far as a summary needs it."""
 
     id: str
     terms: Mapping[str, int]
@@ -56,32 +50,14 @@ class Member:
             checks.text("written", term)
             checks.text(f"written[{term!r}]", word)
 
-    @property
-    def length(self) -> int:
-        """How many terms it has, repeats counted."""
-        return sum(self.terms.values())
-
 
 @frozen
 class Community:
-    """The memories and entities that hang together.
-
-    Parameters
-    ----------
-    members
-        Its memories.
-    entities
-        The PageRank of each of its entities, by name.
-
-    Examples
-    --------
-    >>> tea = Community((Member("m1", {"tea": 2}),), {"Anna": 0.2})
-    >>> tea.key == Community((Member("m1", {"milk": 1}),), {"Anna": 0.9}).key
-    True
-    """
+    """The memories and entities that hang together."""
 
     members: Sequence[Member]
     entities: Mapping[str, float] = field(default_factory=dict)
+    """The PageRank of each entity, by name."""
 
     def __post_init__(self) -> None:
         if isinstance(self.members, str) or not isinstance(self.members, Iterable):
@@ -100,8 +76,8 @@ class Community:
     def key(self) -> str:
         """The hash of who belongs to it: memories by id and version, entities by name, in any order."""
         digest = hashlib.sha256()
-        said = {(member.id, member.version) for member in self.members}
-        for kind, parts in (("m", said), ("e", {(name,) for name in self.entities})):
+        memories = {(member.id, member.version) for member in self.members}
+        for kind, parts in (("m", memories), ("e", {(name,) for name in self.entities})):
             for part in sorted(parts):
                 for name in part:
                     # The length in front tells ["ab", "c"] from ["a", "bc"].
@@ -135,25 +111,21 @@ class TermStatistics(Protocol):
     @property
     def document_count(self) -> int:
         """How many memories there are."""
-        ...
 
     def document_frequency(self, term: str) -> int:
         """Return in how many of them `term` occurs."""
-        ...
 
 
 @runtime_checkable
 class Summariser(Protocol):
-    """Whoever can say what a community is about."""
+    """What can say what a community is about; its summaries are cached under its name."""
 
     @property
     def name(self) -> str:
-        """What its summaries are kept under; another model or prompt is another name."""
-        ...
+        """Another model or prompt is another name."""
 
     def summarise(self, community: Community) -> Summary:
         """Return what `community` is about."""
-        ...
 
 
 @frozen
@@ -209,8 +181,8 @@ class StatisticalSummariser:
         counts: Counter[str] = Counter()
         for member in community.members:
             counts.update(member.terms)
-        rarity = {term: self._rarity(term) for term in counts}
-        whole = _weights(counts, rarity)
+        idf = {term: self._inverse_frequency(term) for term in counts}
+        whole = _weights(counts, idf)
         terms = sorted((term for term in whole if whole[term] > 0), key=lambda term: (-whole[term], term))
         ranked = sorted(community.entities, key=lambda name: (-community.entities[name], name))
         named = _written(terms[: self.term_limit], community.members)
@@ -219,24 +191,24 @@ class StatisticalSummariser:
         since, until = min(times, default=None), max(times, default=None)
         return Summary(
             key=community.key,
-            text=_told(community, named, around, since, until),
+            text=_sentence(community, named, around, since, until),
             terms=named,
             entities=around,
             memory_count=len(community.members),
             entity_count=len(community.entities),
             since=since,
             until=until,
-            representative=_most_typical(community.members, whole, rarity),
+            representative=_representative(community.members, whole, idf),
         )
 
-    def _rarity(self, term: str) -> float:
+    def _inverse_frequency(self, term: str) -> float:
         """Return ``ln(N / df)``."""
         total = checks.whole("document_count", self.statistics.document_count)
-        found = checks.whole(f"document_frequency({term!r})", self.statistics.document_frequency(term))
-        if not 1 <= found <= total:
+        frequency = checks.whole(f"document_frequency({term!r})", self.statistics.document_frequency(term))
+        if not 1 <= frequency <= total:
             expected = f"from 1 to the document count, {total}, for a term of a memory"
-            raise InvalidArgument(f"document_frequency({term!r})", found, expected)
-        return math.log(total / found)
+            raise InvalidArgument(f"document_frequency({term!r})", frequency, expected)
+        return math.log(total / frequency)
 
 
 def summarised(
@@ -244,15 +216,8 @@ def summarised(
 ) -> tuple[Summary, ...]:
     """Return a summary for each community, from `cache` where its membership has been summarised before.
 
-    Parameters
-    ----------
-    communities
-        The communities.
-    summariser
-        Who summarises those that are new.
-    cache
-        Where summaries are kept, by the summariser's name and the membership's hash; new ones are put there.
-        What no longer belongs to any community is for the caller to remove.
+    The keys of the cache are the summariser's name and the membership's hash. What no longer belongs to any
+    community is for the caller to remove.
 
     Examples
     --------
@@ -270,20 +235,20 @@ def summarised(
         raise InvalidArgument("cache", cache, "a mapping that can be written to")
     if isinstance(communities, str) or not isinstance(communities, Iterable):
         raise InvalidArgument("communities", communities, "a list of communities")
-    found = []
+    summaries = []
     for index, community in enumerate(communities):
         if not isinstance(community, Community):
             raise InvalidArgument(f"communities[{index}]", community, "a Community")
         key = f"{summariser.name}:{community.key}"
         if key not in cache:
             cache[key] = summariser.summarise(community)
-        found.append(cache[key])
-    return tuple(found)
+        summaries.append(cache[key])
+    return tuple(summaries)
 
 
-def _weights(counts: Mapping[str, int], rarity: Mapping[str, float]) -> dict[str, float]:
+def _weights(counts: Mapping[str, int], idf: Mapping[str, float]) -> dict[str, float]:
     length = sum(counts.values())
-    return {term: times / length * rarity[term] for term, times in counts.items()}
+    return {term: times / length * idf[term] for term, times in counts.items()}
 
 
 def _written(terms: Sequence[str], members: Sequence[Member]) -> tuple[str, ...]:
@@ -295,13 +260,13 @@ def _written(terms: Sequence[str], members: Sequence[Member]) -> tuple[str, ...]
     return tuple(ways[term].most_common(1)[0][0] if ways[term] else term for term in terms)
 
 
-def _most_typical(
-    members: Sequence[Member], whole: Mapping[str, float], rarity: Mapping[str, float]
+def _representative(
+    members: Sequence[Member], whole: Mapping[str, float], idf: Mapping[str, float]
 ) -> str | None:
     """Return the id of the memory nearest to the whole; the first of equals."""
     best, best_cosine = None, -1.0
     for member in members:
-        own = _weights(member.terms, rarity)
+        own = _weights(member.terms, idf)
         size = math.hypot(*own.values())
         # The community's own length is the same for all, so it cannot change who is nearest.
         cosine = sum(weight * whole[term] for term, weight in own.items()) / size if size else 0.0
@@ -310,7 +275,7 @@ def _most_typical(
     return best
 
 
-def _told(
+def _sentence(
     community: Community,
     terms: Sequence[str],
     entities: Sequence[str],
