@@ -18,7 +18,7 @@ from typing import cast
 
 import memorata
 from memorata.embed import LexicalEmbedder
-from memorata.engine import reembedding_verbs
+from memorata.engine import reembedding
 from memorata.store.sqlite import segments, writing
 from memorata.store.sqlite.store import SqliteStore
 
@@ -117,7 +117,7 @@ def one_run(path: Path, step: bytes, count: int, delay: float) -> tuple[str, boo
 def main(folder: Path, seed: int) -> None:
     for module in (writing, segments):
         vars(module)["TAIL"] = 64
-    reembedding_verbs._DROPPED = 200  # type: ignore[misc]
+    reembedding._DROPPED = 200  # type: ignore[misc]
     dice = random.Random(seed)
     fresh = vectors(filled(folder / "fresh.db", NEW))[NEW.name]
     path = filled(folder / "killed.db", OLD)

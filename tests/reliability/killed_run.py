@@ -4,11 +4,11 @@ import sys
 from pathlib import Path
 
 import memorata
-from memorata.engine import duplicate_verbs
+from memorata.engine import duplicates
 
 
 def main(path: Path) -> None:
-    duplicate_verbs._GROUPS_AT_ONCE = 1  # type: ignore[misc]
+    duplicates._GROUPS_AT_ONCE = 1  # type: ignore[misc]
 
     def told(what: str, done: int, total: int) -> None:
         sys.stdout.write(f"{done}\n")
