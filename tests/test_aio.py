@@ -14,7 +14,8 @@ from memorata.engine import open as open_engine
 from memorata.model import InvalidArgument
 
 FACETS = (
-    "entities", "graph", "duplicates", "lifecycle", "recipes", "feedback", "transfer", "admin", "idempotency"
+    "entities", "graph", "duplicates", "lifecycle", "recipes", "feedback", "experiments", "transfer",
+    "admin", "idempotency"
 )  # fmt: skip
 
 

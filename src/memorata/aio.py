@@ -23,6 +23,7 @@ from memorata.engine.lifecycle import Lifecycle
 from memorata.engine.opening import open as open_engine
 from memorata.engine.saved_recipes import Recipes
 from memorata.engine.transfer import Transfer
+from memorata.learn.experiments import Experiments
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -121,6 +122,18 @@ class AsyncFeedbackLog(_Facet[FeedbackLog]):
     list = _threaded(FeedbackLog.list)
 
 
+class AsyncExperiments(_Facet[Experiments]):
+    """The facet `experiments`, awaited."""
+
+    create = _threaded(Experiments.create)
+    list = _threaded(Experiments.list)
+    get = _threaded(Experiments.get)
+    assign = _threaded(Experiments.assign)
+    recall = _threaded(Experiments.recall)
+    status = _threaded(Experiments.status)
+    stop = _threaded(Experiments.stop)
+
+
 class AsyncTransfer(_Facet[Transfer]):
     """The facet `transfer`, awaited."""
 
@@ -173,6 +186,7 @@ class AsyncEngine(_Facet[Engine]):
         self.lifecycle = AsyncLifecycle(engine.lifecycle)
         self.recipes = AsyncRecipes(engine.recipes)
         self.feedback = AsyncFeedbackLog(engine.feedback)
+        self.experiments = AsyncExperiments(engine.experiments)
         self.transfer = AsyncTransfer(engine.transfer)
         self.admin = AsyncAdmin(engine.admin)
         self.idempotency = AsyncIdempotency(engine.idempotency)

@@ -24,7 +24,6 @@ from memorata.learn.calibration import (
     reliability,
 )
 from memorata.learn.curves import fit_isotonic, fit_logistic
-from memorata.learn.experiments import Experiments
 from memorata.learn.training_set import from_feedback
 from memorata.model.errors import InvalidArgument
 
@@ -144,9 +143,9 @@ def test_a_hit_has_its_own_probability_wherever_it_stands(engine: Engine, ask: A
     assert probabilities(engine, engine.recall("what of thingav?", limit=2)) == expected
     # Two rankings in one list: neither's own order tells whose number is whose.
     variants = [Variant("meaning", 0.5), Variant("words", 0.5, {"vector_weight": 0.1})]
-    Experiments(engine).create("both", variants, method="interleave")
+    engine.experiments.create("both", variants, method="interleave")
     for user in "abcdefgh":
-        mixed = Experiments(engine).recall("both", user, "what of thingav?", limit=2)
+        mixed = engine.experiments.recall("both", user, "what of thingav?", limit=2)
         assert probabilities(engine, mixed) == expected
     # What too few samples found is left out, and what stays keeps its number.
     sure = confident_recall(engine, "what of thingav?", limit=1, support=0.5).recall

@@ -11,19 +11,19 @@ from memorata.engine import Engine
 from memorata.engine import open as open_engine
 from memorata.engine.recall_log import Logging
 from memorata.learn.assignment import Variant
-from memorata.learn.experiments import Experiments, winning_recipe
+from memorata.learn.experiments import winning_recipe
 from memorata.model.errors import ExperimentNotFound, InvalidArgument
 
 TWO = (Variant("as it is", 0.5), Variant("words", 0.5, {"vector_weight": 0.1}))
 
 
 def test_an_experiment_is_kept_and_found(engine: Engine) -> None:
-    made = Experiments(engine).create("share", TWO, least_users=2, least_days=1)
+    made = engine.experiments.create("share", TWO, least_users=2, least_days=1)
     assert (made.recipe, made.method, made.stopped) == (engine.recipe, "split", None)
-    assert Experiments(engine).list() == (made,) == (Experiments(engine).get("share"),)
-    assert Experiments(engine).list(namespace="acme/bob") == ()
+    assert engine.experiments.list() == (made,) == (engine.experiments.get("share"),)
+    assert engine.experiments.list(namespace="acme/bob") == ()
     with pytest.raises(ExperimentNotFound, match=r"no experiment 'shear' in namespace .*; there is 'share'"):
-        Experiments(engine).get("shear")
+        engine.experiments.get("shear")
 
 
 @pytest.mark.parametrize(
@@ -43,39 +43,39 @@ def test_what_cannot_be_an_experiment_is_refused(
     engine: Engine, variants: tuple[Variant, ...], options: dict[str, Any], expected: str
 ) -> None:
     with pytest.raises(InvalidArgument, match=expected):
-        Experiments(engine).create("share", variants, **options)
-    assert Experiments(engine).list() == ()
+        engine.experiments.create("share", variants, **options)
+    assert engine.experiments.list() == ()
 
 
 def test_users_stay_in_their_variant_and_see_it(engine: Engine) -> None:
-    Experiments(engine).create("share", TWO)
-    variants = {user: Experiments(engine).assign("share", user).name for user in map(str, range(9))}
+    engine.experiments.create("share", TWO)
+    variants = {user: engine.experiments.assign("share", user).name for user in map(str, range(9))}
     assert set(variants.values()) == {"as it is", "words"}
     for user, variant in variants.items():
-        found = Experiments(engine).recall("share", user, "what of thingav?", limit=3)
+        found = engine.experiments.recall("share", user, "what of thingav?", limit=3)
         assert found.hits[0].memory.id == ("thingav" if variant == "words" else "thingaw")
-        assert Experiments(engine).assign("share", user).name == variant
+        assert engine.experiments.assign("share", user).name == variant
 
 
 def asked_by_many(engine: Engine, clock: Any, users: int = 60, days: int = 3) -> None:
     """Let people ask; they click on what they asked for where it comes first, and one in seven otherwise."""
     for number in range(users):
         clock.wait(days=days / users)
-        found = Experiments(engine).recall("share", f"user{number}", "what of thingav?", limit=3)
+        found = engine.experiments.recall("share", f"user{number}", "what of thingav?", limit=3)
         if (found.hits[0].memory.id == "thingav") != (number % 7 == 0):
             engine.feedback.record(found.id, "thingav", "click")
 
 
 def test_a_clear_difference_names_a_winner_once_there_is_enough(engine: Engine, clock: Any) -> None:
-    Experiments(engine).create("share", TWO, least_users=20, least_days=2)
-    assert Experiments(engine).status("share").reason.startswith("no decision yet: 'as it is' has 0 users")
+    engine.experiments.create("share", TWO, least_users=20, least_days=2)
+    assert engine.experiments.status("share").reason.startswith("no decision yet: 'as it is' has 0 users")
     asked_by_many(engine, clock, users=10)
-    early = Experiments(engine).status("share")
+    early = engine.experiments.status("share")
     assert early.winner is None
     assert "more are needed" in early.reason
     assert winning_recipe(early) is None
     asked_by_many(engine, clock)
-    found = Experiments(engine).status("share")
+    found = engine.experiments.status("share")
     assert found.winner == "words", found.reason
     assert found.recommendation is not None
     assert found.recommendation.measures["words"].click_through > 0.7
@@ -86,43 +86,43 @@ def test_a_clear_difference_names_a_winner_once_there_is_enough(engine: Engine, 
 
 
 def test_ratings_count_where_there_are_any(engine: Engine, clock: Any) -> None:
-    Experiments(engine).create("share", TWO, least_users=2, least_days=1)
+    engine.experiments.create("share", TWO, least_users=2, least_days=1)
     for number in range(8):
-        found = Experiments(engine).recall("share", f"user{number}", "what of thingav?", limit=3)
+        found = engine.experiments.recall("share", f"user{number}", "what of thingav?", limit=3)
         engine.feedback.record(found.id, found.hits[0].memory.id, "rating", 4)
-    measures = Experiments(engine).status("share").recommendation
+    measures = engine.experiments.status("share").recommendation
     assert measures is not None
     assert {each.satisfaction for each in measures.measures.values()} == {4.0}
 
 
 def test_lists_of_two_rankings_find_it_with_fewer_questions(engine: Engine, clock: Any) -> None:
-    Experiments(engine).create("mixed", TWO, method="interleave", least_days=1)
-    first = Experiments(engine).status("mixed")
+    engine.experiments.create("mixed", TWO, method="interleave", least_days=1)
+    first = engine.experiments.status("mixed")
     assert (first.winner, first.recommendation) == (None, None)
     assert "20 more that are no tie are needed" in first.reason
     for number in range(40):
-        found = Experiments(engine).recall("mixed", f"user{number}", "what of thingav?", limit=1)
+        found = engine.experiments.recall("mixed", f"user{number}", "what of thingav?", limit=1)
         assert len(found.hits) == 1
         if found.hits[0].memory.id == "thingav":
             engine.feedback.record(found.id, "thingav", "click")
-    status = Experiments(engine).status("mixed")
+    status = engine.experiments.status("mixed")
     assert status.preference is not None
     assert status.preference.wins == 0
     assert status.preference.losses > 5
     assert status.preference.ties + status.preference.losses == 40
     for number in range(60):
-        found = Experiments(engine).recall("mixed", f"user{number}", "what of thingbv?", limit=1)
+        found = engine.experiments.recall("mixed", f"user{number}", "what of thingbv?", limit=1)
         if found.hits[0].memory.id == "thingbv":
             engine.feedback.record(found.id, "thingbv", "click")
-    assert Experiments(engine).status("mixed").winner == "words"
+    assert engine.experiments.status("mixed").winner == "words"
 
 
 def test_one_list_is_one_recall(engine: Engine) -> None:
     shut = Variant("shut", 0.5, {"least_similarity": 0.99, "least_match": 1.0})
-    Experiments(engine).create("gate", [shut, Variant("open", 0.5)], method="interleave")
+    engine.experiments.create("gate", [shut, Variant("open", 0.5)], method="interleave")
     alone = engine.recall("what of thingav?", changes=dict(shut.settings))
     assert alone.rejected is not None
-    found = Experiments(engine).recall("gate", "ann", "what of thingav?", limit=3)
+    found = engine.experiments.recall("gate", "ann", "what of thingav?", limit=3)
     # What the second found is shown, so nothing was turned away; and the log knows of one question.
     assert [hit.memory.id for hit in found] == ["thingaw", "thingav"]
     assert found.rejected is None
@@ -130,40 +130,40 @@ def test_one_list_is_one_recall(engine: Engine) -> None:
     for hit in found:
         engine.feedback.record(found.id, hit.memory.id, "click")
     none = Variant("shut too", 0.5, dict(shut.settings))
-    Experiments(engine).create("shut", [shut, none], method="interleave")
-    nothing = Experiments(engine).recall("shut", "ann", "what of thingav?", limit=3)
+    engine.experiments.create("shut", [shut, none], method="interleave")
+    nothing = engine.experiments.recall("shut", "ann", "what of thingav?", limit=3)
     assert (len(nothing.hits), nothing.rejected is None) == (0, False)
 
 
 @pytest.mark.parametrize("method", ["split", "interleave"])
 def test_nobody_changes_what_a_variant_does(engine: Engine, method: str) -> None:
-    Experiments(engine).create("share", TWO, method=method)
+    engine.experiments.create("share", TWO, method=method)
     for option in ({"recipe": "fast"}, {"changes": {"vector_weight": 0.3}}):
         with pytest.raises(InvalidArgument, match="must be left out: the experiment says how to recall"):
-            Experiments(engine).recall("share", "ann", "what of thingav?", **option)
-    assert Experiments(engine).recall("share", "ann", "what of thingav?", recipe=None, changes={}).hits
+            engine.experiments.recall("share", "ann", "what of thingav?", **option)
+    assert engine.experiments.recall("share", "ann", "what of thingav?", recipe=None, changes={}).hits
     assert len(engine.store.exposures.list("default", "share")) == 0  # they wait to be written with the log
     engine.recall_log.flush()
     assert len(engine.store.exposures.list("default", "share")) == 1
 
 
 def test_a_stopped_experiment_takes_nobody_in(engine: Engine) -> None:
-    Experiments(engine).create("share", TWO)
-    status = Experiments(engine).stop("share")
+    engine.experiments.create("share", TWO)
+    status = engine.experiments.stop("share")
     assert status.running.stopped == engine.now()
-    assert Experiments(engine).get("share").stopped == engine.now()
+    assert engine.experiments.get("share").stopped == engine.now()
     with pytest.raises(InvalidArgument, match="an experiment that runs"):
-        Experiments(engine).recall("share", "ann", "what of thingav?")
+        engine.experiments.recall("share", "ann", "what of thingav?")
     with pytest.raises(InvalidArgument, match="an experiment that runs"):
-        Experiments(engine).stop("share")
+        engine.experiments.stop("share")
     with pytest.raises(InvalidArgument, match="a new name"):
-        Experiments(engine).create("share", TWO)
+        engine.experiments.create("share", TWO)
 
 
 def test_a_running_name_is_taken(engine: Engine) -> None:
-    Experiments(engine).create("share", TWO)
+    engine.experiments.create("share", TWO)
     with pytest.raises(InvalidArgument, match="stop it first"):
-        Experiments(engine).create("share", TWO)
+        engine.experiments.create("share", TWO)
 
 
 def test_of_those_who_take_a_name_at_once_one_gets_it(tmp_path: Path) -> None:
@@ -175,18 +175,18 @@ def test_of_those_who_take_a_name_at_once_one_gets_it(tmp_path: Path) -> None:
             mine = [Variant(f"a{number}", 0.5), Variant(f"b{number}", 0.5)]
             waiting.wait()
             try:
-                return Experiments(engine).create("share", mine).experiment.variants[0].name
+                return engine.experiments.create("share", mine).experiment.variants[0].name
             except InvalidArgument:
                 return None
 
     with ThreadPoolExecutor(3) as people:
         (made,) = [name for name in people.map(begin, range(3)) if name is not None]
     with open_engine(path, embedder="lexical") as engine:
-        assert Experiments(engine).get("share").experiment.variants[0].name == made
+        assert engine.experiments.get("share").experiment.variants[0].name == made
 
 
 def test_without_a_log_there_is_no_experiment() -> None:
     with open_engine(":memory:", embedder="lexical", logging=Logging(recalls=False)) as engine:
-        Experiments(engine).create("share", TWO)
+        engine.experiments.create("share", TWO)
         with pytest.raises(InvalidArgument, match="an experiment needs the log"):
-            Experiments(engine).recall("share", "ann", "tea")
+            engine.experiments.recall("share", "ann", "tea")

@@ -63,12 +63,11 @@ def create(
     days: Days = 7,
 ) -> None:
     """Start an experiment: at least two variants whose weights sum to 1."""
-    from memorata.learn.experiments import Experiments
     from memorata.service.codec import experiment_json
 
     given = [_variant(each) for each in variant or []]
     with session.memory(create=True) as engine:
-        made = Experiments(engine).create(
+        made = engine.experiments.create(
             name,
             given,
             base=base,
@@ -84,10 +83,8 @@ def create(
 
 def assign(session: Session, name: Name, user: User) -> None:
     """Say which variant a user belongs to: always the same one."""
-    from memorata.learn.experiments import Experiments
-
     with session.memory() as engine:
-        found = Experiments(engine).assign(name, user)
+        found = engine.experiments.assign(name, user)
     if session.output.json:
         session.output.data({"user": user, "variant": found.name, "settings": dict(found.settings)})
     else:
@@ -96,11 +93,10 @@ def assign(session: Session, name: Name, user: User) -> None:
 
 def recall(session: Session, name: Name, user: User, question: Question, limit: Limit = 10) -> None:
     """Recall as the variant of a user does, and note who saw what."""
-    from memorata.learn.experiments import Experiments
     from memorata.service.codec import recall_json
 
     with session.memory(embed=True) as engine:
-        found = Experiments(engine).recall(name, user, words(question), limit=limit)
+        found = engine.experiments.recall(name, user, words(question), limit=limit)
     if session.output.json:
         session.output.data(recall_json(found))
     else:
@@ -113,14 +109,13 @@ def recall(session: Session, name: Name, user: User, question: Question, limit: 
 
 def status(session: Session, name: OneOrAll = None) -> None:
     """Show how an experiment stands; looking often does not change the odds of being wrong."""
-    from memorata.learn.experiments import Experiments
     from memorata.service.codec import experiment_json
 
     with session.memory() as engine:
         if name is not None:
-            _show(session, Experiments(engine).status(name))
+            _show(session, engine.experiments.status(name))
             return
-        found = Experiments(engine).list()
+        found = engine.experiments.list()
     if session.output.json:
         session.output.data({"experiments": [experiment_json(each) for each in found]})
         return
@@ -142,10 +137,8 @@ def status(session: Session, name: OneOrAll = None) -> None:
 
 def stop(session: Session, name: Name) -> None:
     """Stop an experiment, and show how it stood."""
-    from memorata.learn.experiments import Experiments
-
     with session.memory() as engine:
-        _show(session, Experiments(engine).stop(name))
+        _show(session, engine.experiments.stop(name))
 
 
 def _show(session: Session, found: ExperimentStatus) -> None:

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from memorata.engine.idempotency import Idempotency
     from memorata.engine.lifecycle import Lifecycle
     from memorata.engine.transfer import Transfer
+    from memorata.learn.experiments import Experiments
     from memorata.store.filters import Filter
 
 BATCH: Final = 1_000
@@ -203,6 +204,14 @@ class Engine:
         from memorata.engine.feedback import FeedbackLog
 
         return FeedbackLog(self.runtime, self.recall_log)
+
+    @cached_property
+    def experiments(self) -> Experiments:
+        """Variants of a recipe compared by what users do: create, assign, recall, status, stop, …."""
+        # The one thing above the engine that it hands out: learning builds on the engine.
+        from memorata.learn.experiments import Experiments
+
+        return Experiments(self)
 
     @cached_property
     def transfer(self) -> Transfer:

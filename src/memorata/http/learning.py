@@ -15,7 +15,6 @@ from memorata.http.recalling import Question, RecallShown
 from memorata.http.shapes import Given, Id, Number, Time, Whole, Word
 from memorata.http.tracing import SEARCH, UPDATE
 from memorata.learn.assignment import Variant
-from memorata.learn.experiments import Experiments
 from memorata.model.errors import InvalidArgument
 from memorata.service.codec import (
     experiment_json,
@@ -173,7 +172,7 @@ async def experiments(asked: Reading) -> Response:
     """List the experiments of a namespace."""
 
     def work() -> Any:  # noqa: ANN401
-        found = Experiments(asked.engine).list(namespace=asked.namespace)
+        found = asked.engine.experiments.list(namespace=asked.namespace)
         return {"experiments": [experiment_json(each) for each in found]}
 
     return await asked.look(work)
@@ -187,7 +186,7 @@ async def begin(asked: Writing, given: ExperimentGiven) -> Response:
 
     def work() -> Any:  # noqa: ANN401
         variants = [Variant(each.name, each.weight, each.settings) for each in given.variants]
-        made = Experiments(asked.engine).create(
+        made = asked.engine.experiments.create(
             given.name,
             variants,
             base=given.base,
@@ -206,7 +205,7 @@ async def status(asked: Reading, name: Name) -> Response:
     """Tell how an experiment stands; looking does not change the odds."""
 
     def work() -> Any:  # noqa: ANN401
-        return experiment_status_json(Experiments(asked.engine).status(name, namespace=asked.namespace))
+        return experiment_status_json(asked.engine.experiments.status(name, namespace=asked.namespace))
 
     return await asked.look(work)
 
@@ -216,7 +215,7 @@ async def stop(asked: Writing, name: Name) -> Response:
     """Stop an experiment, and tell how it stood."""
 
     def work() -> Any:  # noqa: ANN401
-        return experiment_status_json(Experiments(asked.engine).stop(name, namespace=asked.namespace))
+        return experiment_status_json(asked.engine.experiments.stop(name, namespace=asked.namespace))
 
     return await asked.write(work, UPDATE, log_first=True)
 
@@ -228,7 +227,7 @@ async def recall(asked: Working, name: Name, question: QuestionInExperiment) -> 
         raise InvalidArgument("recipe", question.recipe, "left out: the experiment sets it")
 
     def work() -> Any:  # noqa: ANN401
-        found = Experiments(asked.engine).recall(
+        found = asked.engine.experiments.recall(
             name,
             question.user,
             question.question,

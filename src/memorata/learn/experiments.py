@@ -182,6 +182,7 @@ class Experiments:
     @formerly("text", "question")
     def recall(
         self,
+        /,
         name: str,
         user: str,
         question: str,

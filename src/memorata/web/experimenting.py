@@ -14,7 +14,6 @@ from memorata.engine.recipe import PARAMETERS
 from memorata.learn.assignment import Variant
 from memorata.learn.experiments import (
     METHODS,
-    Experiments,
     ExperimentStatus,
     winning_recipe,
 )
@@ -39,10 +38,10 @@ def dashboard(visit: Visit) -> Response:
     engine, namespace = visit.engine, visit.namespace
     standings = tuple(
         Standing(
-            Experiments(engine).status(each.experiment.name, namespace=namespace),
+            engine.experiments.status(each.experiment.name, namespace=namespace),
             tuple(each.experiment.variants),
         )
-        for each in Experiments(engine).list(namespace=namespace)
+        for each in engine.experiments.list(namespace=namespace)
     )
     return visit.page(
         "experiments.html",
@@ -64,7 +63,7 @@ def create(visit: Visit) -> Response:
     share = values.number("share", 0.5)
     weight = 0.5 if share is None else share
     variants = (Variant(_FIRST, 1 - weight), Variant(values.text("variant", "changed"), weight, changes))
-    Experiments(visit.engine).create(
+    visit.engine.experiments.create(
         values.text("name"),
         variants,
         method=values.text("method", METHODS[0]),
@@ -77,14 +76,14 @@ def create(visit: Visit) -> Response:
 
 def stop(visit: Visit) -> Response:
     """Stop an experiment."""
-    Experiments(visit.engine).stop(visit.values.text("name"), namespace=visit.namespace)
+    visit.engine.experiments.stop(visit.values.text("name"), namespace=visit.namespace)
     return visit.go(visit.url("/experiments"))
 
 
 def keep(visit: Visit) -> Response:
     """Save the recipe of the winner, and use it from now on."""
     engine, name = visit.engine, visit.values.text("name")
-    status = Experiments(engine).status(name, namespace=visit.namespace)
+    status = engine.experiments.status(name, namespace=visit.namespace)
     recipe = winning_recipe(status)
     if recipe is None:
         raise InvalidArgument("name", name, f"an experiment with a winner; {status.reason}")
