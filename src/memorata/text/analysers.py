@@ -187,11 +187,9 @@ def stem(token: str, language: str) -> str:
 def roots(text: str) -> list[str]:
     """Return the first three letters of each Cyrillic word of a text; none of a text in another script.
 
-    Russian says «люблю» and «любишь», «трону» and «тронешь»: Snowball leaves different stems, and a query in
-    the second person finds nothing that was told in the first. The first letters stay. Truncating words is
-    the oldest form of stemming, and hard to beat in inflected languages (McNamee & Mayfield, "Character
-    n-gram tokenization for European language text retrieval", 2004). Stop words have roots, too: in short
-    sentences even those tell one from the other.
+    Snowball leaves different stems of «люблю» and «любишь», «трону» and «тронешь»; the first letters stay.
+    Truncation is hard to beat in inflected languages (McNamee & Mayfield, "Character n-gram tokenization for
+    European language text retrieval", 2004). Stop words have roots, too: they tell short sentences apart.
 
     Examples
     --------

@@ -36,16 +36,7 @@ _NO_SIGNS = bytes(code for code in range(256) if chr(code) not in _SIGNS_OF_NAME
 
 @frozen
 class Mention:
-    """A name in a text: ``source[start:end] == text``.
-
-    Parameters
-    ----------
-    text
-        The name as it stands there.
-    kind
-        One of :data:`MENTION_KINDS`.
-    start, end
-        Where it begins, and the first position after it.
+    """A name in a text, ``source[start:end] == text``, of one of :data:`MENTION_KINDS`.
 
     Examples
     --------
@@ -69,21 +60,14 @@ class Mention:
 
 @frozen
 class Extraction:
-    """What was read in one text.
-
-    Parameters
-    ----------
-    mentions
-        In the order of the text, never overlapping.
-    relations
-        Between names of the text; only a model reads these.
-    failure
-        Why nothing could be read, for a person; empty when all went well.
-    """
+    """What was read in one text."""
 
     mentions: tuple[Mention, ...] = ()
+    """In the order of the text, never overlapping."""
     relations: tuple[Relation, ...] = ()
+    """Between names of the text; only a model reads these."""
     failure: str = ""
+    """Why nothing could be read, for a person; empty when all went well."""
 
 
 @runtime_checkable
@@ -104,12 +88,7 @@ _NOTHING: Final = Extraction()
 
 
 class RuleExtractor:
-    """Reads names by rules.
-
-    Parameters
-    ----------
-    default
-        The language of a text too short to tell.
+    """Reads names by rules; `default` is the language of a text too short to tell.
 
     Examples
     --------
@@ -133,10 +112,10 @@ class RuleExtractor:
         if gazetteer is not None and not isinstance(gazetteer, Gazetteer):
             raise InvalidArgument("gazetteer", gazetteer, "a Gazetteer")
         names = gazetteer or None
-        extracted = [
+        mentions = (
             () if names is None and _has_no_sign(text) else self._read(text, names) for text in contents
-        ]
-        return [Extraction(mentions) if mentions else _NOTHING for mentions in extracted]
+        )
+        return [Extraction(several) if several else _NOTHING for several in mentions]
 
     def mentions(self, text: str, gazetteer: Gazetteer | None = None) -> tuple[Mention, ...]:
         """Return the mentions of one text, in order."""

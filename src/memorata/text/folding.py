@@ -41,8 +41,7 @@ def folded(name: str) -> str:
 def contains_any(text: str, phrases: Collection[str]) -> bool:
     """Return whether any of some folded names or phrases stands in a text, as words of its own.
 
-    In a script without spaces, and next to one, nothing shows where a word ends: there it is enough that the
-    name stands in the text.
+    In a script without spaces, and next to one, nothing shows where a word ends: there any place will do.
     """
     # A text is no name, and would push names out of what is kept.
     within = _folded.__wrapped__(checks.text("text", text))

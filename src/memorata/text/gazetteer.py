@@ -14,6 +14,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field
 from functools import cache
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -31,6 +32,7 @@ _LETTERS: Final = re.compile(r"\w+")
 _SYMBOLS: Final = re.compile(r"([^\w\s]*)(.*?)([^\w\s]*)$", re.DOTALL)
 _MAX_EXACT_LENGTH: Final = 2
 _MIN_NAME_WORD: Final = 3
+_MAX_GAP: Final = 3
 
 
 class _Name(NamedTuple):
@@ -53,8 +55,6 @@ class Gazetteer:
     """
 
     def __init__(self, entities: Iterable[Entity] = ()) -> None:
-        if isinstance(entities, str | bytes) or not isinstance(entities, Iterable):
-            raise InvalidArgument("entities", entities, "a list of entities")
         self._owners: dict[str, Entity] = {}
         self._names: dict[str, list[_Name]] = {}
         self._unspaced_names: list[str] = []
@@ -63,8 +63,6 @@ class Gazetteer:
 
     def added(self, entities: Iterable[Entity]) -> Gazetteer:
         """Return the same names and those of more entities, at the cost of a few copies."""
-        if isinstance(entities, str | bytes) or not isinstance(entities, Iterable):
-            raise InvalidArgument("entities", entities, "a list of entities")
         more = Gazetteer()
         more._owners, more._names = dict(self._owners), dict(self._names)
         more._unspaced_names, more._unspaced = list(self._unspaced_names), self._unspaced
@@ -72,6 +70,8 @@ class Gazetteer:
         return more
 
     def _add(self, entities: Iterable[Entity]) -> None:
+        if isinstance(entities, str | bytes) or not isinstance(entities, Iterable):
+            raise InvalidArgument("entities", entities, "a list of entities")
         touched: set[str] = set()
         before = len(self._unspaced_names)
         for position, entity in enumerate(entities):
@@ -104,26 +104,26 @@ class Gazetteer:
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return where known names stand in `text`, in order and apart from each other."""
-        found: list[tuple[int, int]] = []
+        spans: list[tuple[int, int]] = []
         if self._names:
-            places = [(match.start(), match.end()) for match in _WORD.finditer(text)]
-            words = [folded(text[start:end]) for start, end in places]
+            words_at = [(match.start(), match.end()) for match in _WORD.finditer(text)]
+            words = [folded(text[start:end]) for start, end in words_at]
             at = 0
             while at < len(words):
                 shape = next(
-                    (s for s in self._names.get(words[at], ()) if _fits(s, text, words, places, at)), None
+                    (s for s in self._names.get(words[at], ()) if _fits(s, text, words, words_at, at)), None
                 )
                 if shape is None:
                     at += 1
                     continue
                 last = at + len(shape.words) - 1
-                found.append((places[at][0] - len(shape.before), places[last][1] + len(shape.after)))
+                spans.append((words_at[at][0] - len(shape.before), words_at[last][1] + len(shape.after)))
                 at = last + 1
         if self._unspaced is not None:
             runs = [match.span() for match in self._unspaced.finditer(text)]
-            free = [run for run in runs if all(run[1] <= start or end <= run[0] for start, end in found)]
-            found = sorted(found + free)
-        return found
+            free = [run for run in runs if all(run[1] <= start or end <= run[0] for start, end in spans)]
+            spans = sorted(spans + free)
+        return spans
 
 
 @frozen
@@ -137,11 +137,6 @@ class Redirects:
     'Robert Miles'
     >>> table.undo("Robert").follow("Bob")
     'Robert'
-    >>> table.merge("Robert Miles", "Bob")
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: into must be a name that does not lead back to 'Robert Miles',
-    got 'Bob'
     """
 
     entries: Mapping[str, str] = field(default_factory=dict)
@@ -166,9 +161,8 @@ class Redirects:
         """Return a table in which `name` is read as `into`."""
         source, target = _key("name", name), _key("into", into)
         if source in self._next:
-            raise InvalidArgument(
-                "name", name, f"a name not merged yet (it is part of {self.follow(name)!r})"
-            )
+            expected = f"a name not merged yet (it is part of {self.follow(name)!r})"
+            raise InvalidArgument("name", name, expected)
         if self._leads(target, source):
             raise InvalidArgument("into", into, f"a name that does not lead back to {name!r}")
         return Redirects({**self.entries, name: into})
@@ -247,21 +241,14 @@ def _fits(shape: _Name, text: str, words: list[str], places: list[tuple[int, int
     if text[places[at + count - 1][1] : end] != shape.after:
         return False
     # Between the words of a name stand blanks, hyphens, apostrophes and the like, and only few of them.
-    if any(
-        here[1] + 3 < there[0] or "\n" in text[here[1] : there[0]] for here, there in _gaps(places, at, count)
-    ):
+    gaps = [(here[1], there[0]) for here, there in pairwise(places[at : at + count])]
+    if any(start + _MAX_GAP < end or "\n" in text[start:end] for start, end in gaps):
         return False
     if shape.exact and text[start:end] != shape.given:
         return False
     if shape.calendar:
         return not ((at and words[at - 1] in DATE_PREPOSITIONS) or text[end : end + 2].strip().isdigit())
     return True
-
-
-def _gaps(
-    places: list[tuple[int, int]], at: int, count: int
-) -> Iterable[tuple[tuple[int, int], tuple[int, int]]]:
-    return zip(places[at : at + count - 1], places[at + 1 : at + count], strict=True)
 
 
 @cache

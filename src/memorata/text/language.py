@@ -125,11 +125,8 @@ def languages_by_script(text: str | Sequence[str], default: str = "english") -> 
             checks.text(f"text[{position}]", token)
         raise
     if joined.isascii():
-        return (
-            _vote(read, default, ascii_only=True),
-            "russian",
-            "latin" if _LATIN_LETTERS.search(joined) else "",
-        )
+        script = "latin" if _LATIN_LETTERS.search(joined) else ""
+        return _vote(read, default, ascii_only=True), "russian", script
     latin = len("".join(_LATIN_LETTERS.findall(joined)))
     cyrillic_letters = "".join(_CYRILLIC_LETTERS.findall(joined))
     other = len(_NOT_LETTERS.sub("", joined)) - latin - len(cyrillic_letters)

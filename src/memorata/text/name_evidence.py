@@ -34,20 +34,12 @@ _SENTENCE_START: Final = re.compile(
 _MAX_CACHED_WORDS: Final = 50_000
 _MAX_CACHED_LENGTH: Final = 64
 _SUBJECT_VERBS: Final = {
-    "english": word_set(
-        """
-        is was has had will can could would should does did says said told went came got gave made took saw
-        left lost won met knew thinks thought felt became began wrote read bought sold built found taught
-        won't can't isn't wasn't hasn't doesn't didn't might may must also just never always often usually
-        recently still really finally and or who which
-        """
-    ),
-    "german": word_set(
-        """
-        ist war hat hatte wird wurde kann konnte muss musste soll sollte will wollte mag mochte ging kam sah
-        gab lag saß las schrieb sprach fuhr flog trank aß und
-        """
-    ),
+    "english": word_set("""is was has had will can could would should does did says said told went came got
+        gave made took saw left lost won met knew thinks thought felt became began wrote read bought sold
+        built found taught won't can't isn't wasn't hasn't doesn't didn't might may must also just never
+        always often usually recently still really finally and or who which"""),
+    "german": word_set("""ist war hat hatte wird wurde kann konnte muss musste soll sollte will wollte mag
+        mochte ging kam sah gab lag saß las schrieb sprach fuhr flog trank aß und"""),
     "russian": word_set("и не был была есть"),
     "french": word_set("est était a avait va sera et habite travaille aime adore préfère vit veut"),
     "spanish": word_set("es era está tiene fue va vive trabaja y come quiere prefiere dijo le"),
@@ -145,10 +137,7 @@ class Evidence:
 
     @property
     def _elsewhere(self) -> set[str]:
-        """Words that have a capital in the middle of a sentence.
-
-        In German, those that do so repeatedly and never behind an article.
-        """
+        """Words with a capital in mid-sentence; in German, repeatedly so and never behind an article."""
         if self._found_elsewhere is None:
             self._found_elsewhere = self._find_elsewhere()
         return self._found_elsewhere
@@ -165,7 +154,8 @@ class Evidence:
         found = {word.lower for at, word in enumerate(words) if word.capital and not starts(at)}
         if self._language == "german":
             counts = Counter(word.lower for word in words)
-            nouns = {after.lower for word, after in pairwise(words) if _is_article(word)}
+            articles = _german_articles()
+            nouns = {after.lower for word, after in pairwise(words) if word.lower in articles}
             found = {word for word in found if counts[word] > 1} - nouns
         return found
 
@@ -185,13 +175,8 @@ class Evidence:
             return word.lower not in stop_words(self._language)
         if word.lower in self._elsewhere:
             return True
-        if (
-            word.lower in self._plain
-            or is_common(word.lower, self._language)
-            or not has_common_words(self._language)
-        ):
-            return False
-        return self._is_subject(at)
+        common = is_common(word.lower, self._language) or not has_common_words(self._language)
+        return not common and word.lower not in self._plain and self._is_subject(at)
 
     def _is_subject(self, at: int) -> bool:
         """Return whether what follows treats the word as somebody: a verb, 's, or another name."""
@@ -231,10 +216,6 @@ def _is_verb(word: str, language: str) -> bool:
         return True
     built = len(word) > 2 and word.endswith(_VERB_ENDINGS.get(language, ()))
     return built and not word.endswith("ss") and word not in _NOT_VERBS
-
-
-def _is_article(word: Word) -> bool:
-    return word.lower in _german_articles()
 
 
 @cache

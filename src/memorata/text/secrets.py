@@ -37,15 +37,7 @@ def secrets(text: str) -> tuple[Secret, ...]:
 
 
 def redacted(text: str) -> str:
-    """Return the text with a marker in the place of each secret.
-
-    Examples
-    --------
-    >>> redacted("Use password: hunter2! to get in")
-    'Use password: [redacted: password] to get in'
-    >>> redacted("Nothing to hide.")
-    'Nothing to hide.'
-    """
+    """Return the text with a marker in the place of each secret."""
     parts, after = [], 0
     for secret in secrets(text):
         parts += [text[after : secret.start], f"[redacted: {secret.kind}]"]

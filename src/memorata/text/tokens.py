@@ -96,20 +96,15 @@ def words(text: str, *, underscores: bool = True) -> list[str]:
     for run in found:
         if unspaced.search(run) is None:
             split.append(run)
-        else:
-            for match in piece.finditer(run):
-                if match.lastgroup == "unspaced":
-                    split.extend(_bigrams(character.findall(match.group())))
-                else:
-                    split.append(match.group())
+            continue
+        for match in piece.finditer(run):
+            cut = match.lastgroup == "unspaced"
+            split += _bigrams(character.findall(match.group())) if cut else [match.group()]
     return split
 
 
 def is_unspaced(token: str) -> bool:
-    """Return whether `token` starts in a script that :func:`words` cuts into bigrams.
-
-    Such a token is as long as it can be, so no minimum length applies to it.
-    """
+    """Return whether `token` starts in a script cut into bigrams, to which no minimum length applies."""
     return not checks.text("token", token).isascii() and _unspaced().match(token) is not None
 
 
@@ -117,9 +112,8 @@ def sentences(text: str) -> tuple[str, ...]:
     r"""Return the sentences of a text, in their order, without white space around them.
 
     Marks of many scripts end a sentence (Unicode's Sentence_Terminal, the common ones), and so do lines; a
-    full stop does so only before a space and something that can begin a sentence, and not after an initial or
-    a usual abbreviation (Kiss and Strunk, "Unsupervised multilingual sentence boundary detection", 2006,
-    learn those; a short list is enough to summarise by).
+    full stop only before a space and something that can begin a sentence, and not after an initial or a usual
+    abbreviation (Kiss and Strunk 2006 learn those; a short list is enough to summarise by).
 
     Examples
     --------

@@ -69,17 +69,7 @@ _DAY_TOLERANCE, _MONTH_TOLERANCE, _YEAR_TOLERANCE = (timedelta(days=days) for da
 
 @frozen
 class TimeExpression:
-    """A time that a text names: where it stands, its words, and the period they mean.
-
-    Parameters
-    ----------
-    start, end
-        The characters from `start` up to, not including, `end`.
-    phrase
-        What stands there.
-    period
-        What it means.
-    """
+    """A time that a text names: ``text[start:end] == phrase``, and the period it means."""
 
     start: int
     end: int
@@ -198,14 +188,12 @@ def time_expressions(
 
 
 def date_terms(period: Period, zone: tzinfo = UTC) -> str:
-    """Return the words of a period, such as "7 may 2023 sunday".
+    """Return the words of a period, such as "7 may 2023 sunday", each once.
 
     "Yesterday", said on 8 May 2023, shares no word with "What happened on 7 May 2023?"; the words of the day
-    it means do. The words are English whatever the language of the text, so that «7 мая» and "7 May" meet.
-
-    Up to three days are named with a tolerance of at most a day, up to three months with at most ten days,
-    up to three years with at most sixty days; nothing is said of what is longer or vaguer. No word occurs
-    twice.
+    it means do. They are English whatever the language of the text, so that «7 мая» and "7 May" meet. Up to
+    three days are named with a tolerance of at most a day, up to three months with at most ten days, up to
+    three years with at most sixty days; nothing is said of what is longer or vaguer.
 
     Parameters
     ----------

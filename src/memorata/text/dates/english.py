@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from memorata.text.dates import readers as read
-from memorata.text.dates.language import DateLanguage, Prepositions, Rule, Vocabulary, spelled, table
+from memorata.text.dates.language import DateLanguage, Prepositions, Rule, Vocabulary, forms, spelled, table
 
 _COUNTED: Final = (
     r"percent|per|degrees?|miles?|km|kilometers?|kilometres?|met(?:er|re)s?|feet|pounds?|kg|dollars?|euros?|"
@@ -61,16 +61,11 @@ WORDS: Final = Vocabulary(
         "twenties": 20, "thirties": 30, "forties": 40, "fifties": 50, "sixties": 60, "seventies": 70,
         "eighties": 80, "nineties": 90,
     },
-    units={
-        **dict.fromkeys(("day", "days", "night", "nights"), "day"),
-        **dict.fromkeys(("week", "weeks"), "week"),
-        **dict.fromkeys(("fortnight", "fortnights"), "fortnight"),
-        **dict.fromkeys(("month", "months"), "month"),
-        **dict.fromkeys(("year", "years"), "year"),
-        **dict.fromkeys(("weekend", "weekends"), "weekend"),
-        **dict.fromkeys(("decade", "decades"), "decade"),
-        "quarter": "quarter",
-    },
+    units=forms(
+        day="day,days,night,nights", week="week,weeks", fortnight="fortnight,fortnights",
+        month="month,months", year="year,years", weekend="weekend,weekends", decade="decade,decades",
+        quarter="quarter",
+    ),
     only_title=frozenset({"may", "march", "mar", "august"}),
     counted=_COUNTED,
     denial=r"not|never|ever|\w+n['’]t|talked|spoken|first",
@@ -87,12 +82,12 @@ PREPOSITIONS: Final = Prepositions(
         "on": "day weekday holiday",
         "at": "holiday weekday",
     },
-    bounds={
-        **dict.fromkeys(("since", "ever since", "starting"), "since"),
-        **dict.fromkeys(("before", "prior to"), "before"),
-        **dict.fromkeys(("after", "following"), "after"),
-        **dict.fromkeys(("until", "till"), "until"),
-    },
+    bounds=forms(
+        since="since,ever since,starting",
+        before="before,prior to",
+        after="after,following",
+        until="until,till",
+    ),
     ranges={"between": "and|&", "from": "to|until|till|through|thru|-|–|—"},
     joins="to|until|till|through|-|–|—",
     lists="and|or|,|, and|and in|or in",

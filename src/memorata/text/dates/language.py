@@ -49,6 +49,11 @@ def table(*words: str, first: int = 0) -> dict[str, int]:
     return numbered
 
 
+def forms(**words: str) -> dict[str, str]:
+    """Return a table from each of some comma-separated words to the name they are given under."""
+    return {form: name for name, several in words.items() for form in several.split(",")}
+
+
 def inflected(stems: str, endings: str) -> str:
     """Return every stem with every ending, comma-separated: the forms of an adjective."""
     return ",".join(stem + ending for stem in stems.split() for ending in endings.split("|"))

@@ -34,7 +34,7 @@ _PREPOSITION_REACH: Final = 40
 _DIVISIBLE: Final = ("month", "year", "decade", "quarter", "season")
 """What has an early and a late part."""
 _DAY: Final = timedelta(days=1)
-_Span = TypeVar("_Span", "_Match", "DateSpan")
+_Span = TypeVar("_Span", "RuleMatch", "DateSpan")
 
 
 class DateSpan(NamedTuple):
@@ -53,11 +53,8 @@ class RuleMatch(NamedTuple):
     reading: Reading
 
 
-class _Match(NamedTuple):
-    start: int
-    end: int
-    reading: Reading | None
-    """None for a day that the calendar does not have: it still hides what stands inside it."""
+_NO_SUCH_DAY: Final = Reading("none", Days(date.min, date.min), strong=False)
+"""Of a day that the calendar does not have: it still hides what stands inside it."""
 
 
 def lowered(text: str) -> str:
@@ -131,7 +128,7 @@ def find(
     nearest: bool,
 ) -> list[DateSpan]:
     """Return the time phrases of `text` in one language, with the rules of `more` added, in order."""
-    matches: list[_Match] = []
+    matches: list[RuleMatch] = []
     for source in (language, *more):
         for rule in source.compiled_rules:
             if rule.triggers.isdisjoint(words):
@@ -140,13 +137,12 @@ def find(
                 try:
                     reading = rule.reader(Phrase(match, text, source.vocabulary, today, nearest))
                 except (ValueError, OverflowError):  # 30 February, 5000 years ago
-                    matches.append(_Match(match.start(), match.end(), None))
-                else:
-                    if reading is not None:
-                        matches.append(_Match(match.start(), match.end(), reading))
-    kept = longest(matches, lambda one: one.reading is not None and one.reading.strong)
-    read = [RuleMatch(one.start, one.end, one.reading) for one in kept if one.reading is not None]
-    return joined(read, lower, language, today)
+                    reading = _NO_SUCH_DAY
+                if reading is not None:
+                    matches.append(RuleMatch(match.start(), match.end(), reading))
+    kept = longest(matches, lambda match: match.reading.strong)
+    real = [match for match in kept if match.reading is not _NO_SUCH_DAY]
+    return joined(real, lower, language, today)
 
 
 def longest(spans: Iterable[_Span], strong: Callable[[_Span], bool] = lambda one: True) -> list[_Span]:
@@ -155,10 +151,8 @@ def longest(spans: Iterable[_Span], strong: Callable[[_Span], bool] = lambda one
     starts: list[int] = []
     for span in sorted(spans, key=lambda one: (one.start - one.end, not strong(one), one.start)):
         position = bisect_left(starts, span.start)
-        clear = (position == 0 or kept[position - 1].end <= span.start) and (
-            position == len(kept) or span.end <= kept[position].start
-        )
-        if clear:
+        clear_before = position == 0 or kept[position - 1].end <= span.start
+        if clear_before and (position == len(kept) or span.end <= kept[position].start):
             starts.insert(position, span.start)
             kept.insert(position, span)
     return kept
@@ -177,9 +171,8 @@ def joined(matches: list[RuleMatch], lower: str, language: DateLanguage, today: 
         pair = None if after is None else _pair(match, after, lower, prepositions, before["preposition"])
         if after is not None and pair is not None:
             opened = before["preposition"] in prepositions.ranges and pair.kind == "range"
-            spans.append(
-                DateSpan(before.start("preposition") if opened else match.start, after.end, pair.days)
-            )
+            start = before.start("preposition") if opened else match.start
+            spans.append(DateSpan(start, after.end, pair.days))
             position, carried = position + 2, ""
             continue
         if spans and not before["preposition"] and _lists(lower[spans[-1].end : match.start], prepositions):
@@ -210,14 +203,10 @@ def _range(
     between = lower[first.end : last.start].strip()
     if len(between) > 12:
         return None
-    if opener is not None and opener in prepositions.ranges:
-        if not re.fullmatch(prepositions.ranges[opener], between):
-            return None
-    elif not (
-        last.reading.strong
-        and first.reading.kind == last.reading.kind
-        and re.fullmatch(prepositions.joins, between)
-    ):
+    opened = opener in prepositions.ranges
+    alike = last.reading.strong and first.reading.kind == last.reading.kind
+    joiner = prepositions.ranges[opener or ""] if opened else prepositions.joins
+    if not (opened or alike) or not re.fullmatch(joiner, between):
         return None
     start, end = first.reading.days, last.reading.days
     if first.reading.every_year is not None:

@@ -15,6 +15,7 @@ from memorata.text.dates.language import (
     Prepositions,
     Rule,
     Vocabulary,
+    forms,
     inflected,
     spelled,
     table,
@@ -89,15 +90,12 @@ WORDS: Final = Vocabulary(
                            ("семидесят", 70), ("восьмидесят", 80), ("девяност", 90), ("сороков", 40))
         for ending in ("ые", "ых", "ым")
     },
-    units={
-        **dict.fromkeys(("день", "дня", "дней", "дню", "дни"), "day"),
-        **dict.fromkeys(("неделя", "неделю", "недели", "неделе", "недель", "неделей"), "week"),
-        **dict.fromkeys(("месяц", "месяца", "месяце", "месяцев", "месяцы", "месяцу", "месяцем"), "month"),
-        **dict.fromkeys(("год", "года", "году", "лет", "годы", "годом"), "year"),
-        **dict.fromkeys(("выходные", "выходных"), "weekend"),
-        **dict.fromkeys(("квартал", "квартале", "квартала"), "quarter"),
-        **dict.fromkeys(("десятилетие", "десятилетия", "десятилетий", "десятилетии"), "decade"),
-    },
+    units=forms(
+        day="день,дня,дней,дню,дни", week="неделя,неделю,недели,неделе,недель,неделей",
+        month="месяц,месяца,месяце,месяцев,месяцы,месяцу,месяцем", year="год,года,году,лет,годы,годом",
+        weekend="выходные,выходных", quarter="квартал,квартале,квартала",
+        decade="десятилетие,десятилетия,десятилетий,десятилетии",
+    ),
     never_title=frozenset({"марта", "март", "марте", "мая", "август", "августа", "майя"}),
     counted=_COUNTED,
     denial="не|ни|никогда",
@@ -110,12 +108,7 @@ PREPOSITIONS: Final = Prepositions(
         "на": "weekday holiday",
         **dict.fromkeys(("за", "около", "от", "в течение"), "month quarter decade"),
     },
-    bounds={
-        **dict.fromkeys(("с", "со", "начиная с"), "since"),
-        "до": "before",
-        "после": "after",
-        **dict.fromkeys(("по", "вплоть до"), "until"),
-    },
+    bounds=forms(since="с,со,начиная с", before="до", after="после", until="по,вплоть до"),
     ranges={"между": "и", **dict.fromkeys(("с", "со"), "по|до|-|–|—"), "от": "до"},
     joins="-|–|—",
     lists="и|или|,|и в|или в",
