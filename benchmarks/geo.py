@@ -27,7 +27,7 @@ import benchmarks.one_thread  # noqa: F401 - before numpy is loaded
 import numpy as np
 
 from benchmarks.timing import Rival, Subject, as_markdown, compared, shown, written
-from memorata.geo import EARTH_RADIUS, Box, Places, haversines
+from memorata.geo import EARTH_RADIUS, Places, haversines
 from memorata.model.checks import FloatArray
 
 CITIES = Path(__file__).parents[1] / "../shared/data/cities15000.csv.gz"
@@ -97,13 +97,6 @@ def subjects(lats: FloatArray, lons: FloatArray) -> Iterator[Subject]:
                 )
             ],
         )
-    alps = Box(44, 5, 48, 16)
-    yield Subject(
-        "inside a box",
-        partial(places.inside, alps),
-        np.asarray,
-        [Rival("numpy mask", lambda: np.flatnonzero(alps.holds(lats, lons)), np.asarray)],
-    )
 
 
 def near_cities(lats: FloatArray, lons: FloatArray) -> list[tuple[float, float]]:

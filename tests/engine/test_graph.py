@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import memorata
 from memorata import Engine
-from memorata.geo import haversine
+from memorata.geo import haversines
 from memorata.model import InvalidArgument
 from memorata.model.errors import EntityNotFound, MemorataError, MemoryNotFound
 
@@ -131,7 +131,9 @@ def test_the_nearest_memories_and_how_far_they_are(memory: Engine) -> None:
     memory.remember("nowhere")
     found = memory.graph.near(50.85, 4.35)
     assert [each.memory.content for each in found] == ["Paris", "Berlin", "Apia", "Suva"]
-    assert found[0].metres == pytest.approx(haversine(50.85, 4.35, *CITIES["Paris"]))
+    assert found[0].metres == pytest.approx(
+        haversines(50.85, 4.35, *([degrees] for degrees in CITIES["Paris"]))[0]
+    )
     assert [each.memory.content for each in memory.graph.near(-16.5, -179.9, 300_000)] == ["Suva"]
     assert len(memory.graph.near(50.85, 4.35, limit=1)) == 1
     assert memory.graph.near(50.85, 4.35, limit=0) == ()
@@ -170,7 +172,7 @@ def test_near_is_what_measuring_everything_gives(
         expected = []
         for north, east, is_hidden in points:
             said = memory.remember("x", place={"lat": north, "lon": east})
-            metres = haversine(lat, lon, north, east)
+            metres = haversines(lat, lon, [north], [east])[0]
             if is_hidden:
                 memory.forget(said.id)
             elif radius is None or metres <= radius:

@@ -5,12 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.geo.distance import EARTH_RADIUS, HALFWAY_ROUND, haversine, haversines
+from memorata.geo.distance import EARTH_RADIUS, MAX_DISTANCE, haversines, nearness
 from memorata.model import InvalidArgument
+from memorata.model.parameter import parameters_of
 
 LATS = st.floats(-90, 90) | st.sampled_from([-90.0, 0.0, 90.0])
 LONS = st.floats(-180, 180) | st.sampled_from([-180.0, 0.0, 180.0])
 QUARTER = EARTH_RADIUS * math.pi / 2
+
+
+def haversine(lat_a: float, lon_a: float, lat_b: float, lon_b: float) -> float:
+    return float(haversines(lat_a, lon_a, [lat_b], [lon_b])[0])
 
 
 def by_vectors(lat_a: float, lon_a: float, lat_b: float, lon_b: float) -> float:
@@ -48,7 +53,7 @@ def test_a_step_of_a_hand_is_not_lost() -> None:
 @given(LATS, LONS, LATS, LONS)
 def test_agrees_with_the_angle_between_directions(a: float, b: float, c: float, d: float) -> None:
     metres = haversine(a, b, c, d)
-    assert 0 <= metres <= HALFWAY_ROUND
+    assert 0 <= metres <= MAX_DISTANCE
     assert metres == pytest.approx(by_vectors(a, b, c, d), rel=1e-9, abs=0.2)
     assert metres == pytest.approx(haversine(c, d, a, b), rel=1e-12, abs=1e-6)
 
@@ -61,5 +66,26 @@ def test_many_at_once_are_one_by_one(lat: float, lon: float, others: list[tuple[
 
 
 def test_a_latitude_of_91_is_refused() -> None:
-    with pytest.raises(InvalidArgument, match="lat_b must be a number from -90 to 90, got 91"):
+    with pytest.raises(InvalidArgument, match=r"lats\[0\] must be a number from -90 to 90, got 91"):
         haversine(0, 0, 91, 0)
+
+
+def test_one_here_a_half_at_the_scale_a_tenth_at_nine() -> None:
+    assert nearness([0, 500, 4500], scale=500).tolist() == pytest.approx([1, 0.5, 0.1])
+
+
+def test_far_places_still_differ() -> None:
+    near, far = nearness([1e6, 2e7], scale=10)
+    assert near == pytest.approx(20 * far, rel=1e-4)
+
+
+@given(st.lists(st.floats(0, 1e308), min_size=2, max_size=5), st.floats(5e-324, 1e308))
+def test_farther_is_never_worth_more(metres: list[float], scale: float) -> None:
+    worth = nearness(np.sort(metres), scale=scale)
+    assert ((worth >= 0) & (worth <= 1)).all()
+    assert (np.diff(worth) <= 1e-15).all()
+
+
+def test_the_scale_declares_itself() -> None:
+    (scale,) = parameters_of(nearness)
+    assert (scale.name, scale.default, scale.low, scale.high) == ("scale", 1000.0, 10, 100_000)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.geo import haversine
+from memorata.geo import haversines
 from memorata.index.record import NOWHERE, RECORD, Records
 from memorata.model.period import Period
 from memorata.model.place import Place
@@ -47,7 +47,11 @@ def test_the_nearest_are_those_of_a_scan_one_by_one(
     where: list[tuple[float, float] | None], lat: float, lon: float, limit: int
 ) -> None:
     found = nearby(records_of(places=where), None, Place(lat, lon), limit, 1_000.0)
-    away = {slot: haversine(lat, lon, *point) for slot, point in enumerate(where) if point is not None}
+    away = {
+        slot: float(haversines(lat, lon, [point[0]], [point[1]])[0])
+        for slot, point in enumerate(where)
+        if point is not None
+    }
     wanted = sorted(away.values())[:limit]
     assert [away[slot] for slot in found.slots.tolist()] == pytest.approx(wanted, abs=1e-3)
     for slot, score in zip(found.slots.tolist(), found.scores.tolist(), strict=True):

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from memorata.geo.nearby import Near, Places
+from memorata.geo.places import Near, Places
 from memorata.index.record import Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.store.port import Store, View

@@ -1,9 +1,8 @@
 """Where was it? Grid cells, distances, and what lies near a point.
 
-A place becomes a word (:mod:`~memorata.geo.cells`), a distance (:mod:`~memorata.geo.distance`) becomes
-a score (:mod:`~memorata.geo.scoring`), and many places an index that answers what is near, nearest, or
-inside a box (:mod:`~memorata.geo.nearby`). Everything is pure and works round the 180th meridian and over
-the poles.
+A place becomes a term (:mod:`~memorata.geo.cells`), a distance a score (:mod:`~memorata.geo.distance`), and
+many places an index that answers what is near or nearest (:mod:`~memorata.geo.places`). Everything is pure
+and works round the 180th meridian and over the poles.
 """
 
 from typing import TYPE_CHECKING
@@ -11,20 +10,16 @@ from typing import TYPE_CHECKING
 from memorata._on_demand import on_demand
 
 if TYPE_CHECKING:
-    from memorata.geo.box import Box
-    from memorata.geo.cells import ROWS_PER_DEGREE, Cell, cell_height
-    from memorata.geo.distance import EARTH_RADIUS, haversine, haversines
-    from memorata.geo.nearby import Near, Places
-    from memorata.geo.scoring import nearness
+    from memorata.geo.cells import ROWS_PER_DEGREE, Box, Cell, cell_height
+    from memorata.geo.distance import EARTH_RADIUS, haversines, nearness
+    from memorata.geo.places import Near, Places
 
 __getattr__, __dir__ = on_demand(
     __name__,
     {
-        ".box": ("Box",),
-        ".cells": ("ROWS_PER_DEGREE", "Cell", "cell_height"),
-        ".distance": ("EARTH_RADIUS", "haversine", "haversines"),
-        ".nearby": ("Near", "Places"),
-        ".scoring": ("nearness",),
+        ".cells": ("ROWS_PER_DEGREE", "Box", "Cell", "cell_height"),
+        ".distance": ("EARTH_RADIUS", "haversines", "nearness"),
+        ".places": ("Near", "Places"),
     },
 )
 
@@ -36,7 +31,6 @@ __all__ = [
     "Near",
     "Places",
     "cell_height",
-    "haversine",
     "haversines",
     "nearness",
 ]

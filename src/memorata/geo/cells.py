@@ -1,9 +1,12 @@
-"""Grid cells with names, so that a place can be a word: ``geo_{precision}_{lat}_{lon}``.
+"""Grid cells with names, so that a place can be a term: ``geo_{precision}_{lat}_{lon}``.
 
 Two memories in one cell are near each other by plain equality, which every store and every inverted index can
-look up. The cells of a precision have one true height everywhere, and no cell is wider than it is high
-(:mod:`memorata.geo.grid`). The numbers in a name count rows from the equator and columns eastwards from
-the 180th meridian.
+look up. The numbers in a name count rows from the equator and columns eastwards from the 180th meridian.
+
+Rows are bands of equal height. A band has as many columns as fit round its wider edge, so no cell is wider
+than it is high, and next to a pole a handful of cells suffice; a grid of equal degrees would be cut into
+slivers there. This is the sinusoidal tiling that satellite products use (MODIS "integerised sinusoidal
+grid"), with whole rows counted from the equator.
 """
 
 from __future__ import annotations
@@ -11,19 +14,32 @@ from __future__ import annotations
 import math
 import re
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from memorata._frozen import frozen
-from memorata.geo.box import Box
 from memorata.geo.distance import EARTH_RADIUS, point
-from memorata.geo.grid import column_of, columns_in, row_of
 from memorata.model import checks
+from memorata.model.checks import FloatArray
 from memorata.model.errors import InvalidArgument
+
+Whole = npt.NDArray[np.int64]
 
 ROWS_PER_DEGREE: Final = MappingProxyType({4: 45, 5: 185, 6: 925, 7: 3_700, 8: 22_200})
 """Rows in a degree of latitude for each precision: heights of 2.47 km, 601 m, 120 m, 30 m and 5 m."""
 
 _NAME = re.compile(r"geo_([0-9])_(-?[0-9]{1,7})_([0-9]{1,7})")
+
+
+class Box(NamedTuple):
+    """The edges of a rectangle in degrees."""
+
+    south: float
+    west: float
+    north: float
+    east: float
 
 
 @frozen
@@ -112,3 +128,36 @@ def _per_degree(precision: object) -> int:
     if not isinstance(precision, int) or isinstance(precision, bool) or precision not in ROWS_PER_DEGREE:
         raise InvalidArgument("precision", precision, "a whole number from 4 to 8")
     return ROWS_PER_DEGREE[precision]
+
+
+def row_of(lat: float, per_degree: int) -> int:
+    """Return the band of a latitude: 0 just north of the equator, -1 just south; a pole is in the last."""
+    return min(math.floor(lat * per_degree), 90 * per_degree - 1)
+
+
+def columns_in(row: int, per_degree: int) -> int:
+    """Return the number of cells round a band."""
+    edge = min(abs(row), abs(row + 1)) / per_degree
+    return max(1, math.ceil(360 * per_degree * math.cos(math.radians(edge))))
+
+
+def column_of(lon: float, columns: int) -> int:
+    """Return the cell of a band that holds a longitude; 180 is -180."""
+    return 0 if lon == 180 else min(int((lon + 180) / 360 * columns), columns - 1)
+
+
+def rows_of(lats: FloatArray, per_degree: int) -> Whole:
+    """:func:`row_of` on an array."""
+    return np.minimum(np.floor(lats * per_degree), 90 * per_degree - 1).astype(np.int64)
+
+
+def columns_in_rows(rows: Whole, per_degree: int) -> FloatArray:
+    """:func:`columns_in` on an array; whole numbers, as floats to compute with."""
+    edges = np.minimum(np.abs(rows), np.abs(rows + 1)) / per_degree
+    return np.asarray(np.maximum(1.0, np.ceil(360 * per_degree * np.cos(np.radians(edges)))))
+
+
+def columns_of(lons: FloatArray | float, columns: FloatArray) -> Whole:
+    """:func:`column_of` on arrays."""
+    inside = np.minimum(np.floor((np.asarray(lons) + 180) / 360 * columns), columns - 1)
+    return np.asarray(np.where(np.equal(lons, 180), 0, inside), np.int64)

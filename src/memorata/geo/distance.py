@@ -1,50 +1,36 @@
-"""Distance between two points of the Earth along its surface.
+"""Distances along the surface of the Earth, and what they are worth in a ranking.
 
 The haversine formula takes the Earth for a sphere of its mean radius. It stays accurate for points that lie
 next to each other, where the plain law of cosines loses all digits (Sinnott 1984, "Virtues of the
 haversine"). A real Earth is flattened: against the ellipsoid the result is off by at most 0.6 %.
+
+Nearness is a hyperbola rather than an exponential: both are 1 at no distance and fall for ever, but the
+exponential has fallen to nothing after a few scales, so that 100 km and 10,000 km away would tie at 0. Under
+the hyperbola a distance ten times as long is worth about a tenth, at any size, as in gravity models of travel
+(Wilson 1971, "A family of spatial interaction models").
 """
 
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Annotated, Final
 
 import numpy as np
 
 from memorata.model import checks
 from memorata.model.checks import FloatArray, Numbers
+from memorata.model.parameter import Declared
 
 EARTH_RADIUS: Final = 6_371_008.8
 """Mean radius of the Earth in metres, (2a + b) / 3 of the WGS 84 ellipsoid."""
-HALFWAY_ROUND: Final = math.pi * EARTH_RADIUS
+MAX_DISTANCE: Final = math.pi * EARTH_RADIUS
 """The largest distance there is, from a point to the one opposite it."""
 
 
-def haversine(lat_a: float, lon_a: float, lat_b: float, lon_b: float) -> float:
-    """Return the metres between two points given in degrees.
-
-    ``2·R·asin(√(sin²(Δlat/2) + cos lat_a · cos lat_b · sin²(Δlon/2)))``
-
-    Examples
-    --------
-    >>> round(haversine(52.52, 13.405, 48.8566, 2.3522) / 1000)  # Berlin to Paris
-    877
-    >>> haversine(90, 0, 90, 135)  # a pole has every longitude
-    0.0
-    """
-    a, b = point("lat_a", lat_a, "lon_a", lon_a), point("lat_b", lat_b, "lon_b", lon_b)
-    if a[0] == b[0] and abs(a[0]) == 90:
-        return 0.0
-    (north_a, east_a), (north_b, east_b) = map(math.radians, a), map(math.radians, b)
-    up, along = math.sin((north_b - north_a) / 2), math.sin((east_b - east_a) / 2)
-    h = up * up + math.cos(north_a) * math.cos(north_b) * along * along
-    # Rounding may leave the points opposite each other a hair more than half the way round apart.
-    return 2 * EARTH_RADIUS * math.asin(math.sqrt(min(1.0, h)))
-
-
 def haversines(lat: float, lon: float, lats: Numbers, lons: Numbers) -> FloatArray:
-    """Return the metres from one point to each of many: :func:`haversine` on arrays.
+    """Return the metres from one point to each of many, all in degrees.
+
+    ``2·R·asin(√(sin²(Δlat/2) + cos lat_a · cos lat_b · sin²(Δlon/2)))``; a pole has every longitude.
 
     Examples
     --------
@@ -56,6 +42,24 @@ def haversines(lat: float, lon: float, lats: Numbers, lons: Numbers) -> FloatArr
     return metres_between(
         math.radians(at[0]), math.radians(at[1]), np.radians(norths), np.radians(easts), cosines(norths)
     )
+
+
+def nearness(
+    metres: Numbers,
+    *,
+    scale: Annotated[float, Declared("Metres at which a memory counts half.", 10, 100_000)] = 1_000.0,
+) -> FloatArray:
+    """Return ``1 / (1 + metres / scale)`` for each distance: 1 here, a half at `scale`, never 0.
+
+    Examples
+    --------
+    >>> nearness([0, 1_000, 9_000], scale=1_000)
+    array([1. , 0.5, 0.1])
+    """
+    away, half = checks.counts("metres", metres), checks.above("scale", scale, 0)
+    # Dividing by the larger of the two keeps the quotient finite for every scale above 0.
+    larger = np.maximum(away, half)
+    return np.asarray((half / larger) / (half / larger + away / larger))
 
 
 def metres_between(

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from memorata.geo.distance import haversines
-from memorata.geo.scoring import nearness
+from memorata.geo.distance import haversines, nearness
 from memorata.index.record import NOWHERE, Records
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.period import Period

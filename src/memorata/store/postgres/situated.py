@@ -12,8 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from memorata.geo.distance import EARTH_RADIUS, HALFWAY_ROUND, haversines
-from memorata.geo.scoring import nearness
+from memorata.geo.distance import EARTH_RADIUS, MAX_DISTANCE, haversines, nearness
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.period import Period
 from memorata.model.place import Place
@@ -76,7 +75,7 @@ def nearby(
         slots = np.array([slot for slot, _, _ in found], np.intp)
         away = haversines(here.lat, here.lon, [lat for _, lat, _ in found], [lon for *_, lon in found])
         # Everything that is outside of the band is farther away than its edge.
-        if metres >= HALFWAY_ROUND or int(np.count_nonzero(away <= metres)) >= limit:
+        if metres >= MAX_DISTANCE or int(np.count_nonzero(away <= metres)) >= limit:
             return _best(slots, nearness(away, scale=scale), limit)
         metres *= _WIDER
 

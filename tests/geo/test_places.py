@@ -3,16 +3,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.geo.box import Box
-from memorata.geo.distance import HALFWAY_ROUND, haversines
-from memorata.geo.nearby import Places
+from memorata.geo.distance import MAX_DISTANCE, haversines
+from memorata.geo.places import Places
 from memorata.model import InvalidArgument
 from memorata.model.checks import FloatArray
 
 LATS = st.floats(-90, 90) | st.sampled_from([-90.0, 90.0, 89.99, -89.99, 0.0]) | st.floats(50, 50.001)
 LONS = st.floats(-180, 180) | st.sampled_from([-180.0, 180.0, 179.99, -179.99, 0.0]) | st.floats(8, 8.001)
 POINTS = st.lists(st.tuples(LATS, LONS), max_size=60)
-RADII = st.floats(0, 2.1e7) | st.floats(0, 200) | st.just(HALFWAY_ROUND)
+RADII = st.floats(0, 2.1e7) | st.floats(0, 200) | st.just(MAX_DISTANCE)
 ROUNDING = 0.2
 """Metres by which two ways of computing one distance may differ, at worst next to the opposite point."""
 
@@ -52,15 +51,6 @@ def test_nearest_finds_what_an_exhaustive_scan_finds(
     exact = np.sort(haversines(lat, lon, lats, lons))[:limit]
     assert found.metres == pytest.approx(exact, rel=1e-9, abs=ROUNDING)
     assert len(set(found.positions.tolist())) == len(exact)
-
-
-@given(POINTS, LATS, LONS, LATS, LONS)
-def test_inside_finds_what_the_box_holds(
-    points: list[tuple[float, float]], a: float, west: float, b: float, east: float
-) -> None:
-    lats, lons = columns(points)
-    box = Box(min(a, b), west, max(a, b), east)
-    assert Places(lats, lons).inside(box).tolist() == np.flatnonzero(box.holds(lats, lons)).tolist()
 
 
 @given(POINTS, POINTS, LATS, LONS, RADII)
@@ -133,12 +123,7 @@ def test_across_the_meridian_and_over_the_pole() -> None:
 
 def test_no_places() -> None:
     nowhere = Places([], [])
-    assert (
-        len(nowhere.within(0, 0, 1e9))
-        == len(nowhere.nearest(0, 0))
-        == len(nowhere.inside(Box(0, 0, 1, 1)))
-        == 0
-    )
+    assert len(nowhere.within(0, 0, 1e9)) == len(nowhere.nearest(0, 0)) == 0
     assert nowhere.added([1.0], [2.0]).nearest(0, 0).positions.tolist() == [0]
 
 

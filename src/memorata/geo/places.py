@@ -15,40 +15,31 @@ from typing import Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.geo.box import Box
+from memorata.geo.cells import Whole, column_of, columns_in_rows, columns_of, row_of, rows_of
 from memorata.geo.distance import EARTH_RADIUS, cosines, metres_between, point, points
-from memorata.geo.grid import Whole, column_of, columns_in_rows, columns_of, row_of, rows_of
 from memorata.model import checks
 from memorata.model.checks import FloatArray, IntArray, Numbers
-from memorata.model.errors import InvalidArgument
 
-_COMPANY: Final = 16.0
+_CELL_MATES: Final = 16.0
 """Others a point shares its cell with, on average, in the height chosen."""
-_SAMPLED: Final = 4_096
-_FINEST: Final = 1 << 12
+_SAMPLE: Final = 4_096
+_MAX_ROWS_PER_DEGREE: Final = 1 << 12
 """Rows per degree of the finest grid: 27 m. More would not help where many points are one and the same."""
-_REGRID: Final = 2
+_REBUILD_GROWTH: Final = 2
 """An index that has grown this many times is cut into cells anew."""
 _SLACK: Final = 1e-7
-"""Radians (0.6 m) a circle is widened by when its cells are looked up: rounding must lose nobody, and near
+"""Radians (0.6 m) a circle is widened by when its cells are looked up: rounding must lose none, and near
 the opposite point of the Earth a haversine is good to 1e-8 only."""
-_ROW: Final = 1 << 32
+_ROW_STRIDE: Final = 1 << 32
 """Rows are this far apart in the sort key; no row has more columns."""
 
 
 @frozen
 class Near:
-    """What was found: nearest first, equals in the order they were added.
-
-    Parameters
-    ----------
-    positions
-        Where each stands in the arrays the index was made of.
-    metres
-        How far each is.
-    """
+    """Places near a point: nearest first, equals in the order they were added."""
 
     positions: IntArray
+    """Where each stands in the arrays the index was made of."""
     metres: FloatArray
 
     def __len__(self) -> int:
@@ -56,7 +47,7 @@ class Near:
 
 
 class Places:
-    """Points of the Earth that can be asked what is near.
+    """An index of points of the Earth.
 
     Parameters
     ----------
@@ -70,8 +61,6 @@ class Places:
     Near(positions=array([1]), metres=array([263...]))
     >>> cities.within(-16.5, -179.9, radius=300_000).positions  # across the 180th meridian
     array([3])
-    >>> cities.inside(Box(40, 0, 60, 20))
-    array([0, 1])
     """
 
     def __init__(self, lats: Numbers, lons: Numbers) -> None:
@@ -98,7 +87,7 @@ class Places:
         array([1])
         """
         norths, easts = points(lats, lons)
-        if len(self) + len(norths) > _REGRID * self._chosen_for:
+        if len(self) + len(norths) > _REBUILD_GROWTH * self._chosen_for:
             back = np.argsort(self._order)
             return Places(
                 np.concatenate([self._lats[back], norths]), np.concatenate([self._lons[back], easts])
@@ -121,9 +110,9 @@ class Places:
         most = None if limit is None else checks.whole("limit", limit)
         if not len(self):
             return _nothing()
-        found, metres = self._measured(*at, self._circle(*at, reach))
+        positions, metres = self._measured(*at, self._circle(*at, reach))
         close = metres <= reach
-        return self._sorted(found[close], metres[close], most)
+        return self._sorted(positions[close], metres[close], most)
 
     def nearest(self, lat: float, lon: float, *, limit: int = 1) -> Near:
         """Return the `limit` nearest places, or all of them if there are fewer."""
@@ -135,23 +124,10 @@ class Places:
         if most < len(self):
             _, metres = self._measured(*at, self._around(*at, most))
             bound = float(np.partition(metres, most - 1)[most - 1])
-            found, metres = self._measured(*at, self._circle(*at, bound))
+            positions, metres = self._measured(*at, self._circle(*at, bound))
         else:
-            found, metres = self._measured(*at, slice(None))
-        return self._sorted(found, metres, most)
-
-    def inside(self, box: Box) -> IntArray:
-        """Return the positions of the places in `box`, in ascending order."""
-        if not isinstance(box, Box):
-            raise InvalidArgument("box", box, "a Box")
-        if not len(self):
-            return np.empty(0, np.intp)
-        first, last = row_of(box.south, self._per_degree), row_of(box.north, self._per_degree)
-        on_meridian = abs(box.west) == 180 or abs(box.east) == 180
-        everywhere = box.reaches_a_pole or on_meridian
-        chosen = self._cells(first, last, *((-180.0, 180.0) if everywhere else (box.west, box.east)))
-        held = box.holds(self._lats[chosen], self._lons[chosen])
-        return np.sort(self._order[chosen][held])
+            positions, metres = self._measured(*at, slice(None))
+        return self._sorted(positions, metres, most)
 
     def _build(self, lats: FloatArray, lons: FloatArray, per_degree: int) -> None:
         self._per_degree = per_degree
@@ -165,8 +141,8 @@ class Places:
         self._find_rows()
 
     def _find_rows(self) -> None:
-        """Find the rows that hold anyone, and where each begins."""
-        rows = self._keys // _ROW
+        """Compute the rows that hold a place, and where each begins."""
+        rows = self._keys // _ROW_STRIDE
         starts = np.flatnonzero(np.diff(rows, prepend=rows[:1] - 1))
         self._rows: Whole = rows[starts]
         self._begins: IntArray = np.append(starts, len(rows))
@@ -195,7 +171,7 @@ class Places:
         high = int(np.searchsorted(self._rows, last, side="right"))
         if west == -180 and east == 180:
             return slice(int(self._begins[low]), int(self._begins[high]))
-        keys, columns = self._rows[low:high] * _ROW, self._columns[low:high]
+        keys, columns = self._rows[low:high] * _ROW_STRIDE, self._columns[low:high]
         left = np.searchsorted(self._keys, keys + columns_of(west, columns))
         right = np.searchsorted(self._keys, keys + columns_of(east, columns), side="right")
         if west > east:
@@ -211,7 +187,7 @@ class Places:
         at = int(np.searchsorted(self._rows, row_of(lat, self._per_degree)))
         chosen = slice(max(0, at - 1), at + 2)
         rows = zip(self._rows[chosen].tolist(), self._columns[chosen].tolist(), strict=True)
-        keys = [row * _ROW + column_of(lon, int(columns)) for row, columns in rows]
+        keys = [row * _ROW_STRIDE + column_of(lon, int(columns)) for row, columns in rows]
         runs, end = [], 0
         for middle in np.searchsorted(self._keys, keys).tolist():
             # Windows of two rows may overlap, and a place must count once.
@@ -229,27 +205,27 @@ class Places:
         )
         return self._order[chosen], metres
 
-    def _sorted(self, found: IntArray, metres: FloatArray, limit: int | None) -> Near:
+    def _sorted(self, positions: IntArray, metres: FloatArray, limit: int | None) -> Near:
         if limit is not None and 0 < limit < len(metres):
             bound = np.partition(metres, limit - 1)[limit - 1]
             close = metres <= bound
-            found, metres = found[close], metres[close]
-        best = np.lexsort((found, metres))[:limit]
-        return Near(found[best], metres[best])
+            positions, metres = positions[close], metres[close]
+        best = np.lexsort((positions, metres))[:limit]
+        return Near(positions[best], metres[best])
 
 
 def _rows_per_degree(lats: FloatArray, lons: FloatArray) -> int:
     """Return the coarsest grid, a power of two, in which a point shares its cell with few others."""
     if not len(lats):
         return 1
-    step = max(1, len(lats) // _SAMPLED)
+    step = max(1, len(lats) // _SAMPLE)
     some_lats, some_lons = lats[::step], lons[::step]
     per_degree = 1
-    while per_degree < _FINEST:
+    while per_degree < _MAX_ROWS_PER_DEGREE:
         _, counts = np.unique(_keys(some_lats, some_lons, per_degree), return_counts=True)
         # What a point of the sample sees of the sample, times what the sample leaves out.
-        company = (float(counts @ counts) / len(some_lats) - 1) * len(lats) / len(some_lats)
-        if company <= _COMPANY:
+        mates = (float(counts @ counts) / len(some_lats) - 1) * len(lats) / len(some_lats)
+        if mates <= _CELL_MATES:
             break
         per_degree *= 2
     return per_degree
@@ -257,7 +233,7 @@ def _rows_per_degree(lats: FloatArray, lons: FloatArray) -> int:
 
 def _keys(lats: FloatArray, lons: FloatArray, per_degree: int) -> Whole:
     rows = rows_of(lats, per_degree)
-    return np.asarray(rows * _ROW + columns_of(lons, columns_in_rows(rows, per_degree)))
+    return np.asarray(rows * _ROW_STRIDE + columns_of(lons, columns_in_rows(rows, per_degree)))
 
 
 def _runs(left: IntArray, right: IntArray) -> IntArray:
