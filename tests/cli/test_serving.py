@@ -85,7 +85,7 @@ def test_a_server_answers_programs_and_people_and_logs_without_contents(home: Pa
         said = httpx.post(f"{address}/v1/memories", json={"content": "the vault opens with marmalade"})
         assert said.status_code == 201
         assert httpx.get(f"{address}/v1/memories/{said.json()['id']}").status_code == 200
-        wrong = httpx.post(f"{address}/v1/recall", json={"question": "marmalade", "limit": -1})
+        wrong = httpx.post(f"{address}/v1/recall", json={"query": "marmalade", "limit": -1})
         assert wrong.status_code == 422
         assert httpx.get(f"{address}/").headers["content-type"].startswith("text/html")
         assert httpx.get(f"{address}/v1/health", headers={"Host": "evil.example"}).status_code == 421

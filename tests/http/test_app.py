@@ -30,7 +30,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/v1/memories/batch"): {"items": [{"content": "x"}]},
     ("PATCH", "/v1/memories/{id}"): {"importance": 0.1},
     ("POST", "/v1/memories/{id}/correct"): {"content": "x"},
-    ("POST", "/v1/recall"): {"question": "vault", "explain": True},
+    ("POST", "/v1/recall"): {"query": "vault", "explain": True},
     ("PUT", "/v1/entities/{name}"): {"type": "person"},
     ("POST", "/v1/entities/merge"): {"keep": "Vera", "other": "Otto"},
     ("POST", "/v1/entities/unmerge"): {"name": "Otto"},
@@ -43,7 +43,7 @@ BODIES: dict[tuple[str, str], Any] = {
         "name": "e",
         "variants": [{"name": "a", "weight": 0.5}, {"name": "b", "weight": 0.5}],
     },
-    ("POST", "/v1/experiments/{name}/recall"): {"question": "vault", "user": "me"},
+    ("POST", "/v1/experiments/{name}/recall"): {"query": "vault", "user": "me"},
     ("POST", "/v1/duplicates/undo"): {},
     ("POST", "/v1/contradictions"): {"newer": "a", "older": "b", "contradicts": True, "because": "x"},
     ("POST", "/v1/summaries/accept"): {"ids": ["secret-id"]},
@@ -156,7 +156,7 @@ def test_what_is_about_no_namespace_tells_nothing_of_others(
     foreign: TestClient, engine: Engine, secret: str
 ) -> None:
     assert foreign.get("/v1/namespaces").json() == {"namespaces": [{"namespace": MINE, "memories": 1}]}
-    job = foreign.app.state.service.jobs.start("check", THERE, "other", lambda job: {"found": SECRET})  # type: ignore[attr-defined]
+    job = foreign.app.state.server.jobs.start("check", THERE, "other", lambda job: {"found": SECRET})  # type: ignore[attr-defined]
     assert job.wait(10)
     assert foreign.get("/v1/jobs").json() == {"jobs": []}
     unknown = foreign.get("/v1/jobs/nobody").json()
@@ -172,7 +172,7 @@ def test_what_a_job_about_everything_found_is_for_those_who_may_see_everything(
     gate = Gatekeeper(engine.store)
     owner = open_client(required=True, token=gate.create("a", ["*"], ["admin"])[1])
     other = open_client(required=True, token=gate.create("b", ["default", "acme/*"], ["admin"])[1])
-    other.app.state.service = owner.app.state.service  # type: ignore[attr-defined]
+    other.app.state.server = owner.app.state.server  # type: ignore[attr-defined]
     where = owner.post("/v1/jobs/check").headers["location"]
     assert owner.get(where).json()["namespace"] == "*"
     assert owner.get("/v1/jobs").json()["jobs"]

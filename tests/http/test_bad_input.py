@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from memorata import Engine
-from memorata.http.limits import Limits
+from memorata.http.middleware import Limits
 
 JSON = {"Content-Type": "application/json"}
 
@@ -112,7 +112,7 @@ def test_a_namespace_that_is_none(client: TestClient, written: Callable[[], int]
     whose = {"namespace": namespace}
     refused(client.post("/v1/memories", params=whose, json={"content": "x"}), 422)
     refused(client.get("/v1/memories", params=whose), 422)
-    refused(client.post("/v1/recall", params=whose, json={"question": "x"}), 422)
+    refused(client.post("/v1/recall", params=whose, json={"query": "x"}), 422)
     assert written() == 0
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memorata.http.problems import answer_to, problem
+from memorata.http.errors import error_response, problem
 from memorata.model.errors import StoreReadOnly
 
 DOCS = (Path(__file__).parents[2] / "docs" / "http.md").read_text("utf-8")
@@ -64,7 +64,7 @@ def test_every_problem_is_listed() -> None:
     listed = re.findall(r"^\| (\d+) \| `(memorata:[\w-]+)`", DOCS, re.M)
     answers = [problem(status) for status in range(400, 600)]
     # One status, and another word: what no key may do.
-    answers.append(answer_to(StoreReadOnly("m.db", "it may not be written"), ""))
+    answers.append(error_response(StoreReadOnly("m.db", "it may not be written"), ""))
     known = {(str(answer.status_code), json.loads(bytes(answer.body))["type"]) for answer in answers}
     assert len(set(listed)) == len(listed)
     assert set(listed) == {(status, word) for status, word in known if word != "memorata:error"}

@@ -45,14 +45,14 @@ def test_near_tells_how_far(client: TestClient, bob: str) -> None:
 
 def test_what_was_known_then(client: TestClient, bob: str) -> None:
     then, later = {"as_of": "2020-01-01T00:00:00Z"}, {"as_of": "2100-01-01T00:00:00Z"}
-    for path, asked, what in (
+    for path, query, what in (
         ("/v1/paths", {"start": "Bob", "to": "Anna"}, "paths"),
         ("/v1/communities", {}, "communities"),
         ("/v1/timeline", {}, "memories"),
         ("/v1/near", {"lat": "0", "lon": "0"}, "memories"),
     ):
-        assert client.get(path, params=asked | then).json()[what] == []
-        assert client.get(path, params=asked | later).json() == client.get(path, params=asked).json()
+        assert client.get(path, params=query | then).json()[what] == []
+        assert client.get(path, params=query | later).json() == client.get(path, params=query).json()
 
 
 @pytest.mark.parametrize(

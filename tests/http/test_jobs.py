@@ -1,166 +1,213 @@
+"""Jobs over HTTP: begun, looked at, watched, stopped."""
+
+import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
-from memorata.http import jobs as module
-from memorata.http.jobs import Job, Jobs, TooManyOfOne, Work
-from memorata.http.workers import Overloaded
-from memorata.model.errors import InvalidArgument, StoreUnavailable
-
-
-@pytest.fixture
-def jobs() -> Iterator[Jobs]:
-    opened = Jobs()
-    yield opened
-    opened.close()
+from memorata import Engine
+from memorata.engine.access import Gatekeeper
+from memorata.learn.training_set import TrainingSet
+from memorata.model.errors import NotEnoughData
+from memorata.service import work as long_work
+from memorata.service.jobs import Job, Jobs
 
 
-def test_a_job_tells_how_far_it_is_and_what_came_of_it(jobs: Jobs) -> None:
-    half, go_on = threading.Event(), threading.Event()
-
-    def work(job: Job) -> dict[str, int]:
-        job.progress(5, 10, "half-way")
-        half.set()
-        go_on.wait(10)
-        return {"found": 3}
-
-    job = jobs.start("look", "acme", "k1", work)
-    assert half.wait(10)
-    assert (job.state, job.done, job.total, job.note) == ("running", 5, 10, "half-way")
-    go_on.set()
-    assert job.wait(10)
-    assert (job.state, job.as_dict()["result"]) == ("done", {"found": 3})
-    assert jobs.find(job.id) is job
-    assert jobs.find("nobody") is None
+def test_a_check_is_begun_looked_at_and_watched_to_its_end(client: TestClient, tea: str) -> None:
+    begun = client.post("/v1/jobs/check")
+    assert (begun.status_code, begun.json()["kind"]) == (202, "check")
+    where = begun.headers["location"]
+    with client.stream("GET", f"{where}/events") as stream:
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        events = [line for line in stream.iter_lines() if line]
+    assert events[-2] == "event: end"
+    last = json.loads(events[-1].removeprefix("data: "))
+    assert (last["state"], last["result"]) == ("done", {"problems": []})
+    assert client.get(where).json() == last
+    assert [job["id"] for job in client.get("/v1/jobs").json()["jobs"]] == [last["id"]]
 
 
-def test_errors_of_ours_are_told_and_others_are_only_logged(jobs: Jobs) -> None:
-    def refused(job: Job) -> dict[str, int]:
-        raise InvalidArgument("seed", -1, "at least 0")
+def test_every_step_is_told_and_a_job_can_be_stopped(client: TestClient) -> None:
+    go_on = threading.Event()
 
-    def broken(job: Job) -> dict[str, int]:
-        raise KeyError("the vault opens with marmalade")
-
-    def locked(job: Job) -> dict[str, int]:
-        raise StoreUnavailable("/srv/marmalade.db is locked")
-
-    told = ((refused, "seed must be at least 0, got -1"), (broken, "log says more"), (locked, "log says why"))
-    for work, words in told:
-        job = jobs.start("look", "acme", "k1", work)
-        assert job.wait(10)
-        assert job.state == "failed"
-        assert words in job.problem
-        assert "marmalade" not in job.problem
-
-
-def test_a_job_stops_at_its_next_step(jobs: Jobs) -> None:
-    begun, go_on = threading.Event(), threading.Event()
-
-    def work(job: Job) -> dict[str, int]:
-        begun.set()
-        go_on.wait(10)
-        job.progress(1)
+    def work(job: Job) -> dict[str, Any]:
+        for step in range(1000):
+            job.progress(step, 1000, "stepping")
+            go_on.wait(0.01)
         return {}
 
-    running, waiting = (jobs.start("look", "acme", "k1", work) for _ in range(2))
-    assert begun.wait(10)
-    running.stop()
-    waiting.stop()
-    go_on.set()
-    assert running.wait(10)
-    assert waiting.wait(10)
-    assert (running.state, waiting.state) == ("stopped", "stopped")
-    assert [job.id for job in jobs.all()] == [waiting.id, running.id]
+    job = client.app.state.server.jobs.start("steps", "default", "local", work)  # type: ignore[attr-defined]
+    states = []
+    with client.stream("GET", f"/v1/jobs/{job.id}/events") as stream:
+        for line in stream.iter_lines():
+            if line.startswith("data: "):
+                states.append(json.loads(line.removeprefix("data: ")))
+                if len(states) == 2:
+                    assert client.delete(f"/v1/jobs/{job.id}").status_code == 200
+    assert [state["state"] for state in states][-1] == "stopped"
+    assert states[0]["done"] <= states[1]["done"]
 
 
-def test_there_is_an_end_to_how_many_wait_and_are_kept(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_KEPT", 2)
-    for _ in range(4):
-        assert jobs.start("look", "acme", "k1", lambda job: {}).wait(10)
-    assert len(jobs.all()) == 2
-    monkeypatch.setattr(module, "_IN_HAND", 0)
-    with pytest.raises(Overloaded):
-        jobs.start("look", "acme", "k1", lambda job: {})
-
-
-@pytest.fixture
-def blocked(jobs: Jobs) -> Iterator[threading.Event]:
-    """A job of `k1` runs until the event is set."""
-    begun, go_on = threading.Event(), threading.Event()
-
-    def work(job: Job) -> dict[str, int]:
-        begun.set()
-        go_on.wait(10)
-        return {}
-
-    jobs.start("block", "acme", "k1", work)
-    assert begun.wait(10)
-    yield go_on
-    go_on.set()
-
-
-def test_one_key_has_few_jobs_in_hand_and_leaves_room_for_others(
-    jobs: Jobs, blocked: threading.Event
+def test_the_jobs_about_one_namespace_are_those_of_one_that_the_key_is_for(
+    open_client: Callable[..., TestClient], engine: Engine
 ) -> None:
-    for _ in range(3):
-        jobs.start("look", "acme", "k1", lambda job: {})
-    with pytest.raises(TooManyOfOne):
-        jobs.start("look", "acme", "k1", lambda job: {})
-    other = jobs.start("look", "bolt", "k2", lambda job: {})
-    # Who needs no key is alone, and may have more.
-    mine = [jobs.start("look", "acme", "local", lambda job: {}) for _ in range(8)]
-    blocked.set()
-    assert all(job.wait(10) for job in (other, *mine))
-    assert jobs.start("look", "acme", "k1", lambda job: {}).wait(10)
+    client = open_client(required=True, token=Gatekeeper(engine.store).create("a", ["acme"], ["write"])[1])
+    assert client.post("/v1/jobs/maintain?namespace=acme", json={}).status_code == 202
+    answers = {
+        namespace: client.get("/v1/jobs", params={"namespace": namespace})
+        for namespace in ("acme", "bolt", "a b", "*")
+    }
+    assert [answer.status_code for answer in answers.values()] == [200, 403, 422, 200]
+    assert [len(answers[namespace].json()["jobs"]) for namespace in ("acme", "*")] == [1, 0]
 
 
-def test_callers_take_turns(jobs: Jobs, blocked: threading.Event) -> None:
-    order: list[str] = []
-
-    def told(name: str) -> Work:
-        def work(job: Job) -> dict[str, int]:
-            order.append(name)
-            return {}
-
-        return work
-
-    last = [jobs.start("look", "acme", key, told(key)) for key in ("k1", "k1", "k1", "k2", "k2", "k3")]
-    blocked.set()
-    assert all(job.wait(10) for job in last)
-    assert order == ["k2", "k3", "k1", "k2", "k1", "k1"]
+def test_a_job_that_nobody_began_is_not_found(client: TestClient) -> None:
+    for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/events")):
+        answer = client.request(method, f"/v1/jobs/nobody{path}")
+        assert (answer.status_code, answer.json()["type"]) == (404, "memorata:not-found")
 
 
-def test_a_job_that_waits_is_over_as_soon_as_it_is_stopped(jobs: Jobs, blocked: threading.Event) -> None:
-    began: list[str] = []
+def test_a_job_about_everything_is_stopped_only_by_those_who_could_begin_it(
+    open_client: Callable[..., TestClient], engine: Engine
+) -> None:
+    gate, go_on = Gatekeeper(engine.store), threading.Event()
+    answers = {}
+    for scope in ("read", "write", "admin"):
+        client = open_client(required=True, token=gate.create(scope, ["*"], [scope])[1])
+        jobs: Jobs = client.app.state.server.jobs  # type: ignore[attr-defined]
+        job = jobs.start("reembed", "*", "somebody", lambda job: {"over": go_on.wait(10)})
+        assert client.get(f"/v1/jobs/{job.id}").status_code == 200
+        answers[scope] = client.delete(f"/v1/jobs/{job.id}").status_code
+    go_on.set()
+    assert answers == {"read": 403, "write": 403, "admin": 200}
 
-    def work(job: Job) -> dict[str, int]:
-        began.append(job.id)
+
+def test_a_key_with_too_many_jobs_in_hand_is_told_to_come_back(
+    open_client: Callable[..., TestClient], engine: Engine
+) -> None:
+    gate, go_on = Gatekeeper(engine.store), threading.Event()
+    token = gate.create("one", ["acme"], ["write"])[1]
+    client = open_client(required=True, token=token)
+    jobs: Jobs = client.app.state.server.jobs  # type: ignore[attr-defined]
+    jobs.start("block", "*", "local", lambda job: {"over": go_on.wait(10)})
+    answers = [client.post("/v1/jobs/maintain?namespace=acme", json={}) for _ in range(5)]
+    assert [answer.status_code for answer in answers] == [202, 202, 202, 202, 429]
+    assert answers[-1].json()["type"] == "memorata:too-many"
+    assert int(answers[-1].headers["retry-after"]) > 0
+    first = answers[0].headers["location"]
+    assert client.delete(first).json()["state"] == "stopped"
+    assert client.post("/v1/jobs/maintain?namespace=acme", json={}).status_code == 202
+    go_on.set()
+
+
+def test_nobody_watches_on_with_a_key_that_was_revoked(
+    open_client: Callable[..., TestClient], engine: Engine
+) -> None:
+    key, token = Gatekeeper(engine.store).create("a guest", ["acme"], ["read"])
+    client = open_client(required=True, token=token)
+    server, go_on = client.app.state.server, threading.Event()  # type: ignore[attr-defined]
+
+    def work(job: Job) -> dict[str, Any]:
+        while not go_on.wait(0.01):
+            job.progress(job.done + 1)
         return {}
 
-    first, second = (jobs.start("look", "acme", "k1", work) for _ in range(2))
-    jobs.stop(first)
-    assert (first.state, first.wait(0), second.state) == ("stopped", True, "waiting")
-    blocked.set()
-    assert second.wait(10)
-    assert began == [second.id]
+    job = server.jobs.start("steps", "acme", "somebody", work)
+    lines = []
+    with client.stream("GET", f"/v1/jobs/{job.id}/events") as stream:
+        for line in stream.iter_lines():
+            lines.append(line)
+            if len(lines) == 2:
+                server.gate.revoke(key.id)
+    assert job.state == "running"
+    assert "event: progress" in lines
+    assert "event: end" not in lines
+    assert client.get(f"/v1/jobs/{job.id}/events").status_code == 401
+    go_on.set()
 
 
-def test_the_results_of_whoever_left_most_go_first(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_KEPT", 3)
-    quiet = jobs.start("look", "bolt", "k2", lambda job: {})
-    assert quiet.wait(10)
-    for _ in range(9):
-        assert jobs.start("look", "acme", "k1", lambda job: {}).wait(10)
-    assert jobs.find(quiet.id) is quiet
-    assert len(jobs.all()) == 3
+def ended(client: TestClient, kind: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Begin a job and return it at its end."""
+    begun = client.post(f"/v1/jobs/{kind}", json=body)
+    assert begun.status_code == 202, begun.text
+    where = begun.headers["location"]
+    assert client.app.state.server.jobs.find(where.rpartition("/")[2]).wait(60)  # type: ignore[attr-defined]
+    found: dict[str, Any] = client.get(where).json()
+    return found
 
 
-def test_nothing_begins_once_the_server_is_about_to_stop() -> None:
-    jobs = Jobs()
-    jobs.close()
-    with pytest.raises(Overloaded):
-        jobs.start("look", "acme", "k1", lambda job: {})
-    jobs.open()
-    assert jobs.start("look", "acme", "k1", lambda job: {}).wait(10)
-    jobs.close()
+def test_duplicates_are_shown_and_then_superseded(client: TestClient, engine: Engine) -> None:
+    for number in range(3):
+        engine.remember("Anna likes green tea in the morning", id=f"m{number}", duplicates="off")
+    look = ended(client, "duplicates", {})
+    assert (look["state"], look["result"]["count"], look["result"]["run"]) == ("done", 1, None)
+    assert len(engine.list().memories) == 3
+    (group,) = look["result"]["groups"]
+    assert sorted([group["keep"], *group["repeats"]]) == ["m0", "m1", "m2"]
+    assert ended(client, "duplicates", {"apply": True, "keep": ["nobody"]})["result"]["count"] == 0
+    done = ended(client, "duplicates", {"apply": True, "keep": [group["keep"]]})
+    assert done["result"]["run"]["repeats"] == 2
+    assert len(engine.list().memories) == 1
+    assert "green tea" not in str(done)
+
+
+def test_upkeep_is_shown_and_then_done(client: TestClient, engine: Engine, tea: str) -> None:
+    look = ended(client, "maintain", {"dry_run": True})
+    assert (look["state"], look["result"]["dry_run"], look["result"]["expired"]) == ("done", True, [])
+    assert ended(client, "maintain", {})["result"]["dry_run"] is False
+
+
+def test_tuning_with_too_little_feedback_says_how_much_it_takes(client: TestClient, tea: str) -> None:
+    failed = ended(client, "tune", {"save_as": "better"})
+    assert failed["state"] == "failed"
+    assert "too few to learn from" in failed["problem"]
+    assert client.get("/v1/recipes").json()["saved"] == []
+
+
+def test_a_long_search_keeps_its_lease(client: TestClient, tea: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[TrainingSet] = []
+
+    def look(material: TrainingSet, *given: Any, **options: Any) -> Any:
+        tried.append(material)
+        raise NotEnoughData("questions", found=0, needed=20)
+
+    monkeypatch.setattr(long_work, "tune_weights", look)
+    assert ended(client, "tune", {})["state"] == "failed"
+    assert [each.lease is not None for each in tried] == [True]
+
+
+def test_everything_is_embedded_again(client: TestClient, tea: str) -> None:
+    assert ended(client, "reembed", {"dry_run": True})["result"]["dry_run"] is True
+    done = ended(client, "reembed", {})
+    assert (done["state"], done["result"]["failed"]) == ("done", 0)
+
+
+def test_the_database_is_looked_through(client: TestClient, tea: str) -> None:
+    assert ended(client, "check")["result"] == {"problems": []}
+
+
+def test_what_cannot_be_asked_is_refused(client: TestClient) -> None:
+    for kind, bad in (
+        ("duplicates", {"strategy": "toss"}),
+        ("duplicates", {"apply": "yes"}),
+        ("maintain", {"dry_run": 1}),
+        ("tune", {"grid": []}),
+        ("tune", {"nobody": 1}),
+        ("reembed", {"batch": 0}),
+    ):
+        assert client.post(f"/v1/jobs/{kind}", json=bad).status_code == 422
+    assert client.get("/v1/jobs").json() == {"jobs": []}
+
+
+def test_what_another_server_does_is_not_done_here(client: TestClient, engine: Engine, tea: str) -> None:
+    for kind, namespace in (("maintain", "default"), ("tune", "default"), ("reembed", "*")):
+        lease = engine.store.leases.acquire(kind, namespace, "another server", 60, engine.now())
+        assert lease is not None
+        refused = ended(client, kind, {})
+        assert refused["state"] == "failed"
+        assert "is being done by another server" in refused["problem"]
+        engine.store.leases.release(lease)
+    assert ended(client, "maintain", {})["state"] == "done"

@@ -9,7 +9,7 @@ VARIANTS = [{"name": "a", "weight": 0.5}, {"name": "b", "weight": 0.5, "settings
 
 
 def test_feedback_is_about_a_hit_of_a_recall(client: TestClient, tea: str) -> None:
-    recall = client.post("/v1/recall", json={"question": "what tea does Anna like?"}).json()
+    recall = client.post("/v1/recall", json={"query": "what tea does Anna like?"}).json()
     assert recall["recall_id"] != ""
     for kind, value, signal in (
         ("thumbs", "down", "thumbs_down"),
@@ -33,7 +33,7 @@ def test_feedback_is_about_a_hit_of_a_recall(client: TestClient, tea: str) -> No
 
 
 def test_feedback_that_is_sent_twice_under_one_name_counts_once(client: TestClient, tea: str) -> None:
-    recall = client.post("/v1/recall", json={"question": "tea"}).json()
+    recall = client.post("/v1/recall", json={"query": "tea"}).json()
     body = {"recall_id": recall["recall_id"], "memory_id": tea, "kind": "thumbs", "value": "up"}
     said = [
         client.post("/v1/feedback", json=body, headers={"Idempotency-Key": "once"}).status_code
@@ -60,7 +60,7 @@ def test_feedback_that_is_sent_twice_under_one_name_counts_once(client: TestClie
 def test_feedback_that_makes_no_sense_is_refused(
     client: TestClient, tea: str, change: dict[str, object], status: int
 ) -> None:
-    recall = client.post("/v1/recall", json={"question": "tea"}).json()
+    recall = client.post("/v1/recall", json={"query": "tea"}).json()
     body = {"recall_id": recall["recall_id"], "memory_id": tea, "kind": "thumbs", "value": "up"}
     assert client.post("/v1/feedback", json=body | change).status_code == status
     assert client.get("/v1/feedback").json()["feedback"] == []
@@ -69,10 +69,10 @@ def test_feedback_that_makes_no_sense_is_refused(
 def test_an_experiment_is_begun_taken_part_in_looked_at_and_stopped(client: TestClient, tea: str) -> None:
     begun = client.post("/v1/experiments", json={"name": "weights", "variants": VARIANTS})
     assert (begun.status_code, begun.json()["base"], begun.json()["stopped"]) == (201, "balanced", None)
-    asked = client.post("/v1/experiments/weights/recall", json={"question": "Anna's tea", "user": "u1"})
+    asked = client.post("/v1/experiments/weights/recall", json={"query": "Anna's tea", "user": "u1"})
     assert asked.json()["hits"][0]["memory"]["id"] == tea
     again = client.post(
-        "/v1/experiments/weights/recall", json={"question": "tea", "user": "u1", "recipe": "fast"}
+        "/v1/experiments/weights/recall", json={"query": "tea", "user": "u1", "recipe": "fast"}
     )
     assert again.status_code == 422
     status = client.get("/v1/experiments/weights").json()
@@ -87,7 +87,7 @@ def test_an_experiment_is_begun_taken_part_in_looked_at_and_stopped(client: Test
 
 def test_two_variants_may_meet_in_one_list(client: TestClient, tea: str) -> None:
     client.post("/v1/experiments", json={"name": "met", "variants": VARIANTS, "method": "interleave"})
-    asked = client.post("/v1/experiments/met/recall", json={"question": "Anna's tea", "user": "u1"}).json()
+    asked = client.post("/v1/experiments/met/recall", json={"query": "Anna's tea", "user": "u1"}).json()
     assert tea in [hit["memory"]["id"] for hit in asked["hits"]]
     assert client.get("/v1/experiments/met").json()["preference"] is not None
 
@@ -95,7 +95,7 @@ def test_two_variants_may_meet_in_one_list(client: TestClient, tea: str) -> None
 def test_an_experiment_that_is_none_is_not_found_or_refused(client: TestClient) -> None:
     assert client.get("/v1/experiments/nobody").status_code == 404
     assert client.post("/v1/experiments/nobody/stop").status_code == 404
-    question = {"question": "tea", "user": "u1"}
+    question = {"query": "tea", "user": "u1"}
     assert client.post("/v1/experiments/nobody/recall", json=question).status_code == 404
     for bad in (
         {"variants": VARIANTS[:1]},
@@ -111,7 +111,7 @@ def test_an_experiment_that_is_none_is_not_found_or_refused(client: TestClient) 
 def test_a_write_under_a_name_leaves_the_log_alone_and_feedback_finds_its_recall(
     client: TestClient, engine: Engine, tea: str
 ) -> None:
-    recall = client.post("/v1/recall", json={"question": "tea"}).json()
+    recall = client.post("/v1/recall", json={"query": "tea"}).json()
     said = client.post("/v1/memories", json={"content": "Ben likes rum"}, headers={"Idempotency-Key": "a"})
     assert said.status_code == 201
     assert engine.store.recalls.list("default") == []
@@ -127,6 +127,6 @@ def test_an_experiment_that_is_stopped_under_a_name_counts_the_last_who_saw_it(
     client.post("/v1/experiments", json={"name": "last", "variants": variants, "least_users": 2})
     before = client.get("/v1/experiments/last").json()["reason"]
     for user in ("u1", "u2", "u3"):
-        client.post("/v1/experiments/last/recall", json={"question": "tea", "user": user})
+        client.post("/v1/experiments/last/recall", json={"query": "tea", "user": user})
     stopped = client.post("/v1/experiments/last/stop", headers={"Idempotency-Key": "s"}).json()
     assert stopped["reason"] != before

@@ -8,8 +8,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from memorata import Engine
-from memorata.http.jobs import Jobs
-from memorata.http.limits import Limits
+from memorata.http.middleware import Limits
+from memorata.service.jobs import Jobs
 
 
 def problem(answer: Any) -> tuple[int, str]:
@@ -194,7 +194,7 @@ def test_a_purge_that_takes_too_long_to_be_waited_for_lets_go_of_the_jobs_as_wel
     client = open_client(limits=Limits(seconds=0.2))
     engine.remember("Anna likes tea", id="tea")
     begun = client.post("/v1/jobs/maintain", json={"dry_run": True}).json()
-    jobs: Jobs = client.app.state.service.jobs  # type: ignore[attr-defined]
+    jobs: Jobs = client.app.state.server.jobs  # type: ignore[attr-defined]
     job = jobs.find(begun["id"])
     assert job is not None
     assert job.wait(10)
@@ -207,5 +207,5 @@ def test_a_purge_that_takes_too_long_to_be_waited_for_lets_go_of_the_jobs_as_wel
     monkeypatch.setattr(engine, "purge", slow)
     assert client.post("/v1/memories/purge", json={"ids": ["tea"]}).status_code == 504
     done.set()
-    client.app.state.service.workers.close()  # type: ignore[attr-defined]
+    client.app.state.server.workers.close()  # type: ignore[attr-defined]
     assert jobs.all() == ()

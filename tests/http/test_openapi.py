@@ -20,7 +20,7 @@ schema = schemathesis.openapi.from_asgi("/v1/openapi.json", _api)
 
 
 @schemathesis.serializer("application/x-ndjson")
-def as_lines(context: schemathesis.SerializationContext, value: Any) -> bytes:
+def json_lines(context: schemathesis.SerializationContext, value: Any) -> bytes:
     return str(value).encode(errors="surrogatepass")
 
 

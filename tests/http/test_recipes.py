@@ -26,7 +26,7 @@ def test_a_recipe_of_ones_own_is_saved_used_and_taken_back(client: TestClient, t
     assert (saved.status_code, saved.json()["versions"], saved.json()["evidence"]) == (201, 1, {"by": "me"})
     assert client.post("/v1/recipes/use", json={"name": "mine"}).json()["name"] == "mine"
     assert client.get("/v1/recipes").json()["default"] == "mine"
-    assert client.post("/v1/recall", json={"question": "tea"}).json()["recipe"] == "mine"
+    assert client.post("/v1/recall", json={"query": "tea"}).json()["recipe"] == "mine"
     assert client.get("/v1/recipes", params={"namespace": "other"}).json()["default"] == "balanced"
     assert client.post("/v1/recipes/rollback", json={"name": None}).json()["name"] == "balanced"
     assert client.post("/v1/recipes/rollback", json={"name": "mine"}).status_code == 200

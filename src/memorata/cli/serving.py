@@ -80,10 +80,9 @@ def serve(
         # threads of a matrix product that wait for each other would only take them away from others.
         os.environ.setdefault(variable, "1")
     try:
-        from memorata.http import logs, server
+        from memorata.http import server, telemetry
         from memorata.http.app import create_api
-        from memorata.http.guard import is_loopback, loopback_names
-        from memorata.http.limits import Limits
+        from memorata.http.middleware import Limits, is_loopback, loopback_names
         from memorata.web.app import create_pages
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in _PACKAGES:
@@ -108,7 +107,7 @@ def serve(
         hosts = None if gate.required and not allow_host else {*loopback_names(), *(allow_host or ())}
         pages = None if no_pages else create_pages(engine, access=gate, hosts=allow_host or ())
         api = create_api(engine, gate, limits=limits, hosts=hosts, origins=cors or (), pages=pages)
-        logs.set_up(log_level, contents=log_contents)
+        telemetry.set_up(log_level, contents=log_contents)
         try:
             server.serve(api, host, port, lambda address: _announce(session, address, gate))
         except OSError as error:

@@ -1,4 +1,4 @@
-"""The application: every route, behind the door, with the errors as problems and a description of itself."""
+"""The application: every route behind the middleware, errors as problems, and its OpenAPI description."""
 
 from __future__ import annotations
 
@@ -16,37 +16,32 @@ from memorata import __version__
 from memorata.engine import Engine
 from memorata.engine.access import Gatekeeper
 from memorata.http import (
-    about,
+    duplicates,
     entities,
-    exchange,
+    errors,
     graph,
-    job_routes,
+    jobs,
     learning,
-    long_work,
     memories,
-    problems,
-    recalling,
+    recall,
     recipes,
-    repeats,
-    subjects,
+    status,
+    transfer,
 )
-from memorata.http.asked import Service, opened
-from memorata.http.buckets import Buckets
-from memorata.http.guard import API, Guard
-from memorata.http.jobs import Jobs
-from memorata.http.limits import Limits
-from memorata.http.metrics import Metrics
-from memorata.http.tracing import spans
-from memorata.http.workers import Workers
+from memorata.http.context import ServerState, lifespan
+from memorata.http.middleware import API, Limits, RequestMiddleware
+from memorata.http.telemetry import Metrics, spans
+from memorata.service.auth import RateLimiter
+from memorata.service.jobs import Jobs
+from memorata.service.workers import Workers
 
 _ROUTERS: Final = (
-    memories, recalling, entities, graph, subjects, repeats, recipes, learning, exchange, long_work,
-    job_routes, about,
+    memories, recall, entities, graph, duplicates, recipes, learning, transfer, jobs, status,
 )  # fmt: skip
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE"]
 _PROBLEM: Final = {
     "description": "What went wrong.",
-    "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    "content": {errors.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
 }
 
 
@@ -66,7 +61,7 @@ def create_api(
     engine
         What answers. The application does not close it.
     gate
-        Who may come in.
+        Knows the keys.
     limits
         How much they may ask for; None for the usual.
     hosts
@@ -89,7 +84,7 @@ def create_api(
     metrics = Metrics()
     workers = Workers(allowed.threads, allowed.waiting, allowed.seconds)
     metrics.busy.set_function(lambda: workers.busy)
-    service = Service(
+    server = ServerState(
         engine,
         gate,
         allowed,
@@ -97,12 +92,12 @@ def create_api(
         metrics,
         spans(),
         Jobs(),
-        Buckets(allowed.rate, allowed.burst),
+        RateLimiter(allowed.rate, allowed.burst),
     )
 
     @asynccontextmanager
-    async def life(app: FastAPI) -> AsyncIterator[None]:
-        async with opened(service):
+    async def running(app: FastAPI) -> AsyncIterator[None]:
+        async with lifespan(server):
             yield
 
     app = FastAPI(
@@ -113,19 +108,19 @@ def create_api(
         # The usual pages load their scripts from elsewhere; a server that works offline does without.
         docs_url=None,
         redoc_url=None,
-        lifespan=life,
+        lifespan=running,
         responses={"default": _PROBLEM},
     )
-    app.state.service = service
-    problems.install(app)
+    app.state.server = server
+    errors.install_handlers(app)
     for module in _ROUTERS:
         app.include_router(module.router)
-    # Whatever the method, one that nobody has heard of too: a program is not answered with a page.
-    app.router.routes += [Route(path, _Nothing()) for path in (API, f"{API}/{{rest:path}}")]
-    app.mount("/", _Nowhere() if pages is None else pages)
-    app.add_middleware(Guard, limits=allowed, metrics=metrics, hosts=hosts, origins=origins)
+    # For any method, unknown ones too: a program is not answered with a page.
+    app.router.routes += [Route(path, _NoRoute()) for path in (API, f"{API}/{{rest:path}}")]
+    app.mount("/", _NoPage() if pages is None else pages)
+    app.add_middleware(RequestMiddleware, limits=allowed, metrics=metrics, hosts=hosts, origins=origins)
     if origins:
-        # Around the door, so that a page may read why it was turned away there.
+        # Around the middleware, so that a page may read why it was refused there.
         app.add_middleware(
             CORSMiddleware,
             allow_origins=list(origins),
@@ -133,11 +128,11 @@ def create_api(
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "If-Match"],
             expose_headers=["ETag", "Idempotency-Replayed", "Retry-After", "X-Request-Id"],
         )
-    app.openapi = lambda: _described(app)  # type: ignore[method-assign]
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
 
 
-class _Nothing:
+class _NoRoute:
     """Answers to what no route answers to: 405 where another method would have been answered, else 404."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -146,41 +141,42 @@ class _Nothing:
             if route.matches(scope)[0] == Match.PARTIAL:
                 allowed |= getattr(route, "methods", None) or set()
         if not allowed:
-            await _Nowhere()(scope, receive, send)
+            await _NoPage()(scope, receive, send)
             return
         methods = ", ".join(sorted(allowed))
         detail = f"use {methods}, or see /v1/openapi.json for what else there is"
-        answer = problems.problem(405, detail, instance=_instance(scope), headers={"Allow": methods})
-        await answer(scope, receive, send)
+        response = errors.problem(405, detail, instance=_instance(scope), headers={"Allow": methods})
+        await response(scope, receive, send)
 
 
-class _Nowhere:
+class _NoPage:
     """Answers to everything that there is nothing here."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = problems.problem(404, "see /v1/openapi.json for what there is", instance=_instance(scope))
-        await answer(scope, receive, send)
+        response = errors.problem(404, "see /v1/openapi.json for what there is", instance=_instance(scope))
+        await response(scope, receive, send)
 
 
 def _instance(scope: Scope) -> str:
     return str(scope.get("state", {}).get("request_id", ""))
 
 
-def _described(app: FastAPI) -> dict[str, Any]:
-    """Return the description of the application, with the shape of a problem in it."""
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """Return the description of the application, with the schema of a problem in it."""
     if app.openapi_schema is None:
         schema = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes
         )
-        shapes = schema.setdefault("components", {}).setdefault("schemas", {})
-        whole = problems.Problem.model_json_schema(ref_template="#/components/schemas/{model}")
-        shapes |= whole.pop("$defs", {})
-        shapes["Problem"] = whole
-        service: Service = app.state.service
-        if not service.gate.required:
-            for said in (said for methods in schema["paths"].values() for said in methods.values()):
-                if "security" in said:
-                    # Either of them is enough: a key, or none.
-                    said["security"] = [*said["security"], {}]
+        schemas = schema.setdefault("components", {}).setdefault("schemas", {})
+        problem = errors.Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas |= problem.pop("$defs", {})
+        schemas["Problem"] = problem
+        server: ServerState = app.state.server
+        if not server.gate.required:
+            for methods in schema["paths"].values():
+                for operation in methods.values():
+                    if "security" in operation:
+                        # Either of them is enough: a key, or none.
+                        operation["security"] = [*operation["security"], {}]
         app.openapi_schema = schema
     return app.openapi_schema

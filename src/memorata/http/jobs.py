@@ -1,232 +1,165 @@
-"""What takes longer than a request should wait: one job at a time, on a thread of its own, with its progress.
-
-Jobs live as long as the process. What a job has written stays written when it is stopped. Callers take turns:
-the next job is of whoever was served longest ago (Nagle, 1987), each may have a few in hand, and when there
-are too many results to keep, those of whoever left most go first. So nobody can keep the others waiting.
-"""
+"""Jobs over HTTP: start one (check, duplicates, maintain, tune, reembed), look at it, watch it, stop it."""
 
 from __future__ import annotations
 
-import logging
-import secrets
-import threading
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Any, Final
+import asyncio
+from collections.abc import AsyncIterator
+from time import monotonic
+from typing import Annotated, Any, Final
 
-from memorata.engine.access import EVERYWHERE, LOCAL
-from memorata.http import logs
-from memorata.http.problems import detail_of, status_of
-from memorata.http.workers import Overloaded
+from fastapi import APIRouter, Path, Query, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import Response, StreamingResponse
 
-_KEPT: Final = 200
-_IN_HAND: Final = 64
-_OF_ONE: Final = 4
-"""How many jobs of one key are in hand, waiting or running; whoever needs no key is alone."""
-ENDED: Final = ("done", "failed", "stopped")
+from memorata.engine.access import ADMIN, EVERYWHERE, READ, WRITE, Access
+from memorata.engine.saved_recipes import own_name
+from memorata.http.context import (
+    Caller,
+    GlobalContext,
+    RequestContext,
+    ServerState,
+    UnkeyedWriteContext,
+    json_bytes,
+    json_response,
+    recheck,
+)
+from memorata.model.errors import NotAdmitted
+from memorata.model.namespace import namespace as checked_namespace
+from memorata.service import work
+from memorata.service.answers import JobAnswer, JobsAnswer
+from memorata.service.jobs import Job, TooManyJobs, Work
+from memorata.service.schemas import DuplicatesJob, MaintenanceJob, ReembedJob, TuningJob
 
+router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
-class TooManyOfOne(Overloaded):
-    """One caller has as many jobs in hand as one may have."""
+_POLL_SECONDS: Final = 0.1
+_PING_SECONDS: Final = 15.0
+_RETRY_SECONDS: Final = "10"
+_ACCEPTED: Any = {202: {"model": JobAnswer}}
 
-
-class Stopped(Exception):  # noqa: N818 - named after what happened
-    """Somebody stopped the job."""
-
-
-@dataclass(slots=True)
-class Job:
-    """A job, as it is now.
-
-    Attributes
-    ----------
-    id, kind, namespace, caller
-        What it is, whose memories it is about (``*`` for everybody's), and who asked for it.
-    state
-        ``waiting``, ``running``, ``done``, ``failed`` or ``stopped``.
-    done, total, note
-        How far it is; no total where nobody knows.
-    result, problem
-        What came of it.
-    version
-        Grows with every change of it.
-    """
-
-    id: str
-    kind: str
-    namespace: str
-    caller: str
-    created_at: datetime
-    state: str = "waiting"
-    done: int = 0
-    total: int | None = None
-    note: str = ""
-    result: Mapping[str, Any] | None = None
-    problem: str = ""
-    version: int = 0
-    _stop: threading.Event = field(default_factory=threading.Event, repr=False)
-    _ended: threading.Event = field(default_factory=threading.Event, repr=False)
-
-    def progress(self, done: int, total: int | None = None, note: str = "") -> None:
-        """Say how far it is; raises if somebody wants it to stop."""
-        if self._stop.is_set():
-            raise Stopped
-        self.done, self.total, self.note = done, total, note
-        self.version += 1
-
-    def stop(self) -> None:
-        """Ask it to stop at its next step."""
-        self._stop.set()
-
-    def end(self, state: str, problem: str = "") -> None:
-        """Say that it is over."""
-        self.state, self.problem = state, problem
-        self.version += 1
-        self._ended.set()
-
-    def wait(self, seconds: float) -> bool:
-        """Wait for its end, so long at most; return whether it has come."""
-        return self._ended.wait(seconds)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return {
-            "id": self.id,
-            "kind": self.kind,
-            "namespace": self.namespace,
-            "created_at": self.created_at.isoformat(),
-            "state": self.state,
-            "done": self.done,
-            "total": self.total,
-            "note": self.note,
-            "result": None if self.result is None else dict(self.result),
-            "problem": self.problem,
-        }
+JobId = Annotated[str, Path(max_length=64)]
+NamespaceFilter = Annotated[
+    str | None, Query(max_length=512, description="Only those about it; * for those about all.")
+]
 
 
-Work = Callable[[Job], Mapping[str, Any]]
+@router.get("", response_model=None, responses={200: {"model": JobsAnswer}})
+async def list_jobs(request: Request, access: Caller, namespace: NamespaceFilter = None) -> Response:
+    """List the jobs about the namespaces that the key is for, or about one of them."""
+    if namespace not in (None, EVERYWHERE):
+        access.require(READ, checked_namespace("namespace", namespace))
+    server: ServerState = request.app.state.server
+    jobs = [
+        job.as_dict()
+        for job in server.jobs.all()
+        if access.allows(READ, job.namespace) and namespace in (None, job.namespace)
+    ]
+    return json_response({"jobs": jobs})
 
 
-class Jobs:
-    """All jobs of a server.
-
-    Examples
-    --------
-    >>> jobs = Jobs()
-    >>> job = jobs.start("count", "default", "local", lambda job: {"counted": 3})
-    >>> job.wait(10), job.state, job.result
-    (True, 'done', {'counted': 3})
-    >>> jobs.close()
-    """
-
-    def __init__(self, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        self._clock = clock
-        self._pool: ThreadPoolExecutor | None = None
-        self._jobs: OrderedDict[str, Job] = OrderedDict()
-        self._waiting: dict[str, tuple[Job, Work]] = {}
-        self._served: dict[str, int] = {}
-        self._turn = 0
-        self._lock = threading.Lock()
-        self.closing = False
-
-    def start(self, kind: str, namespace: str, caller: str, work: Work) -> Job:
-        """Begin a job, when it is its caller's turn.
-
-        Raises
-        ------
-        TooManyOfOne
-            The caller has as many in hand as one may have.
-        Overloaded
-            All callers together have, or the server is about to stop.
-        """
-        with self._lock:
-            in_hand = [job.caller for job in self._jobs.values() if job.state not in ENDED]
-            if len(in_hand) >= _IN_HAND or self.closing:
-                raise Overloaded
-            if caller != LOCAL.name and in_hand.count(caller) >= _OF_ONE:
-                raise TooManyOfOne
-            job = Job(secrets.token_hex(8), kind, namespace, caller, self._clock())
-            self._jobs[job.id] = job
-            self._waiting[job.id] = job, work
-            self._make_room()
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(1, thread_name_prefix="memorata-job")
-            self._pool.submit(self._run_next)
-        return job
-
-    def stop(self, job: Job) -> None:
-        """Ask a job to stop at its next step; one that waits is over at once."""
-        job.stop()
-        with self._lock:
-            if self._waiting.pop(job.id, None) is not None:
-                job.end("stopped")
-
-    def find(self, id: str) -> Job | None:
-        """Return a job, or None."""
-        with self._lock:
-            return self._jobs.get(id)
-
-    def all(self) -> tuple[Job, ...]:
-        """Return all jobs, the newest first."""
-        with self._lock:
-            return tuple(reversed(self._jobs.values()))
-
-    def forget(self, namespace: str) -> None:
-        """Let go of the jobs about a namespace, or about all, that have ended: something was purged."""
-        about = (namespace, EVERYWHERE)
-        with self._lock:
-            gone = [job.id for job in self._jobs.values() if job.namespace in about and job.state in ENDED]
-            for id_ in gone:
-                del self._jobs[id_]
-
-    def open(self) -> None:
-        """Let jobs begin, after all were stopped."""
-        self.closing = False
-
-    def close(self) -> None:
-        """Ask every job to stop, and wait until they have."""
-        self.closing = True
-        for job in self.all():
-            job.stop()
-        if self._pool is not None:
-            self._pool.shutdown(wait=True)
-            self._pool = None
-
-    def _make_room(self) -> None:
-        """Let go of results while there are too many: the oldest of whoever left most."""
-        while len(self._jobs) > _KEPT:
-            ended = [job for job in self._jobs.values() if job.state in ENDED]
-            if not ended:
-                return
-            left = Counter(job.caller for job in ended)
-            del self._jobs[max(ended, key=lambda job: left[job.caller]).id]
-
-    def _run_next(self) -> None:
-        """Run the job that waits longest of whoever was served longest ago; none if it was stopped."""
-        with self._lock:
-            if not self._waiting:
-                return
-            id_ = min(self._waiting, key=lambda each: self._served.get(self._waiting[each][0].caller, 0))
-            job, work = self._waiting.pop(id_)
-            callers = {each.caller for each in self._jobs.values()}
-            self._turn += 1
-            self._served = {name: turn for name, turn in self._served.items() if name in callers}
-            self._served[job.caller] = self._turn
-            job.state = "running"
-        _run(job, work)
+@router.get("/{id}", response_model=None, responses={200: {"model": JobAnswer}})
+async def get(request: Request, access: Caller, id: JobId) -> Response:
+    """Return a job as it is now."""
+    return json_response(_job(request, access, READ, id).as_dict())
 
 
-def _run(job: Job, work: Work) -> None:
+@router.delete("/{id}", response_model=None, responses={200: {"model": JobAnswer}})
+async def stop(request: Request, access: Caller, id: JobId) -> Response:
+    """Ask a job to stop at its next step; what it has written stays. One that waits is over at once."""
+    job = _job(request, access, WRITE, id)
+    if job.namespace == EVERYWHERE:
+        access.require_everywhere(ADMIN)
+    server: ServerState = request.app.state.server
+    server.jobs.stop(job)
+    return json_response(job.as_dict())
+
+
+@router.get("/{id}/events", response_model=None, responses={200: {"content": {"text/event-stream": {}}}})
+async def events(request: Request, access: Caller, id: JobId) -> Response:
+    """Watch a job: an event with all of it at every step, until its end, as long as the key is good."""
+    job = _job(request, access, READ, id)
+    headers = {"X-Accel-Buffering": "no"}
+    return StreamingResponse(_events(job, request), media_type="text/event-stream", headers=headers)
+
+
+@router.post("/check", status_code=202, response_model=None, responses=_ACCEPTED)
+async def check(context: GlobalContext) -> Response:
+    """Begin to look through the whole database for what is wrong with it; nothing is changed."""
+    engine = context.engine
+    return _start(context, "check", lambda job: {"problems": engine.admin.check()})
+
+
+@router.post("/duplicates", status_code=202, response_model=None, responses=_ACCEPTED)
+async def duplicates(context: UnkeyedWriteContext, body: DuplicatesJob) -> Response:
+    """Begin to look for what was said twice."""
+    engine, namespace = context.engine, context.namespace
+    return _start(
+        context, "duplicates", lambda job: work.find_duplicates(engine, namespace, body, job.progress)
+    )
+
+
+@router.post("/maintain", status_code=202, response_model=None, responses=_ACCEPTED)
+async def maintain(context: UnkeyedWriteContext, body: MaintenanceJob) -> Response:
+    """Begin to promote, demote, expire and summarise; nothing is removed."""
+    engine, namespace = context.engine, context.namespace
+    return _start(context, "maintain", lambda job: work.maintain(engine, namespace, body, job.progress))
+
+
+@router.post("/tune", status_code=202, response_model=None, responses=_ACCEPTED)
+async def tune(context: UnkeyedWriteContext, body: TuningJob) -> Response:
+    """Begin to look for better parameters of a recipe; what chance explains is refused."""
+    # What could be known to fail is told now, and not after minutes of work.
+    engine, namespace = context.engine, context.namespace
+    await context.run(lambda: engine.recipes.get(body.recipe, namespace=namespace))
+    if body.save_as is not None:
+        own_name("save_as", body.save_as)
+    return _start(context, "tune", lambda job: work.tune_grid(engine, namespace, body, job.progress))
+
+
+@router.post("/reembed", status_code=202, response_model=None, responses=_ACCEPTED)
+async def reembed(context: GlobalContext, body: ReembedJob) -> Response:
+    """Begin to embed everything with the server's embedder; searches go on meanwhile."""
+    engine = context.engine
+    return _start(context, "reembed", lambda job: work.reembed(engine, body, job.progress))
+
+
+def _start(context: RequestContext, kind: str, job_work: Work) -> Response:
+    """Start a job about the namespace of the request, and return the answer."""
     try:
-        job.progress(0)
-        job.result = work(job)
-        job.end("done")
-    except Stopped:
-        job.end("stopped")
-    except Exception as error:
-        job.end("failed", detail_of(error))
-        if status_of(error) >= 500:
-            logs.write("job failed", logging.ERROR, error, kind=job.kind, job=job.id)
+        job = context.server.jobs.start(kind, context.namespace, context.access.name, job_work)
+    except TooManyJobs as error:
+        detail = "this key has as many jobs in hand as one may have: wait for one, or DELETE /v1/jobs/ID"
+        raise HTTPException(429, detail, {"Retry-After": _RETRY_SECONDS}) from error
+    return json_response(job.as_dict(), 202, {"Location": f"/v1/jobs/{job.id}"})
+
+
+async def _events(job: Job, request: Request) -> AsyncIterator[bytes]:
+    server: ServerState = request.app.state.server
+    sent_version, sent_at = -1, monotonic()
+    while True:
+        try:
+            await recheck(request)
+        except NotAdmitted:
+            # Without the event that ends it: whoever comes back is told why they may not.
+            return
+        version, ended = job.version, not job.running
+        if version != sent_version or ended:
+            sent_version, sent_at = version, monotonic()
+            kind = b"end" if ended else b"progress"
+            yield b"event: " + kind + b"\ndata: " + json_bytes(job.as_dict()) + b"\n\n"
+        if ended or server.jobs.closing:
+            return
+        if monotonic() - sent_at > _PING_SECONDS:
+            sent_at = monotonic()
+            yield b": still there\n\n"
+        await asyncio.sleep(_POLL_SECONDS)
+
+
+def _job(request: Request, access: Access, scope: str, id: str) -> Job:
+    """Return a job that the key may know of; of others it is not told whether they exist."""
+    server: ServerState = request.app.state.server
+    job = server.jobs.find(id)
+    if job is None or not access.allows(READ, job.namespace):
+        raise HTTPException(404, "no job has that id")
+    access.require(scope, job.namespace)
+    return job

@@ -7,103 +7,63 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query
-from pydantic import BaseModel, Field, model_validator
 from starlette.responses import Response
 
-from memorata.http.asked import Asked, Reading, Ruling, Writing
-from memorata.http.limits import BATCH, RESULTS, TEXT
-from memorata.http.shapes import Done, Given, Ids, Known, MemoriesShown, MemoryGiven, MemoryShown, Whole
-from memorata.http.tracing import CREATE, DELETE, SEARCH, UPDATE
+from memorata.http.context import AdminContext, ReadContext, RequestContext, WriteContext
+from memorata.http.telemetry import CREATE, DELETE, SEARCH, UPDATE
 from memorata.model.errors import InvalidArgument
-from memorata.service.codec import memories_json, memory_json
+from memorata.service.answers import (
+    DoneAnswer,
+    MemoriesAnswer,
+    MemoryAnswer,
+    MemoryPageAnswer,
+    RememberedAnswer,
+)
+from memorata.service.codec import Json, memories_json, memory_json
+from memorata.service.schemas import (
+    MAX_RESULTS,
+    Correction,
+    MemoryIds,
+    MemoryUpdate,
+    NewMemories,
+    NewMemory,
+    Whole,
+)
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
 
 MemoryId = Annotated[str, Path(min_length=1, max_length=128, description="The id of a memory.")]
 
 
-class Many(Given):
-    """Several things to remember; all of them are written, or none."""
-
-    items: list[MemoryGiven] = Field(min_length=1, max_length=BATCH)
-
-
-class ManyShown(MemoriesShown):
-    """What was remembered, and how many had been known already by their ids."""
-
-    known: int
-
-
-class Changed(Known):
-    """What is to be known about a memory from now on; what is left out stays as it is."""
-
-    expected_version: Annotated[int, Field(ge=1)] | None = Field(
-        None, strict=True, description="The version it was read at: if it is another by now, nothing changes."
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _not_what_was_said(cls, given: Any) -> Any:  # noqa: ANN401 - whatever came
-        if isinstance(given, dict) and "content" in given:
-            raise InvalidArgument(
-                "content",
-                given["content"],
-                "left out: what was said stays, and POST …/correct says something new",
-            )
-        return given
-
-
-class Corrected(Known):
-    """What to say in place of a memory; what is left out is taken over from it."""
-
-    content: str = Field(min_length=1, max_length=TEXT)
-
-
-class Named(Given):
-    """The memories that are meant."""
-
-    ids: Ids
-
-
-class PageShown(MemoriesShown):
-    """Memories, the newest first, and where the list goes on."""
-
-    cursor: str | None
-
-
-class ChainShown(BaseModel):
-    """The chain a memory is part of: what was replaced comes before what replaced it."""
-
-    memories: list[MemoryShown]
-
-
-@router.post("", status_code=201, response_model=None, responses={201: {"model": MemoryShown}})
-async def create(asked: Writing, item: MemoryGiven) -> Response:
+@router.post("", status_code=201, response_model=None, responses={201: {"model": MemoryAnswer}})
+async def create(context: WriteContext, body: NewMemory) -> Response:
     """Remember one thing; when the answer is there, it is on the disk."""
 
-    def work() -> Any:  # noqa: ANN401
-        given = item.given()
-        return memory_json(asked.engine.remember(given.pop("content"), namespace=asked.namespace, **given))
+    def work() -> Json:
+        fields = body.set_fields()
+        return memory_json(
+            context.engine.remember(fields.pop("content"), namespace=context.namespace, **fields)
+        )
 
-    return await asked.write(work, CREATE, status=201, remembers=[item.given()])
+    return await context.write(work, CREATE, status=201, remembers=[body.set_fields()])
 
 
-@router.post("/batch", status_code=201, response_model=None, responses={201: {"model": ManyShown}})
-async def create_many(asked: Writing, many: Many) -> Response:
+@router.post("/batch", status_code=201, response_model=None, responses={201: {"model": RememberedAnswer}})
+async def create_many(context: WriteContext, body: NewMemories) -> Response:
     """Remember several things, all or none; one whose id is known already is left as it is."""
-    items = [item.given() for item in many.items]
+    items = [item.set_fields() for item in body.items]
 
-    def work() -> Any:  # noqa: ANN401
-        made = asked.engine.remember_many(items, namespace=asked.namespace)
+    def work() -> Json:
+        made = context.engine.remember_many(items, namespace=context.namespace)
         return {**memories_json(made), "known": len(items) - len(made)}
 
-    return await asked.write(work, CREATE, status=201, remembers=items)
+    return await context.write(work, CREATE, status=201, remembers=items)
 
 
-@router.get("", response_model=None, responses={200: {"model": PageShown}})
+@router.get("", response_model=None, responses={200: {"model": MemoryPageAnswer}})
 async def listed(
-    asked: Reading,
-    limit: Annotated[int, Query(ge=1, le=RESULTS)] = 50,
+    context: ReadContext,
+    limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 50,
     cursor: Annotated[str | None, Query(max_length=40, description="Of the page before.")] = None,
     hidden: Annotated[bool, Query(description="Forgotten and superseded memories too.")] = False,
     fresh: Annotated[
@@ -116,9 +76,9 @@ async def listed(
     """List memories, the newest first, a page at a time."""
     conditions = _object(filter)
 
-    def work() -> Any:  # noqa: ANN401
-        page = asked.engine.list(
-            namespace=asked.namespace,
+    def work() -> Json:
+        page = context.engine.list(
+            namespace=context.namespace,
             filter=conditions,
             limit=limit,
             cursor=cursor,
@@ -127,120 +87,122 @@ async def listed(
         )
         return {**memories_json(page.memories), "cursor": page.cursor}
 
-    return await asked.look(work, SEARCH)
+    return await context.read(work, SEARCH)
 
 
-async def _by_ids(asked: Asked, ids: list[str], verb: Callable[..., None], operation: str) -> Response:
-    def work() -> Any:  # noqa: ANN401
-        verb(*ids, namespace=asked.namespace)
+async def _by_ids(
+    context: RequestContext, ids: list[str], verb: Callable[..., None], operation: str
+) -> Response:
+    def work() -> Json:
+        verb(*ids, namespace=context.namespace)
         return {"done": len(ids)}
 
-    return await asked.write(work, operation)
+    return await context.write(work, operation)
 
 
-@router.post("/forget", response_model=None, responses={200: {"model": Done}})
-async def forget(asked: Writing, named: Named) -> Response:
+@router.post("/forget", response_model=None, responses={200: {"model": DoneAnswer}})
+async def forget(context: WriteContext, body: MemoryIds) -> Response:
     """Hide memories from every recall; `restore` brings them back."""
-    return await _by_ids(asked, named.ids, asked.engine.forget, DELETE)
+    return await _by_ids(context, body.ids, context.engine.forget, DELETE)
 
 
-@router.post("/restore", response_model=None, responses={200: {"model": Done}})
-async def restore(asked: Writing, named: Named) -> Response:
+@router.post("/restore", response_model=None, responses={200: {"model": DoneAnswer}})
+async def restore(context: WriteContext, body: MemoryIds) -> Response:
     """Show forgotten memories again."""
-    return await _by_ids(asked, named.ids, asked.engine.restore, UPDATE)
+    return await _by_ids(context, body.ids, context.engine.restore, UPDATE)
 
 
-@router.post("/pin", response_model=None, responses={200: {"model": Done}})
-async def pin(asked: Writing, named: Named) -> Response:
+@router.post("/pin", response_model=None, responses={200: {"model": DoneAnswer}})
+async def pin(context: WriteContext, body: MemoryIds) -> Response:
     """Keep memories: they do not fade, and no upkeep touches them."""
-    return await _by_ids(asked, named.ids, asked.engine.lifecycle.pin, UPDATE)
+    return await _by_ids(context, body.ids, context.engine.lifecycle.pin, UPDATE)
 
 
-@router.post("/unpin", response_model=None, responses={200: {"model": Done}})
-async def unpin(asked: Writing, named: Named) -> Response:
+@router.post("/unpin", response_model=None, responses={200: {"model": DoneAnswer}})
+async def unpin(context: WriteContext, body: MemoryIds) -> Response:
     """Let memories live as others do again."""
-    return await _by_ids(asked, named.ids, asked.engine.lifecycle.unpin, UPDATE)
+    return await _by_ids(context, body.ids, context.engine.lifecycle.unpin, UPDATE)
 
 
-@router.post("/used", response_model=None, responses={200: {"model": Done}})
-async def used(asked: Writing, named: Named) -> Response:
+@router.post("/used", response_model=None, responses={200: {"model": DoneAnswer}})
+async def used(context: WriteContext, body: MemoryIds) -> Response:
     """Say that memories were of use, which makes them last and count more."""
-    return await _by_ids(asked, named.ids, asked.engine.lifecycle.mark_used, UPDATE)
+    return await _by_ids(context, body.ids, context.engine.lifecycle.mark_used, UPDATE)
 
 
-@router.post("/confirm", response_model=None, responses={200: {"model": Done}})
-async def confirm(asked: Writing, named: Named) -> Response:
+@router.post("/confirm", response_model=None, responses={200: {"model": DoneAnswer}})
+async def confirm(context: WriteContext, body: MemoryIds) -> Response:
     """Say that memories are still right, which makes them surer."""
-    return await _by_ids(asked, named.ids, asked.engine.lifecycle.confirm, UPDATE)
+    return await _by_ids(context, body.ids, context.engine.lifecycle.confirm, UPDATE)
 
 
-@router.post("/purge", response_model=None, responses={200: {"model": Done}})
-async def purge(asked: Ruling, named: Named) -> Response:
+@router.post("/purge", response_model=None, responses={200: {"model": DoneAnswer}})
+async def purge(context: AdminContext, body: MemoryIds) -> Response:
     """Remove memories for good, with every trace of them. This cannot be undone, and takes a while."""
 
-    def work() -> Any:  # noqa: ANN401
-        asked.engine.purge(*named.ids, namespace=asked.namespace)
+    def work() -> Json:
+        context.engine.purge(*body.ids, namespace=context.namespace)
         # Here, and not after the answer: somebody may have stopped waiting for it.
-        asked.service.jobs.forget(asked.namespace)
-        return {"done": len(named.ids)}
+        context.server.jobs.forget(context.namespace)
+        return {"done": len(body.ids)}
 
-    return await asked.write(work, DELETE, apart=True)
+    return await context.write(work, DELETE, apart=True)
 
 
-@router.get("/{id:path}/history", response_model=None, responses={200: {"model": ChainShown}})
-async def history(asked: Reading, id: MemoryId) -> Response:
+@router.get("/{id:path}/history", response_model=None, responses={200: {"model": MemoriesAnswer}})
+async def history(context: ReadContext, id: MemoryId) -> Response:
     """Return the chain a memory is part of: what was replaced before what replaced it."""
-    return await asked.look(
-        lambda: memories_json(asked.engine.history(id, namespace=asked.namespace)), SEARCH
+    return await context.read(
+        lambda: memories_json(context.engine.history(id, namespace=context.namespace)), SEARCH
     )
 
 
 @router.post(
-    "/{id:path}/correct", status_code=201, response_model=None, responses={201: {"model": MemoryShown}}
+    "/{id:path}/correct", status_code=201, response_model=None, responses={201: {"model": MemoryAnswer}}
 )
-async def correct(asked: Writing, id: MemoryId, said: Corrected) -> Response:
+async def correct(context: WriteContext, id: MemoryId, body: Correction) -> Response:
     """Say something new in place of a memory; the old one stays readable in its history."""
 
-    def work() -> Any:  # noqa: ANN401
-        given = said.given()
-        made = asked.engine.correct(id, given.pop("content"), namespace=asked.namespace, **given)
+    def work() -> Json:
+        fields = body.set_fields()
+        made = context.engine.correct(id, fields.pop("content"), namespace=context.namespace, **fields)
         return memory_json(made)
 
-    return await asked.write(work, UPDATE, status=201, remembers=[said.given()])
+    return await context.write(work, UPDATE, status=201, remembers=[body.set_fields()])
 
 
-@router.get("/{id:path}", response_model=None, responses={200: {"model": MemoryShown}})
-async def get(asked: Reading, id: MemoryId) -> Response:
+@router.get("/{id:path}", response_model=None, responses={200: {"model": MemoryAnswer}})
+async def get(context: ReadContext, id: MemoryId) -> Response:
     """Return one memory, a hidden one too; its ETag is its version."""
-    found = await asked.run(lambda: asked.engine.get(id, namespace=asked.namespace))
-    answer = await asked.look(lambda: memory_json(found))
+    found = await context.run(lambda: context.engine.get(id, namespace=context.namespace))
+    answer = await context.read(lambda: memory_json(found))
     answer.headers["ETag"] = f'"{found.version}"'
     return answer
 
 
-@router.patch("/{id:path}", response_model=None, responses={200: {"model": MemoryShown}})
+@router.patch("/{id:path}", response_model=None, responses={200: {"model": MemoryAnswer}})
 async def change(
-    asked: Writing,
+    context: WriteContext,
     id: MemoryId,
-    changed: Changed,
+    body: MemoryUpdate,
     if_match: Annotated[str | None, Header(max_length=40, description="The ETag it was read with.")] = None,
 ) -> Response:
     """Change what is known about a memory, never what was said; 409 if somebody else was faster."""
-    fields = changed.given()
+    fields = body.set_fields()
     expected = _version(if_match, fields.pop("expected_version", None))
 
-    def work() -> Any:  # noqa: ANN401
+    def work() -> Json:
         return memory_json(
-            asked.engine.update(id, expected_version=expected, namespace=asked.namespace, **fields)
+            context.engine.update(id, expected_version=expected, namespace=context.namespace, **fields)
         )
 
-    return await asked.write(work, UPDATE)
+    return await context.write(work, UPDATE)
 
 
-@router.delete("/{id:path}", response_model=None, responses={200: {"model": Done}})
-async def forget_one(asked: Writing, id: MemoryId) -> Response:
+@router.delete("/{id:path}", response_model=None, responses={200: {"model": DoneAnswer}})
+async def forget_one(context: WriteContext, id: MemoryId) -> Response:
     """Hide a memory from every recall; POST its id to restore to bring it back."""
-    return await _by_ids(asked, [id], asked.engine.forget, DELETE)
+    return await _by_ids(context, [id], context.engine.forget, DELETE)
 
 
 def _version(header: str | None, expected: Whole | None) -> int | None:

@@ -17,8 +17,8 @@ from typing import Final
 import uvicorn
 from fastapi import FastAPI
 
-from memorata.http import logs
-from memorata.http.asked import Service
+from memorata.http.context import ServerState
+from memorata.http.telemetry import log_event
 
 _BACKLOG: Final = 1_024
 _GRACE: Final = 30
@@ -50,7 +50,7 @@ def serve(app: FastAPI, host: str, port: int, announce: Callable[[str], None]) -
         # uvicorn raises the signal again when all is done; the process should then end as after any command.
         before = signal.signal(signal.SIGTERM, _leave)
         try:
-            _Server(config, app.state.service, lambda: announce(address_of(sock))).run([sock])
+            _Server(config, app.state.server, lambda: announce(address_of(sock))).run([sock])
         finally:
             signal.signal(signal.SIGTERM, before)
 
@@ -75,20 +75,20 @@ def address_of(sock: socket.socket) -> str:
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, service: Service, announce: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, server: ServerState, announce: Callable[[], None]) -> None:
         super().__init__(config)
-        self._service = service
+        self._server = server
         self._announce = announce
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            logs.write("started")
+            log_event("started")
             self._announce()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        logs.write("stopping", signal=signal.Signals(sig).name)
-        self._service.jobs.closing = True
+        log_event("stopping", signal=signal.Signals(sig).name)
+        self._server.jobs.closing = True
         super().handle_exit(sig, frame)
 
 

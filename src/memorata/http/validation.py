@@ -25,7 +25,7 @@ _MOST_LETTERS: Final = 100
 """An address may hold ten thousand names, or one as long: to find what each is like would take seconds."""
 
 
-async def known_query(request: Request) -> None:
+async def check_query(request: Request) -> None:
     """Refuse a request whose address has a parameter that its route does not know, or one value too many."""
     if not request.url.query:
         return

@@ -26,7 +26,7 @@ def test_it_is_there_but_not_ready_without_its_database_or_when_about_to_stop(
         patched.setattr(engine.store, "setting", unavailable)
         assert client.get("/v1/ready").status_code == 503
     assert client.get("/v1/ready").status_code == 200
-    client.app.state.service.jobs.closing = True  # type: ignore[attr-defined]
+    client.app.state.server.jobs.closing = True  # type: ignore[attr-defined]
     assert client.get("/v1/ready").status_code == 503
     assert client.get("/v1/health").status_code == 200
 

@@ -10,7 +10,7 @@ from memorata import Engine
 
 
 def test_a_question_finds_the_memory_as_the_engine_does(client: TestClient, engine: Engine, tea: str) -> None:
-    found = client.post("/v1/recall", json={"question": "what tea does Anna like?", "limit": 2})
+    found = client.post("/v1/recall", json={"query": "what tea does Anna like?", "limit": 2})
     assert found.status_code == 200
     body = found.json()
     direct = engine.recall("what tea does Anna like?", limit=2)
@@ -22,12 +22,12 @@ def test_a_question_finds_the_memory_as_the_engine_does(client: TestClient, engi
 
 
 def test_an_answer_tells_all_that_the_engine_tells(client: TestClient, engine: Engine, tea: str) -> None:
-    body = client.post("/v1/recall", json={"question": "what tea does Anna like?"}).json()
+    body = client.post("/v1/recall", json={"query": "what tea does Anna like?"}).json()
     assert engine.recall("what tea does Anna like?").as_dict().keys() <= body.keys()
 
 
 def test_a_hit_explains_itself_when_asked(client: TestClient, tea: str) -> None:
-    body = client.post("/v1/recall", json={"question": "Anna's tea", "explain": True}).json()
+    body = client.post("/v1/recall", json={"query": "Anna's tea", "explain": True}).json()
     hit = body["hits"][0]
     assert hit["explanation"]["value"] == hit["score"]
     assert hit["explanation"]["parts"]
@@ -38,7 +38,7 @@ def test_all_that_can_be_asked(client: TestClient, engine: Engine, tea: str) -> 
     body = client.post(
         "/v1/recall",
         json={
-            "question": "tea",
+            "query": "tea",
             "limit": 5,
             "sessions": True,
             "recipe": "fast",
@@ -52,25 +52,21 @@ def test_all_that_can_be_asked(client: TestClient, engine: Engine, tea: str) -> 
     ).json()
     assert body["recipe"].startswith("fast")
     assert body["sessions"] == [{"session": "s1", "score": body["sessions"][0]["score"], "hits": [tea]}]
-    early = client.post("/v1/recall", json={"question": "tea", "as_of": "2020-01-01T00:00:00Z"}).json()
+    early = client.post("/v1/recall", json={"query": "tea", "as_of": "2020-01-01T00:00:00Z"}).json()
     assert early["hits"] == []
     client.post(f"/v1/memories/{tea}/correct", json={"content": "Anna prefers black tea"})
-    now_held = client.post(
-        "/v1/recall", json={"question": "Anna tea", "true_at": datetime.now(UTC).isoformat()}
-    )
+    now_held = client.post("/v1/recall", json={"query": "Anna tea", "true_at": datetime.now(UTC).isoformat()})
     assert [hit["memory"]["content"] for hit in now_held.json()["hits"]] == ["Anna prefers black tea"]
 
 
 def test_what_was_not_good_enough_is_told(client: TestClient, tea: str) -> None:
-    body = client.post(
-        "/v1/recall", json={"question": "quantum chromodynamics of Lisbon headaches tea"}
-    ).json()
-    nothing = client.post("/v1/recall", json={"question": "zebra", "parameters": {"least_match": 1.0}}).json()
+    body = client.post("/v1/recall", json={"query": "quantum chromodynamics of Lisbon headaches tea"}).json()
+    nothing = client.post("/v1/recall", json={"query": "zebra", "parameters": {"least_match": 1.0}}).json()
     assert nothing["hits"] == []
     assert body["degraded"] == []
     strict = {"least_match": 1.0, "least_similarity": 1.0}
     refused = client.post(
-        "/v1/recall", json={"question": "green zebras in the moonlight", "parameters": strict}
+        "/v1/recall", json={"query": "green zebras in the moonlight", "parameters": strict}
     ).json()
     assert refused["hits"] == []
     # The best of a bad lot has a high score; what it missed, it missed by much.
@@ -83,28 +79,28 @@ def test_what_was_not_good_enough_is_told(client: TestClient, tea: str) -> None:
     "bad",
     [
         {},
-        {"question": 3},
-        {"question": "x" * 10_001},
-        {"question": "tea", "limit": -1},
-        {"question": "tea", "limit": 1001},
-        {"question": "tea", "limit": "5"},
-        {"question": "tea", "limit": True},
-        {"question": "tea", "limit": 1.5},
-        {"question": "tea", "explain": "yes"},
-        {"question": "tea", "unknown": 1},
-        {"question": "tea", "recipe": "nobody's"},
-        {"question": "tea", "parameters": {"nobody": 1}},
-        {"question": "tea", "parameters": {"vector_weight": 2}},
-        {"question": "tea", "parameters": {"vector_weight": "much"}},
-        {"question": "tea", "filter": {"nobody": 1}},
-        {"question": "tea", "filter": []},
-        {"question": "tea", "as_of": 5},
-        {"question": "tea", "as_of": "yesterday"},
-        {"question": "tea", "as_of": "2026-05-07"},
-        {"question": "tea", "period": {"start": "2026-05-07T00:00:00Z", "end": "2025-05-07T00:00:00Z"}},
-        {"question": "tea", "near": {"lat": 91, "lon": 0}},
-        {"question": "tea", "near": {"lat": 0}},
-        {"question": "tea", "budget": -1},
+        {"query": 3},
+        {"query": "x" * 10_001},
+        {"query": "tea", "limit": -1},
+        {"query": "tea", "limit": 1001},
+        {"query": "tea", "limit": "5"},
+        {"query": "tea", "limit": True},
+        {"query": "tea", "limit": 1.5},
+        {"query": "tea", "explain": "yes"},
+        {"query": "tea", "unknown": 1},
+        {"query": "tea", "recipe": "nobody's"},
+        {"query": "tea", "parameters": {"nobody": 1}},
+        {"query": "tea", "parameters": {"vector_weight": 2}},
+        {"query": "tea", "parameters": {"vector_weight": "much"}},
+        {"query": "tea", "filter": {"nobody": 1}},
+        {"query": "tea", "filter": []},
+        {"query": "tea", "as_of": 5},
+        {"query": "tea", "as_of": "yesterday"},
+        {"query": "tea", "as_of": "2026-05-07"},
+        {"query": "tea", "period": {"start": "2026-05-07T00:00:00Z", "end": "2025-05-07T00:00:00Z"}},
+        {"query": "tea", "near": {"lat": 91, "lon": 0}},
+        {"query": "tea", "near": {"lat": 0}},
+        {"query": "tea", "budget": -1},
     ],
 )
 def test_a_question_that_cannot_be_asked_is_refused(client: TestClient, bad: dict[str, Any]) -> None:
@@ -129,38 +125,40 @@ def test_a_question_that_cannot_be_asked_is_refused(client: TestClient, bad: dic
 def test_operators_of_other_languages_are_words(
     client: TestClient, engine: Engine, tea: str, text: str
 ) -> None:
-    assert client.post("/v1/recall", json={"question": text}).status_code == 200
+    assert client.post("/v1/recall", json={"query": text}).status_code == 200
     assert len(engine.list().memories) == 3
 
 
 def test_how_it_was_searched_is_said_and_all_that_was_written_can_be_asked_for(
     client: TestClient, tea: str
 ) -> None:
-    found = client.post("/v1/recall", json={"question": "tea", "fresh": True}).json()
+    found = client.post("/v1/recall", json={"query": "tea", "fresh": True}).json()
     assert found["methods"]["words"] == "own posting lists, BM25"
-    assert client.post("/v1/recall", json={"question": "tea", "fresh": "yes"}).status_code == 422
+    assert client.post("/v1/recall", json={"query": "tea", "fresh": "yes"}).status_code == 422
 
 
-def test_the_question_is_still_understood_as_text(client: TestClient, tea: str) -> None:
-    found = client.post("/v1/recall", json={"text": "what tea does Anna like?"}).json()
+@pytest.mark.parametrize("name", ["question", "text"])
+def test_the_query_is_still_understood_by_its_former_names(client: TestClient, tea: str, name: str) -> None:
+    found = client.post("/v1/recall", json={name: "what tea does Anna like?"}).json()
     assert found["hits"][0]["memory"]["id"] == tea
 
 
-def test_under_both_names_it_is_refused(client: TestClient, tea: str) -> None:
-    answer = client.post("/v1/recall", json={"text": "tea", "question": "tea"})
+@pytest.mark.parametrize("name", ["question", "text"])
+def test_under_both_names_it_is_refused(client: TestClient, tea: str, name: str) -> None:
+    answer = client.post("/v1/recall", json={name: "tea", "query": "tea"})
     assert (answer.status_code, answer.json()["detail"]) == (
         422,
-        "body: text must be left out where question is given (text is the name it had before), got 'tea'",
+        f"body: {name} must be left out where query is given ({name} is the name it had before), got 'tea'",
     )
 
 
 def test_under_none_it_is_missed_by_the_name_it_has(client: TestClient) -> None:
     answer = client.post("/v1/recall", json={"limit": 3})
-    assert (answer.status_code, answer.json()["detail"]) == (422, "body.question: Field required")
+    assert (answer.status_code, answer.json()["detail"]) == (422, "body.query: Field required")
 
 
-def test_the_description_names_it_question(client: TestClient) -> None:
-    shapes = client.get("/v1/openapi.json").json()["components"]["schemas"]
-    for shape in ("Question", "QuestionInExperiment"):
-        assert "question" in shapes[shape]["required"]
-        assert "text" not in shapes[shape]["properties"]
+def test_the_description_names_it_query(client: TestClient) -> None:
+    schemas = client.get("/v1/openapi.json").json()["components"]["schemas"]
+    for schema in ("RecallRequest", "ExperimentRecallRequest"):
+        assert "query" in schemas[schema]["required"]
+        assert not {"question", "text"} & schemas[schema]["properties"].keys()

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from memorata import Engine
 from memorata.engine.access import Gatekeeper
-from memorata.http.asked import as_json, as_lines
+from memorata.http.context import json_bytes, json_lines
 
 
 def test_many_at_once_under_one_name_are_one(client: TestClient, engine: Engine) -> None:
@@ -46,12 +46,12 @@ def test_a_revoked_key_is_refused(open_client: Callable[..., TestClient], engine
     key, token = Gatekeeper(engine.store).create("a", ["*"], ["read"])
     client = open_client(required=True, token=token)
     assert client.get("/v1/memories").status_code == 200
-    client.app.state.service.gate.revoke(key.id)  # type: ignore[attr-defined]
+    client.app.state.server.gate.revoke(key.id)  # type: ignore[attr-defined]
     assert client.get("/v1/memories").status_code == 401
 
 
 def test_json_is_compact_and_holds_no_number_that_is_none() -> None:
-    assert as_json({"a": ["ü", 1.5, None]}) == '{"a":["ü",1.5,null]}'.encode()
-    assert list(as_lines([{"a": 1}, {}])) == [b'{"a":1}\n', b"{}\n"]
+    assert json_bytes({"a": ["ü", 1.5, None]}) == '{"a":["ü",1.5,null]}'.encode()
+    assert list(json_lines([{"a": 1}, {}])) == [b'{"a":1}\n', b"{}\n"]
     with pytest.raises(ValueError, match="not JSON compliant"):
-        as_json(float("nan"))
+        json_bytes(float("nan"))

@@ -69,10 +69,10 @@ def test_a_value_too_many_is_not_left_out_in_silence(client: TestClient, tea: st
 @pytest.mark.parametrize(
     ("path", "body", "at", "guess"),
     [
-        ("/v1/recall", {"question": "tea", "limitt": 3}, "body.limitt", "limit"),
+        ("/v1/recall", {"query": "tea", "limitt": 3}, "body.limitt", "limit"),
         (
             "/v1/recall",
-            {"question": "tea", "near": {"lat": 1, "lon": 2, "nme": "x"}},
+            {"query": "tea", "near": {"lat": 1, "lon": 2, "nme": "x"}},
             "body.near.nme",
             "name",
         ),
@@ -106,7 +106,7 @@ def test_a_value_that_cannot_be_used_is_shown(client: TestClient) -> None:
 
 
 def test_a_namespace_in_the_body_is_told_where_it_belongs(client: TestClient) -> None:
-    answer = client.post("/v1/recall", json={"question": "tea", "namespace": "acme"}).json()
+    answer = client.post("/v1/recall", json={"query": "tea", "namespace": "acme"}).json()
     said = "whose memories are meant is said in the address: ?namespace=acme/alice"
     assert answer["detail"] == f"body.namespace: {said}"
 
@@ -114,8 +114,8 @@ def test_a_namespace_in_the_body_is_told_where_it_belongs(client: TestClient) ->
 @pytest.mark.parametrize(
     ("path", "body", "detail"),
     [
-        ("/v1/recall", {"question": "tea", "near": [1, 2]}, "body.near: a JSON object with named fields"),
-        ("/v1/recall", {"question": "tea", "filter": []}, "body.filter: a JSON object is expected, got []"),
+        ("/v1/recall", {"query": "tea", "near": [1, 2]}, "body.near: a JSON object with named fields"),
+        ("/v1/recall", {"query": "tea", "filter": []}, "body.filter: a JSON object is expected, got []"),
         ("/v1/memories/forget", {"ids": "tea"}, "body.ids: a list is expected, got 'tea'"),
         ("/v1/jobs/tune", {"save_as": ""}, "save_as must be 1 to 64 letters"),
         ("/v1/jobs/tune", {"save_as": "fast"}, "save_as must be another name than that of a shipped recipe"),
@@ -144,6 +144,6 @@ def test_what_was_said_cannot_be_changed_and_it_is_told_what_can(client: TestCli
 def test_every_refusal_has_the_name_that_the_log_calls_it_by(client: TestClient) -> None:
     lines = {"content": b"nonsense\n", "headers": {"Content-Type": "application/x-ndjson"}}
     refused = client.post("/v1/import", **lines)  # type: ignore[arg-type]
-    client.app.state.service.jobs.closing = True  # type: ignore[attr-defined]
+    client.app.state.server.jobs.closing = True  # type: ignore[attr-defined]
     for answer in (refused, client.get("/v1/ready")):
         assert answer.json()["instance"] == answer.headers["x-request-id"]

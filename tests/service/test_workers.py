@@ -3,7 +3,8 @@ import threading
 
 import pytest
 
-from memorata.http.workers import Overloaded, TookTooLong, Workers
+from memorata.service.errors import Overloaded, TimedOut
+from memorata.service.workers import Workers
 
 
 def test_work_is_done_on_a_thread_and_errors_come_back_as_they_are() -> None:
@@ -57,7 +58,7 @@ def test_who_waits_too_long_is_told_and_what_was_begun_goes_on_to_its_end() -> N
         raise KeyError("nobody hears of it")
 
     async def main() -> None:
-        with pytest.raises(TookTooLong):
+        with pytest.raises(TimedOut):
             await workers.run(slow, seconds=0.01)
         assert workers.busy == 1
         go_on.set()
@@ -81,7 +82,7 @@ def test_writing_leaves_a_thread_to_those_who_look() -> None:
         writes = [asyncio.create_task(workers.run(write, writing=True)) for _ in range(6)]
         await asyncio.sleep(0.05)
         found = await workers.run(lambda: "found", seconds=5)
-        with pytest.raises(TookTooLong):
+        with pytest.raises(TimedOut):
             await workers.run(lambda: "not begun", seconds=0.01, writing=True)
         assert workers.busy == 6
         go_on.set()

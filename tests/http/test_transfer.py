@@ -10,10 +10,10 @@ from starlette.testclient import TestClient
 import memorata
 from memorata import Engine
 from memorata.engine.access import Gatekeeper
-from memorata.http import exchange
+from memorata.http import transfer
 from memorata.http.app import create_api
-from memorata.http.asked import as_lines
-from memorata.http.limits import Limits
+from memorata.http.context import json_lines
+from memorata.http.middleware import Limits
 from memorata.service.formats.record import Record
 from memorata.service.importer import Importer
 
@@ -133,7 +133,7 @@ def test_a_revoked_key_takes_nothing_more_in(open_client: Callable[..., TestClie
 
     def body() -> Iterator[bytes]:
         yield some
-        client.app.state.service.gate.revoke(key.id)  # type: ignore[attr-defined]
+        client.app.state.server.gate.revoke(key.id)  # type: ignore[attr-defined]
         yield some.replace(b"Fact", b"Remark")
 
     answer = client.post("/v1/import?namespace=acme", content=body(), headers=LINES)
@@ -149,15 +149,15 @@ def test_a_revoked_key_is_sent_nothing_more(
     engine.remember_many([f"Fact number {number}" for number in range(500)], namespace="acme")
     key, token = Gatekeeper(engine.store).create("a guest", ["acme"], ["read"])
     client = open_client(required=True, token=token)
-    gate = client.app.state.service.gate  # type: ignore[attr-defined]
+    gate = client.app.state.server.gate  # type: ignore[attr-defined]
     sent: list[bytes] = []
 
     def lines(rows: Sequence[Any]) -> Iterator[bytes]:
         gate.revoke(key.id)
         sent.append(b"")
-        return as_lines(rows)
+        return json_lines(rows)
 
-    monkeypatch.setattr(exchange, "as_lines", lines)
+    monkeypatch.setattr(transfer, "json_lines", lines)
     answer = client.get("/v1/export?namespace=acme")
     assert len(rows(answer.text)) == 200
     assert len(sent) == 1

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.http import buckets as module
-from memorata.http.buckets import Buckets
+from memorata.service import auth as module
+from memorata.service.auth import RateLimiter
 
 
 class Ticks:
@@ -16,7 +16,7 @@ class Ticks:
 
 def test_a_bucket_empties_and_fills_again() -> None:
     ticks = Ticks()
-    buckets = Buckets(2.0, 3, ticks)
+    buckets = RateLimiter(2.0, 3, ticks)
     assert [buckets.take("a") for _ in range(4)] == [0, 0, 0, 0.5]
     assert buckets.take("b") == 0
     ticks.now = 0.25
@@ -28,7 +28,7 @@ def test_a_bucket_empties_and_fills_again() -> None:
 
 
 def test_no_rate_is_no_limit() -> None:
-    buckets = Buckets(None, 1)
+    buckets = RateLimiter(None, 1)
     assert [buckets.take("a") for _ in range(100)] == [0] * 100
 
 
@@ -39,7 +39,7 @@ def test_no_rate_is_no_limit() -> None:
 )
 def test_never_more_than_the_burst_and_the_rate_together(rate: float, burst: int, waits: list[float]) -> None:
     ticks = Ticks()
-    buckets = Buckets(rate, burst, ticks)
+    buckets = RateLimiter(rate, burst, ticks)
     taken = 0
     for wait in waits:
         ticks.now += wait
@@ -48,8 +48,8 @@ def test_never_more_than_the_burst_and_the_rate_together(rate: float, burst: int
 
 
 def test_those_who_asked_longest_ago_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_KEPT", 2)
-    buckets = Buckets(0.001, 1, Ticks())
+    monkeypatch.setattr(module, "MAX_BUCKETS", 2)
+    buckets = RateLimiter(0.001, 1, Ticks())
     assert [buckets.take(name) for name in "abc"] == [0, 0, 0]
     assert buckets.take("c") > 0
     assert buckets.take("a") == 0

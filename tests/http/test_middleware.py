@@ -1,3 +1,5 @@
+"""What every request passes, and the limits of a server."""
+
 import asyncio
 import logging
 from collections.abc import Callable
@@ -9,9 +11,9 @@ from starlette.testclient import TestClient
 
 from memorata import Engine
 from memorata.engine.access import Gatekeeper
-from memorata.http.guard import Guard, host_of, is_loopback, route_of
-from memorata.http.limits import Limits
-from memorata.http.metrics import Metrics
+from memorata.http.middleware import Limits, RequestMiddleware, host_of, is_loopback, route_of
+from memorata.http.telemetry import Metrics
+from memorata.model.errors import InvalidArgument
 
 
 def test_only_the_names_of_the_server_are_answered_to(open_client: Callable[..., TestClient]) -> None:
@@ -30,7 +32,7 @@ def test_something_that_breaks_is_a_problem_and_the_words_of_it_stay_here(
         raise KeyError("marmalade")
 
     monkeypatch.setattr(engine, "recall", broken)
-    answer = client.post("/v1/recall", json={"question": "tea"})
+    answer = client.post("/v1/recall", json={"query": "tea"})
     assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
     assert answer.json()["instance"] == answer.headers["x-request-id"]
     assert "marmalade" not in answer.text
@@ -49,7 +51,7 @@ def test_a_body_that_does_not_arrive_is_not_waited_for(engine: Engine) -> None:
         sent.append(message)
 
     scope = {"type": "http", "method": "POST", "path": "/x", "headers": []}
-    asyncio.run(Guard(app, Limits(seconds=0.01), Metrics())(scope, never, note))
+    asyncio.run(RequestMiddleware(app, Limits(seconds=0.01), Metrics())(scope, never, note))
     assert sent[0]["status"] == 408
 
 
@@ -73,7 +75,7 @@ def test_a_body_that_drips_has_no_more_time_than_another_unless_it_is_a_stream(
         sent.append(message)
 
     scope = {"type": "http", "method": "POST", "path": path, "headers": []}
-    asyncio.run(Guard(app, Limits(seconds=0.3), Metrics())(scope, drip, note))
+    asyncio.run(RequestMiddleware(app, Limits(seconds=0.3), Metrics())(scope, drip, note))
     assert sent[0]["status"] == status
 
 
@@ -91,7 +93,7 @@ def test_somebody_who_leaves_before_the_body_is_there_is_no_failure_of_the_serve
     metrics = Metrics()
     scope = {"type": "http", "method": "POST", "path": "/v1/import", "headers": []}
     with caplog.at_level(logging.INFO, logger="memorata.http"):
-        asyncio.run(Guard(app, Limits(), metrics)(scope, gone, nothing))
+        asyncio.run(RequestMiddleware(app, Limits(), metrics)(scope, gone, nothing))
     assert [(record.levelname, record.fields["status"]) for record in caplog.records] == [("INFO", 400)]  # type: ignore[attr-defined]
     assert b'status="500"' not in metrics.text()
 
@@ -107,7 +109,7 @@ def test_an_answer_that_breaks_off_in_the_middle_is_in_the_log_as_a_failure(
 
     scope = {"type": "http", "method": "GET", "path": "/v1/export", "headers": []}
     with caplog.at_level(logging.INFO, logger="memorata.http"):
-        asyncio.run(Guard(app, Limits(), Metrics())(scope, nothing, nothing))
+        asyncio.run(RequestMiddleware(app, Limits(), Metrics())(scope, nothing, nothing))
     (record,) = caplog.records
     assert record.levelname == "ERROR"
     assert record.exc_info is not None
@@ -161,7 +163,7 @@ def test_what_is_no_request_passes() -> None:
     async def nothing(*_: Any) -> Any:
         return {}
 
-    asyncio.run(Guard(app, Limits(), Metrics())({"type": "lifespan"}, nothing, nothing))
+    asyncio.run(RequestMiddleware(app, Limits(), Metrics())({"type": "lifespan"}, nothing, nothing))
     assert seen == ["lifespan"]
 
 
@@ -180,3 +182,26 @@ def test_what_is_loopback() -> None:
 
 def test_a_request_that_no_route_answered_has_no_route() -> None:
     assert route_of({"type": "http"}) == "(none)"
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"body": 0},
+        {"stream": -1},
+        {"rate": 0},
+        {"rate": float("nan")},
+        {"burst": 0},
+        {"seconds": 0},
+        {"threads": 0},
+        {"threads": 1.5},
+        {"waiting": -1},
+    ],
+)
+def test_limits_that_let_nothing_through_are_refused(bad: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgument, match=next(iter(bad))):
+        Limits(**bad)
+
+
+def test_no_rate_is_no_limit() -> None:
+    assert Limits().rate is None

@@ -1,6 +1,6 @@
-"""How often one may ask: a token bucket for each caller (Turner, 1986).
+"""Rate limits: a token bucket for each caller (Turner, 1986).
 
-A bucket holds up to `burst` tokens and fills at `rate` a second; a request takes one. Only whoever asked
+A bucket holds up to `burst` tokens and fills at `rate` a second; a request takes one. Only whoever called
 lately has a bucket: a full one is the same as none.
 """
 
@@ -13,12 +13,12 @@ from typing import Final
 
 from memorata.model import checks
 
-_KEPT: Final = 10_000
-"""How many callers are remembered; those who asked longest ago go first."""
+MAX_BUCKETS: Final = 10_000
+"""How many callers are remembered; those who called longest ago go first."""
 
 
-class Buckets:
-    """The buckets of all callers.
+class RateLimiter:
+    """The token buckets of all callers.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Buckets:
     Examples
     --------
     >>> seconds = iter([0.0, 0.0, 0.0, 2.0])
-    >>> buckets = Buckets(0.5, 2, lambda: next(seconds))
+    >>> buckets = RateLimiter(0.5, 2, lambda: next(seconds))
     >>> [buckets.take("anna") for _ in range(4)]
     [0.0, 0.0, 2.0, 0.0]
     """
@@ -52,6 +52,6 @@ class Buckets:
         tokens = min(float(self._burst), tokens + (now - since) * self._rate)
         lacking = max(0.0, 1.0 - tokens)
         self._kept[caller] = (tokens if lacking else tokens - 1.0), now
-        while len(self._kept) > _KEPT:
+        while len(self._kept) > MAX_BUCKETS:
             self._kept.popitem(last=False)
         return lacking / self._rate

@@ -1,8 +1,8 @@
-"""The door of the server: what every request passes before anything reads it, pages included.
+"""What every request passes before anything reads it, pages included, and the limits it is held to.
 
-It gives the request a name, refuses a body that is too large or does not arrive, refuses to answer under a
-name that is not the server's (so that a web page on another site cannot reach a server on this machine by
-pointing its own name here), answers with a problem when something breaks, and writes one line about it.
+The middleware gives the request an id, refuses a body that is too large or does not arrive, refuses to answer
+under a name that is not the server's (DNS rebinding: a web page on another site cannot reach a server on this
+machine by pointing its own name here), answers with a problem when something breaks, and logs one line.
 """
 
 from __future__ import annotations
@@ -17,10 +17,50 @@ from typing import Any, Final
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memorata.http import logs
-from memorata.http.limits import Limits
-from memorata.http.metrics import Metrics
-from memorata.http.problems import answer_to, problem, status_of
+from memorata._frozen import frozen
+from memorata.http.errors import error_response, problem, status_of
+from memorata.http.telemetry import Metrics, log_event
+from memorata.model import checks
+
+_MEGABYTE: Final = 1024 * 1024
+
+
+@frozen(kw_only=True)
+class Limits:
+    """What a server allows.
+
+    Attributes
+    ----------
+    body
+        Most bytes of a request, and of one line of an import.
+    stream
+        Most bytes of an import.
+    rate, burst
+        Requests a second of one caller, and how many at once above that; no rate for no limit.
+    seconds
+        Most time for one answer, and for a body to arrive.
+    threads
+        How many requests work at the same time.
+    waiting
+        How many more may wait for a thread.
+    """
+
+    body: int = 4 * _MEGABYTE
+    stream: int = 1024 * _MEGABYTE
+    rate: float | None = None
+    burst: int = 100
+    seconds: float = 30.0
+    threads: int = 4
+    waiting: int = 256
+
+    def __post_init__(self) -> None:
+        for name in ("body", "stream", "burst", "threads"):
+            checks.whole(name, getattr(self, name), 1)
+        checks.whole("waiting", self.waiting)
+        checks.above("seconds", self.seconds, 0)
+        if self.rate is not None:
+            checks.above("rate", self.rate, 0)
+
 
 API: Final = "/v1"
 STREAMED: Final = "/v1/import"
@@ -33,7 +73,7 @@ _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "O
 _WITH_BODY: Final = ("POST", "PUT", "PATCH", "DELETE")
 
 
-class Guard:
+class RequestMiddleware:
     """The door, as ASGI middleware.
 
     Parameters
@@ -98,7 +138,7 @@ class Guard:
             # The status has gone out: that the rest did not follow is told in the log alone.
             cut = bool(sent["status"]) and status_of(broken) >= 500
             if not sent["status"]:
-                await answer_to(broken, instance)(scope, receive, counted)
+                await error_response(broken, instance)(scope, receive, counted)
         finally:
             self._metrics.open.dec()
             seconds = perf_counter() - started
@@ -168,7 +208,7 @@ class Guard:
         self._metrics.observed(method, route, status, seconds)
         state = scope["state"]
         failed = cut or status >= 500 or status == 0
-        logs.write(
+        log_event(
             "request",
             logging.ERROR if failed else logging.INFO,
             error if failed else None,

@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from memorata.http.shapes import Known, MemoryGiven, MemoryShown
 from memorata.model.memory import Memory, Source
 from memorata.model.place import Place
+from memorata.service.answers import MemoryAnswer
 from memorata.service.codec import memory_json
+from memorata.service.schemas import MemoryDetails, NewMemory
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 MEMORY = Memory(
@@ -27,14 +28,14 @@ MEMORY = Memory(
 def test_a_memory_is_shown_whole_and_as_described() -> None:
     shown = memory_json(MEMORY)
     assert set(shown) == {each.name for each in fields(Memory)}
-    described = MemoryShown.model_validate(shown)
+    described = MemoryAnswer.model_validate(shown)
     assert described.model_dump(mode="json").keys() == shown.keys()
     assert (described.created_at, described.place and described.place.name) == (NOW, "here")
     assert memory_json(replace(MEMORY, place=None))["place"] is None
 
 
 def test_what_was_left_out_is_not_given() -> None:
-    assert MemoryGiven.model_validate({"content": "x", "id": None, "expires_at": None}).given() == {
+    assert NewMemory.model_validate({"content": "x", "id": None, "expires_at": None}).set_fields() == {
         "content": "x",
         "expires_at": None,
     }
@@ -58,9 +59,9 @@ def test_what_was_left_out_is_not_given() -> None:
 )
 def test_nothing_is_read_as_something_else(bad: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
-        Known.model_validate(bad)
+        MemoryDetails.model_validate(bad)
 
 
 @pytest.mark.parametrize("time", ["2026-05-07T12:00:00Z", "2026-05-07T14:00+02:00", NOW])
 def test_a_time_has_its_zone(time: Any) -> None:
-    assert Known.model_validate({"valid_from": time}).valid_from == NOW
+    assert MemoryDetails.model_validate({"valid_from": time}).valid_from == NOW

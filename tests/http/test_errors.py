@@ -3,10 +3,10 @@ import json
 import pytest
 from starlette.testclient import TestClient
 
-from memorata.http.problems import answer_to, problem, status_of, too_many
-from memorata.http.workers import Overloaded, TookTooLong
+from memorata.http.errors import error_response, problem, retry_after, status_of
 from memorata.model import errors
 from memorata.model.errors import MemorataError
+from memorata.service.errors import Overloaded, TimedOut
 
 
 @pytest.mark.parametrize(
@@ -27,14 +27,14 @@ from memorata.model.errors import MemorataError
         (errors.StoreCorrupt("/home/anna/memories.db is damaged"), 500),
         (errors.ModelCorrupt("/home/anna/model.onnx"), 500),
         (Overloaded(), 503),
-        (TookTooLong(), 504),
+        (TimedOut(), 504),
         (KeyError("/home/anna"), 500),
     ],
 )
 def test_every_error_has_a_status_and_what_only_the_operator_should_know_is_not_told(
     error: Exception, status: int
 ) -> None:
-    answer = answer_to(error, "r1")
+    answer = error_response(error, "r1")
     body = json.loads(bytes(answer.body))
     assert (answer.status_code, body["status"], body["instance"]) == (status, status, "r1")
     assert answer.media_type == "application/problem+json"
@@ -56,8 +56,8 @@ def test_every_error_there_is_has_one() -> None:
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        (b'{"question": "caf\xe9"}', "the body is not UTF-8 at byte 18"),
-        (b'{"question": ' + b"[" * 100_000, "the body is nested more deeply than can be read"),
+        (b'{"query": "caf\xe9"}', "the body is not UTF-8 at byte 15"),
+        (b'{"query": ' + b"[" * 100_000, "the body is nested more deeply than can be read"),
         (b'{"limit": ' + b"1" * 10_000 + b"}", "the body cannot be read: Exceeds the limit"),
         (b"{", "body.1: not JSON"),
     ],
@@ -73,5 +73,5 @@ def test_what_cannot_be_written_in_ascii_is_escaped() -> None:
 
 
 def test_who_has_to_wait_is_told_how_long() -> None:
-    assert too_many(0.2, "r1").headers["retry-after"] == "1"
-    assert too_many(7.1, "r1").headers["retry-after"] == "8"
+    assert retry_after(0.2) == "1"
+    assert retry_after(7.1) == "8"

@@ -1,0 +1,307 @@
+"""The context of one request: who calls, about which namespace, and how the answer gets back to them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
+from dataclasses import field
+from typing import Annotated, Any, Final, TypeVar
+
+from fastapi import Depends, Header, Query, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.security.utils import get_authorization_scheme_param
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from memorata._frozen import frozen
+from memorata.engine import Engine
+from memorata.engine.access import ADMIN, EVERYWHERE, READ, WRITE, Access, Gatekeeper
+from memorata.engine.ahead import embedded_ahead
+from memorata.http.errors import retry_after
+from memorata.http.middleware import Limits
+from memorata.http.telemetry import Metrics, Spans
+from memorata.http.validation import check_query
+from memorata.model.errors import NotAdmitted, StoreUnavailable
+from memorata.model.namespace import namespace as checked_namespace
+from memorata.service.auth import RateLimiter
+from memorata.service.errors import Overloaded, TimedOut
+from memorata.service.jobs import Jobs
+from memorata.service.workers import Workers
+
+_Result = TypeVar("_Result")
+_JSON: Final = "application/json"
+REPLAYED: Final = "Idempotency-Replayed"
+
+
+@frozen
+class ServerState:
+    """What every request needs."""
+
+    engine: Engine
+    gate: Gatekeeper
+    limits: Limits
+    workers: Workers
+    metrics: Metrics
+    spans: Spans
+    jobs: Jobs
+    rate: RateLimiter
+    failures: RateLimiter = field(default_factory=lambda: RateLimiter(1.0, 20))
+    """How often one address may show a key that is not good."""
+
+
+class TooManyRequests(HTTPException):
+    """A caller sends requests faster than the rate limit."""
+
+    def __init__(self, seconds: float) -> None:
+        wait = retry_after(seconds)
+        super().__init__(429, f"try again in {wait} s", {"Retry-After": wait})
+
+
+class RequestContext:
+    """A request whose caller may make it: what answers, what the caller may do, and in which namespace."""
+
+    def __init__(self, request: Request, access: Access, namespace: str, key: str | None = None) -> None:
+        self.server: ServerState = request.app.state.server
+        self.engine = self.server.engine
+        self.access = access
+        self.namespace = namespace
+        self._request = request
+        self._key = key
+
+    async def run(self, work: Callable[[], _Result], *, writing: bool = False) -> _Result:
+        """Run something on a thread of the engine's."""
+        return await self.server.workers.run(work, writing=writing)
+
+    async def recheck(self) -> None:
+        """Raise unless the key is still good: what takes long must not outlive one that was revoked."""
+        await recheck(self._request)
+
+    async def read(self, work: Callable[[], Any], operation: str = "") -> Response:
+        """Answer with what `work` returns, as JSON."""
+
+        def body() -> bytes:
+            if not operation:
+                return json_bytes(work())
+            with self.server.spans(operation, self.namespace):
+                return json_bytes(work())
+
+        return Response(await self.run(body), 200, media_type=_JSON)
+
+    async def write(
+        self,
+        work: Callable[[], Any],
+        operation: str,
+        *,
+        status: int = 200,
+        apart: bool = False,
+        log_first: bool = False,
+        remembers: Sequence[Mapping[str, Any]] = (),
+    ) -> Response:
+        """Do something that changes the store, once for each Idempotency-Key, and answer with JSON.
+
+        What reads the log of recalls has to say so (`log_first`), and what will be remembered is embedded
+        before others have to wait for it (`remembers`).
+        """
+        digest = await self._digest() if self._key is not None else b""
+
+        def done() -> tuple[int, bytes]:
+            return status, json_bytes(work())
+
+        def ahead() -> AbstractContextManager[None]:
+            return embedded_ahead(self.engine, remembers, self.namespace)
+
+        def reply() -> tuple[int, bytes, bool]:
+            with self.server.spans(operation, self.namespace):
+                if self._key is None:
+                    return *done(), False
+                kept = self.engine.idempotency.once(
+                    self._key,
+                    digest,
+                    done,
+                    caller=self.access.name,
+                    namespace=self.namespace,
+                    apart=apart,
+                    log_first=log_first,
+                    ahead=ahead if remembers else None,
+                )
+                return kept.status, kept.body, kept.again
+
+        code, body, replayed = await self.run(reply, writing=True)
+        headers = {}
+        if replayed:
+            headers[REPLAYED] = "true"
+            self.server.metrics.replayed.inc()
+        return Response(body, code, headers=headers, media_type=_JSON)
+
+    async def _digest(self) -> bytes:
+        """Return a digest of everything that says what is to be done."""
+        request = self._request
+        parts = (
+            request.method.encode(),
+            request.url.path.encode(),
+            request.url.query.encode(),
+            request.headers.get("if-match", "").encode(),
+            await request.body(),
+        )
+        digest = hashlib.sha256()
+        for part in parts:
+            digest.update(len(part).to_bytes(8, "big") + part)
+        return digest.digest()
+
+
+def json_bytes(data: Any) -> bytes:  # noqa: ANN401 - whatever JSON can hold
+    """Return data as JSON."""
+    return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def json_lines(rows: Iterable[Any]) -> Iterator[bytes]:
+    """Yield rows as lines of JSON."""
+    for row in rows:
+        yield json_bytes(row) + b"\n"
+
+
+def json_response(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:  # noqa: ANN401
+    """Return data as a response."""
+    return Response(json_bytes(data), status, headers=dict(headers or {}), media_type=_JSON)
+
+
+# --- dependencies -------------------------------------------------------------------------------------
+
+_BEARER: Final = HTTPBearer(
+    auto_error=False, description="A key, as `memorata key create` makes it.", scheme_name="key"
+)
+Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
+NamespaceQuery = Annotated[
+    str | None,
+    Query(
+        max_length=512, description="Whose memories: a path such as acme/alice; the server's own if left out."
+    ),
+]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=200,
+        description="A name for this request: sent again under it within a day, it is not done again.",
+    ),
+]
+
+
+async def authenticate(request: Request, credentials: Credentials) -> Access:
+    """Return what the caller of a request may do, unless they are over the rate limit.
+
+    The credentials are there for the description of the interface; `_admitted` reads them.
+    """
+    server: ServerState = request.app.state.server
+    try:
+        access = await _admitted(request)
+    except NotAdmitted:
+        client = request.client.host if request.client is not None else ""
+        # Who shows none does not guess.
+        seconds = server.failures.take(client) if "authorization" in request.headers else 0.0
+        if seconds:
+            raise TooManyRequests(seconds) from None
+        raise
+    request.scope["state"]["caller"] = access.name
+    seconds = server.rate.take(access.name)
+    if seconds:
+        raise TooManyRequests(seconds)
+    # Before the namespace is looked at: a misspelt parameter is a spelling, not somebody else's namespace.
+    await check_query(request)
+    return access
+
+
+Caller = Annotated[Access, Depends(authenticate)]
+
+
+async def recheck(request: Request) -> None:
+    """Raise NotAdmitted if the key of a request has ceased to be good since it was let in."""
+    # Whoever is let in keeps coming in while nobody has the time to look.
+    with suppress(Overloaded, TimedOut, StoreUnavailable):
+        await _admitted(request)
+
+
+async def _admitted(request: Request) -> Access:
+    server: ServerState = request.app.state.server
+    header = request.headers.get("authorization")
+    token: str | None = None
+    if header is not None:
+        scheme, shown = get_authorization_scheme_param(header)
+        # Another scheme than Bearer is not the same as no key at all.
+        token = shown if scheme.lower() == "bearer" else ""
+    access = server.gate.glance(token)
+    if access is None and token is None:
+        access = server.gate.admit(None)
+    if access is None:
+        access = await server.workers.run(lambda: server.gate.admit(token))
+    return access
+
+
+def _authorised(
+    request: Request, access: Access, scope: str, namespace: str | None, key: str | None = None
+) -> RequestContext:
+    wanted = request.app.state.server.engine.namespace if namespace is None else namespace
+    path = checked_namespace("namespace", wanted)
+    access.require(scope, path)
+    return RequestContext(request, access, path, key)
+
+
+async def _read(request: Request, access: Caller, namespace: NamespaceQuery = None) -> RequestContext:
+    return _authorised(request, access, READ, namespace)
+
+
+async def _write(
+    request: Request, access: Caller, namespace: NamespaceQuery = None, key: IdempotencyKey = None
+) -> RequestContext:
+    return _authorised(request, access, WRITE, namespace, key)
+
+
+async def _unkeyed_write(
+    request: Request, access: Caller, namespace: NamespaceQuery = None
+) -> RequestContext:
+    return _authorised(request, access, WRITE, namespace)
+
+
+async def _admin(
+    request: Request, access: Caller, namespace: NamespaceQuery = None, key: IdempotencyKey = None
+) -> RequestContext:
+    return _authorised(request, access, ADMIN, namespace, key)
+
+
+async def _unkeyed_admin(
+    request: Request, access: Caller, namespace: NamespaceQuery = None
+) -> RequestContext:
+    return _authorised(request, access, ADMIN, namespace)
+
+
+async def _everywhere(request: Request, access: Caller) -> RequestContext:
+    access.require_everywhere(ADMIN)
+    return RequestContext(request, access, EVERYWHERE)
+
+
+ReadContext = Annotated[RequestContext, Depends(_read)]
+"""The caller may read in the namespace."""
+WriteContext = Annotated[RequestContext, Depends(_write)]
+"""The caller may write there."""
+UnkeyedWriteContext = Annotated[RequestContext, Depends(_unkeyed_write)]
+"""The same, for what is more than one write: it is done each time, and takes no Idempotency-Key."""
+AdminContext = Annotated[RequestContext, Depends(_admin)]
+"""The caller may purge there."""
+UnkeyedAdminContext = Annotated[RequestContext, Depends(_unkeyed_admin)]
+"""The same, for what leaves no trace: not even the name of the request is kept."""
+GlobalContext = Annotated[RequestContext, Depends(_everywhere)]
+"""The caller may do everything in every namespace."""
+
+
+@asynccontextmanager
+async def lifespan(server: ServerState) -> AsyncIterator[None]:
+    """Let jobs start; at the end, wait for what was begun."""
+    server.jobs.open()
+    try:
+        yield
+    finally:
+        server.jobs.close()
+        server.workers.close()

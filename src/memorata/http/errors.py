@@ -1,0 +1,208 @@
+"""Every error as ``application/problem+json`` (RFC 9457).
+
+The type is ``memorata:`` and the code of :mod:`memorata.service.errors`; the title says what it means; the
+detail says what to do about it. What happened inside the server is in its log, under the id in `instance`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+
+from memorata.http.validation import unknown_field
+from memorata.model.errors import InvalidArgument, MemorataError, shown
+from memorata.service.errors import kind_of, public_detail
+
+MEDIA_TYPE: Final = "application/problem+json"
+MAX_FAULTS: Final = 20
+MAX_SHOWN: Final = 300
+_IN_JSON_WORDS: Final = {
+    "model_attributes_type": "a JSON object with named fields is expected",
+    "dict_type": "a JSON object is expected",
+    "list_type": "a list is expected",
+}
+"""What pydantic says in the words of Python, in those of JSON."""
+_NOT_ABOUT_A_VALUE: Final = ("missing", "unknown")
+
+
+class Fault(BaseModel):
+    """One thing that is wrong with a request."""
+
+    at: str = Field(description="Where it is.")
+    problem: str = Field(description="What is wrong with it.")
+
+
+class Problem(BaseModel):
+    """What went wrong."""
+
+    type: str = Field(description="A word for programs, after memorata:")
+    title: str = Field(description="What kind of problem it is.")
+    status: int = Field(description="The status of the answer.")
+    detail: str = Field("", description="What happened, and what to do about it.")
+    instance: str = Field("", description="The request, as the server's log calls it.")
+    errors: list[Fault] = Field([], description="Each thing that is wrong with the request.")
+
+
+_TITLES: Final[Mapping[int, tuple[str, str]]] = {
+    400: ("malformed", "The request cannot be read"),
+    401: ("not-admitted", "A key is needed"),
+    403: ("access-denied", "This key may not do that"),
+    404: ("not-found", "There is no such thing"),
+    405: ("method-not-allowed", "Nothing answers to this method here"),
+    408: ("too-slow", "The request did not arrive in time"),
+    409: ("version-conflict", "Somebody else was faster"),
+    410: ("answer-erased", "It was done, but its answer is gone"),
+    413: ("too-large", "The request is too large"),
+    415: ("media-type", "The body is not of a type that is read here"),
+    421: ("misdirected", "This server does not answer under that name"),
+    422: ("invalid", "The request cannot be carried out as it is"),
+    429: ("too-many", "Too many requests"),
+    500: ("internal", "Something went wrong in the server"),
+    501: ("not-installed", "A package that this needs is not installed"),
+    503: ("unavailable", "The server cannot do this now"),
+    504: ("took-too-long", "The answer was not there in time"),
+}
+_TITLES_BY_CODE: Final = {"read-only": "This memory can only be read"}
+
+
+def problem(
+    status: int,
+    detail: str = "",
+    *,
+    instance: str = "",
+    errors: Sequence[Mapping[str, str]] = (),
+    headers: Mapping[str, str] | None = None,
+    code: str = "",
+) -> Response:
+    """Return a problem as a response; its code is that of the status unless given.
+
+    Examples
+    --------
+    >>> problem(404, "no memory has the id 'm1'").body.decode()[:60]
+    '{"type":"memorata:not-found","title":"There is no such thing'
+    """
+    usual, title = _TITLES.get(status, ("error", "The request was refused"))
+    body: dict[str, Any] = {
+        "type": f"memorata:{code or usual}",
+        "title": _TITLES_BY_CODE.get(code, title),
+        "status": status,
+        "detail": detail,
+        "instance": instance,
+    }
+    if errors:
+        body["errors"] = list(errors)
+    content = json.dumps(body, ensure_ascii=True, separators=(",", ":")).encode()
+    return Response(content, status, headers=dict(headers or {}), media_type=MEDIA_TYPE)
+
+
+def status_of(error: Exception) -> int:
+    """Return the status that an error has.
+
+    Examples
+    --------
+    >>> status_of(InvalidArgument("limit", -1, "at least 0")), status_of(KeyError("x"))
+    (422, 500)
+    """
+    if isinstance(error, HTTPException):
+        return error.status_code
+    return 400 if isinstance(error, ClientDisconnect) else kind_of(error).status
+
+
+def error_response(error: Exception, instance: str) -> Response:
+    """Return the response that tells of an error."""
+    status = status_of(error)
+    headers = {}
+    if status == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="memorata"'
+    if status == 503:
+        headers["Retry-After"] = "1"
+    code = kind_of(error).code if isinstance(error, MemorataError) else ""
+    return problem(status, detail_of(error), instance=instance, headers=headers, code=code)
+
+
+def detail_of(error: Exception) -> str:
+    """Return what a client is told of an error."""
+    if isinstance(error, ClientDisconnect):
+        return "the client left before all of the body was there"
+    return error.detail if isinstance(error, HTTPException) else public_detail(error)
+
+
+def retry_after(seconds: float) -> str:
+    """Return after how many whole seconds to try again, for the header Retry-After."""
+    return str(max(1, math.ceil(seconds)))
+
+
+def install_handlers(app: FastAPI) -> None:
+    """Let an application answer errors with problems."""
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(MemorataError, _failed)
+
+
+def request_id(request: Request) -> str:
+    """Return what the log calls a request."""
+    return str(request.scope.get("state", {}).get("request_id", ""))
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    errors = error.errors()
+    faults = [
+        {"at": _cut(".".join(map(str, each["loc"]))), "problem": _cut(_fault_text(each, request))}
+        for each in errors[:MAX_FAULTS]
+    ]
+    unreadable = any(each["type"] == "json_invalid" for each in errors)
+    detail = "; ".join(f"{fault['at']}: {fault['problem']}" for fault in faults[:3])
+    return problem(400 if unreadable else 422, detail, instance=request_id(request), errors=faults)
+
+
+def _fault_text(fault: Mapping[str, Any], request: Request) -> str:
+    """Return what is wrong, in few words: what was given may be a megabyte."""
+    cause = fault.get("ctx", {}).get("error")
+    if fault["type"] == "json_invalid":
+        return f"not JSON: {cause}"
+    if fault["type"] == "extra_forbidden":
+        return unknown_field(request, fault["loc"])
+    if isinstance(cause, InvalidArgument):
+        return str(cause)
+    text = str(cause) if isinstance(cause, Exception) else str(fault["msg"])
+    text = _IN_JSON_WORDS.get(fault["type"], text)
+    # What is missing was not given, and what is around it says nothing.
+    return f"{text}, got {shown(fault['input'])}" if fault["type"] not in _NOT_ABOUT_A_VALUE else text
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "…"
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    detail = error.detail if isinstance(error.detail, str) else shown(error.detail)
+    if error.status_code == 400 and error.__cause__ is not None:
+        # The framework says of a body only that it could not be read.
+        detail = _unreadable(error.__cause__)
+    headers = dict(error.headers or {})
+    return problem(error.status_code, detail, instance=request_id(request), headers=headers)
+
+
+def _unreadable(cause: BaseException) -> str:
+    """Return why a body could not be read."""
+    if isinstance(cause, UnicodeDecodeError):
+        return f"the body is not UTF-8 at byte {cause.start + 1}"
+    if isinstance(cause, RecursionError):
+        return "the body is nested more deeply than can be read"
+    return f"the body cannot be read: {_cut(str(cause))}"
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    request.scope.setdefault("state", {})["error"] = error
+    return error_response(error, request_id(request))

@@ -1,0 +1,159 @@
+"""The server itself: health, readiness, metrics, settings, and its namespaces."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from memorata import __version__
+from memorata.engine.access import READ
+from memorata.http.context import Caller, GlobalContext, ServerState, UnkeyedAdminContext, json_response
+from memorata.http.errors import problem, request_id
+from memorata.http.telemetry import DELETE, MEDIA_TYPE
+from memorata.http.validation import check_query
+from memorata.model.errors import MemorataError
+from memorata.service.answers import RemovedAnswer
+from memorata.service.codec import Json
+from memorata.service.schemas import MAX_BATCH, MAX_QUERY, MAX_RESULTS, MAX_TEXT
+
+router = APIRouter(prefix="/v1", tags=["about the server"])
+
+NamespacePath = Annotated[str, Query(max_length=512, description="The namespace, by its whole path.")]
+
+
+class HealthAnswer(BaseModel):
+    """That the server is there."""
+
+    status: str
+    version: str
+
+
+class LimitsAnswer(BaseModel):
+    """How much a request may ask for."""
+
+    body: int
+    text: int
+    query: int
+    batch: int
+    results: int
+    rate: float | None
+    seconds: float
+
+
+class SettingsAnswer(BaseModel):
+    """How the server is set."""
+
+    version: str
+    namespace: str
+    recipe: str
+    embedder: str | None
+    dimension: int | None
+    reranker: str | None
+    notes: list[str]
+    limits: LimitsAnswer
+
+
+class NamespaceAnswer(BaseModel):
+    """A namespace, and how many memories it holds, hidden ones too."""
+
+    namespace: str
+    memories: int
+
+
+class NamespacesAnswer(BaseModel):
+    """The namespaces that a key is for."""
+
+    namespaces: list[NamespaceAnswer]
+
+
+@router.get(
+    "/health",
+    response_model=None,
+    responses={200: {"model": HealthAnswer}},
+    dependencies=[Depends(check_query)],
+)
+async def health() -> Response:
+    """Tell that the server is there; asks nothing of the database."""
+    return json_response({"status": "ok", "version": __version__})
+
+
+@router.get(
+    "/ready",
+    response_model=None,
+    responses={200: {"model": HealthAnswer}},
+    dependencies=[Depends(check_query)],
+)
+async def ready(request: Request) -> Response:
+    """Tell whether the server can answer: its database can be read, and it is not about to stop."""
+    server: ServerState = request.app.state.server
+    if server.jobs.closing:
+        return problem(503, "the server is about to stop", instance=request_id(request))
+    try:
+        await server.workers.run(lambda: server.engine.store.setting("embedder"), seconds=5)
+    except MemorataError:
+        said = "the database cannot be read; the server's log says why"
+        return problem(503, said, instance=request_id(request))
+    return json_response({"status": "ready", "version": __version__})
+
+
+@router.get("/metrics", response_model=None, responses={200: {"content": {"text/plain": {}}}})
+async def metrics(context: GlobalContext) -> Response:
+    """Return what can be counted, for Prometheus."""
+    return Response(context.server.metrics.text(), media_type=MEDIA_TYPE)
+
+
+@router.get("/settings", response_model=None, responses={200: {"model": SettingsAnswer}})
+async def settings(request: Request, access: Caller) -> Response:
+    """Tell how the server is set, as far as it matters to those who use it."""
+    server: ServerState = request.app.state.server
+    engine, limits = server.engine, server.limits
+    embedder, reranker = engine.embedder, engine.reranker
+    return json_response(
+        {
+            "version": __version__,
+            "namespace": engine.namespace,
+            "recipe": engine.recipe.name,
+            "embedder": None if embedder is None else embedder.name,
+            "dimension": None if embedder is None else embedder.dimension,
+            "reranker": None if reranker is None else reranker.name,
+            "notes": list(engine.notes) if access.everywhere else [],
+            "limits": {
+                "body": limits.body,
+                "text": MAX_TEXT,
+                "query": MAX_QUERY,
+                "batch": MAX_BATCH,
+                "results": MAX_RESULTS,
+                "rate": limits.rate,
+                "seconds": limits.seconds,
+            },
+        }
+    )
+
+
+@router.get("/namespaces", response_model=None, responses={200: {"model": NamespacesAnswer}})
+async def namespaces(request: Request, access: Caller) -> Response:
+    """List the namespaces that the key is for, and that something was ever written to."""
+    server: ServerState = request.app.state.server
+    found = await server.workers.run(server.engine.store.namespaces)
+    shown = [
+        {"namespace": path, "memories": count} for path, count in found.items() if access.allows(READ, path)
+    ]
+    return json_response({"namespaces": shown})
+
+
+@router.delete("/namespaces", response_model=None, responses={200: {"model": RemovedAnswer}})
+async def purge_namespace(context: UnkeyedAdminContext, namespace: NamespacePath) -> Response:
+    """Remove a namespace for good, with its name and all that belongs to it. This cannot be undone.
+
+    It has to be named, even if it is the server's own.
+    """
+
+    def work() -> Json:
+        removed = context.engine.admin.purge_namespace(context.namespace)
+        context.server.jobs.forget(context.namespace)
+        return {"removed": removed}
+
+    return await context.read(work, DELETE)

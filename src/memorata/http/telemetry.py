@@ -1,0 +1,183 @@
+"""What the server records: a JSON log on standard error, metrics for Prometheus, OpenTelemetry spans.
+
+No log line, label or span holds what a memory says, a query, or the name of an entity: a path is written as
+its template, and an error by its type and place. Only with `--log-contents` are the words of an
+error logged too.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+NAME: Final = "memorata.http"
+LOG: Final = logging.getLogger(NAME)
+_FRAMES: Final = 8
+_TOP: Final = ("memorata", "uvicorn", "asyncio")
+
+
+class JsonLines(logging.Formatter):
+    """Writes a record as one line of JSON.
+
+    Parameters
+    ----------
+    contents
+        Whether the words of an error are written, which may repeat what somebody said.
+    """
+
+    def __init__(self, *, contents: bool = False) -> None:
+        super().__init__()
+        self._contents = contents
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        fields = getattr(record, "fields", None)
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage() if fields is not None or self._contents else _without_words(record),
+            "logger": record.name,
+        }
+        if isinstance(fields, Mapping):
+            line |= fields
+        if record.exc_info is not None and record.exc_info[1] is not None:
+            line |= told(record.exc_info[1], contents=self._contents)
+        return json.dumps(line, ensure_ascii=True, default=str)
+
+
+def told(error: BaseException, *, contents: bool = False) -> dict[str, Any]:
+    """Return what a log says about an error: its type and where it came from.
+
+    Examples
+    --------
+    >>> told(KeyError("what somebody said"))
+    {'error': 'KeyError', 'at': []}
+    """
+    frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
+    at = [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
+    words = {"message": str(error)} if contents else {}
+    return {"error": type(error).__name__, "at": at, **words}
+
+
+def _without_words(record: logging.LogRecord) -> str:
+    """Return what a library says, before anything is put in; asyncio puts all of it in before."""
+    return "event loop" if record.name == "asyncio" else str(record.msg)
+
+
+def set_up(level: str = "info", *, contents: bool = False, stream: TextIO | None = None) -> logging.Handler:
+    """Send what the server and its libraries log to standard error; return what does it."""
+    handler = logging.StreamHandler(sys.stderr if stream is None else stream)
+    handler.setFormatter(JsonLines(contents=contents))
+    for name in (*_TOP, "uvicorn.error", "uvicorn.access"):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler] if name in _TOP else []
+        logger.propagate = name not in _TOP
+        logger.setLevel(level.upper() if name == "memorata" else logging.WARNING)
+    threading.excepthook = _broken
+    return handler
+
+
+def log_event(
+    event: str, level: int = logging.INFO, error: BaseException | None = None, **fields: object
+) -> None:
+    """Write a line about the server."""
+    LOG.log(level, event, extra={"fields": fields}, exc_info=error)
+
+
+def _broken(args: threading.ExceptHookArgs) -> None:
+    """Write down that a thread came to a bad end; Python itself would print all of its words."""
+    if args.exc_type is not SystemExit:
+        name = "" if args.thread is None else args.thread.name
+        log_event("thread failed", logging.ERROR, args.exc_value, thread=name)
+
+
+MEDIA_TYPE: Final = CONTENT_TYPE_LATEST
+_BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+
+class Metrics:
+    """The counters of one server."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        self.requests = Counter(
+            "memorata_http_requests",
+            "Requests, by method, route and status.",
+            ["method", "route", "status"],
+            registry=self._registry,
+        )
+        self.seconds = Histogram(
+            "memorata_http_request_seconds",
+            "How long requests took.",
+            ["method", "route"],
+            buckets=_BOUNDS,
+            registry=self._registry,
+        )
+        self.open = Gauge(
+            "memorata_http_requests_open", "Requests not answered yet.", registry=self._registry
+        )
+        self.busy = Gauge(
+            "memorata_http_work", "Requests on a thread or waiting for one.", registry=self._registry
+        )
+        self.replayed = Counter(
+            "memorata_http_replayed", "Writes that had been done already.", registry=self._registry
+        )
+
+    def observed(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        self.requests.labels(method, route, str(status)).inc()
+        self.seconds.labels(method, route).observe(seconds)
+
+    def text(self) -> bytes:
+        """Return all of it in Prometheus' text format."""
+        return generate_latest(self._registry)
+
+
+SEARCH: Final = "search_memory"
+CREATE: Final = "create_memory"
+UPDATE: Final = "update_memory"
+DELETE: Final = "delete_memory"
+
+Spans = Callable[[str, str], AbstractContextManager[Any]]
+"""Given an operation and a namespace, opens a span around it."""
+
+
+def spans() -> Spans:
+    """Return what opens spans: nothing at all without the package."""
+    try:
+        from opentelemetry import trace
+    except ImportError:
+        return lambda operation, namespace: nullcontext()
+    tracer = trace.get_tracer("memorata")
+
+    @contextmanager
+    def opened(operation: str, namespace: str) -> Iterator[None]:
+        attributes = {
+            "gen_ai.operation.name": operation,
+            "gen_ai.provider.name": "memorata",
+            "memorata.namespace": namespace,
+        }
+        # An error's words may repeat what somebody said, so only its type is written down.
+        with tracer.start_as_current_span(
+            operation, attributes=attributes, record_exception=False, set_status_on_exception=False
+        ) as span:
+            try:
+                yield
+            except Exception as error:
+                span.set_attribute("error.type", type(error).__name__)
+                span.set_status(trace.StatusCode.ERROR)
+                raise
+
+    return opened

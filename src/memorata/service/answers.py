@@ -1,0 +1,465 @@
+"""What answers hold, as OpenAPI describes it; :mod:`memorata.service.codec` makes them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from memorata.engine.shortfall import Measure
+from memorata.service.schemas import Tier, Variant
+
+
+class SourceAnswer(BaseModel):
+    """Who said it, where and when."""
+
+    speaker: str
+    session: str
+    position: int | None
+    link: str
+
+
+class PlaceAnswer(BaseModel):
+    """Where it was."""
+
+    lat: float
+    lon: float
+    name: str
+
+
+class MemoryAnswer(BaseModel):
+    """A memory."""
+
+    id: str
+    content: str
+    created_at: datetime
+    namespace: str
+    category: str
+    tier: Tier
+    confidence: float
+    importance: float
+    pinned: bool
+    tags: list[str]
+    metadata: dict[str, Any]
+    source: SourceAnswer
+    entities: list[str]
+    place: PlaceAnswer | None
+    valid_from: datetime | None
+    valid_to: datetime | None
+    expires_at: datetime | None
+    supersedes: list[str]
+    superseded_by: str | None
+    mentions: int
+    supported_at: datetime | None
+    access_count: int
+    last_accessed_at: datetime | None
+    version: int
+    fingerprint: str
+    embedder: str
+
+
+class MemoriesAnswer(BaseModel):
+    """Memories."""
+
+    memories: list[MemoryAnswer]
+
+
+class DoneAnswer(BaseModel):
+    """How many things were changed."""
+
+    done: int
+
+
+class RememberedAnswer(MemoriesAnswer):
+    """What was remembered, and how many had been known already by their ids."""
+
+    known: int
+
+
+class MemoryPageAnswer(MemoriesAnswer):
+    """Memories, the newest first, and where the list goes on."""
+
+    cursor: str | None
+
+
+class HitAnswer(BaseModel):
+    """A memory that answers, and its score."""
+
+    id: str
+    score: float
+    memory: MemoryAnswer
+    explanation: dict[str, Any] | None = Field(
+        None, description="A tree whose parts make up exactly the score; only where it was asked for."
+    )
+
+
+class SessionAnswer(BaseModel):
+    """A session that answers, and the ids of the memories that speak for it."""
+
+    session: str
+    score: float
+    hits: list[str]
+
+
+class ShortfallAnswer(BaseModel):
+    """A threshold that was missed."""
+
+    measure: Measure = Field(description="A cosine, a share of the best possible match, or a confidence.")
+    value: float | None = Field(description="None for a meaning that nobody has measured yet.")
+    least: float
+
+
+class RejectedAnswer(BaseModel):
+    """The best memory that was not good enough, and what it missed."""
+
+    id: str
+    score: float = Field(description="Relative to the other candidates: the best of a bad lot may have 1.")
+    reason: str
+    missed: list[ShortfallAnswer]
+
+
+class RecallAnswer(BaseModel):
+    """The answer to a question."""
+
+    recall_id: str = Field(
+        description="What feedback about a hit refers to; empty where recalls are not logged."
+    )
+    support: float = Field(
+        description="How well the best candidate stands by itself, from 0 to 1: to compare questions by."
+    )
+    hits: list[HitAnswer]
+    sessions: list[SessionAnswer]
+    degraded: list[str] = Field(description="What could not be done as it should.")
+    rejected: RejectedAnswer | None
+    recipe: str
+    embedder: str
+    omitted: int = Field(description="How many hits did not fit in the budget.")
+    milliseconds: dict[str, float]
+    methods: dict[str, str] = Field(description="How the store searched, by vectors and words.")
+
+
+class EntityAnswer(BaseModel):
+    """An entity, and how much is known about it."""
+
+    name: str
+    type: str
+    aliases: list[str]
+    description: str
+    memories: int
+    relations: int
+    merged: list[str]
+
+
+class EntitiesAnswer(BaseModel):
+    """Who and what is known, those that most memories mention first."""
+
+    entities: list[EntityAnswer]
+
+
+class RelationAnswer(BaseModel):
+    """A relation."""
+
+    subject: str
+    type: str
+    object: str
+    weight: float
+    memory: str | None
+    valid_from: datetime | None
+    valid_to: datetime | None
+    created_at: datetime | None
+
+
+class RelationsAnswer(BaseModel):
+    """Relations that hold, in the order in which they were said."""
+
+    relations: list[RelationAnswer]
+    more: bool = Field(description="Whether there are more than were asked for.")
+
+
+class RemovedAnswer(BaseModel):
+    """How many there were."""
+
+    removed: int
+
+
+class StepAnswer(BaseModel):
+    """One edge of a path, as it was walked, to an entity or a memory."""
+
+    type: str
+    forward: bool
+    weight: float
+    entity: str | None
+    memory: str | None
+
+
+class PathAnswer(BaseModel):
+    """A way from an entity."""
+
+    start: str
+    score: float
+    steps: list[StepAnswer]
+
+
+class PathsAnswer(BaseModel):
+    """Ways, the shortest first, and the limit that was hit, if one was."""
+
+    paths: list[PathAnswer]
+    truncated: str | None
+
+
+class CommunityAnswer(BaseModel):
+    """A community."""
+
+    summary: str
+    terms: list[str]
+    entities: list[str]
+    memories: list[str]
+    since: datetime | None
+    until: datetime | None
+    representative: str | None
+
+
+class CommunitiesAnswer(BaseModel):
+    """The communities of a namespace, the largest first."""
+
+    communities: list[CommunityAnswer]
+    level: int
+    count: int
+    modularity: float
+    converged: bool
+
+
+class NearbyAnswer(BaseModel):
+    """A memory, and how far away it was."""
+
+    metres: float
+    memory: MemoryAnswer
+
+
+class NearAnswer(BaseModel):
+    """The memories nearest to a point."""
+
+    memories: list[NearbyAnswer]
+
+
+class AboutAnswer(BaseModel):
+    """Everything about a subject, hidden memories too."""
+
+    subject: str
+    memories: list[MemoryAnswer]
+    entities: list[dict[str, Any]]
+    relations: list[RelationAnswer]
+
+
+class RepeatAnswer(BaseModel):
+    """That a memory says what another one says, and was superseded for that."""
+
+    memory_id: str
+    of: str
+    kind: str
+    reason: str
+    at: datetime
+    mentions: int
+    confidence: float | None
+    supported_at: datetime | None
+    run: int | None
+
+
+class RepeatsAnswer(BaseModel):
+    """How often a memory was said again."""
+
+    repeats: list[RepeatAnswer]
+
+
+class DuplicateRunAnswer(BaseModel):
+    """A run that superseded duplicates."""
+
+    number: int
+    started_at: datetime
+    finished_at: datetime | None
+    undone_at: datetime | None
+    strategy: str
+    repeats: int
+
+
+class DuplicateRunsAnswer(BaseModel):
+    """Runs, the latest first."""
+
+    runs: list[DuplicateRunAnswer]
+
+
+class UndoneAnswer(BaseModel):
+    """The memories that are current again, and those that something newer has taken the place of."""
+
+    reinstated: list[str]
+    left: list[str]
+
+
+class ContradictionAnswer(BaseModel):
+    """A remark that a newer memory may contradict an older one, and what was decided."""
+
+    newer: str
+    older: str
+    cue: str
+    reason: str
+    at: datetime
+    verdict: str | None
+    decided_by: str
+    decided_because: str
+    decided_at: datetime | None
+
+
+class ContradictionsAnswer(BaseModel):
+    """Contradictions, in the order in which they were noticed."""
+
+    contradictions: list[ContradictionAnswer]
+
+
+class SummaryAnswer(BaseModel):
+    """A proposed summary, and the memories it was made from."""
+
+    id: str
+    content: str
+    sources: list[str]
+
+
+class SummariesAnswer(BaseModel):
+    """Proposed summaries."""
+
+    summaries: list[SummaryAnswer]
+
+
+class FeedbackAnswer(BaseModel):
+    """What was said about a hit."""
+
+    recall_id: str
+    memory_id: str
+    signal: str
+    rating: int | None
+    given_at: datetime
+
+
+class FeedbackListAnswer(BaseModel):
+    """What was said about hits, in the order in which it was said."""
+
+    feedback: list[FeedbackAnswer]
+    more: bool
+
+
+class LoggedRecallAnswer(BaseModel):
+    """A recall, as it was logged: what was asked, and the ids of what was shown, best first."""
+
+    recall_id: str
+    at: datetime
+    query: str | None
+    recipe: str
+    embedder: str
+    candidates: int
+    shown: list[str]
+    milliseconds: dict[str, float]
+
+
+class RecallLogAnswer(BaseModel):
+    """Recalls, the latest first."""
+
+    recalls: list[LoggedRecallAnswer]
+
+
+class ExperimentAnswer(BaseModel):
+    """An experiment, and how it stands where that was asked for."""
+
+    name: str
+    base: str
+    method: str
+    variants: list[Variant]
+    least_users: int
+    least_days: int
+    started: datetime
+    stopped: datetime | None
+    winner: str | None = None
+    reason: str = ""
+    recommendation: dict[str, Any] | None = None
+    preference: dict[str, Any] | None = None
+
+
+class ExperimentsAnswer(BaseModel):
+    """Experiments, the latest first."""
+
+    experiments: list[ExperimentAnswer]
+
+
+class ParameterAnswer(BaseModel):
+    """One parameter of a recipe, and what it may be."""
+
+    name: str
+    value: Any
+    type: str
+    low: float | None
+    high: float | None
+    choices: list[str]
+    doc: str
+
+
+class RecipeAnswer(BaseModel):
+    """A way to recall, and every parameter of it."""
+
+    name: str
+    doc: str
+    parameters: list[ParameterAnswer]
+
+
+class SavedRecipeAnswer(RecipeAnswer):
+    """A recipe that a namespace has saved, in its latest version, and what speaks for it."""
+
+    evidence: dict[str, Any]
+    saved_at: datetime
+    versions: int
+    in_use: bool
+
+
+class RecipesAnswer(BaseModel):
+    """The ways to recall, shipped and saved, and the one that is used where a question names none."""
+
+    recipes: list[RecipeAnswer]
+    saved: list[SavedRecipeAnswer]
+    default: str
+
+
+class LineProblem(BaseModel):
+    """A line that could not be taken in."""
+
+    line: int
+    problem: str
+
+
+class ImportAnswer(BaseModel):
+    """What came of an import; what was there already is known."""
+
+    imported: int
+    entities: int
+    relations: int
+    known: int
+    failed: int
+    problems: list[LineProblem]
+
+
+class JobAnswer(BaseModel):
+    """A job, as it is now."""
+
+    id: str
+    kind: str
+    namespace: str
+    created_at: datetime
+    state: str
+    done: int
+    total: int | None
+    note: str
+    result: dict[str, Any] | None
+    problem: str
+
+
+class JobsAnswer(BaseModel):
+    """Jobs, the newest first."""
+
+    jobs: list[JobAnswer]

@@ -1,0 +1,268 @@
+"""Work that takes longer than a request should wait: jobs with progress, on threads of their own.
+
+Jobs live as long as the process. What a job has written stays written when it is stopped. Callers take turns:
+the next job is of whoever was served longest ago (Nagle, 1987), each may have a few in hand, and when there
+are too many results to keep, those of whoever left most go first. So nobody can keep the others waiting.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from memorata.engine.access import EVERYWHERE, LOCAL
+from memorata.service.errors import Overloaded, kind_of, public_detail
+
+MAX_KEPT: Final = 200
+MAX_IN_HAND: Final = 64
+MAX_PER_CALLER: Final = 4
+"""How many jobs of one key are in hand, waiting or running; whoever needs no key is alone."""
+ENDED: Final = ("done", "failed", "stopped")
+
+_LOG: Final = logging.getLogger(__name__)
+
+
+class TooManyJobs(Overloaded):
+    """One caller has as many jobs in hand as one may have."""
+
+
+class JobStopped(Exception):  # noqa: N818 - no error: the job was asked to stop
+    """The job was asked to stop."""
+
+
+@dataclass(slots=True)
+class Job:
+    """A job, as it is now.
+
+    Attributes
+    ----------
+    id, kind, namespace, caller
+        What it is, whose memories it is about (``*`` for all), and who started it.
+    state
+        ``waiting``, ``running``, ``done``, ``failed`` or ``stopped``.
+    done, total, note
+        How far it is; no total where nobody knows.
+    result, problem, error
+        What came of it; of an error, what a client may be told, and the error itself.
+    version
+        Grows with every change of it.
+    """
+
+    id: str
+    kind: str
+    namespace: str
+    caller: str
+    created_at: datetime
+    state: str = "waiting"
+    done: int = 0
+    total: int | None = None
+    note: str = ""
+    result: Any = None
+    problem: str = ""
+    error: Exception | None = None
+    version: int = 0
+    _stop: threading.Event = field(default_factory=threading.Event, repr=False)
+    _ended: threading.Event = field(default_factory=threading.Event, repr=False)
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self.state not in ENDED
+
+    def progress(self, done: int, total: int | None = None, note: str = "") -> None:
+        """Set how far it is; raises if it is asked to stop."""
+        if self._stop.is_set():
+            raise JobStopped
+        self.done, self.total, self.note = done, total, note
+        self.version += 1
+
+    def stop(self) -> None:
+        """Ask it to stop at its next step."""
+        self._stop.set()
+
+    def end(self, state: str, error: Exception | None = None) -> None:
+        """Note that it has ended."""
+        self.error, self.problem = error, "" if error is None else public_detail(error)
+        self.state = state
+        self.version += 1
+        self._ended.set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for its end, so long at most; return whether it has come."""
+        return self._ended.wait(seconds)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON; a result that is none is left out."""
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "namespace": self.namespace,
+            "created_at": self.created_at.isoformat(),
+            "state": self.state,
+            "done": self.done,
+            "total": self.total,
+            "note": self.note,
+            "result": dict(self.result) if isinstance(self.result, Mapping) else None,
+            "problem": self.problem,
+        }
+
+
+Work = Callable[[Job], Any]
+
+
+class Jobs:
+    """The jobs of a process.
+
+    Parameters
+    ----------
+    clock
+        Tells the time.
+    threads
+        How many jobs run at the same time.
+
+    Examples
+    --------
+    >>> jobs = Jobs()
+    >>> job = jobs.start("count", "default", "local", lambda job: {"counted": 3})
+    >>> job.wait(10), job.state, job.result
+    (True, 'done', {'counted': 3})
+    >>> jobs.close()
+    """
+
+    def __init__(self, clock: Callable[[], datetime] = lambda: datetime.now(UTC), threads: int = 1) -> None:
+        self._clock = clock
+        self._threads = threads
+        self._pool: ThreadPoolExecutor | None = None
+        self._jobs: OrderedDict[str, Job] = OrderedDict()
+        self._waiting: dict[str, tuple[Job, Work]] = {}
+        self._served: dict[str, int] = {}
+        self._turn = 0
+        self._lock = threading.RLock()
+        self.closing = False
+
+    def start(self, kind: str, namespace: str, caller: str, work: Work) -> Job:
+        """Start a job, when it is its caller's turn.
+
+        Raises
+        ------
+        TooManyJobs
+            The caller has as many in hand as one may have.
+        Overloaded
+            All callers together have, or the server is about to stop.
+        """
+        with self._lock:
+            in_hand = [job.caller for job in self._jobs.values() if job.running]
+            if len(in_hand) >= MAX_IN_HAND or self.closing:
+                raise Overloaded
+            if caller != LOCAL.name and in_hand.count(caller) >= MAX_PER_CALLER:
+                raise TooManyJobs
+            job = Job(secrets.token_hex(8), kind, namespace, caller, self._clock())
+            self._jobs[job.id] = job
+            self._waiting[job.id] = job, work
+            self._drop_results()
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="memorata-job")
+            self._pool.submit(self._run_next)
+        return job
+
+    def start_once(self, kind: str, namespace: str, caller: str, work: Work) -> Job:
+        """Start a job unless one of its kind is in hand for the namespace; return the one that is."""
+        with self._lock:
+            last = self.last(kind, namespace)
+            return last if last is not None and last.running else self.start(kind, namespace, caller, work)
+
+    def stop(self, job: Job) -> None:
+        """Ask a job to stop at its next step; one that waits has ended at once."""
+        job.stop()
+        with self._lock:
+            if self._waiting.pop(job.id, None) is not None:
+                job.end("stopped")
+
+    def find(self, id: str) -> Job | None:
+        """Return a job, or None."""
+        with self._lock:
+            return self._jobs.get(id)
+
+    def all(self) -> tuple[Job, ...]:
+        """Return all jobs, the newest first."""
+        with self._lock:
+            return tuple(reversed(self._jobs.values()))
+
+    def last(self, kind: str, namespace: str) -> Job | None:
+        """Return the newest job of a kind for a namespace, running or ended."""
+        return next((job for job in self.all() if (job.kind, job.namespace) == (kind, namespace)), None)
+
+    def drop(self, kind: str, namespace: str) -> None:
+        """Forget the jobs of a kind for a namespace that have ended."""
+        self._forget(lambda job: (job.kind, job.namespace) == (kind, namespace))
+
+    def forget(self, namespace: str) -> None:
+        """Forget the jobs about a namespace, or about all, that have ended: something was purged."""
+        self._forget(lambda job: job.namespace in (namespace, EVERYWHERE))
+
+    def wait(self, seconds: float = 60.0) -> None:
+        """Wait until every job has ended, so long at most for each."""
+        for job in self.all():
+            job.wait(seconds)
+
+    def open(self) -> None:
+        """Let jobs start, after `close`."""
+        self.closing = False
+
+    def close(self) -> None:
+        """Ask every job to stop, and wait until they have."""
+        self.closing = True
+        for job in self.all():
+            job.stop()
+        if self._pool is not None:
+            self._pool.shutdown(wait=True)
+            self._pool = None
+
+    def _forget(self, wanted: Callable[[Job], bool]) -> None:
+        with self._lock:
+            for job in [job for job in self._jobs.values() if not job.running and wanted(job)]:
+                del self._jobs[job.id]
+
+    def _drop_results(self) -> None:
+        """Drop results while there are too many: the oldest of whoever left most."""
+        while len(self._jobs) > MAX_KEPT:
+            ended = [job for job in self._jobs.values() if not job.running]
+            if not ended:
+                return
+            left = Counter(job.caller for job in ended)
+            del self._jobs[max(ended, key=lambda job: left[job.caller]).id]
+
+    def _run_next(self) -> None:
+        """Run the job that waits longest of the caller who was served longest ago, if one waits."""
+        with self._lock:
+            if not self._waiting:
+                return
+            next_id = min(self._waiting, key=lambda id_: self._served.get(self._waiting[id_][0].caller, 0))
+            job, work = self._waiting.pop(next_id)
+            callers = {each.caller for each in self._jobs.values()}
+            self._turn += 1
+            self._served = {name: turn for name, turn in self._served.items() if name in callers}
+            self._served[job.caller] = self._turn
+            job.state = "running"
+        _run(job, work)
+
+
+def _run(job: Job, work: Work) -> None:
+    try:
+        job.progress(0)
+        job.result = work(job)
+        job.end("done")
+    except JobStopped:
+        job.end("stopped")
+    except Exception as error:
+        job.end("failed", error)
+        if kind_of(error).status >= 500:
+            fields = {"kind": job.kind, "job": job.id}
+            _LOG.error("job failed", extra={"fields": fields}, exc_info=error)

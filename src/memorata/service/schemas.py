@@ -1,0 +1,387 @@
+"""What requests bring: typed, checked, and described for OpenAPI.
+
+Unknown fields are refused. A number is a number and a time a text: nothing is read as something else. What
+the engine checks by itself (a confidence above 1, a blank name) is left to it.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import (
+    AliasChoices,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    WithJsonSchema,
+    model_validator,
+)
+
+from memorata.model.errors import InvalidArgument
+from memorata.model.former_names import both_given
+from memorata.model.period import Period
+from memorata.model.place import Place
+
+MAX_TEXT: Final = 100_000
+"""Most characters of a memory's content."""
+MAX_WORD: Final = 1_000
+"""Most characters of a name, a tag, a category, a link."""
+MAX_QUERY: Final = 10_000
+"""Most characters of a query."""
+MAX_BATCH: Final = 1_000
+"""Most memories, or ids, in one request."""
+MAX_RESULTS: Final = 1_000
+"""Most results in one answer."""
+MAX_LIST: Final = 100
+"""Most tags, entities or aliases of one thing."""
+MAX_PARAMETERS: Final = 100
+"""Most parameters of a recipe that one request changes."""
+
+
+def _time(value: object) -> object:
+    if isinstance(value, datetime):
+        return value
+    if not isinstance(value, str):
+        raise ValueError("a time is a text such as 2026-05-07T18:30:00Z")
+    try:
+        found = datetime.fromisoformat(value)
+    except ValueError as error:
+        raise ValueError("not a time such as 2026-05-07T18:30:00Z") from error
+    if found.tzinfo is None:
+        raise ValueError("a time needs its zone: add Z for UTC, or an offset such as +02:00")
+    return found
+
+
+Time = Annotated[
+    AwareDatetime,
+    BeforeValidator(_time),
+    WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-05-07T18:30:00Z"]}),
+]
+Number = Annotated[float, Strict(), Field(allow_inf_nan=False)]
+Whole = Annotated[int, Strict()]
+Flag = Annotated[bool, Strict()]
+Word = Annotated[str, Field(max_length=MAX_WORD)]
+Words = Annotated[list[Word], Field(max_length=MAX_LIST)]
+Id = Annotated[str, Field(min_length=1, max_length=128)]
+Ids = Annotated[list[Id], Field(min_length=1, max_length=MAX_BATCH)]
+Text = Annotated[str, Field(min_length=1, max_length=MAX_TEXT)]
+Limit = Annotated[int, Field(ge=0, le=MAX_RESULTS)]
+Conditions = Annotated[
+    dict[str, Any],
+    Field(
+        description="Conditions on the memories, as plain data.",
+        examples=[{"category": "preference", "confidence": {">=": 0.5}}],
+    ),
+]
+Tier = Literal["working", "episodic", "semantic", "procedural"]
+Strategy = Literal["keep_highest_confidence", "keep_most_recent", "merge", "keep_both"]
+
+
+class RequestBody(BaseModel):
+    """What a request brings; what nobody knows is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    def set_fields(self) -> dict[str, Any]:
+        """Return what was given, without what was left out."""
+        return self.model_dump(exclude_unset=True)
+
+
+class SourceInput(RequestBody):
+    """Who said it, in which session, at which turn of it, and where to read it again."""
+
+    speaker: Word = ""
+    session: Word = ""
+    position: Whole | None = None
+    link: Word = ""
+
+
+class PlaceInput(RequestBody):
+    """Where it was, in degrees."""
+
+    lat: Number
+    lon: Number
+    name: Word = ""
+
+    def place(self) -> Place:
+        """Return the place."""
+        return Place(self.lat, self.lon, self.name)
+
+
+class MemoryDetails(RequestBody):
+    """What may be known about a memory beside what was said."""
+
+    category: Word = "fact"
+    tier: Tier = "semantic"
+    confidence: Number = 1.0
+    importance: Number = 0.5
+    pinned: Flag = False
+    tags: Words = []
+    metadata: dict[str, Any] = {}
+    entities: Words = []
+    place: PlaceInput | None = None
+    valid_from: Time | None = None
+    valid_to: Time | None = None
+    expires_at: Time | None = None
+
+
+class NewMemory(MemoryDetails):
+    """Something to remember."""
+
+    content: Text = Field(description="What was said, verbatim.", examples=["Anna prefers green tea."])
+    id: Id | None = Field(None, description="A name of your own; made for you if left out.")
+    created_at: Time | None = Field(None, description="When it was learnt; now if left out.")
+    source: SourceInput = SourceInput()
+    supersedes: list[Id] = Field([], max_length=MAX_LIST, description="The memories it takes the place of.")
+
+    def set_fields(self) -> dict[str, Any]:
+        """Return what was given; a null id or time is as good as none."""
+        found = super().set_fields()
+        return {
+            name: value for name, value in found.items() if value is not None or name not in _NULL_IS_ABSENT
+        }
+
+
+_NULL_IS_ABSENT: Final = ("id", "created_at")
+
+
+class NewMemories(RequestBody):
+    """Several things to remember; all of them are written, or none."""
+
+    items: list[NewMemory] = Field(min_length=1, max_length=MAX_BATCH)
+
+
+class MemoryUpdate(MemoryDetails):
+    """What is to be known about a memory from now on; what is left out stays as it is."""
+
+    expected_version: Annotated[int, Field(ge=1)] | None = Field(
+        None, strict=True, description="The version it was read at: if it is another by now, nothing changes."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _not_what_was_said(cls, given: Any) -> Any:  # noqa: ANN401 - whatever came
+        if isinstance(given, dict) and "content" in given:
+            raise InvalidArgument(
+                "content",
+                given["content"],
+                "left out: what was said stays, and POST …/correct says something new",
+            )
+        return given
+
+
+class Correction(MemoryDetails):
+    """What to say in place of a memory; what is left out is taken over from it."""
+
+    content: str = Field(min_length=1, max_length=MAX_TEXT)
+
+
+class MemoryIds(RequestBody):
+    """The memories that are meant."""
+
+    ids: Ids
+
+
+_FORMER_QUERY: Final = ("question", "text")
+
+
+class PeriodInput(RequestBody):
+    """The time a question is about."""
+
+    start: Time
+    end: Time
+
+
+class RecallRequest(RequestBody):
+    """A question, and how to answer it."""
+
+    query: str = Field(
+        max_length=MAX_QUERY,
+        validation_alias=AliasChoices("query", *_FORMER_QUERY),
+        description="What to look for. `question` and `text`, its former names, are still understood.",
+        examples=["what does Anna drink?"],
+    )
+    limit: Annotated[int, Field(strict=True, ge=0, le=MAX_RESULTS)] = 10
+    sessions: Flag = Field(False, description="Rank sessions instead of single memories.")
+    recipe: Word | None = Field(None, description="How to search: see /v1/recipes.")
+    parameters: dict[str, Any] = Field(
+        {}, max_length=MAX_PARAMETERS, description="Parameters of the recipe to change for this question."
+    )
+    filter: Conditions | None = None
+    as_of: Time | None = Field(None, description="Answer with what was believed then.")
+    true_at: Time | None = Field(None, description="Answer with what held in the world then.")
+    period: PeriodInput | None = Field(None, description="The time the question is about.")
+    near: PlaceInput | None = Field(None, description="Memories from near there count more.")
+    budget: Annotated[int, Field(strict=True, ge=0, le=10_000_000)] | None = Field(
+        None, description="How many tokens the hits may take together."
+    )
+    explain: Flag = Field(False, description="Say of every hit why it has its score.")
+    fresh: Flag = Field(
+        False, description="Know all that was written before, where a replica may be a moment behind."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_one_name(cls, given: Any) -> Any:  # noqa: ANN401 - whatever came
+        if isinstance(given, dict):
+            names = [name for name in ("query", *_FORMER_QUERY) if name in given]
+            if len(names) > 1:
+                raise both_given(names[1], names[0], given[names[1]])
+        return given
+
+    def options(self) -> dict[str, Any]:
+        """Return what else is asked for, as the engine takes it; not the recipe."""
+        period, near = self.period, self.near
+        return {
+            "limit": self.limit,
+            "sessions": self.sessions,
+            "filter": self.filter,
+            "as_of": self.as_of,
+            "true_at": self.true_at,
+            "period": None if period is None else Period(period.start, period.end),
+            "near": None if near is None else near.place(),
+            "budget": self.budget,
+            "fresh": self.fresh,
+        }
+
+
+class EntityUpdate(RequestBody):
+    """What is said about an entity; what is left out stays as it is."""
+
+    type: Word | None = None
+    aliases: Words | None = None
+    description: Word | None = None
+
+
+class MergeRequest(RequestBody):
+    """Two names that mean one entity."""
+
+    keep: Word
+    other: Word
+
+
+class UndoMergeRequest(RequestBody):
+    """A name that is to stand for itself again."""
+
+    name: Word
+
+
+class NewRelation(RequestBody):
+    """That one entity has a relation to another."""
+
+    subject: Word = Field(examples=["Anna"])
+    type: Word = Field(examples=["works_at"])
+    object: Word = Field(examples=["Bank of England"])
+    weight: Number = 1.0
+    memory: Id | None = Field(None, description="The memory that says so.")
+    valid_from: Time | None = None
+    valid_to: Time | None = None
+
+
+class UndoRequest(RequestBody):
+    """The run to take back; null for the latest."""
+
+    run: Annotated[int, Field(strict=True, ge=0)] | None = None
+
+
+class Decision(RequestBody):
+    """Whether a newer memory contradicts an older one, and why one thinks so."""
+
+    newer: Id
+    older: Id
+    contradicts: Flag
+    because: Word
+
+
+class NewFeedback(RequestBody):
+    """What a hit was worth."""
+
+    recall_id: Id
+    memory_id: Id
+    kind: Literal["thumbs", "rating", "relevant", "click"]
+    value: Whole | Word | None = Field(
+        None, description="up or down; 1 to 5; yes or no; nothing for a click.", union_mode="left_to_right"
+    )
+
+
+class Variant(RequestBody):
+    """One of the ways to recall that are compared."""
+
+    name: Word
+    weight: Number = Field(description="Its share of the users; all shares make 1.")
+    settings: dict[str, Any] = Field({}, description="Parameters of the recipe that it changes.")
+
+
+class NewExperiment(RequestBody):
+    """An experiment to begin."""
+
+    name: Word
+    variants: list[Variant] = Field(min_length=2, max_length=10)
+    base: Word | None = Field(None, description="The recipe that the variants change.")
+    method: Literal["split", "interleave"] = "split"
+    least_users: Annotated[int, Field(strict=True, ge=2)] = 100
+    least_days: Annotated[int, Field(strict=True, ge=1)] = 7
+
+
+class ExperimentRecallRequest(RecallRequest):
+    """A question of a user who takes part in an experiment."""
+
+    user: Word
+
+
+class NewRecipe(RequestBody):
+    """A recipe to save: another one, with some parameters changed."""
+
+    name: Word
+    base: Word | None = Field(None, description="The recipe to begin with; the one in use if left out.")
+    parameters: dict[str, Any] = Field({}, max_length=MAX_PARAMETERS)
+    evidence: dict[str, Any] = Field({}, description="What speaks for it.")
+
+
+class RecipeName(RequestBody):
+    """The name of a recipe; null for none of one's own."""
+
+    name: Word | None
+
+
+class DuplicatesJob(RequestBody):
+    """A search for what was said twice; with `apply`, what was found is superseded."""
+
+    strategy: Strategy = "keep_highest_confidence"
+    paraphrases: Flag = Field(False, description="Whether other words for the same count. Look first.")
+    apply: Flag = Field(False, description="Whether to supersede; otherwise nothing is written.")
+    keep: list[Id] | None = Field(
+        None, max_length=MAX_BATCH, description="Only the groups in which one of these stays."
+    )
+
+
+class MaintenanceJob(RequestBody):
+    """Upkeep by the rules of life."""
+
+    dry_run: Flag = False
+
+
+class TuningJob(RequestBody):
+    """A search for better parameters, judged by the feedback of the namespace."""
+
+    recipe: Word | None = Field(None, description="The recipe to begin with; the one in use if left out.")
+    grid: dict[str, list[Any]] | None = Field(
+        None,
+        max_length=10,
+        description="By parameter, the values to try.",
+        examples=[{"vector_weight": [0.3, 0.5]}],
+    )
+    metric: Word = "ndcg@10"
+    save_as: Word | None = Field(None, description="Save what wins as a recipe of this name.")
+    use: Flag = Field(False, description="Use it in this namespace from then on.")
+
+
+class ReembedJob(RequestBody):
+    """New vectors for everything, by the server's embedder."""
+
+    dry_run: Flag = False
+    keep_old: Flag = False

@@ -1,0 +1,166 @@
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from memorata.model.errors import InvalidArgument, StoreUnavailable
+from memorata.service import jobs as module
+from memorata.service.errors import Overloaded
+from memorata.service.jobs import Job, Jobs, TooManyJobs, Work
+
+
+@pytest.fixture
+def jobs() -> Iterator[Jobs]:
+    opened = Jobs()
+    yield opened
+    opened.close()
+
+
+def test_a_job_tells_how_far_it_is_and_what_came_of_it(jobs: Jobs) -> None:
+    half, go_on = threading.Event(), threading.Event()
+
+    def work(job: Job) -> dict[str, int]:
+        job.progress(5, 10, "half-way")
+        half.set()
+        go_on.wait(10)
+        return {"found": 3}
+
+    job = jobs.start("look", "acme", "k1", work)
+    assert half.wait(10)
+    assert (job.state, job.done, job.total, job.note) == ("running", 5, 10, "half-way")
+    go_on.set()
+    assert job.wait(10)
+    assert (job.state, job.as_dict()["result"]) == ("done", {"found": 3})
+    assert jobs.find(job.id) is job
+    assert jobs.find("nobody") is None
+
+
+def test_errors_of_ours_are_told_and_others_are_only_logged(jobs: Jobs) -> None:
+    def refused(job: Job) -> dict[str, int]:
+        raise InvalidArgument("seed", -1, "at least 0")
+
+    def broken(job: Job) -> dict[str, int]:
+        raise KeyError("the vault opens with marmalade")
+
+    def locked(job: Job) -> dict[str, int]:
+        raise StoreUnavailable("/srv/marmalade.db is locked")
+
+    told = ((refused, "seed must be at least 0, got -1"), (broken, "log says more"), (locked, "log says why"))
+    for work, words in told:
+        job = jobs.start("look", "acme", "k1", work)
+        assert job.wait(10)
+        assert job.state == "failed"
+        assert words in job.problem
+        assert "marmalade" not in job.problem
+
+
+def test_a_job_stops_at_its_next_step(jobs: Jobs) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def work(job: Job) -> dict[str, int]:
+        begun.set()
+        go_on.wait(10)
+        job.progress(1)
+        return {}
+
+    running, waiting = (jobs.start("look", "acme", "k1", work) for _ in range(2))
+    assert begun.wait(10)
+    running.stop()
+    waiting.stop()
+    go_on.set()
+    assert running.wait(10)
+    assert waiting.wait(10)
+    assert (running.state, waiting.state) == ("stopped", "stopped")
+    assert [job.id for job in jobs.all()] == [waiting.id, running.id]
+
+
+def test_there_is_an_end_to_how_many_wait_and_are_kept(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_KEPT", 2)
+    for _ in range(4):
+        assert jobs.start("look", "acme", "k1", lambda job: {}).wait(10)
+    assert len(jobs.all()) == 2
+    monkeypatch.setattr(module, "MAX_IN_HAND", 0)
+    with pytest.raises(Overloaded):
+        jobs.start("look", "acme", "k1", lambda job: {})
+
+
+@pytest.fixture
+def blocked(jobs: Jobs) -> Iterator[threading.Event]:
+    """A job of `k1` runs until the event is set."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    def work(job: Job) -> dict[str, int]:
+        begun.set()
+        go_on.wait(10)
+        return {}
+
+    jobs.start("block", "acme", "k1", work)
+    assert begun.wait(10)
+    yield go_on
+    go_on.set()
+
+
+def test_one_key_has_few_jobs_in_hand_and_leaves_room_for_others(
+    jobs: Jobs, blocked: threading.Event
+) -> None:
+    for _ in range(3):
+        jobs.start("look", "acme", "k1", lambda job: {})
+    with pytest.raises(TooManyJobs):
+        jobs.start("look", "acme", "k1", lambda job: {})
+    other = jobs.start("look", "bolt", "k2", lambda job: {})
+    # Who needs no key is alone, and may have more.
+    mine = [jobs.start("look", "acme", "local", lambda job: {}) for _ in range(8)]
+    blocked.set()
+    assert all(job.wait(10) for job in (other, *mine))
+    assert jobs.start("look", "acme", "k1", lambda job: {}).wait(10)
+
+
+def test_callers_take_turns(jobs: Jobs, blocked: threading.Event) -> None:
+    order: list[str] = []
+
+    def told(name: str) -> Work:
+        def work(job: Job) -> dict[str, int]:
+            order.append(name)
+            return {}
+
+        return work
+
+    last = [jobs.start("look", "acme", key, told(key)) for key in ("k1", "k1", "k1", "k2", "k2", "k3")]
+    blocked.set()
+    assert all(job.wait(10) for job in last)
+    assert order == ["k2", "k3", "k1", "k2", "k1", "k1"]
+
+
+def test_a_job_that_waits_is_over_as_soon_as_it_is_stopped(jobs: Jobs, blocked: threading.Event) -> None:
+    began: list[str] = []
+
+    def work(job: Job) -> dict[str, int]:
+        began.append(job.id)
+        return {}
+
+    first, second = (jobs.start("look", "acme", "k1", work) for _ in range(2))
+    jobs.stop(first)
+    assert (first.state, first.wait(0), second.state) == ("stopped", True, "waiting")
+    blocked.set()
+    assert second.wait(10)
+    assert began == [second.id]
+
+
+def test_the_results_of_whoever_left_most_go_first(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_KEPT", 3)
+    quiet = jobs.start("look", "bolt", "k2", lambda job: {})
+    assert quiet.wait(10)
+    for _ in range(9):
+        assert jobs.start("look", "acme", "k1", lambda job: {}).wait(10)
+    assert jobs.find(quiet.id) is quiet
+    assert len(jobs.all()) == 3
+
+
+def test_nothing_begins_once_the_server_is_about_to_stop() -> None:
+    jobs = Jobs()
+    jobs.close()
+    with pytest.raises(Overloaded):
+        jobs.start("look", "acme", "k1", lambda job: {})
+    jobs.open()
+    assert jobs.start("look", "acme", "k1", lambda job: {}).wait(10)
+    jobs.close()
