@@ -113,7 +113,7 @@ def test_many_texts_are_read_at_once_and_their_relations_written_with_them(
         def full(*_: object) -> None:
             raise StoreUnavailable("the disk is full")
 
-        monkeypatch.setattr(memory.store, "relate", full)
+        monkeypatch.setattr(memory.store.relations, "add", full)
         with pytest.raises(StoreUnavailable):
             memory.remember_many(["Cyd knows Dora"])
         monkeypatch.undo()

@@ -52,7 +52,7 @@ def edges(found: NamespaceGraph) -> Counter[tuple[Any, str, Any, float]]:
 
 
 def relate(memory: Engine, subject: str, type_: str, other: str, **details: Any) -> None:
-    memory.store.relate("default", [Relation(subject, type_, other, **details)], NOW)
+    memory.store.relations.add("default", [Relation(subject, type_, other, **details)], NOW)
 
 
 def test_memories_mention_entities_follow_each_other_and_take_each_others_place(memory: Engine) -> None:
@@ -98,12 +98,12 @@ def test_a_name_means_whom_it_was_merged_into_until_that_is_undone(memory: Engin
     memory.remember("x", entities=["Robert", "Bob"])
     graphs = Graphs(memory.store, NameBook(memory.store, None))
     assert len(edges(graphs.at("default", NOW))) == 3
-    memory.store.merge_entities("default", "Robert", "Bob")
+    memory.store.entities.merge("default", "Robert", "Bob")
     found = graphs.at("default", NOW)
     assert edges(found) == {(0, "mentions", "Robert", 1.0): 1, (1, "mentions", "Robert", 1.0): 1}
     assert found.entity_node("bob") == found.entity_node("Robert")
     assert found.mention_counts()[found.entity_node("Bob")] == 2
-    memory.store.undo_merge("default", "Bob")
+    memory.store.entities.undo_merge("default", "Bob")
     assert len(edges(graphs.at("default", NOW))) == 3
 
 
@@ -180,7 +180,7 @@ def test_nothing_is_read_when_nothing_has_happened(memory: Engine, monkeypatch: 
     memory.remember("x", entities=["Anna"])
     graphs = Graphs(memory.store, NameBook(memory.store, None))
     first = graphs.at("default", NOW)
-    monkeypatch.setattr(memory.store, "links", lambda *_: pytest.fail("read again"))
+    monkeypatch.setattr(memory.store.graph, "links", lambda *_: pytest.fail("read again"))
     assert graphs.at("default", NOW) is first
     assert graphs.at("default", NOW + HOUR).graph is first.graph
 
@@ -267,13 +267,13 @@ def do(memory: Engine, ids: list[str], step: tuple[Any, ...]) -> None:
         asserted_by = ids[by] if 0 <= by < len(ids) else None
         relate(memory, subject, "knows", other, asserted_by=asserted_by, valid_to=until, weight=weight)
     elif kind == "unrelate":
-        memory.store.unrelate("default", [given[0].casefold()], "knows", [given[1].casefold()])
+        memory.store.relations.remove("default", [given[0].casefold()], "knows", [given[1].casefold()])
     elif kind == "merge":
-        memory.store.merge_entities("default", *given)
+        memory.store.entities.merge("default", *given)
     elif kind == "undo":
-        memory.store.undo_merge("default", given[0])
+        memory.store.entities.undo_merge("default", given[0])
     elif kind == "alias":
-        memory.store.describe_entity("default", given[0], aliases=given[1])
+        memory.store.entities.describe("default", given[0], aliases=given[1])
 
 
 @settings(max_examples=150, deadline=None)

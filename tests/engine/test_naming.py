@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memorata.engine.naming import NameBook, Names
 from memorata.model import Entity, InvalidArgument, Relation
-from memorata.store.naming import EntityRecord
+from memorata.store.entities import EntityRecord
 from memorata.store.sqlite.store import SqliteStore
 from memorata.text.entities import Extraction, Mention, RuleExtractor
 from memorata.text.gazetteer import Gazetteer
@@ -55,10 +55,10 @@ def test_the_book_reads_names_again_only_when_they_have_changed(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     book = NameBook(store, None)
-    store.describe_entity("default", "Anna")
+    store.entities.describe("default", "Anna")
     first = book.of("default")
     assert book.of("default") is first
-    store.describe_entity("default", "Anna", aliases=["Annie"])
+    store.entities.describe("default", "Anna", aliases=["Annie"])
     assert book.of("default").key("annie") == "anna"
     monkeypatch.setattr("memorata.engine.naming._KEPT", 1)
     book.of("other")
@@ -83,17 +83,17 @@ def test_names_that_catch_up_are_those_that_are_read_anew(steps: list[tuple[str,
     for kind, one, other in steps:
         with suppress(InvalidArgument):
             if kind == "declare":
-                store.describe_entity("default", one)
+                store.entities.describe("default", one)
             elif kind == "relate":
-                store.relate("default", [Relation(one, "knows", other)], NOW)
+                store.relations.add("default", [Relation(one, "knows", other)], NOW)
             elif kind == "alias":
-                store.describe_entity("default", one, aliases=[other])
+                store.entities.describe("default", one, aliases=[other])
             elif kind == "merge":
-                store.merge_entities("default", one, other)
+                store.entities.merge("default", one, other)
             elif kind == "undo":
-                store.undo_merge("default", other)
+                store.entities.undo_merge("default", other)
             else:
-                store.unrelate("default", [one.casefold()], "knows", [other.casefold()])
+                store.relations.remove("default", [one.casefold()], "knows", [other.casefold()])
         fresh = NameBook(store, RuleExtractor())
         caught_up, anew = book.of("default"), fresh.of("default")
         assert caught_up.declared() == anew.declared()
@@ -108,7 +108,7 @@ def test_names_that_catch_up_are_those_that_are_read_anew(steps: list[tuple[str,
 
 def test_names_in_a_text_come_after_those_given_each_once(store: SqliteStore) -> None:
     book = NameBook(store, RuleExtractor())
-    store.describe_entity("default", "Anna Keller", aliases=["AK-47"])
+    store.entities.describe("default", "Anna Keller", aliases=["AK-47"])
     text = "We met Ben and BEN and anna keller with ak-47."
     assert book.mentioned(text, "default", ("ben", "X")) == ("ben", "X", "Anna Keller", "AK-47")
     assert book.mentioned(text, "other")[0] == "Ben"
@@ -141,5 +141,5 @@ def test_a_batch_is_read_in_one_go_each_text_of_a_namespace_once(store: SqliteSt
 
 def test_a_batch_is_read_by_the_names_of_each_namespace(store: SqliteStore) -> None:
     book = NameBook(store, RuleExtractor())
-    store.describe_entity("a", "Zyx")
+    store.entities.describe("a", "Zyx")
     assert book.mentioned_by_all([("ask zyx", "a", ()), ("ask zyx", "b", ())]) == [("Zyx",), ()]

@@ -23,13 +23,13 @@ def test_what_is_added_is_added_and_only_what_moves_is_read_anew(monkeypatch: An
 
         assert near() == []
         asked: list[int] = []
-        points = memory.store.points
+        points = memory.store.graph.points
 
         def counted(namespace: str, first: int) -> Any:
             asked.append(first)
             return points(namespace, first)
 
-        monkeypatch.setattr(memory.store, "points", counted)
+        monkeypatch.setattr(memory.store.graph, "points", counted)
         said = [memory.remember("x", place={"lat": n, "lon": 0}) for n in (3, 1, 2)]
         assert near() == [1, 2, 0]
         memory.remember("nowhere")

@@ -88,7 +88,7 @@ def test_a_name_that_went_to_another_is_caught_up_with(source: Engine) -> None:
     source.entities.undo_merge("Ben")
     source.entities.merge("Bob", "Ben")
     assert source.transfer.copy(target).differing == ()
-    assert target.entities("default") == source.store.entities("default")
+    assert target.entities.list("default") == source.store.entities.list("default")
     target.close()
 
 

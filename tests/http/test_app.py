@@ -104,8 +104,8 @@ def state(engine: Engine) -> tuple[Any, ...]:
     return (
         dict(engine.store.namespaces()),
         [*engine.store.export(None)],
-        engine.store.entities(THERE),
-        engine.store.relations(THERE),
+        engine.store.entities.list(THERE),
+        engine.store.relations.list(THERE),
         engine.store.changes(0, 1000),
     )
 

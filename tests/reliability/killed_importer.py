@@ -108,7 +108,7 @@ def is_as_it_should_be(copy: Path, wanted: dict[str, dict[str, object]], people:
                 assert since is not None
                 assert since.superseded_at is not None
                 assert since.superseded_at.isoformat() == wanted[id_]["superseded_at"]
-        for record in memory.store.entities("default"):
+        for record in memory.store.entities.list("default"):
             if record.entity.name in people:
                 # Whoever is described is merged, too: one without the other would never be made up for.
                 described = record.entity.aliases != ()

@@ -9,7 +9,7 @@ import memorata
 from memorata.model import Entity, Relation
 from memorata.model.errors import MemoryNotFound
 from memorata.service.declarations import DeclarationWriter
-from memorata.store.naming import EntityRecord
+from memorata.store.entities import EntityRecord
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 ANNA = EntityRecord(Entity("Anna", "person"), merged_into="Anna Keller")
@@ -28,7 +28,7 @@ def test_a_second_time_adds_nothing(dry_run: bool) -> None:
             assert memory.store.changes(0, 10) == []
             return
         assert memory.entities.get("Anna").entity == Entity("Anna Keller", description="x")
-        assert memory.store.relations("default")[0].created_at == datetime(2020, 1, 1, tzinfo=UTC)
+        assert memory.store.relations.list("default")[0].created_at == datetime(2020, 1, 1, tzinfo=UTC)
         with pytest.raises(MemoryNotFound):
             writer.write(replace(KNOWS, asserted_by="nobody"))
         assert not DeclarationWriter(memory, None, lambda *_: True).write(ANNA)
@@ -39,7 +39,7 @@ def test_the_namespace_given_wins_over_the_one_that_is_said() -> None:
         DeclarationWriter(memory, "b", lambda *_: True).write(KNOWS, "a")
         DeclarationWriter(memory, None, lambda *_: True).write(KNOWS, "c")
         assert memory.store.namespaces().keys() == {"b", "c"}
-        assert memory.store.relations("b")[0].created_at == NOW
+        assert memory.store.relations.list("b")[0].created_at == NOW
 
 
 def test_a_relation_that_has_ended_since_stays_ended() -> None:
@@ -47,11 +47,11 @@ def test_a_relation_that_has_ended_since_stays_ended() -> None:
         dated = replace(KNOWS, created_at=datetime(2020, 1, 1, tzinfo=UTC))
         assert DeclarationWriter(memory, None, lambda *_: True).write(dated)
         memory.entities.relate("Anna", "knows", "Ben", valid_to=NOW)
-        (ended,) = memory.store.relations("default")
+        (ended,) = memory.store.relations.list("default")
         assert ended.valid_to == NOW
         for again in (dated, KNOWS, replace(dated, weight=0.5)):
             assert not DeclarationWriter(memory, None, lambda *_: True).write(again)
-        assert memory.store.relations("default") == [ended]
+        assert memory.store.relations.list("default") == [ended]
 
 
 def test_a_relation_is_known_by_any_of_the_names() -> None:

@@ -33,7 +33,7 @@ def test_every_kind_of_record_comes_in_where_it_says(engine: memorata.Engine) ->
     assert engine.list().memories == ()
     assert [each.memory_id for each in engine.store.hidden("default")] == ["tea"]
     assert engine.get("milk", namespace="ada").content == "Anna likes milk"
-    assert len(engine.store.relations("ada")) == 1
+    assert len(engine.store.relations.list("ada")) == 1
 
 
 def test_a_dry_run_counts_and_writes_nothing(engine: memorata.Engine) -> None:
@@ -91,7 +91,7 @@ def test_every_kind_of_line_comes_in_with_its_times(engine: memorata.Engine) -> 
         "2026-03-01 00:00:00+00:00",
     ]
     assert engine.entities.get("annie", namespace="acme").entity.name == "Anna Keller"
-    assert str(engine.store.relations("acme")[0].created_at) == "2026-02-01 00:00:00+00:00"
+    assert str(engine.store.relations.list("acme")[0].created_at) == "2026-02-01 00:00:00+00:00"
 
 
 def test_a_line_that_was_read_before_is_not_read_again(engine: memorata.Engine) -> None:

@@ -12,7 +12,7 @@ from memorata.dedupe import fingerprint
 from memorata.model import Entity, Relation
 from memorata.model.errors import AlreadySuperseded, InvalidArgument
 from memorata.service.record_writer import ImportedDeclaration, ImportedMemory, RecordWriter
-from memorata.store.naming import EntityRecord
+from memorata.store.entities import EntityRecord
 
 AT = datetime(2026, 5, 7, tzinfo=UTC)
 
@@ -199,7 +199,7 @@ def test_what_is_there_is_left_as_it_is(engine: memorata.Engine) -> None:
         [
             said("a", "theirs"),
             ImportedDeclaration(EntityRecord(Entity("anna", "dog"))),
-            ImportedDeclaration(engine.store.relations("acme")[0]),
+            ImportedDeclaration(engine.store.relations.list("acme")[0]),
             ImportedDeclaration(Relation("Anna", "knows", "Bob")),
         ]
     )

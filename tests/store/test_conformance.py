@@ -8,6 +8,7 @@ import pytest
 from memorata.model.entity import Relation
 from memorata.store.conformance import StoreConformance
 from memorata.store.port import Entry, Page, Store
+from memorata.store.relations import RelationStore
 from memorata.store.sqlite import segments, writing
 from memorata.store.sqlite.store import SqliteStore
 
@@ -72,11 +73,19 @@ class Remembering(SqliteStore):
         return None
 
 
-class Clinging(SqliteStore):
+class EverlastingRelations(RelationStore):
     """Says that everything holds that was ever said."""
 
-    def relations(self, namespace: str, **asked: Any) -> list[Relation]:
-        return super().relations(namespace, **(asked | {"now": None}))
+    def list(self, namespace: str, **asked: Any) -> list[Relation]:
+        return super().list(namespace, **(asked | {"now": None}))
+
+
+class Clinging(SqliteStore):
+    """Says so."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.relations = EverlastingRelations(self._database)
 
 
 SUITE = StoreConformance()

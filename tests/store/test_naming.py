@@ -3,8 +3,10 @@
 import pytest
 
 from memorata.model import Entity, InvalidArgument, Relation
+from memorata.store.entities import EntityRecord, name_key
+from memorata.store.graph import GraphDelta, Link
 from memorata.store.instants import EPOCH
-from memorata.store.naming import EntityRecord, GraphNews, Link, name_key, relation_of
+from memorata.store.relations import _relation
 
 
 def test_records_compare_by_what_they_say() -> None:
@@ -12,7 +14,7 @@ def test_records_compare_by_what_they_say() -> None:
     assert EntityRecord(Entity("Anna")) != EntityRecord(Entity("Anna"), merged_into="Ben")
     links = {Link(0, ("Anna",), "s", 1, (), True, None, False) for _ in range(2)}
     assert len(links) == 1
-    assert GraphNews(1, 1, (0,), frozenset({"forget"})) != GraphNews(1, 1, (), frozenset())
+    assert GraphDelta(1, 1, (0,), frozenset({"forget"})) != GraphDelta(1, 1, (), frozenset())
 
 
 def test_a_blank_name_is_refused_as_the_argument_it_was_given_for() -> None:
@@ -22,5 +24,5 @@ def test_a_blank_name_is_refused_as_the_argument_it_was_given_for() -> None:
 
 
 def test_a_relation_has_the_times_of_its_row() -> None:
-    said = relation_of(("Anna", "lives in", "Lisbon", 0.5, "m1", None, 0, 0))
+    said = _relation(("Anna", "lives in", "Lisbon", 0.5, "m1", None, 0, 0))
     assert said == Relation("Anna", "lives in", "Lisbon", 0.5, "m1", None, EPOCH, EPOCH)

@@ -147,7 +147,7 @@ class Consolidation:
         ]
 
     def _episodes(self, view: View, path: str, now: datetime, done: set[str]) -> tuple[list[Memory], Floats]:
-        slots = np.arange(self._store.graph_news(path, 0).slots)
+        slots = np.arange(self._store.graph.delta(path, 0).slots)
         records = view.records(slots)
         old = records["created"] <= now.timestamp() - self._runtime.rules.summary_days * _DAY
         episodic = records["tier"] == TIERS.index(Tier.EPISODIC.value)

@@ -24,7 +24,7 @@ from memorata.model.entity import Entity, Relation
 from memorata.model.errors import EntityNotFound, InvalidArgument
 from memorata.model.identity import memory_id
 from memorata.model.memory import Memory
-from memorata.store.naming import EntityRecord
+from memorata.store.entities import EntityRecord
 from memorata.store.port import Hidden
 from memorata.text.folding import folded
 
@@ -108,7 +108,7 @@ class Entities:
             memory_id("memory", memory)
         clean = self._drafts.clean_text
         said = Relation(clean(subject), type, clean(object), weight, memory, valid_from, valid_to)
-        return self._store.relate(self._runtime.path(namespace), [said], self._runtime.clock())[0]
+        return self._store.relations.add(self._runtime.path(namespace), [said], self._runtime.clock())[0]
 
     def unrelate(self, subject: str, type: str, object: str, *, namespace: str | None = None) -> int:
         """Take back every relation of a type from one entity to another; return how many there were."""
@@ -117,7 +117,7 @@ class Entities:
         path = self._runtime.path(namespace)
         names = self._lookup.names.of(path)
         ends = [names.spellings(names.key(name)) for name in (subject, object)]
-        removed = self._store.unrelate(path, ends[0], checks.writable("type", type), ends[1])
+        removed = self._store.relations.remove(path, ends[0], checks.writable("type", type), ends[1])
         if not removed:
             raise InvalidArgument("type", type, f"that of a relation from {subject!r} to {object!r}")
         return removed
@@ -154,7 +154,7 @@ class Entities:
                 checks.writable(argument, said)
         path = self._runtime.path(namespace)
         clean = self._drafts.clean_text
-        described = self._store.describe_entity(
+        described = self._store.entities.describe(
             path,
             clean(name),
             type=type,
@@ -171,13 +171,13 @@ class Entities:
                 self._lookup.key(look, argument, name)
 
         self._lookup.at(namespace, known)
-        self._store.merge_entities(self._runtime.path(namespace), keep, other)
+        self._store.entities.merge(self._runtime.path(namespace), keep, other)
         return self.get(keep, namespace=namespace)
 
     def undo_merge(self, name: str, *, namespace: str | None = None) -> None:
         """Let a merged name stand for itself again."""
         checked_name("name", name)
-        self._store.undo_merge(self._runtime.path(namespace), name)
+        self._store.entities.undo_merge(self._runtime.path(namespace), name)
 
     def list(
         self, *, prefix: str = "", limit: int = 50, namespace: str | None = None
@@ -233,7 +233,7 @@ class Entities:
         def answer(look: Look) -> tuple[Relation, ...]:
             names = look.names
             ends = None if entity is None else names.spellings(self._lookup.key(look, "entity", entity))
-            found = self._store.relations(look.path, now=look.now, as_of=then, names=ends)
+            found = self._store.relations.list(look.path, now=look.now, as_of=then, names=ends)
             return tuple(
                 replace(
                     relation,
@@ -257,12 +257,12 @@ class Entities:
         ids = {memory.id for memory in memories}
         entities = [
             record
-            for record in self._store.entities(path)
+            for record in self._store.entities.list(path)
             if spellings & {folded(name) for name in (record.entity.name, *record.entity.aliases)}
         ]
         relations = [
             relation
-            for relation in self._store.relations(path)
+            for relation in self._store.relations.list(path)
             if spellings & {folded(relation.source), folded(relation.target)}
         ]
         if not memories and not entities:

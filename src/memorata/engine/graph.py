@@ -275,7 +275,7 @@ class GraphQueries:
     def _slots(self, look: Look, entity: str | None) -> IntArray:
         """Return the slots of the memories that mention an entity; None for all slots."""
         if entity is None:
-            return np.arange(self._store.graph_news(look.path, 0).slots)
+            return np.arange(self._store.graph.delta(look.path, 0).slots)
         spellings = look.names.spellings(self._lookup.key(look, "entity", entity))
         query = LexicalQuery(dict.fromkeys(spellings, 1.0), {"names": 1.0}, (), BM25())
         return look.view.lexical(query, max(1, look.view.count)).slots

@@ -33,7 +33,7 @@ from memorata.graph.pagerank import pagerank
 from memorata.index.growing import Growing
 from memorata.index.record import visible
 from memorata.model.checks import FloatArray, IntArray
-from memorata.store.naming import GraphNews, Link
+from memorata.store.graph import GraphDelta, Link
 from memorata.store.port import Store, View
 
 _Computed = TypeVar("_Computed")
@@ -197,9 +197,9 @@ class NamespaceGraph:
             The moment that is asked about.
         """
         found = cls(names)
-        slots = store.graph_news(namespace, 0).slots
+        slots = store.graph.delta(namespace, 0).slots
         seen = visible(view.records(np.arange(slots)), now.timestamp(), as_of=as_of.timestamp())
-        links = (replace(link, current=True) for link in store.links(namespace, 0) if seen[link.slot])
+        links = (replace(link, current=True) for link in store.graph.links(namespace, 0) if seen[link.slot])
         found._put_in(links, slots, now, set())
         found._relate(store, namespace, now, since=0, as_of=as_of)
         found._flush()
@@ -211,7 +211,7 @@ class NamespaceGraph:
 
         This one stays what it is: where several threads look at once, another may be walking over it.
         """
-        news = store.graph_news(namespace, self.change)
+        news = store.graph.delta(namespace, self.change)
         waited = self.since is not None and not self._is_still_true(now)
         if news.change == self.change and not waited:
             return self._named(names) if self.since is not None or not news.change else None
@@ -241,23 +241,23 @@ class NamespaceGraph:
         return other
 
     def _catch_up(
-        self, store: Store, namespace: str, now: datetime, news: GraphNews, *, waited: bool
+        self, store: Store, namespace: str, now: datetime, news: GraphDelta, *, waited: bool
     ) -> None:
         changed = {slot for slot in news.changed if slot < self.slots}
         if waited:
             changed |= {slot for slot, at in self._expiries.items() if self._turned(at, now)}
-        again = list(store.links(namespace, news.slots, sorted(changed)))
+        again = list(store.graph.links(namespace, news.slots, sorted(changed)))
         asserted = any(link.asserts for link in again)
         whole = bool(asserted or waited or news.kinds & _UNRELATED or not self.change)
         respelt = self._mentioned_by(changed)
         broken = self._take_out(changed, relations=whole)
-        self._put_in(chain(again, store.links(namespace, self.slots)), news.slots, now, broken)
+        self._put_in(chain(again, store.graph.links(namespace, self.slots)), news.slots, now, broken)
         self._relate(store, namespace, now, since=0 if whole else self.change)
         self._flush()
         self.slots, self.change = news.slots, news.change
         self._spell(store, namespace, respelt)
         turns = [at for at in self._expiries.values() if at > now]
-        turn = store.next_turn(namespace, now)
+        turn = store.relations.next_change(namespace, now)
         self.since, self.until = now, min(filter(None, [*turns, turn]), default=None)
 
     def _is_still_true(self, now: datetime) -> bool:
@@ -340,7 +340,7 @@ class NamespaceGraph:
     def _relate(
         self, store: Store, namespace: str, now: datetime, since: int, as_of: datetime | None = None
     ) -> None:
-        for relation in store.relations(namespace, now=now, as_of=as_of, since=since):
+        for relation in store.relations.list(namespace, now=now, as_of=as_of, since=since):
             source, target = (self._entity(name, _NOBODY) for name in (relation.source, relation.target))
             # A declared name is never blank.
             if source is not None and target is not None:
@@ -378,7 +378,7 @@ class NamespaceGraph:
         np.minimum.at(firsts, edges.origin, self.slots_of(edges.nodes))
         at = dict(zip(nodes, firsts.tolist(), strict=True))
         wanted = sorted({slot for slot in at.values() if slot != _NOBODY})
-        links = {link.slot: link for link in store.links(namespace, self.slots, wanted)}
+        links = {link.slot: link for link in store.graph.links(namespace, self.slots, wanted)}
         for node, slot in at.items():
             spelt = self._spellings[node][1]
             key = self.names.key(spelt)

@@ -15,7 +15,7 @@ from typing import Final
 
 from memorata.model.entity import Entity, Relation
 from memorata.model.memory import Memory
-from memorata.store.naming import EntityRecord
+from memorata.store.entities import EntityRecord
 from memorata.store.port import Store
 from memorata.text.entities import EntityExtractor, Extraction
 from memorata.text.folding import folded
@@ -152,7 +152,7 @@ class NameBook:
             # Names that were never declared may have been read, under numbers that others have now.
             self._rollbacks = self._store.rollbacks
             self.clear()
-        change = self._store.naming(namespace)
+        change = self._store.entities.last_change(namespace)
         kept = self._kept.get(namespace)
         if kept is not None and kept[0] == change:
             return kept[1]
@@ -173,9 +173,9 @@ class NameBook:
 
     def _read(self, namespace: str, change: int, known: Names) -> Names:
         """Return the names as they are now, given those of a change: often there are just more of them."""
-        if change and not self._store.graph_news(namespace, change).kinds & _CHANGES:
-            return known.added(self._store.entities(namespace, len(known)))
-        return Names(self._store.entities(namespace))
+        if change and not self._store.graph.delta(namespace, change).kinds & _CHANGES:
+            return known.added(self._store.entities.list(namespace, len(known)))
+        return Names(self._store.entities.list(namespace))
 
     def mentioned(self, text: str, namespace: str, given: tuple[str, ...] = ()) -> tuple[str, ...]:
         """Return the given names and after them those that a text mentions, each entity's name once.

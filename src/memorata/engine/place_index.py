@@ -76,12 +76,12 @@ class PlaceIndex:
             self._rollbacks = self._store.rollbacks
             self._kept.clear()
         kept = self._kept.pop(namespace, None)
-        news = self._store.graph_news(namespace, 0 if kept is None else kept.change)
+        news = self._store.graph.delta(namespace, 0 if kept is None else kept.change)
         if kept is None or news.kinds & _MOVED:
-            points = self._store.points(namespace, 0)
+            points = self._store.graph.points(namespace, 0)
             kept = _Kept(news.change, news.slots, points.slots, Places(points.lats, points.lons))
         elif news.change != kept.change:
-            points = self._store.points(namespace, kept.known)
+            points = self._store.graph.points(namespace, kept.known)
             places = kept.places.added(points.lats, points.lons)
             kept = _Kept(news.change, news.slots, np.concatenate([kept.slots, points.slots]), places)
         self._kept[namespace] = kept

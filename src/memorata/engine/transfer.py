@@ -28,7 +28,7 @@ from memorata.engine.writer import Writer
 from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument, StoreCorrupt
 from memorata.model.memory import Memory
-from memorata.store.naming import EntityRecord
+from memorata.store.entities import EntityRecord
 from memorata.store.port import Entry, Hidden, Store
 from memorata.store.repeats import Linked
 
@@ -286,26 +286,26 @@ def _hide(source: Store, target: Store, path: str) -> None:
 
 
 def _declare(source: Store, target: Store, path: str) -> None:
-    there = {record.entity.name: record for record in target.entities(path)}
-    wanted = [record for record in source.entities(path) if there.get(record.entity.name) != record]
+    there = {record.entity.name: record for record in target.entities.list(path)}
+    wanted = [record for record in source.entities.list(path) if there.get(record.entity.name) != record]
     # A name may have gone from one to another: first none of them has more than its own.
     for record in wanted:
         before = there.get(record.entity.name)
         if before is not None and before.merged_into is not None:
-            target.undo_merge(path, record.entity.name)
+            target.entities.undo_merge(path, record.entity.name)
         if before is not None:
-            target.describe_entity(path, record.entity.name, aliases=())
+            target.entities.describe(path, record.entity.name, aliases=())
     for record in wanted:
         entity = record.entity
-        target.describe_entity(
+        target.entities.describe(
             path, entity.name, type=entity.type, aliases=entity.aliases, description=entity.description
         )
     for record in wanted:
         if record.merged_into is not None:
-            target.merge_entities(path, record.merged_into, record.entity.name)
-    relations = source.relations(path)
+            target.entities.merge(path, record.merged_into, record.entity.name)
+    relations = source.relations.list(path)
     if relations:
-        target.relate(path, relations, max(_when(relation.created_at) for relation in relations))
+        target.relations.add(path, relations, max(_when(relation.created_at) for relation in relations))
 
 
 def _compared(source: Store, target: Store, new: int, changed: int) -> Copied:
@@ -335,7 +335,7 @@ def _compared(source: Store, target: Store, new: int, changed: int) -> Copied:
 
 
 def _declared(store: Store, path: str) -> list[EntityRecord | Relation]:
-    return [*store.entities(path), *store.relations(path)]
+    return [*store.entities.list(path), *store.relations.list(path)]
 
 
 def _digests(store: Store, path: str) -> dict[str, bytes]:

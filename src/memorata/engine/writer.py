@@ -134,7 +134,7 @@ class Writer:
                 if relation.type not in _OWN_TYPES and folded(relation.source) and folded(relation.target):
                     found.setdefault(memory.namespace, []).append(relation)
         for path, relations in found.items():
-            self._store.relate(path, relations, self._runtime.clock())
+            self._store.relations.add(path, relations, self._runtime.clock())
 
     def _written(self, changed: Memory, version: int) -> Memory:
         return self._store.update(changed, version, self._runtime.words_of)

@@ -10,7 +10,7 @@ from memorata.engine.entities import relation_type
 from memorata.model.entity import Entity, Relation
 from memorata.model.errors import MemoryNotFound
 from memorata.model.namespace import namespace as checked_namespace
-from memorata.store.naming import EntityRecord
+from memorata.store.entities import EntityRecord
 from memorata.text.folding import folded
 
 _Same = tuple[str, str, str, str | None, datetime | None]
@@ -75,7 +75,7 @@ class DeclarationWriter:
                     namespace=whose,
                 )
                 if record.merged_into is not None:
-                    self._engine.store.merge_entities(whose, record.merged_into, entity.name)
+                    self._engine.store.entities.merge(whose, record.merged_into, entity.name)
         self._remember(names, record)
         return True
 
@@ -84,7 +84,9 @@ class DeclarationWriter:
         if relation.asserted_by is not None and not self._has_memory(relation.asserted_by, whose):
             raise MemoryNotFound(relation.asserted_by, whose)
         if whose not in self._relations:
-            self._relations[whose] = {self._same(each, whose) for each in self._engine.store.relations(whose)}
+            self._relations[whose] = {
+                self._same(each, whose) for each in self._engine.store.relations.list(whose)
+            }
         # One that is there may have ended since, or weigh more by now.
         same = self._same(relation, whose)
         if same in self._relations[whose]:
@@ -107,7 +109,7 @@ class DeclarationWriter:
 
     def _relate(self, relation: Relation, whose: str) -> None:
         if relation.created_at is not None:
-            self._engine.store.relate(whose, [relation], relation.created_at)
+            self._engine.store.relations.add(whose, [relation], relation.created_at)
             return
         self._engine.entities.relate(
             relation.source,
@@ -124,7 +126,7 @@ class DeclarationWriter:
         """Return what each folded name of a namespace means."""
         if whose not in self._names:
             names = self._names[whose] = {}
-            for record in self._engine.store.entities(whose):
+            for record in self._engine.store.entities.list(whose):
                 self._remember(names, record)
         return self._names[whose]
 

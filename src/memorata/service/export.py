@@ -17,7 +17,7 @@ from memorata.model.nearest import nearest
 from memorata.service.codec import Json, memory_arguments, memory_json, plain, time_from_json, time_json
 from memorata.service.formats.record import is_declaration
 from memorata.service.record_writer import ImportedDeclaration, ImportedMemory
-from memorata.store.naming import EntityRecord
+from memorata.store.entities import EntityRecord
 from memorata.store.port import Hidden
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def export_rows(
     for memory in store.export(namespace, damaged):
         yield memory_json(memory) | hidden_json(hidden.get((memory.namespace, memory.id)))
     for path in namespaces:
-        yield from (entity_row(record, path) for record in store.entities(path))
-        yield from (relation_row(relation, path) for relation in store.relations(path))
+        yield from (entity_row(record, path) for record in store.entities.list(path))
+        yield from (relation_row(relation, path) for relation in store.relations.list(path))
 
 
 def about_rows(about: About, namespace: str) -> Iterator[Json]:

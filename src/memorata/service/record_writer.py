@@ -19,7 +19,7 @@ from memorata.model.entity import Relation
 from memorata.model.errors import AlreadySuperseded, InvalidArgument, MemorataError
 from memorata.model.memory import Memory
 from memorata.service.declarations import DeclarationWriter
-from memorata.store.naming import EntityRecord
+from memorata.store.entities import EntityRecord
 from memorata.store.port import Hidden
 from memorata.store.repeats import KINDS
 from memorata.store.succession import ended_by

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable
 
 from memorata.store.database import Session
@@ -34,3 +35,8 @@ def is_inhabited(session: Session, number: int) -> bool:
     """Return whether a namespace has any memory."""
     row = session.execute("SELECT 1 FROM memories WHERE namespace = ? LIMIT 1", (number,)).fetchone()
     return row is not None
+
+
+def read_list(value: str | list[str]) -> list[str]:
+    """Return a column of a memory that holds a list of texts."""
+    return list(json.loads(value)) if isinstance(value, str) else value

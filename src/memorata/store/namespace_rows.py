@@ -51,9 +51,8 @@ def made_namespace(session: Session, path: str) -> Namespace:
             return Namespace._make(row)
 
 
-def log_change(session: Session, namespace: Namespace, kind: str, *, naming: bool = False) -> int:
+def log_change(session: Session, number: int, kind: str, *, naming: bool = False) -> int:
     """Write a change that is about no memory into the feed, and return its number."""
-    number = namespace.number
     if session.dialect.name == "sqlite":
         change = session.insert("changes", "namespace, slot, kind", (number, NO_MEMORY, kind), "change")
     else:

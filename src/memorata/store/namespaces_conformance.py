@@ -88,12 +88,16 @@ class NamespacesConformance:
         store.use_embedder(EMBEDDER, DIMENSION)
         entries = [entry(f"m{number}", "tea", direction(1), tags=("drink",)) for number in range(300)]
         store.add([*entries, entry("b", "tea", namespace=THERE)])
-        store.describe_entity(HERE, "Zoë", type="person")
+        store.entities.describe(HERE, "Zoë", type="person")
         assert recalled(store)[0] != []
         assert store.purge_namespace(HERE) == 300
         assert store.namespaces() == {THERE: 1}
-        assert (recalled(store), store.entities(HERE), store.naming(HERE)) == (([], []), [], 0)
-        assert store.graph_news(HERE, 5).kinds
+        assert (recalled(store), store.entities.list(HERE), store.entities.last_change(HERE)) == (
+            ([], []),
+            [],
+            0,
+        )
+        assert store.graph.delta(HERE, 5).kinds
         for namespace in (HERE, "nobody"):
             with pytest.raises(InvalidArgument):
                 store.purge_namespace(namespace)
@@ -101,5 +105,5 @@ class NamespacesConformance:
         store.add([entry("new", "tea", direction(1))])
         assert store.changes(last, 10)[0].number == last + 1
         assert (recalled(store), store.namespaces()) == ((["new"], ["new"]), {HERE: 1, THERE: 1})
-        assert store.graph_news(HERE, last - 1).kinds
-        assert store.graph_news(HERE, store.changes(0, 10_000)[-1].number).kinds == frozenset()
+        assert store.graph.delta(HERE, last - 1).kinds
+        assert store.graph.delta(HERE, store.changes(0, 10_000)[-1].number).kinds == frozenset()

@@ -12,7 +12,8 @@ from memorata.model.entity import Entity, Relation
 from memorata.model.errors import InvalidArgument, MemoryNotFound
 from memorata.model.memory import Memory, Source
 from memorata.model.place import Place
-from memorata.store.naming import EntityRecord, Link
+from memorata.store.entities import EntityRecord
+from memorata.store.graph import Link
 from memorata.store.port import Entry, Store
 from memorata.store.repeats import Repeat
 
@@ -26,77 +27,79 @@ class NamingConformance:
 
     def test_an_entity_can_be_purged_with_its_relations(self, store: Store) -> None:
         """Check that its names, merged ones too, and its relations go, and others stay."""
-        store.describe_entity(_HERE, "Zoë Keller", type="person", aliases=["ZK"])
-        store.describe_entity(_HERE, "Ben", description="a baker")
-        store.merge_entities(_HERE, "Zoë Keller", "Z")
+        store.entities.describe(_HERE, "Zoë Keller", type="person", aliases=["ZK"])
+        store.entities.describe(_HERE, "Ben", description="a baker")
+        store.entities.merge(_HERE, "Zoë Keller", "Z")
         ends = (("ZK", "Ben"), ("Ben", "Z"), ("Ben", "Rotterdam"), ("Z", "Lisbon"))
-        store.relate(_HERE, [Relation(source, "knows", target) for source, target in ends], _NOW)
+        store.relations.add(_HERE, [Relation(source, "knows", target) for source, target in ends], _NOW)
         store.purge(_HERE, [], ["zoe keller"])
-        assert [record.entity.name for record in store.entities(_HERE)] == ["Ben", "Rotterdam"]
-        assert [(each.source, each.target) for each in store.relations(_HERE)] == [("Ben", "Rotterdam")]
+        assert [record.entity.name for record in store.entities.list(_HERE)] == ["Ben", "Rotterdam"]
+        assert [(each.source, each.target) for each in store.relations.list(_HERE)] == [("Ben", "Rotterdam")]
         store.purge(_HERE, [], ["nobody"])
         store.purge(_HERE, [], [])
-        assert len(store.entities(_HERE)) == 2
+        assert len(store.entities.list(_HERE)) == 2
 
     def test_an_entity_is_what_was_said_about_it(self, store: Store) -> None:
         """Check parts that are given and parts that are left, and names however they are spelt."""
-        assert store.entities(_HERE) == []
-        first = store.describe_entity(_HERE, "Zoë Keller", type="person", aliases=["Zoë", "ZK", "zoe keller"])
+        assert store.entities.list(_HERE) == []
+        first = store.entities.describe(
+            _HERE, "Zoë Keller", type="person", aliases=["Zoë", "ZK", "zoe keller"]
+        )
         assert first == EntityRecord(Entity("Zoë Keller", "person", ("Zoë", "ZK")))
-        again = store.describe_entity(_HERE, "zoe", description="an engineer")
+        again = store.entities.describe(_HERE, "zoe", description="an engineer")
         assert again.entity == Entity("Zoë Keller", "person", ("Zoë", "ZK"), "an engineer")
-        other = store.describe_entity(_HERE, "Ben")
+        other = store.entities.describe(_HERE, "Ben")
         assert other == EntityRecord(Entity("Ben"))
-        assert store.entities(_HERE) == [again, other]
-        assert store.entities(_HERE, 1) == [other]
-        assert store.entities(_HERE, 2) == []
-        assert store.entities(_THERE) == []
-        assert store.describe_entity(_HERE, "ZK", aliases=[]).entity.aliases == ()
-        assert store.describe_entity(_HERE, "ZK").entity.name == "ZK"
+        assert store.entities.list(_HERE) == [again, other]
+        assert store.entities.list(_HERE, 1) == [other]
+        assert store.entities.list(_HERE, 2) == []
+        assert store.entities.list(_THERE) == []
+        assert store.entities.describe(_HERE, "ZK", aliases=[]).entity.aliases == ()
+        assert store.entities.describe(_HERE, "ZK").entity.name == "ZK"
 
     def test_a_name_means_one_entity(self, store: Store) -> None:
         """Check that a name that is taken is refused, and that nothing is left of the attempt."""
-        store.describe_entity(_HERE, "Anna", aliases=["Annie"])
+        store.entities.describe(_HERE, "Anna", aliases=["Annie"])
         before = store.changes(0, 100)
         for alias in ("ANNIE", "anna", " "):
             with pytest.raises(InvalidArgument):
-                store.describe_entity(_HERE, "Ben", aliases=["Benny", alias])
+                store.entities.describe(_HERE, "Ben", aliases=["Benny", alias])
         with pytest.raises(InvalidArgument):
-            store.describe_entity(_HERE, "\u200b")
-        assert [record.entity.name for record in store.entities(_HERE)] == ["Anna"]
+            store.entities.describe(_HERE, "\u200b")
+        assert [record.entity.name for record in store.entities.list(_HERE)] == ["Anna"]
         assert store.changes(0, 100) == before
-        store.describe_entity(_THERE, "Ben", aliases=["Annie"])
+        store.entities.describe(_THERE, "Ben", aliases=["Annie"])
 
     def test_a_merge_is_a_redirect_that_can_be_taken_away(self, store: Store) -> None:
         """Check chains, circles and undoing."""
-        store.merge_entities(_HERE, "Robert", "Bob")
-        store.merge_entities(_HERE, "Robert Miles", "robert")
+        store.entities.merge(_HERE, "Robert", "Bob")
+        store.entities.merge(_HERE, "Robert Miles", "robert")
         assert _redirects(store) == {"Robert": "Robert Miles", "Bob": "Robert", "Robert Miles": None}
         before = store.changes(0, 100)
         for keep, other in (("Bob", "BOB"), ("Bob", "Robert Miles"), ("Robert Miles", "Bob")):
             with pytest.raises(InvalidArgument):
-                store.merge_entities(_HERE, keep, other)
+                store.entities.merge(_HERE, keep, other)
         for name in ("Robert Miles", "nobody"):
             with pytest.raises(InvalidArgument):
-                store.undo_merge(_HERE, name)
+                store.entities.undo_merge(_HERE, name)
         assert store.changes(0, 100) == before
-        assert store.describe_entity(_HERE, "Bob", type="person").entity.name == "Robert Miles"
-        store.undo_merge(_HERE, "ROBERT")
+        assert store.entities.describe(_HERE, "Bob", type="person").entity.name == "Robert Miles"
+        store.entities.undo_merge(_HERE, "ROBERT")
         assert _redirects(store) == {"Robert": None, "Bob": "Robert", "Robert Miles": None}
 
     def test_changes_of_names_are_counted_and_in_the_feed(self, store: Store) -> None:
         """Check the number that caches compare, and that saying the same again is no change."""
-        assert store.naming(_HERE) == 0
+        assert store.entities.last_change(_HERE) == 0
         store.add([_entry("m1")])
-        assert store.naming(_HERE) == 0
+        assert store.entities.last_change(_HERE) == 0
         numbers = []
         for _ in range(2):
-            store.describe_entity(_HERE, "Anna", type="person")
-            store.relate(_HERE, [Relation("Anna", "knows", "Ben")], _NOW)
-            numbers.append(store.naming(_HERE))
+            store.entities.describe(_HERE, "Anna", type="person")
+            store.relations.add(_HERE, [Relation("Anna", "knows", "Ben")], _NOW)
+            numbers.append(store.entities.last_change(_HERE))
         assert numbers[0] == numbers[1] > 0
-        store.merge_entities(_HERE, "Anna", "Ben")
-        store.undo_merge(_HERE, "Ben")
+        store.entities.merge(_HERE, "Anna", "Ben")
+        store.entities.undo_merge(_HERE, "Ben")
         feed = store.changes(0, 100)
         assert [(change.kind, change.memory_id) for change in feed] == [
             ("add", "m1"),
@@ -105,8 +108,8 @@ class NamingConformance:
             ("merge", ""),
             ("unmerge", ""),
         ]
-        assert store.naming(_HERE) == feed[-1].number
-        assert store.naming(_THERE) == 0
+        assert store.entities.last_change(_HERE) == feed[-1].number
+        assert store.entities.last_change(_THERE) == 0
         with store.view(_HERE, _NOW) as view:
             assert view.count == 1
 
@@ -119,36 +122,36 @@ class NamingConformance:
             Relation("Anna", "knows", "Ben", valid_from=_NOW),
             Relation("Anna", "likes", "Anna"),
         ]
-        written = store.relate(_HERE, given, _NOW)
+        written = store.relations.add(_HERE, given, _NOW)
         assert [relation.created_at for relation in written] == [_NOW - _DAY, _NOW - 2 * _DAY, _NOW, _NOW]
-        assert store.relations(_HERE) == written
+        assert store.relations.list(_HERE) == written
         before = store.changes(0, 100)
-        assert store.relate(_HERE, written, _NOW + _DAY) == written
+        assert store.relations.add(_HERE, written, _NOW + _DAY) == written
         assert store.changes(0, 100) == before
-        ended = store.relate(_HERE, [Relation("anna", "knows", "BEN", 3, valid_to=_NOW)], _NOW + _DAY)
+        ended = store.relations.add(_HERE, [Relation("anna", "knows", "BEN", 3, valid_to=_NOW)], _NOW + _DAY)
         assert ended[0].created_at == _NOW - 2 * _DAY
-        assert [(r.weight, r.valid_to) for r in store.relations(_HERE)][1] == (3.0, _NOW)
+        assert [(r.weight, r.valid_to) for r in store.relations.list(_HERE)][1] == (3.0, _NOW)
         bad = [Relation("New", "knows", "Ben", asserted_by="nobody"), Relation("New", "knows", "Ben", 1e300)]
         for relation, error in zip(bad, (MemoryNotFound, InvalidArgument), strict=True):
             with pytest.raises(error):
-                store.relate(_HERE, [Relation("Fresh", "knows", "Ben"), relation], _NOW)
-        assert {record.entity.name for record in store.entities(_HERE)} == {"Anna", "Ben"}
+                store.relations.add(_HERE, [Relation("Fresh", "knows", "Ben"), relation], _NOW)
+        assert {record.entity.name for record in store.entities.list(_HERE)} == {"Anna", "Ben"}
 
     def test_relations_are_found_by_their_ends_and_by_when_they_were_written(self, store: Store) -> None:
         """Check the ways to ask for some of them."""
-        store.relate(_HERE, [Relation("Anna", "knows", "Ben"), Relation("Ben", "knows", "Cyd")], _NOW)
+        store.relations.add(_HERE, [Relation("Anna", "knows", "Ben"), Relation("Ben", "knows", "Cyd")], _NOW)
         last = store.changes(0, 100)[-1].number
-        store.relate(_HERE, [Relation("Dora", "knows", "Anna")], _NOW)
+        store.relations.add(_HERE, [Relation("Dora", "knows", "Anna")], _NOW)
         assert _ends(store, names=["anna"]) == [("Anna", "Ben"), ("Dora", "Anna")]
         assert _ends(store, names=["anna", "cyd"]) == [("Anna", "Ben"), ("Ben", "Cyd"), ("Dora", "Anna")]
         assert _ends(store, names=[]) == _ends(store, names=["nobody"]) == []
         assert _ends(store, since=last) == [("Dora", "Anna")]
-        assert store.relations(_THERE) == []
+        assert store.relations.list(_THERE) == []
 
     def test_a_relation_holds_as_long_as_its_memory_and_its_own_time(self, store: Store) -> None:
         """Check forgetting, correcting, purging and expiring, now and as it was believed."""
         store.add([_entry("old"), _entry("brief", expires_at=_NOW + _DAY)])
-        store.relate(
+        store.relations.add(
             _HERE,
             [
                 Relation("Anna", "a", "x", asserted_by="old"),
@@ -159,9 +162,9 @@ class NamingConformance:
         )
         for days, held in ((0, "ab"), (1, "ac"), (2, "a")):
             assert _types(store, now=_NOW + days * _DAY) == held
-        assert store.next_turn(_HERE, _NOW) == _NOW + _DAY
-        assert store.next_turn(_HERE, _NOW + _DAY) == _NOW + 2 * _DAY
-        assert store.next_turn(_HERE, _NOW + 2 * _DAY) is None
+        assert store.relations.next_change(_HERE, _NOW) == _NOW + _DAY
+        assert store.relations.next_change(_HERE, _NOW + _DAY) == _NOW + 2 * _DAY
+        assert store.relations.next_change(_HERE, _NOW + 2 * _DAY) is None
         store.forget(_HERE, ["old"], _NOW)
         assert _types(store, now=_NOW) == "b"
         store.restore(_HERE, ["old"])
@@ -173,7 +176,7 @@ class NamingConformance:
         store.purge(_HERE, ["new"])
         assert _types(store, now=_NOW) == "ab"
         store.purge(_HERE, ["old"])
-        assert [relation.type for relation in store.relations(_HERE)] == ["b", "c"]
+        assert [relation.type for relation in store.relations.list(_HERE)] == ["b", "c"]
 
     def test_a_relation_holds_while_what_its_memory_only_repeats_does(self, store: Store) -> None:
         """Check repeats of repeats, corrections of them, what several assert, and what was believed."""
@@ -184,14 +187,16 @@ class NamingConformance:
             )
             store.add([Entry(memory, {})])
         said = [("b", "Bob"), ("b", "Eve"), ("a", "Bob"), ("c", "Bob")]
-        store.relate(_HERE, [Relation("Anna", "knows", name, asserted_by=id_) for id_, name in said], _NOW)
+        store.relations.add(
+            _HERE, [Relation("Anna", "knows", name, asserted_by=id_) for id_, name in said], _NOW
+        )
 
         def holding(at: datetime, as_of: datetime | None = None) -> list[tuple[str, str | None]]:
-            found = store.relations(_HERE, now=at, as_of=as_of, names=["anna"])
+            found = store.relations.list(_HERE, now=at, as_of=as_of, names=["anna"])
             return [(each.target, each.asserted_by) for each in found]
 
         def asserting() -> list[str]:
-            links = store.links(_HERE, 0)
+            links = store.graph.links(_HERE, 0)
             return ["abcd"[link.slot] for link in links if link.asserts]
 
         later, last = _NOW + _DAY, _NOW + 2 * _DAY
@@ -220,7 +225,7 @@ class NamingConformance:
 
     def test_relations_can_be_removed(self, store: Store) -> None:
         """Check that all between two entities go, and the names that nothing refers to any more."""
-        store.relate(
+        store.relations.add(
             _HERE,
             [
                 Relation("Anna", "knows", "Ben"),
@@ -229,29 +234,29 @@ class NamingConformance:
             ],
             _NOW,
         )
-        assert store.unrelate(_HERE, ["anna", "nobody"], "knows", ["ben"]) == 2
-        assert store.unrelate(_HERE, ["anna"], "knows", ["ben"]) == 0
-        assert [record.entity.name for record in store.entities(_HERE)] == ["Anna", "Cyd"]
-        store.describe_entity(_HERE, "Anna", type="person")
-        assert store.unrelate(_HERE, ["anna"], "likes", ["cyd"]) == 1
-        assert [record.entity.name for record in store.entities(_HERE)] == ["Anna"]
+        assert store.relations.remove(_HERE, ["anna", "nobody"], "knows", ["ben"]) == 2
+        assert store.relations.remove(_HERE, ["anna"], "knows", ["ben"]) == 0
+        assert [record.entity.name for record in store.entities.list(_HERE)] == ["Anna", "Cyd"]
+        store.entities.describe(_HERE, "Anna", type="person")
+        assert store.relations.remove(_HERE, ["anna"], "likes", ["cyd"]) == 1
+        assert [record.entity.name for record in store.entities.list(_HERE)] == ["Anna"]
 
     def test_purging_takes_along_what_nothing_else_refers_to(self, store: Store) -> None:
         """Check names, aliases, redirects and relations."""
         store.add([_entry("m1", ["Anna", "Ben"]), _entry("m2", ["BEN"]), _entry("m3", ["Annie"])])
-        store.relate(_HERE, [Relation("Anna", "knows", "Dora", asserted_by="m1")], _NOW)
-        store.describe_entity(_HERE, "Anna", type="person", aliases=["Annie"])
-        store.describe_entity(_HERE, "Ben", type="person")
-        store.merge_entities(_HERE, "Carl", "Dora")
-        store.describe_entity(_HERE, "Eve")
+        store.relations.add(_HERE, [Relation("Anna", "knows", "Dora", asserted_by="m1")], _NOW)
+        store.entities.describe(_HERE, "Anna", type="person", aliases=["Annie"])
+        store.entities.describe(_HERE, "Ben", type="person")
+        store.entities.merge(_HERE, "Carl", "Dora")
+        store.entities.describe(_HERE, "Eve")
         store.purge(_HERE, ["m1"])
-        assert {record.entity.name for record in store.entities(_HERE)} == {"Anna", "Ben", "Eve"}
-        assert store.relations(_HERE) == []
+        assert {record.entity.name for record in store.entities.list(_HERE)} == {"Anna", "Ben", "Eve"}
+        assert store.relations.list(_HERE) == []
         store.purge(_HERE, ["m3"])
-        assert {record.entity.name for record in store.entities(_HERE)} == {"Ben", "Eve"}
+        assert {record.entity.name for record in store.entities.list(_HERE)} == {"Ben", "Eve"}
         with pytest.raises(MemoryNotFound):
             store.purge(_HERE, ["m2", "nobody"])
-        assert {record.entity.name for record in store.entities(_HERE)} == {"Ben", "Eve"}
+        assert {record.entity.name for record in store.entities.list(_HERE)} == {"Ben", "Eve"}
 
     def test_what_connects_memories_is_told_and_what_has_changed_since(self, store: Store) -> None:
         """Check links, places and news."""
@@ -263,30 +268,30 @@ class NamingConformance:
                 _entry("c", supersedes=("a", "b"), place=Place(90, 180)),
             ]
         )
-        store.relate(_HERE, [Relation("Anna", "knows", "Ben", asserted_by="c")], _NOW)
-        links = list(store.links(_HERE, 0))
+        store.relations.add(_HERE, [Relation("Anna", "knows", "Ben", asserted_by="c")], _NOW)
+        links = list(store.graph.links(_HERE, 0))
         assert links == [
             Link(0, ("Anna",), "s", 3, (), False, None, False),
             Link(1, (), "", None, (), False, _NOW + _DAY, False),
             Link(2, (), "", None, (0, 1), True, None, True),
         ]
-        assert list(store.links(_HERE, 2, [1, 0])) == links
-        assert list(store.links(_HERE, 3)) == list(store.links("nobody", 0)) == []
-        points = store.points(_HERE, 0)
+        assert list(store.graph.links(_HERE, 2, [1, 0])) == links
+        assert list(store.graph.links(_HERE, 3)) == list(store.graph.links("nobody", 0)) == []
+        points = store.graph.points(_HERE, 0)
         assert (points.slots.tolist(), points.lats.tolist(), points.lons.tolist()) == (
             [0, 2],
             [1.5, 90.0],
             [-2.5, 180.0],
         )
-        assert store.points(_HERE, 1).slots.tolist() == [2]
-        assert store.points("nobody", 0).slots.size == 0
-        news = store.graph_news(_HERE, 0)
+        assert store.graph.points(_HERE, 1).slots.tolist() == [2]
+        assert store.graph.points("nobody", 0).slots.size == 0
+        news = store.graph.delta(_HERE, 0)
         assert (news.slots, news.changed) == (3, (0, 1))
         assert news.kinds == {"supersede", "relate"}
-        assert store.graph_news(_HERE, news.change).kinds == set()
+        assert store.graph.delta(_HERE, news.change).kinds == set()
         store.purge(_HERE, ["a"])
-        assert store.graph_news(_HERE, news.change).changed[:1] == (0,)
-        assert [link.slot for link in store.links(_HERE, 1, [0])] == [1, 2]
+        assert store.graph.delta(_HERE, news.change).changed[:1] == (0,)
+        assert [link.slot for link in store.graph.links(_HERE, 1, [0])] == [1, 2]
 
 
 def _entry(id: str, entities: Sequence[str] = (), **fields: Any) -> Entry:  # noqa: ANN401
@@ -296,12 +301,12 @@ def _entry(id: str, entities: Sequence[str] = (), **fields: Any) -> Entry:  # no
 
 
 def _redirects(store: Store) -> dict[str, str | None]:
-    return {record.entity.name: record.merged_into for record in store.entities(_HERE)}
+    return {record.entity.name: record.merged_into for record in store.entities.list(_HERE)}
 
 
 def _ends(store: Store, **asked: Any) -> list[tuple[str, str]]:  # noqa: ANN401
-    return [(relation.source, relation.target) for relation in store.relations(_HERE, **asked)]
+    return [(relation.source, relation.target) for relation in store.relations.list(_HERE, **asked)]
 
 
 def _types(store: Store, **asked: Any) -> str:  # noqa: ANN401
-    return "".join(relation.type for relation in store.relations(_HERE, **asked))
+    return "".join(relation.type for relation in store.relations.list(_HERE, **asked))

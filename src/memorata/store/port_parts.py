@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 # As the whole port does, they name their types and make none of them.
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
-    from memorata.model.entity import Relation
     from memorata.model.memory import Memory
     from memorata.store.access import KeyStore, ReplyStore
     from memorata.store.embedding import Embedded
+    from memorata.store.entities import EntityStore
     from memorata.store.exposures import ExposureStore
     from memorata.store.feedback import FeedbackStore
+    from memorata.store.graph import GraphStore
     from memorata.store.leases import LeaseStore
-    from memorata.store.naming import EntityRecord, GraphNews, Link, Points
     from memorata.store.port import Floats, Page, Progress, Terms
     from memorata.store.recall_log import RecallLogStore
+    from memorata.store.relations import RelationStore
     from memorata.store.repeats import Contradiction, Linked, Repeat, Run, Undone
     from memorata.store.saved_settings import SavedSettingStore
 
@@ -77,87 +78,21 @@ class VectorStore(Protocol):
 
 
 class NamedStore(Protocol):
-    """What a store promises about entities, relations and places."""
+    """What a store keeps about entities, relations and the graph."""
 
-    def entities(self, namespace: str, first: int = 0) -> list[EntityRecord]:
-        """Return the declared entities of a namespace in the order of their declaration, from one on."""
+    @property
+    def entities(self) -> EntityStore:
+        """The declared entities."""
         ...
 
-    def naming(self, namespace: str) -> int:
-        """Return the last change of a namespace's declared names; 0 if there was none."""
+    @property
+    def relations(self) -> RelationStore:
+        """The relations between entities."""
         ...
 
-    def describe_entity(
-        self,
-        namespace: str,
-        name: str,
-        *,
-        type: str | None = None,
-        aliases: Sequence[str] | None = None,
-        description: str | None = None,
-    ) -> EntityRecord:
-        """Say what is known about an entity, new or not; None leaves a part as it is.
-
-        A merged name stands for what it was merged into. Within a namespace a folded name or alias means
-        one entity.
-        """
-        ...
-
-    def merge_entities(self, namespace: str, keep: str, other: str) -> None:
-        """Read `other` as `keep` from now on; `undo_merge` takes it back."""
-        ...
-
-    def undo_merge(self, namespace: str, name: str) -> None:
-        """Let a merged name stand for itself again; what was merged into it stays with it."""
-        ...
-
-    def relate(self, namespace: str, given: Sequence[Relation], now: datetime) -> list[Relation]:
-        """Write relations down, all or none, and return them as they are now.
-
-        Two entities, a type, a memory and a beginning make one relation: said again, it gets the new weight
-        and end. It goes when the memory that asserts it is purged.
-        """
-        ...
-
-    def unrelate(self, namespace: str, subjects: Sequence[str], type: str, objects: Sequence[str]) -> int:
-        """Remove relations between entities given by all their folded names; return how many there were.
-
-        An entity that nothing was said about but these goes as well.
-        """
-        ...
-
-    def relations(
-        self,
-        namespace: str,
-        *,
-        now: datetime | None = None,
-        as_of: datetime | None = None,
-        names: Sequence[str] | None = None,
-        since: int = 0,
-    ) -> list[Relation]:
-        """Return relations in the order in which they were said.
-
-        All of them, or those that hold at `now`, or that were believed to hold at `as_of`: by their own
-        validity and by whether the memory that asserts them may be seen, or what that only repeats (then
-        once, however many of what it repeats assert it). Only those with one of the folded `names` at an end,
-        or written after the change `since`, if given.
-        """
-        ...
-
-    def next_turn(self, namespace: str, now: datetime) -> datetime | None:
-        """Return the next moment at which a relation begins or ends to hold by itself."""
-        ...
-
-    def graph_news(self, namespace: str, since: int) -> GraphNews:
-        """Return what has happened to a namespace after the change `since`."""
-        ...
-
-    def links(self, namespace: str, first: int, slots: Sequence[int] = ()) -> Iterator[Link]:
-        """Yield what connects the given memories, and all of them from the slot `first` on."""
-        ...
-
-    def points(self, namespace: str, first: int) -> Points:
-        """Return the places of memories, from the slot `first` on."""
+    @property
+    def graph(self) -> GraphStore:
+        """What connects memories."""
         ...
 
 

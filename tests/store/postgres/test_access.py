@@ -59,7 +59,7 @@ def test_what_was_undone_is_counted(store: PostgresStore) -> None:
 
 def test_a_purge_empties_answers_and_keeps_that_they_were_given(store: PostgresStore) -> None:
     store.replies.save(answer("me", "k"))
-    store.describe_entity(HERE, "Anna")
+    store.entities.describe(HERE, "Anna")
     store.purge(HERE, [], ["Anna"])
     left = store.replies.find("me", "k")
     assert left is not None

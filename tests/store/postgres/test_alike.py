@@ -175,7 +175,7 @@ def recalled(engine: Engine, question: str, namespace: str, options: dict[str, A
 def states(engine: Engine, namespace: str) -> list[int]:
     """Return the state of every slot that was ever given out."""
     with engine.store.view(namespace, START) as view:
-        slots = np.arange(engine.store.graph_news(namespace, 0).slots)
+        slots = np.arange(engine.store.graph.delta(namespace, 0).slots)
         found: list[int] = view.records(slots)["state"].tolist()
         return found
 

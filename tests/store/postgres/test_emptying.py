@@ -16,7 +16,7 @@ def test_no_table_has_a_row_of_it_and_others_keep_theirs(store: PostgresStore, u
     store.use_embedder("mine", 8)
     for namespace in (HERE, THERE):
         store.add([entry("a", "tea", direction(1), namespace=namespace, source=Source("Anna", "s", 1))])
-        store.describe_entity(namespace, "Anna")
+        store.entities.describe(namespace, "Anna")
         store.saved_settings.save(namespace, "recipe", "mine", {}, {}, NOW)
         store.leases.acquire("tune", namespace, "worker", 60, NOW)
     assert store.purge_namespace(HERE) == 1

@@ -53,8 +53,10 @@ def furnish(store: PostgresStore, namespace: str, prefix: str) -> None:
             for n in range(4)
         ]
     )
-    store.describe_entity(namespace, f"{prefix} Zoë", type="person", aliases=[f"{prefix} Z"])
-    store.relate(namespace, [Relation(f"{prefix} Zoë", "knows", "Tom", valid_to=NOW + timedelta(1))], NOW)
+    store.entities.describe(namespace, f"{prefix} Zoë", type="person", aliases=[f"{prefix} Z"])
+    store.relations.add(
+        namespace, [Relation(f"{prefix} Zoë", "knows", "Tom", valid_to=NOW + timedelta(1))], NOW
+    )
     store.repeat(namespace, [Repeat(f"{prefix}1", f"{prefix}0", "exact", SECRET, NOW)])
     store.note_contradictions(namespace, [Contradiction(f"{prefix}3", f"{prefix}2", "value", SECRET, NOW)])
     store.start_run(namespace, "merge", NOW)
@@ -90,13 +92,13 @@ READS: dict[str, Callable[[PostgresStore], Any]] = {
     "known": lambda store: store.known([(THERE, "b0")]),
     "page": lambda store: store.page(THERE, None, 10, None, hidden=True).memories,
     "hidden": lambda store: store.hidden(THERE),
-    "entities": lambda store: store.entities(THERE),
-    "naming": lambda store: store.naming(THERE),
-    "relations": lambda store: store.relations(THERE),
-    "links": lambda store: list(store.links(THERE, 0)),
-    "points": lambda store: store.points(THERE, 0).slots.tolist(),
-    "next turn": lambda store: store.next_turn(THERE, NOW),
-    "news": lambda store: store.graph_news(THERE, 0).changed,
+    "entities": lambda store: store.entities.list(THERE),
+    "naming": lambda store: store.entities.last_change(THERE),
+    "relations": lambda store: store.relations.list(THERE),
+    "links": lambda store: list(store.graph.links(THERE, 0)),
+    "points": lambda store: store.graph.points(THERE, 0).slots.tolist(),
+    "next turn": lambda store: store.relations.next_change(THERE, NOW),
+    "news": lambda store: store.graph.delta(THERE, 0).changed,
     "recalls": lambda store: store.recalls.list(THERE),
     "ids": lambda store: store.recalls.ids_of(THERE, [0, 1]),
     "reactions": lambda store: store.feedback.list(THERE),
@@ -147,9 +149,9 @@ WRITES: dict[str, Callable[[PostgresStore], Any]] = {
     "update": lambda store: store.update(entry("b0", f"{SECRET} 0", namespace=THERE).memory, 1),
     "purge": lambda store: store.purge(THERE, ["b0"]),
     "purge_namespace": lambda store: store.purge_namespace(THERE),
-    "describe": lambda store: store.describe_entity(THERE, "b Zoë", description="mine"),
-    "merge": lambda store: store.merge_entities(THERE, "b Zoë", "Tom"),
-    "relate": lambda store: store.relate(THERE, [Relation("x", "y", "z")], NOW),
+    "describe": lambda store: store.entities.describe(THERE, "b Zoë", description="mine"),
+    "merge": lambda store: store.entities.merge(THERE, "b Zoë", "Tom"),
+    "relate": lambda store: store.relations.add(THERE, [Relation("x", "y", "z")], NOW),
     "repeat": lambda store: store.repeat(THERE, [Repeat("b2", "b0", "exact", "", NOW)]),
     "run": lambda store: store.start_run(THERE, "merge", NOW),
     "undo": lambda store: store.undo_run(THERE, 1, NOW),

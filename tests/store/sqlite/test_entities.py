@@ -22,10 +22,10 @@ def terms_of(memory: Memory) -> Terms:
 def store() -> Iterator[SqliteStore]:
     opened = SqliteStore(":memory:")
     opened.add([entry("m1", "tea"), entry("m2", "milk", namespace=THERE)])
-    opened.describe_entity(HERE, "Anna", aliases=["Annie"])
-    opened.relate(HERE, [Relation("Anna", "knows", "Ben", asserted_by="m1")], NOW)
-    opened.merge_entities(HERE, "Anna", "Ben")
-    opened.describe_entity(THERE, "Cyd")
+    opened.entities.describe(HERE, "Anna", aliases=["Annie"])
+    opened.relations.add(HERE, [Relation("Anna", "knows", "Ben", asserted_by="m1")], NOW)
+    opened.entities.merge(HERE, "Anna", "Ben")
+    opened.entities.describe(THERE, "Cyd")
     yield opened
     opened.close()
 
@@ -37,7 +37,7 @@ def connection(store: SqliteStore) -> sqlite3.Connection:
 def test_an_entity_that_lost_its_names_is_told_of_and_not_stumbled_over(store: SqliteStore) -> None:
     connection(store).execute("DELETE FROM names WHERE name IN ('Anna', 'Annie')")
     with pytest.raises(StoreCorrupt, match="has no name"):
-        store.entities(HERE)
+        store.entities.list(HERE)
 
 
 @pytest.mark.parametrize(
@@ -82,12 +82,12 @@ def test_a_reference_to_nobody_is_a_problem_of_the_file(store: SqliteStore) -> N
 
 
 def test_a_repair_finds_names_again(store: SqliteStore) -> None:
-    before = store.entities(HERE)
+    before = store.entities.list(HERE)
     connection(store).execute("UPDATE names SET folded = 'x' || folded")
     assert store.check(terms_of, repair=True)
     assert store.check(terms_of) == []
-    assert store.entities(HERE) == before
-    assert store.describe_entity(HERE, "annie").entity.name == "Anna"
+    assert store.entities.list(HERE) == before
+    assert store.entities.describe(HERE, "annie").entity.name == "Anna"
 
 
 def test_names_that_only_a_purged_memory_mentioned_are_in_no_file(tmp_path: Path) -> None:

@@ -9,21 +9,21 @@ from memorata.store.sqlite.store import SqliteStore
 
 def test_another_process_sees_what_was_declared(tmp_path: Path) -> None:
     one, other = (SqliteStore(tmp_path / "m.db", durable=False) for _ in range(2))
-    assert other.naming(HERE) == 0
-    one.describe_entity(HERE, "Anna", aliases=["Annie"])
-    assert other.naming(HERE) == one.naming(HERE) > 0
-    other.relate(HERE, [Relation("ANNIE", "knows", "Ben")], NOW)
-    assert [relation.source for relation in one.relations(HERE, now=NOW)] == ["Anna"]
+    assert other.entities.last_change(HERE) == 0
+    one.entities.describe(HERE, "Anna", aliases=["Annie"])
+    assert other.entities.last_change(HERE) == one.entities.last_change(HERE) > 0
+    other.relations.add(HERE, [Relation("ANNIE", "knows", "Ben")], NOW)
+    assert [relation.source for relation in one.relations.list(HERE, now=NOW)] == ["Anna"]
     one.close()
     other.close()
 
 
 def test_looking_writes_nothing(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "m.db", durable=False)
-    assert store.entities("nobody") == []
-    assert store.relations("nobody") == []
-    assert list(store.links("nobody", 0)) == []
-    assert store.next_turn("nobody", NOW) is None
-    assert store.graph_news("nobody", 0).change == 0
+    assert store.entities.list("nobody") == []
+    assert store.relations.list("nobody") == []
+    assert list(store.graph.links("nobody", 0)) == []
+    assert store.relations.next_change("nobody", NOW) is None
+    assert store.graph.delta("nobody", 0).change == 0
     assert store.namespaces() == {}
     store.close()

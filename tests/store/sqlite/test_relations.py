@@ -23,7 +23,7 @@ def rows(store: SqliteStore, table: str) -> int:
 def test_a_batch_with_one_mistake_leaves_nothing(store: SqliteStore) -> None:
     good, bad = Relation("Anna", "knows", "Ben"), Relation("\u200b", "knows", "Ben")
     with pytest.raises(InvalidArgument, match="subject must be a name that is not blank"):
-        store.relate(HERE, [good, bad], NOW)
+        store.relations.add(HERE, [good, bad], NOW)
     assert [rows(store, table) for table in ("entities", "names", "relations", "changes", "namespaces")] == [
         0
     ] * 5
@@ -32,10 +32,10 @@ def test_a_batch_with_one_mistake_leaves_nothing(store: SqliteStore) -> None:
 def test_a_memory_takes_its_relations_along(store: SqliteStore) -> None:
     store.add([entry("m1", "tea"), entry("m1", "tea", namespace=THERE)])
     for namespace in (HERE, THERE):
-        store.relate(namespace, [Relation("Anna", "knows", "Ben", asserted_by="m1")], NOW)
+        store.relations.add(namespace, [Relation("Anna", "knows", "Ben", asserted_by="m1")], NOW)
     store.purge(HERE, ["m1"])
     assert rows(store, "relations") == 1
-    assert store.relations(THERE)[0].asserted_by == "m1"
+    assert store.relations.list(THERE)[0].asserted_by == "m1"
 
 
 def test_a_purge_looks_for_relations_by_an_index(store: SqliteStore) -> None:

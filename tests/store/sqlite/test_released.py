@@ -76,9 +76,9 @@ def test_entities_are_there_since_the_schema_that_has_them(path: Path) -> None:
         migration = cast(SqliteStore, memory.store).migration
         assert migration is not None
         if migration.found == 1:
-            assert memory.store.entities("default") == []
+            assert memory.store.entities.list("default") == []
             return
-        records = {each.entity.name: each for each in memory.store.entities("default")}
+        records = {each.entity.name: each for each in memory.store.entities.list("default")}
         assert records["Bob"].entity.aliases == ("Robert",)
         assert records["Annie"].merged_into == "Anna"
         [said] = memory.entities.relations("Annie")

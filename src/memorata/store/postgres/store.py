@@ -14,16 +14,18 @@ from memorata.model.errors import InvalidArgument, MemoryNotFound, NotSupportedH
 from memorata.model.memory import Memory
 from memorata.store import database as ports
 from memorata.store.access import KeyStore, ReplyStore, erase_replies
+from memorata.store.entities import EntityStore, referred_to, remove_named, remove_unreferred
 from memorata.store.exposures import ExposureStore, forget_users, purge_exposures
 from memorata.store.feedback import FeedbackStore, purge_feedback
 from memorata.store.filters import Filter
+from memorata.store.graph import GraphStore
 from memorata.store.leases import LeaseStore
 from memorata.store.limits import EMBEDDERS, checked_limit
+from memorata.store.namespace_rows import log_change
 from memorata.store.port import Entry, Floats, Hidden, Terms
 from memorata.store.postgres import (
     check,
     emptying,
-    entities,
     erasing,
     methods,
     migrating,
@@ -40,18 +42,17 @@ from memorata.store.postgres.contradictions import ContradictionStore
 from memorata.store.postgres.database import Database
 from memorata.store.postgres.embedding import EmbeddingStore
 from memorata.store.postgres.listing import ListingStore
-from memorata.store.postgres.naming import NamingStore
 from memorata.store.postgres.repeats import RepeatStore, link_repeats
 from memorata.store.postgres.replica import LAG, PATIENCE, Replica, ReplicaStore
 from memorata.store.postgres.view import PostgresView
 from memorata.store.recall_log import RecallLogStore, forget_queries, purge_recalls
+from memorata.store.relations import RelationStore
 from memorata.store.saved_settings import SavedSettingStore
 from memorata.text.folding import folded
 
 
 class PostgresStore(
     ListingStore,
-    NamingStore,
     AccessStore,
     EmbeddingStore,
     RepeatStore,
@@ -116,6 +117,8 @@ class PostgresStore(
         )
         bridge = cast(ports.Database, Bridge(self._database))
         self.keys, self.replies, self.leases = KeyStore(bridge), ReplyStore(bridge), LeaseStore(bridge)
+        self.entities, self.relations = EntityStore(bridge), RelationStore(bridge)
+        self.graph = GraphStore(bridge)
         self.recalls, self.feedback = RecallLogStore(bridge), FeedbackStore(bridge)
         self.exposures, self.saved_settings = ExposureStore(bridge), SavedSettingStore(bridge)
         self.path = self._database.name
@@ -337,17 +340,17 @@ class PostgresStore(
             if ids:
                 raise MemoryNotFound(ids[0], namespace)
             return
-        entities_of_these = entities.referred_to(connection, whose.number, ids)
-        slots = purging.purge(connection, namespace, ids, terms_of)
         session = BridgeSession(connection)
+        entities = referred_to(session, whose.number, ids)
+        slots = purging.purge(connection, namespace, ids, terms_of)
         purge_recalls(session, whose.number, slots)
         purge_feedback(session, whose.number, slots)
         purge_exposures(session, whose.number, slots)
-        entities.remove_unreferred(connection, whose, entities_of_these)
-        entities.remove_named(connection, whose, [folded(name) for name in names])
+        remove_unreferred(session, whose.number, entities)
+        remove_named(session, whose.number, [folded(name) for name in names])
         if names:
             forget_queries(session, whose.number, names)
             forget_users(session, whose.number, names)
             # Of those who wait to log a question, nobody is to bring a name back.
-            entities.log(connection, whose, "purge", naming=False)
+            log_change(session, whose.number, "purge")
         erase_replies(session, namespace)

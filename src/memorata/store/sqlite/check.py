@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -22,8 +22,10 @@ from memorata.index.postings import MOST, PLACES, opened, parts_of, places_of
 from memorata.index.record import GONE, packed, unpacked
 from memorata.model.errors import IndexCorrupt, StoreCorrupt
 from memorata.model.memory import Memory
+from memorata.store import entities
+from memorata.store.database import Session
 from memorata.store.port import Terms
-from memorata.store.sqlite import approximation, emptying, entities, erasing, segments
+from memorata.store.sqlite import approximation, emptying, erasing, segments
 from memorata.store.sqlite.chains import broken_links
 from memorata.store.sqlite.kinds import undecoded, wrong_kinds
 from memorata.store.sqlite.rebuilding import is_direction, rows_of, session_numbers, stated, unlisted
@@ -64,7 +66,7 @@ def problems(connection: sqlite3.Connection, terms_of: Words) -> list[Problem]:
         if mendable:
             texts = [
                 *_namespace_problems(connection, number, slots, flushed, terms_of),
-                *entities.problems(connection, number),
+                *entities.problems(cast(Session, connection), number),
             ]
             if number in missing:
                 texts.append(f"{len(missing[number])} memories are not listed once among the changes")

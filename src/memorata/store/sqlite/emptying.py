@@ -11,8 +11,8 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
+from memorata.store.namespace_rows import NO_MEMORY
 from memorata.store.sqlite import addresses, segments
-from memorata.store.sqlite.entities import NOBODY
 from memorata.store.sqlite.segments import Namespace
 
 NAMED: Final = "path NOT LIKE '(%'"
@@ -38,7 +38,7 @@ def empty(connection: sqlite3.Connection, namespace: Namespace) -> int:
     addresses.remove_namespace(connection, number)
     change = connection.execute(
         "INSERT INTO changes (change, namespace, slot, kind) VALUES (?, ?, ?, 'purge')",
-        (last + 1, number, NOBODY),
+        (last + 1, number, NO_MEMORY),
     ).lastrowid
     connection.execute(
         "UPDATE namespaces SET path = ?, slots = 0, flushed = 0, change = ?, generation = generation + 1, "

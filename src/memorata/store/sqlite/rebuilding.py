@@ -9,7 +9,7 @@ import sqlite3
 from bisect import bisect
 from collections.abc import Callable, Iterator
 from itertools import count
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 
@@ -17,8 +17,10 @@ from memorata.index.directions import are_directions
 from memorata.index.postings import PLACES
 from memorata.index.record import FORGOTTEN, gone, packed
 from memorata.model.memory import Memory
+from memorata.store import entities
+from memorata.store.database import Session
 from memorata.store.port import Terms
-from memorata.store.sqlite import approximation, entities, segments
+from memorata.store.sqlite import approximation, segments
 from memorata.store.sqlite.kinds import remove_wrong_kinds
 from memorata.store.sqlite.places import vectors_place
 from memorata.store.sqlite.rows import SELECTED, SOURCE, memory
@@ -72,7 +74,7 @@ def rebuild(
     # A segment that was lost left its words behind.
     connection.execute(f"DELETE FROM postings WHERE number / {PLACES} NOT IN (SELECT number FROM segments)")
     _list_again(connection, number)
-    entities.refold(connection, number)
+    entities.refold(cast(Session, connection), number)
 
 
 def mend_file(connection: sqlite3.Connection) -> None:

@@ -15,13 +15,17 @@ from memorata.model import checks
 from memorata.model.errors import InvalidArgument, MemorataError
 from memorata.model.memory import Memory
 from memorata.store.access import KeyStore, ReplyStore, erase_replies
+from memorata.store.entities import EntityStore, referred_to, remove_named, remove_unreferred
 from memorata.store.exposures import ExposureStore, forget_users, purge_exposures
 from memorata.store.feedback import FeedbackStore, purge_feedback
+from memorata.store.graph import GraphStore
 from memorata.store.leases import LeaseStore
 from memorata.store.limits import EMBEDDERS, checked_limit
 from memorata.store.memory_rows import slots_of
+from memorata.store.namespace_rows import log_change
 from memorata.store.port import Entry, Hidden, Terms
 from memorata.store.recall_log import RecallLogStore, forget_queries, purge_recalls
+from memorata.store.relations import RelationStore
 from memorata.store.saved_settings import SavedSettingStore
 from memorata.store.sqlite import (
     addresses,
@@ -29,7 +33,6 @@ from memorata.store.sqlite import (
     check,
     condition_functions,
     emptying,
-    entities,
     finding,
     methods,
     purging,
@@ -46,7 +49,6 @@ from memorata.store.sqlite.keeping_up import Added, keep_up
 from memorata.store.sqlite.listing import ListingStore
 from memorata.store.sqlite.loading import caught_up
 from memorata.store.sqlite.looking_up import AddressStore
-from memorata.store.sqlite.naming import NamingStore
 from memorata.store.sqlite.openings import OpeningStore
 from memorata.store.sqlite.repeats import RepeatStore
 from memorata.store.sqlite.segments import TAIL, Namespace
@@ -61,7 +63,6 @@ _EMPTY: Final = Namespace(0, "", 0, 0, 0, 0)
 
 
 class SqliteStore(
-    NamingStore,
     AccessStore,
     EmbeddingStore,
     AddressStore,
@@ -120,6 +121,8 @@ class SqliteStore(
         self._connection, self._lock = self._database.session, self._database.lock
         self.keys, self.replies = KeyStore(self._database), ReplyStore(self._database)
         self.leases = LeaseStore(self._database)
+        self.entities, self.relations = EntityStore(self._database), RelationStore(self._database)
+        self.graph = GraphStore(self._database)
         self.recalls, self.feedback = RecallLogStore(self._database), FeedbackStore(self._database)
         self.exposures = ExposureStore(self._database)
         self.saved_settings = SavedSettingStore(self._database)
@@ -232,21 +235,21 @@ class SqliteStore(
         with self._lock, translated(self.path):
             with transaction(self._connection, self.path):
                 whose = (finding.find_namespace(self._connection, namespace) or _EMPTY).number
-                entities_of_these = entities.referred_to(self._connection, whose, ids)
                 session = self._database.session
+                entities = referred_to(session, whose, ids)
                 slots = list(slots_of(session, whose, ids).values())
                 purging.purge(self._connection, namespace, ids, terms_of)
                 approximation.remove(self._connection, whose, slots)
                 purge_recalls(session, whose, slots)
                 purge_feedback(session, whose, slots)
                 purge_exposures(session, whose, slots)
-                entities.remove_unreferred(self._connection, whose, entities_of_these)
-                entities.remove_named(self._connection, whose, [folded(name) for name in names])
+                remove_unreferred(session, whose, entities)
+                remove_named(session, whose, [folded(name) for name in names])
                 if names and whose:
                     forget_queries(session, whose, names)
                     forget_users(session, whose, names)
                     # Of those who wait to log a question, nobody is to bring a name back.
-                    entities.log(self._connection, whose, "purge", naming=False)
+                    log_change(session, whose, "purge")
                 erase_replies(session, namespace)
                 owe(self._connection)
             erase(self._connection, self.path)

@@ -1,0 +1,196 @@
+"""What the graph of a namespace is made of: what connects its memories, where they were, and what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.model.checks import FloatArray, IntArray
+from memorata.store.database import Database, Session
+from memorata.store.instants import instant
+from memorata.store.limits import SLOTS
+from memorata.store.memory_rows import read_list, slots_of
+from memorata.store.namespace_rows import NO_MEMORY, find_namespace
+
+_PAGE: Final = 1_000
+_REPLACED: Final = frozenset({"purge", "rename"})
+"""What has happened to a namespace that is another than it was: everything is gone, and names mean others."""
+_LINK: Final = (
+    # What took the place of others may assert what those do.
+    "SELECT m.slot, m.entities, m.session, m.position, m.supersedes, "
+    "m.forgotten_at IS NULL AND m.superseded_by IS NULL, m.expires_at, "
+    "EXISTS (SELECT 1 FROM relations r WHERE +r.namespace = m.namespace AND r.memory = m.number) OR ("
+    "EXISTS (SELECT 1 FROM memories l WHERE +l.namespace = m.namespace AND l.superseded_by = m.id) "
+    "AND EXISTS (SELECT 1 FROM relations r JOIN memories l ON l.namespace = r.namespace "
+    "AND l.number = r.memory WHERE r.namespace = m.namespace AND l.superseded_by IS NOT NULL)) "
+    "FROM memories m WHERE +m.namespace = ? AND "
+)
+
+
+@frozen
+class Link:
+    """What connects a memory to others.
+
+    Attributes
+    ----------
+    slot
+        The memory's.
+    entities
+        The names it mentions.
+    session, position
+        Where it was said; an empty session for none.
+    supersedes
+        The slots of what it took the place of.
+    current
+        Whether it is neither forgotten nor superseded.
+    expires_at
+        When it stops being seen.
+    asserts
+        Whether relations rest on it.
+    """
+
+    slot: int
+    entities: tuple[str, ...]
+    session: str
+    position: int | None
+    supersedes: tuple[int, ...]
+    current: bool
+    expires_at: datetime | None
+    asserts: bool
+
+
+@frozen
+class GraphDelta:
+    """What has happened to a namespace since a change.
+
+    Attributes
+    ----------
+    change, slots
+        The last change, and how many memories were ever added.
+    changed
+        The slots of memories that changed in another way than by being added.
+    kinds
+        The kinds of all those changes.
+    """
+
+    change: int
+    slots: int
+    changed: tuple[int, ...]
+    kinds: frozenset[str]
+
+
+@frozen(eq=False)
+class Points:
+    """The memories that have a place, in the order of their slots."""
+
+    slots: IntArray
+    lats: FloatArray
+    lons: FloatArray
+
+
+class GraphStore:
+    """What a database tells about the graph of a namespace."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def delta(self, namespace: str, since: int) -> GraphDelta:
+        """Return what has happened to a namespace after the change `since`."""
+
+        def read(session: Session) -> GraphDelta:
+            found = find_namespace(session, namespace)
+            if found is None:
+                return GraphDelta(0, 0, (), _REPLACED if since else frozenset())
+            if since and since < found.begun:
+                return GraphDelta(found.change, found.slots, (), _REPLACED)
+            if found.change == since:
+                return GraphDelta(since, found.slots, (), frozenset())
+            rows = session.execute(
+                "SELECT DISTINCT slot, kind FROM changes "
+                "WHERE namespace = ? AND change > ? AND kind <> 'add'",
+                (found.number, since),
+            ).fetchall()
+            changed = sorted({slot for slot, _ in rows if slot != NO_MEMORY})
+            return GraphDelta(found.change, found.slots, tuple(changed), frozenset(kind for _, kind in rows))
+
+        return self._database.read(read)
+
+    def links(self, namespace: str, first: int, slots: Sequence[int] = ()) -> Iterator[Link]:
+        """Yield what connects the given memories, and all of them from the slot `first` on."""
+        # A page at a time: nobody waits for those who work on what was read.
+        for start in range(0, len(slots), _PAGE):
+            yield from self._page(namespace, _links_of, slots[start : start + _PAGE])
+        while True:
+            page = self._page(namespace, _links_from, first)
+            yield from page
+            if len(page) < _PAGE:
+                return
+            first = page[-1].slot + 1
+
+    def points(self, namespace: str, first: int) -> Points:
+        """Return the places of memories, from the slot `first` on."""
+
+        def read(session: Session) -> list[Any]:
+            found = find_namespace(session, namespace)
+            if found is None:
+                return []
+            return session.execute(
+                "SELECT slot, lat, lon FROM memories WHERE namespace = ? AND slot >= ? AND lat IS NOT NULL "
+                "ORDER BY slot",
+                (found.number, first),
+            ).fetchall()
+
+        table = np.array(self._database.read(read), np.float64).reshape(-1, 3)
+        return Points(table[:, 0].astype(np.intp), table[:, 1], table[:, 2])
+
+    def _page(
+        self, namespace: str, page: Callable[[Session, int, Any], list[Link]], start: Sequence[int] | int
+    ) -> list[Link]:
+        def read(session: Session) -> list[Link]:
+            found = find_namespace(session, namespace)
+            return [] if found is None else page(session, found.number, start)
+
+        return self._database.read(read)
+
+
+def _links_of(session: Session, number: int, slots: Sequence[int]) -> list[Link]:
+    """Return what connects some memories; those that were purged are left out."""
+    numbers = [session.dialect.number(number, slot) for slot in slots]
+    rows = session.execute(
+        f"{_LINK}m.number IN (SELECT value FROM json_each(?)) ORDER BY m.number",
+        (number, session.dialect.array(numbers)),
+    )
+    return _links(session, number, rows.fetchall())
+
+
+def _links_from(session: Session, number: int, first: int) -> list[Link]:
+    """Return what connects the memories of a namespace, a page of them, from a slot on."""
+    ends = session.dialect.number(number, first), session.dialect.number(number, SLOTS - 1)
+    rows = session.execute(
+        f"{_LINK}m.number >= ? AND m.number < ? ORDER BY m.number LIMIT ?", (number, *ends, _PAGE)
+    )
+    return _links(session, number, rows.fetchall())
+
+
+def _links(session: Session, number: int, rows: Sequence[Sequence[Any]]) -> list[Link]:
+    lists = [(read_list(row[1]), read_list(row[4])) for row in rows]
+    slots = slots_of(session, number, {id_ for _, older in lists for id_ in older})
+    return [
+        Link(
+            slot,
+            tuple(names),
+            where,
+            position,
+            tuple(sorted(slots[id_] for id_ in older if id_ in slots)),
+            bool(current),
+            instant(expires),
+            bool(asserts),
+        )
+        for (slot, _, where, position, _, current, expires, asserts), (names, older) in zip(
+            rows, lists, strict=True
+        )
+    ]

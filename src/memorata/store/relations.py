@@ -1,0 +1,321 @@
+"""Relations between entities: asserted by a person or by a memory, and holding as long as that memory does.
+
+Whether a relation holds is never written down: it is computed from its own validity and from the state of the
+memory that asserts it, whenever somebody asks. So forgetting, restoring or correcting a memory has nothing to
+keep in step. A memory that was superseded only because another says the same goes on asserting its relations
+for as long as that other may be seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+from memorata.model.entity import Relation
+from memorata.model.errors import InvalidArgument, MemoryNotFound
+from memorata.store.database import Database, Session
+from memorata.store.entities import declared, having, is_bare, remove_unreferred
+from memorata.store.instants import instant, microseconds, moment
+from memorata.store.namespace_rows import Namespace, find_namespace, log_change, made_namespace
+
+_MAX_WEIGHT: Final = 1e9
+"""Weights are summed over many edges, and must not overflow."""
+_RELATION: Final = "s.name, r.type, o.name, r.weight, m.id, r.valid_from, r.valid_to, r.created_at"
+_SELECT: Final = (
+    f"SELECT {_RELATION}, r.number, r.subject, r.object, r.memory, {{replaced}} FROM relations r "
+    "JOIN names s ON s.namespace = r.namespace AND s.entity = r.subject AND s.position = 0 "
+    "JOIN names o ON o.namespace = r.namespace AND o.entity = r.object AND o.position = 0 "
+    "LEFT JOIN memories m ON m.namespace = r.namespace AND m.number = r.memory "
+    "WHERE r.namespace = :owner AND r.change > :since"
+)
+_IS_TRUE: Final = "(r.valid_from IS NULL OR r.valid_from <= :at) AND (r.valid_to IS NULL OR r.valid_to > :at)"
+_IS_SEEN: Final = "m.forgotten_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > :now)"
+_NAMED: Final = (
+    "SELECT entity FROM names WHERE namespace = :owner AND folded IN (SELECT value FROM json_each(:names))"
+)
+_Memory = tuple[int, str, str | None, int | None, bool]
+"""The number, fingerprint, successor and moment of succession of a memory, and whether it may be seen."""
+
+
+class RelationStore:
+    """The relations of a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, namespace: str, relations: Sequence[Relation], now: datetime) -> list[Relation]:
+        """Write relations, all or none, and return them as they are now.
+
+        Two entities, a type, a memory and a beginning make one relation: said again, it gets the new weight
+        and end; if they are the same, nothing is written. It counts from the moment at which its memory was
+        learnt, or else from `now`, and goes when the memory that asserts it is purged. Names that no entity
+        has yet are declared.
+        """
+        return self._database.write(
+            lambda session: _add(session, made_namespace(session, namespace), relations, now), namespace
+        )
+
+    def remove(self, namespace: str, subjects: Sequence[str], type: str, objects: Sequence[str]) -> int:
+        """Remove the relations of a type between entities given by all their folded names; return how many.
+
+        An entity that nothing was said about but these goes as well.
+        """
+
+        def write(session: Session) -> int:
+            owner = made_namespace(session, namespace)
+            ends = [having(session, owner.number, keys) for keys in (subjects, objects)]
+            removed = session.execute(
+                "DELETE FROM relations WHERE namespace = ? AND type = ? "
+                "AND subject IN (SELECT value FROM json_each(?)) "
+                "AND object IN (SELECT value FROM json_each(?)) RETURNING number",
+                (owner.number, type, *(session.dialect.array(sorted(end)) for end in ends)),
+            ).fetchall()
+            if removed:
+                log_change(session, owner.number, "unrelate")
+                bare = {entity for entity in ends[0] | ends[1] if is_bare(session, owner.number, entity)}
+                remove_unreferred(session, owner.number, bare)
+            return len(removed)
+
+        return self._database.write(write, namespace)
+
+    def list(
+        self,
+        namespace: str,
+        *,
+        now: datetime | None = None,
+        as_of: datetime | None = None,
+        names: Sequence[str] | None = None,
+        since: int = 0,
+    ) -> list[Relation]:
+        """Return relations in the order in which they were written.
+
+        All of them, or those that hold at `now`, or that were believed to hold at `as_of`: by their own
+        validity and by whether the memory that asserts them may be seen, or what that only repeats (then
+        once, however many of what it repeats assert it). Only those with one of the folded `names` at an end,
+        or written after the change `since`, if given.
+        """
+
+        def read(session: Session) -> list[Relation]:
+            found = find_namespace(session, namespace)
+            return [] if found is None else _listed(session, found.number, now, as_of, names, since)
+
+        return self._database.read(read)
+
+    def next_change(self, namespace: str, now: datetime) -> datetime | None:
+        """Return the next moment at which a relation begins or ends to hold by itself."""
+
+        def read(session: Session) -> datetime | None:
+            found = find_namespace(session, namespace)
+            if found is None:
+                return None
+            (turn,) = session.execute(
+                "SELECT min(at) FROM (SELECT min(valid_from) AS at FROM relations "
+                "WHERE namespace = ?1 AND valid_from > ?2 UNION ALL "
+                "SELECT min(valid_to) FROM relations WHERE namespace = ?1 AND valid_to > ?2) AS ends",
+                (found.number, microseconds(now)),
+            ).fetchone()
+            return instant(turn)
+
+        return self._database.read(read)
+
+
+def _add(
+    session: Session, namespace: Namespace, relations: Sequence[Relation], now: datetime
+) -> list[Relation]:
+    written = []
+    for relation in relations:
+        if relation.weight > _MAX_WEIGHT:
+            raise InvalidArgument("weight", relation.weight, f"a number above 0 and at most {_MAX_WEIGHT:g}")
+        session.dialect.checked_name("type", relation.type)
+        memory, learnt_at = None, now
+        if relation.asserted_by is not None:
+            memory, learnt_at = _asserting(session, namespace, relation.asserted_by)
+        subject, new = declared(session, namespace.number, "subject", relation.source)
+        other, also_new = declared(session, namespace.number, "object", relation.target)
+        since, until = microseconds(relation.valid_from), microseconds(relation.valid_to)
+        existing = session.execute(
+            "SELECT number, weight, valid_to, created_at FROM relations WHERE namespace = ? AND subject = ? "
+            "AND type = ? AND object = ? AND memory IS ? AND valid_from IS ?",
+            (namespace.number, subject, relation.type, other, memory, since),
+        ).fetchone()
+        if existing is None:
+            created = relation.created_at or learnt_at
+            change = log_change(session, namespace.number, "relate", naming=new or also_new)
+            session.insert(
+                "relations",
+                "namespace, subject, type, object, weight, memory, valid_from, valid_to, created_at, change",
+                (
+                    namespace.number,
+                    subject,
+                    relation.type,
+                    other,
+                    relation.weight,
+                    memory,
+                    since,
+                    until,
+                    microseconds(created),
+                    change,
+                ),
+            )
+            written.append(replace(relation, created_at=created))
+            continue
+        number, weight, end, created_at = existing
+        if (weight, end) != (relation.weight, until):
+            change = log_change(session, namespace.number, "rerelate")
+            session.execute(
+                "UPDATE relations SET weight = ?, valid_to = ?, change = ? "
+                "WHERE +namespace = ? AND number = ?",
+                (relation.weight, until, change, namespace.number, number),
+            )
+        written.append(replace(relation, created_at=moment(created_at)))
+    return written
+
+
+def _asserting(session: Session, namespace: Namespace, id_: str) -> tuple[int, datetime]:
+    """Return the number of the memory that asserts a relation, and when it was learnt."""
+    row = session.execute(
+        "SELECT number, created_at FROM memories WHERE namespace = ? AND id = ?", (namespace.number, id_)
+    ).fetchone()
+    if row is None:
+        raise MemoryNotFound(id_, namespace.path)
+    return row[0], moment(row[1])
+
+
+def _listed(
+    session: Session,
+    owner: int,
+    now: datetime | None,
+    as_of: datetime | None,
+    names: Sequence[str] | None,
+    since: int,
+) -> list[Relation]:
+    values: dict[str, Any] = {"owner": owner, "since": since}
+    condition, replaced = "", "0"
+    if now is not None:
+        values |= {"now": microseconds(now), "at": microseconds(now if as_of is None else as_of)}
+        # Of a memory that was superseded, what it only repeats decides.
+        replaced = f"CASE WHEN {_SUPERSEDED[as_of is not None]} THEN 1 ELSE 0 END"
+        known = "" if as_of is None else " AND m.created_at <= :at"
+        condition = f" AND {_IS_TRUE} AND (r.memory IS NULL OR ({_IS_SEEN}{known}))"
+        condition += "" if as_of is None else " AND r.created_at <= :at"
+    if names is not None:
+        condition += f" AND (r.subject IN ({_NAMED}) OR r.object IN ({_NAMED}))"
+        values["names"] = session.dialect.array(list(names))
+    sql = f"{_SELECT.format(replaced=replaced)}{condition} ORDER BY r.number"
+    rows = session.execute(sql, values).fetchall()
+    if any(row[-1] for row in rows):
+        still = _Standing(session, owner, values, as_of=as_of is not None)
+        rows = [row for row in rows if not row[-1] or still.holds(row)]
+    return [_relation(row[:8]) for row in rows]
+
+
+_SUPERSEDED: Final = ("m.superseded_by IS NOT NULL", "m.superseded_at <= :at")
+"""Whether a memory is superseded now, and whether it was."""
+
+
+class _Standing:
+    """Which memories stand for superseded ones that assert relations, and what they assert.
+
+    Parameters
+    ----------
+    session, owner
+        The transaction, and the number of the namespace.
+    values
+        The moments: `now`, and `at`, as of which is asked.
+    as_of
+        Whether `at` is another moment than now.
+    """
+
+    def __init__(self, session: Session, owner: int, values: Mapping[str, Any], *, as_of: bool) -> None:
+        self._session, self._owner, self._as_of = session, owner, as_of
+        self._now, self._at = values["now"], values["at"]
+        self._stands_for = self._followed()
+        self._asserted: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
+        memories = {*self._stands_for, *self._stands_for.values()}
+        for number, subject, type_, other, since, memory in session.execute(
+            "SELECT r.number, r.subject, r.type, r.object, r.valid_from, r.memory FROM relations r "
+            "WHERE +r.namespace = :owner AND r.memory IN (SELECT value FROM json_each(:memories)) "
+            f"AND {_IS_TRUE}",
+            {"owner": owner, "memories": session.dialect.array(sorted(memories)), "at": self._at},
+        ):
+            self._asserted.setdefault((subject, type_, other, since), []).append((number, memory))
+
+    def holds(self, row: tuple[Any, ...]) -> bool:
+        """Return whether the relation of a superseded memory holds.
+
+        That is if another memory stands for it which does not assert the same, nor stands for a third one
+        whose relation was written before.
+        """
+        type_, since, number, subject, other, memory = row[1], row[5], row[8], row[9], row[10], row[11]
+        standing = self._stands_for.get(memory)
+        if standing is None:
+            return False
+        return not any(
+            asserting == standing or (earlier < number and self._stands_for.get(asserting) == standing)
+            for earlier, asserting in self._asserted[subject, type_, other, since]
+        )
+
+    def _followed(self) -> dict[int, int]:
+        """Return the memory that stands for each superseded one that asserts a relation and may be seen."""
+        rows = self._session.execute(
+            "SELECT DISTINCT m.number, m.fingerprint, m.superseded_by, m.superseded_at, m.forgotten_at, "
+            "m.expires_at FROM relations r JOIN memories m ON m.namespace = r.namespace "
+            "AND m.number = r.memory WHERE r.namespace = ? AND r.memory IS NOT NULL "
+            "AND m.superseded_by IS NOT NULL",
+            (self._owner,),
+        )
+        origins = [memory for memory in map(self._memory, rows.fetchall()) if memory[-1]]
+        stands_for: dict[int, int] = {}
+        paths = [(memory[0], memory, {memory[0]}) for memory in origins]
+        while paths:
+            ended = [path for path in paths if not self._is_replaced(path[1])]
+            stands_for |= {origin: memory[0] for origin, memory, _ in ended if memory[-1]}
+            going = [path for path in paths if self._is_replaced(path[1])]
+            successors = self._successors([memory for _, memory, _ in going])
+            paths = [
+                (origin, successor, passed | {successor[0]})
+                for origin, memory, passed in going
+                if (successor := successors.get(memory[0])) is not None and successor[0] not in passed
+            ]
+        return stands_for
+
+    def _is_replaced(self, memory: _Memory) -> bool:
+        _, _, successor, superseded_at, _ = memory
+        if self._as_of:
+            return superseded_at is not None and superseded_at <= self._at
+        return successor is not None
+
+    def _successors(self, memories: Sequence[_Memory]) -> dict[int, _Memory]:
+        """Return the successor of each memory that only repeats it, by number."""
+        array = self._session.dialect.array
+        rows = self._session.execute(
+            "SELECT number, fingerprint, superseded_by, superseded_at, forgotten_at, expires_at, id "
+            "FROM memories WHERE namespace = ? AND id IN (SELECT value FROM json_each(?))",
+            (self._owner, array(sorted({memory[2] for memory in memories if memory[2] is not None}))),
+        )
+        by_id = {row[6]: self._memory(row[:6]) for row in rows.fetchall()}
+        notes = self._session.execute(
+            "SELECT memory, winner FROM repeats WHERE +namespace = ? AND kind <> 'correction' "
+            "AND memory IN (SELECT value FROM json_each(?))",
+            (self._owner, array(sorted({memory[0] for memory in memories}))),
+        )
+        noted = {tuple(row) for row in notes.fetchall()}
+        return {
+            number: successor
+            for number, fingerprint, id_, _, _ in memories
+            if (successor := by_id.get(id_ or "")) is not None
+            and ((fingerprint and fingerprint == successor[1]) or (number, successor[0]) in noted)
+        }
+
+    def _memory(self, row: tuple[Any, ...]) -> _Memory:
+        number, fingerprint, successor, superseded_at, forgotten_at, expires_at = row
+        seen = forgotten_at is None and (expires_at is None or expires_at > self._now)
+        return number, fingerprint, successor, superseded_at, seen
+
+
+def _relation(row: Sequence[Any]) -> Relation:
+    source, type_, target, weight, memory, *times = row
+    valid_from, valid_to, created_at = map(instant, times)
+    return Relation(source, type_, target, weight, memory, valid_from, valid_to, created_at)
