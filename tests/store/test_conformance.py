@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 
-from memorata.model.entity import Relation
 from memorata.store.conformance import StoreConformance
 from memorata.store.port import Entry, Page, Store
-from memorata.store.relations import RelationStore
 from memorata.store.sqlite import segments, writing
 from memorata.store.sqlite.store import SqliteStore
 
@@ -73,21 +71,6 @@ class Remembering(SqliteStore):
         return None
 
 
-class EverlastingRelations(RelationStore):
-    """Says that everything holds that was ever said."""
-
-    def list(self, namespace: str, **asked: Any) -> list[Relation]:
-        return super().list(namespace, **(asked | {"now": None}))
-
-
-class Clinging(SqliteStore):
-    """Says so."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
-        self.relations = EverlastingRelations(self._database)
-
-
 SUITE = StoreConformance()
 
 
@@ -98,7 +81,6 @@ SUITE = StoreConformance()
         (Leaking, SUITE.test_namespaces_do_not_see_each_other),
         (Forgetful, SUITE.test_pages_show_everything_once_newest_first),
         (Remembering, SUITE.test_what_is_forgotten_is_hidden_until_it_is_restored),
-        (Clinging, SUITE.test_a_relation_holds_as_long_as_its_memory_and_its_own_time),
     ],
 )
 def test_the_suite_notices_a_store_that_breaks_its_promise(

@@ -13,16 +13,12 @@ stores which pass give the same answers. Each subject has a file of its own besi
 
 from __future__ import annotations
 
-from memorata.store.access_conformance import AccessConformance
 from memorata.store.changing_conformance import ChangingConformance
 from memorata.store.corrections_conformance import CorrectionsConformance
 from memorata.store.embedding_conformance import EmbeddingConformance
-from memorata.store.learning_conformance import LearningConformance
-from memorata.store.leases_conformance import LeasesConformance
 from memorata.store.meaning_conformance import MeaningConformance
 from memorata.store.memories_conformance import MemoriesConformance
 from memorata.store.namespaces_conformance import NamespacesConformance
-from memorata.store.naming_conformance import NamingConformance
 from memorata.store.repeats_conformance import RepeatsConformance
 from memorata.store.samples import (
     DIMENSION,
@@ -62,11 +58,7 @@ class StoreConformance(
     MeaningConformance,
     NamespacesConformance,
     UpkeepConformance,
-    LearningConformance,
-    NamingConformance,
-    AccessConformance,
     EmbeddingConformance,
     RepeatsConformance,
-    LeasesConformance,
 ):
     """The suite."""

