@@ -164,3 +164,34 @@ def test_nothing_begins_once_the_server_is_about_to_stop() -> None:
     jobs.open()
     assert jobs.start("look", "acme", "k1", lambda job: {}).wait(10)
     jobs.close()
+
+
+def test_one_of_a_kind_at_a_time_in_a_namespace() -> None:
+    jobs, go_on = Jobs(threads=4), threading.Event()
+    first = jobs.start_once("a", "x", "local", lambda job: go_on.wait(5))
+    assert jobs.start_once("a", "x", "local", lambda job: None) is first
+    assert jobs.start_once("a", "y", "local", lambda job: None) is not first
+    assert jobs.start_once("b", "x", "local", lambda job: None) is not first
+    go_on.set()
+    jobs.wait()
+    assert jobs.start_once("a", "x", "local", lambda job: None) is not first
+    jobs.close()
+
+
+def test_a_failure_keeps_its_error_for_those_who_may_see_it(jobs: Jobs) -> None:
+    job = jobs.start("a", "x", "local", lambda job: 1 / 0)
+    assert job.wait(10)
+    assert (job.running, str(job.error)) == (False, "division by zero")
+    assert "division" not in job.problem
+
+
+def test_what_has_ended_can_be_dropped_and_what_runs_cannot(jobs: Jobs) -> None:
+    go_on = threading.Event()
+    jobs.start("a", "x", "local", lambda job: go_on.wait(5))
+    jobs.drop("a", "x")
+    assert jobs.last("a", "x") is not None
+    go_on.set()
+    jobs.wait()
+    jobs.drop("a", "x")
+    jobs.drop("a", "never")
+    assert jobs.last("a", "x") is None

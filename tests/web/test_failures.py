@@ -20,7 +20,7 @@ from memorata.model.errors import (
     VersionConflict,
     WorkUnderWay,
 )
-from memorata.web.errands import Errands
+from memorata.service.jobs import Jobs
 from memorata.web.failures import failure
 from memorata.web.values import Values
 from memorata.web.visit import Visit
@@ -44,13 +44,13 @@ NOW = datetime(2026, 5, 20, tzinfo=UTC)
     ],
 )
 def test_statuses(engine: Engine, error: MemorataError, status: int) -> None:
-    visit = Visit(engine, "default", ("default",), Values({}), "/", {}, "", "", NOW, Errands(lambda: NOW))
+    visit = Visit(engine, "default", ("default",), Values({}), "/", {}, "", "", NOW, Jobs(lambda: NOW))
     assert failure(visit, error).status_code == status
 
 
 def test_where_things_are_kept_is_told_to_those_who_run_the_server(engine: Engine) -> None:
     error = StoreUnavailable("/srv/secret.db is locked")
-    visit = Visit(engine, "default", ("default",), Values({}), "/", {}, "", "", NOW, Errands(lambda: NOW))
+    visit = Visit(engine, "default", ("default",), Values({}), "/", {}, "", "", NOW, Jobs(lambda: NOW))
     for who, told in (
         (visit, True),  # nobody is asked for a key
         (replace(visit, login=True), True),

@@ -7,8 +7,8 @@ from starlette.testclient import TestClient
 
 from memorata.engine import Engine
 from memorata.engine.graph_answers import FoundPath, PathStep
+from memorata.service.jobs import Jobs
 from memorata.web.app import create_pages
-from memorata.web.errands import Errands
 from memorata.web.graphing import drawn
 from memorata.web.values import Values
 from memorata.web.visit import Visit
@@ -79,7 +79,7 @@ def test_what_was_said_next_is_followed_on_request(client: TestClient) -> None:
 
 
 def test_a_way_that_is_walked_backwards_is_drawn_forwards(engine: Engine) -> None:
-    visit = Visit(engine, "default", (), Values({}), "/", {}, "", "", NOW, Errands(lambda: NOW))
+    visit = Visit(engine, "default", (), Values({}), "/", {}, "", "", NOW, Jobs(lambda: NOW))
     way = FoundPath("Anna", (PathStep("mentions", False, 1.0, None, "tea"),), 0.85)
     edge = drawn(visit, [way, way]).as_dict()["edges"]
     assert [(each["source"], each["target"]) for each in edge] == [("memory:tea", "name:Anna")]

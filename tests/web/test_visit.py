@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from memorata.engine import Engine
-from memorata.web.errands import Errands
+from memorata.service.jobs import Jobs
 from memorata.web.values import Values
 from memorata.web.visit import Room, Visit
 
@@ -12,9 +12,7 @@ NOW = datetime(2026, 5, 20, tzinfo=UTC)
 
 
 def visit(engine: Engine, **more: object) -> Visit:
-    plain = Visit(
-        engine, "default", ("default",), Values({}), "/", {}, "", "token", NOW, Errands(lambda: NOW)
-    )
+    plain = Visit(engine, "default", ("default",), Values({}), "/", {}, "", "token", NOW, Jobs(lambda: NOW))
     return replace(plain, **more)  # type: ignore[arg-type]
 
 

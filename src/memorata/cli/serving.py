@@ -116,6 +116,9 @@ def serve(
             from memorata.model.errors import InvalidArgument
 
             raise InvalidArgument("--port", port, f"one that is free ({strerror(error.errno)})") from error
+        finally:
+            if pages is not None:
+                pages.state.jobs.close()
 
 
 def _announce(session: Session, address: str, gate: Gatekeeper) -> None:

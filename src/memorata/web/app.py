@@ -26,6 +26,7 @@ from memorata.engine import Engine
 from memorata.engine.access import Access, Gatekeeper
 from memorata.model.errors import InvalidArgument, MemorataError, NotAdmitted
 from memorata.model.namespace import namespace as checked_namespace
+from memorata.service.jobs import Jobs
 from memorata.web import (
     browsing,
     experimenting,
@@ -40,7 +41,6 @@ from memorata.web import (
     tuning,
 )
 from memorata.web.door import TOKEN_FIELD, TOKEN_HEADER, Door, Guest
-from memorata.web.errands import Errands
 from memorata.web.failures import BROKEN, failure
 from memorata.web.headers import HEADERS, SafeHeaders
 from memorata.web.values import Values
@@ -48,6 +48,8 @@ from memorata.web.visit import Room, Visit
 
 MOST_BYTES: Final = 4_000_000
 """The largest form that is read."""
+MAX_JOBS: Final = 4
+"""How many jobs of the pages run at the same time."""
 
 _ROOMS: Final[tuple[Room, ...]] = (
     *searching.ROOMS,
@@ -71,7 +73,7 @@ def create_pages(
     hosts: Collection[str] = (),
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Starlette:
-    """Return the pages over an engine, to be mounted at ``/``.
+    """Return the pages over an engine, to be mounted at ``/``; ``state.jobs`` is to be closed at the end.
 
     Parameters
     ----------
@@ -85,10 +87,11 @@ def create_pages(
     clock
         Tells the time.
     """
-    house = _House(engine, Door(access, clock, hosts), Errands(clock))
+    jobs = Jobs(clock, MAX_JOBS)
+    house = _House(engine, Door(access, clock, hosts), jobs)
     rooms = [Route(room.path, _endpoint(house, room), methods=[room.method]) for room in _ROOMS]
     static = StaticFiles(directory=str(files("memorata.web") / "static"))
-    return Starlette(
+    pages = Starlette(
         routes=[
             Mount("/static", static),
             Route("/login", _login_page(house), methods=["GET"]),
@@ -99,6 +102,8 @@ def create_pages(
         middleware=[Middleware(SafeHeaders)],
         exception_handlers={HTTPException: _nowhere(house), Exception: _broken(house)},
     )
+    pages.state.jobs = jobs
+    return pages
 
 
 @frozen(eq=False)
@@ -107,7 +112,7 @@ class _House:
 
     engine: Engine
     door: Door
-    errands: Errands
+    jobs: Jobs
 
 
 _Endpoint = Callable[[Request], Awaitable[Response]]
@@ -237,7 +242,7 @@ def _bare(house: _House, request: Request, token: str = "") -> Visit:
         prefix=request.scope.get("root_path", ""),
         token=token,
         now=house.door.now(),
-        errands=house.errands,
+        jobs=house.jobs,
         fragment=_is_fragment(request),
         target=request.headers.get("hx-target", ""),
         may_write=False,
@@ -261,7 +266,7 @@ def _visit(house: _House, request: Request, guest: Guest, values: Values) -> Vis
         prefix=request.scope.get("root_path", ""),
         token=house.door.token(guest.visitor),
         now=house.door.now(),
-        errands=house.errands,
+        jobs=house.jobs,
         fragment=_is_fragment(request),
         target=request.headers.get("hx-target", ""),
         may_write=access.allows("write", namespace),

@@ -11,16 +11,15 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from memorata.engine.access import EVERYWHERE, LOCAL
 from memorata.engine.recipes import RECIPES
-from memorata.engine.reembedding import Reembedding, duration
+from memorata.engine.reembedding import duration
 from memorata.engine.saved_recipes import IN_USE
 from memorata.model.errors import EmbedderError
-from memorata.web.errands import Errand, Progress
+from memorata.service.jobs import Job
 from memorata.web.visit import Room, Visit
 
 _KIND: Final = "re-embedding"
-# There is one such errand for the whole store.
-_STORE: Final = ""
 
 
 def settings(visit: Visit) -> Response:
@@ -55,11 +54,10 @@ def progress(visit: Visit) -> Response:
 
 def reembed(visit: Visit) -> Response:
     """Start to embed what has no vector of the embedder, in every namespace."""
-
-    def work(advance: Progress) -> Reembedding:
-        return visit.engine.admin.reembed(progress=advance)
-
-    visit.errands.start(_KIND, _STORE, work)
+    engine = visit.engine
+    visit.jobs.start_once(
+        _KIND, EVERYWHERE, LOCAL.name, lambda job: engine.admin.reembed(progress=job.progress)
+    )
     if visit.fragment:
         return progress(visit)
     return visit.go(visit.url("/settings"))
@@ -79,17 +77,17 @@ def roll_back(visit: Visit) -> Response:
 
 def _waiting(visit: Visit) -> dict[str, Any]:
     """Return what the part of the page about vectors needs."""
-    errand: Errand | None = None
+    job: Job | None = None
     waiting, time, problem = 0, "", ""
     if visit.may_administer and visit.engine.embedder is not None:
-        errand = visit.errands.last(_KIND, _STORE)
+        job = visit.jobs.last(_KIND, EVERYWHERE)
         waiting = visit.engine.store.count_waiting()
-        if waiting and (errand is None or not errand.running):
+        if waiting and (job is None or not job.running):
             try:
                 time = duration(visit.engine.admin.reembed(dry_run=True).seconds)
             except EmbedderError as error:
                 problem = str(error)
-    return {"errand": errand, "waiting": waiting, "time": time, "problem": problem}
+    return {"job": job, "waiting": waiting, "time": time, "problem": problem}
 
 
 ROOMS: Final = (

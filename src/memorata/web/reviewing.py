@@ -14,12 +14,13 @@ from starlette.responses import Response
 
 from memorata._frozen import frozen
 from memorata.dedupe.strategies import STRATEGIES
+from memorata.engine.access import LOCAL
 from memorata.engine.duplicate_search import DuplicateGroup, FoundDuplicates
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
+from memorata.service.jobs import Job
 from memorata.store.repeats import Contradiction
-from memorata.web.errands import Errand, Progress
 from memorata.web.visit import Room, Visit
 
 _KIND: Final = "duplicates"
@@ -50,14 +51,14 @@ class Pair:
 def review(visit: Visit) -> Response:
     """Show what waits to be decided."""
     engine = visit.engine
-    errand = visit.errands.last(_KIND, visit.namespace)
-    looked = _looked(errand)
+    job = visit.jobs.last(_KIND, visit.namespace)
+    looked = _looked(job)
     found = None if looked is None else looked.found
     runs = engine.duplicates.runs(namespace=visit.namespace)
     wanted = visit.values.text("run")
     return visit.page(
         "duplicates.html",
-        errand=errand,
+        job=job,
         found=found,
         groups=() if found is None else _still_there(visit, found.groups[:_SHOWN]),
         pairs=_pairs(visit),
@@ -73,27 +74,27 @@ def find(visit: Visit) -> Response:
     strategy = checks.one_of("strategy", values.text("strategy"), tuple(STRATEGIES))
     paraphrases = values.flag("paraphrases")
 
-    def work(advance: Progress) -> Looked:
+    def work(job: Job) -> Looked:
         found = engine.duplicates.find(
             strategy=strategy,
             paraphrases=paraphrases,
             namespace=namespace,
-            progress=lambda what, done, total: advance(done, total),
+            progress=lambda step, done, total: job.progress(done, total, step),
         )
         return Looked(found, strategy)
 
-    visit.errands.start(_KIND, namespace, work)
+    visit.jobs.start_once(_KIND, namespace, LOCAL.name, work)
     return visit.go(visit.url("/duplicates"))
 
 
 def settle(visit: Visit) -> Response:
     """Do with one group what a person decided: keep one of them, merge them, or keep them all."""
-    errand = visit.errands.last(_KIND, visit.namespace)
-    looked = _looked(errand)
+    job = visit.jobs.last(_KIND, visit.namespace)
+    looked = _looked(job)
     ids = set(visit.values.texts("memory"))
     waiting = () if looked is None else looked.found.groups
     group = next((each for each in waiting if _ids(each) == ids), None)
-    if errand is None or looked is None or group is None:
+    if job is None or looked is None or group is None:
         raise InvalidArgument("memory", sorted(ids), "a group that waits to be decided; look again")
     way = checks.one_of("do", visit.values.text("do", _KEEP), _WAYS)
     run = None
@@ -103,27 +104,27 @@ def settle(visit: Visit) -> Response:
         done = visit.engine.duplicates.supersede([chosen], strategy=strategy, namespace=visit.namespace)
         run = done.number
     left = tuple(each for each in waiting if each is not group)
-    errand.result = Looked(replace(looked.found, groups=left), looked.strategy)
+    job.result = Looked(replace(looked.found, groups=left), looked.strategy)
     return visit.go(visit.url("/duplicates", run=run))
 
 
 def settle_all(visit: Visit) -> Response:
     """Do with every group what was proposed."""
-    errand = visit.errands.last(_KIND, visit.namespace)
-    looked = _looked(errand)
-    if errand is None or looked is None or not looked.found.groups:
+    job = visit.jobs.last(_KIND, visit.namespace)
+    looked = _looked(job)
+    if job is None or looked is None or not looked.found.groups:
         raise InvalidArgument("groups", 0, "at least one group that waits to be decided; look again")
     run = visit.engine.duplicates.supersede(
         looked.found.groups, strategy=looked.strategy, namespace=visit.namespace
     )
-    errand.result = Looked(replace(looked.found, groups=()), looked.strategy)
+    job.result = Looked(replace(looked.found, groups=()), looked.strategy)
     return visit.go(visit.url("/duplicates", run=run.number))
 
 
 def undo(visit: Visit) -> Response:
     """Take a run back."""
     visit.engine.duplicates.undo(visit.values.whole("run", 0, 1), namespace=visit.namespace)
-    visit.errands.drop(_KIND, visit.namespace)
+    visit.jobs.drop(_KIND, visit.namespace)
     return visit.go(visit.url("/duplicates"))
 
 
@@ -142,8 +143,8 @@ def decide(visit: Visit) -> Response:
     return visit.go(visit.url("/duplicates") + "#contradictions")
 
 
-def _looked(errand: Errand | None) -> Looked | None:
-    result = None if errand is None else errand.result
+def _looked(job: Job | None) -> Looked | None:
+    result = None if job is None else job.result
     return result if isinstance(result, Looked) else None
 
 

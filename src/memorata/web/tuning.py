@@ -1,7 +1,7 @@
 """The tuning lab: say what was relevant, let the numbers find better settings, keep what wins.
 
 A question that is asked here is logged, so that what is said about its hits can be learnt from. Tuning runs
-as an errand over everything people said (:mod:`memorata.learn.tuning`); what wins on questions it was not
+as a job over everything people said (:mod:`memorata.learn.tuning`); what wins on questions it was not
 chosen on can be installed as a recipe, and rolled back.
 """
 
@@ -13,15 +13,17 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from memorata._frozen import frozen
+from memorata.engine.access import LOCAL
 from memorata.learn.training_set import from_feedback, relevance
-from memorata.learn.tuning import WORK, Tuned, install, tune_families, tune_recipe, tune_weights
+from memorata.learn.tuning import Tuned, install, tune_families, tune_recipe, tune_weights
 from memorata.learn.validation import LEAST_GROUPS
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument, RecallNotFound
 from memorata.model.feedback import Feedback
 from memorata.model.memory import Memory
+from memorata.service import work
+from memorata.service.jobs import Job
 from memorata.store.logged_recall import LoggedRecall
-from memorata.web.errands import Progress
 from memorata.web.plotting import Plot, plotted
 from memorata.web.visit import Room, Visit
 
@@ -91,12 +93,10 @@ def tune(visit: Visit) -> Response:
     way = checks.one_of("way", visit.values.text("way"), tuple(_WAYS))
     engine, namespace = visit.engine, visit.namespace
 
-    def work(advance: Progress) -> Tuned:
-        with engine.leases.hold(WORK, namespace) as held:
-            material = from_feedback(engine, namespace=namespace).under(held)
-            return _WAYS[way][1](material, engine.recipes.get(namespace=namespace))
+    def search(job: Job) -> Tuned:
+        return work.tune(engine, namespace, job.progress, _WAYS[way][1])[0]
 
-    visit.errands.start(_KIND, visit.namespace, work)
+    visit.jobs.start_once(_KIND, visit.namespace, LOCAL.name, search)
     return outcome(visit) if visit.fragment else visit.go(visit.url("/lab") + "#outcome")
 
 
@@ -107,27 +107,27 @@ def outcome(visit: Visit) -> Response:
 
 def keep(visit: Visit) -> Response:
     """Install what the last tuning found, if it won."""
-    errand = visit.errands.last(_KIND, visit.namespace)
-    if errand is None or not isinstance(errand.result, Tuned):
+    job = visit.jobs.last(_KIND, visit.namespace)
+    if job is None or not isinstance(job.result, Tuned):
         raise InvalidArgument("tuning", None, "done: there is nothing to install")
     values = visit.values
     saved = install(
         visit.engine,
-        errand.result,
+        job.result,
         values.text("name"),
         use=values.flag("use"),
         namespace=visit.namespace,
     )
     if saved is None:
-        raise InvalidArgument("tuning", errand.result.verdict.reason, "a win; this was refused")
-    visit.errands.drop(_KIND, visit.namespace)
+        raise InvalidArgument("tuning", job.result.verdict.reason, "a win; this was refused")
+    visit.jobs.drop(_KIND, visit.namespace)
     return visit.go(visit.url("/settings") + "#recipes")
 
 
 def _outcome(visit: Visit) -> dict[str, Any]:
-    errand = visit.errands.last(_KIND, visit.namespace)
-    tuned = errand.result if errand is not None and isinstance(errand.result, Tuned) else None
-    return {"errand": errand, "tuned": tuned, "plot": None if tuned is None else _drawn(tuned)}
+    job = visit.jobs.last(_KIND, visit.namespace)
+    tuned = job.result if job is not None and isinstance(job.result, Tuned) else None
+    return {"job": job, "tuned": tuned, "plot": None if tuned is None else _drawn(tuned)}
 
 
 def _drawn(tuned: Tuned) -> Plot | None:

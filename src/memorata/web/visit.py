@@ -12,7 +12,8 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 
 from memorata._frozen import frozen
 from memorata.engine import Engine
-from memorata.web.errands import Errands
+from memorata.model.errors import MemorataError
+from memorata.service.jobs import Job, Jobs
 from memorata.web.rendering import render
 from memorata.web.values import Values
 
@@ -41,7 +42,7 @@ class Visit:
         What a form has to carry.
     now
         When it is asked.
-    errands
+    jobs
         What takes longer than an answer may.
     fragment
         Whether only a part of the page is asked for.
@@ -64,7 +65,7 @@ class Visit:
     prefix: str
     token: str
     now: datetime
-    errands: Errands
+    jobs: Jobs
     fragment: bool = False
     target: str = ""
     may_write: bool = True
@@ -89,6 +90,16 @@ class Visit:
     def data(self, data: Any) -> Response:  # noqa: ANN401 - whatever JSON can hold
         """Return plain data, for a script."""
         return JSONResponse(data)
+
+    def failure_of(self, job: Job) -> str:
+        """Return why a job failed; what only those who run the server should know is left to its log."""
+        if job.error is None or (self.login and not self.may_administer):
+            return job.problem
+        return (
+            str(job.error)
+            if isinstance(job.error, MemorataError)
+            else f"{type(job.error).__name__}: {job.error}"
+        )
 
     def go(self, url: str) -> Response:
         """Send the browser on to another page."""
