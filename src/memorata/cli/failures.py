@@ -34,20 +34,6 @@ def exit_code(error: Exception) -> int:
     (1, 4)
     """
     # Imported here, for `memorata --help` must not wait for numpy.
-    from memorata.model.errors import (
-        EmbedderError,
-        EntityNotFound,
-        ExperimentNotFound,
-        MemoryNotFound,
-        MissingExtra,
-        RecallNotFound,
-        StoreError,
-    )
+    from memorata.service.errors import kind_of
 
-    if isinstance(error, MemoryNotFound | EntityNotFound | RecallNotFound | ExperimentNotFound):
-        return NOTHING
-    if isinstance(error, StoreError):
-        return STORE
-    if isinstance(error, EmbedderError | MissingExtra):
-        return EMBEDDER
-    return USAGE
+    return kind_of(error).exit_code
