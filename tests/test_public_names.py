@@ -17,7 +17,6 @@ PUBLIC = {
     "Memory",
     "Period",
     "Place",
-    "Query",
     "Recall",
     "Recipe",
     "MemorataError",

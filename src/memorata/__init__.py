@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         Memory,
         Period,
         Place,
-        Query,
         Relation,
     )
 
@@ -38,7 +37,6 @@ __getattr__, __dir__ = on_demand(
             "Memory",
             "Period",
             "Place",
-            "Query",
             "MemorataError",
             "Relation",
         ),
@@ -55,7 +53,6 @@ __all__ = [
     "Memory",
     "Period",
     "Place",
-    "Query",
     "Recall",
     "Recipe",
     "Relation",

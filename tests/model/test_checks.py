@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.model import checks
+from memorata.model.checks import nearest
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Tier
 
@@ -248,3 +249,12 @@ def test_among_many_choices_the_likeliest_is_pointed_at() -> None:
 def test_members_of_an_enumeration_are_shown_as_people_write_them() -> None:
     with pytest.raises(InvalidArgument, match="one of 'working', 'episodic', 'semantic', 'procedural', got"):
         checks.one_of("tier", "forever", tuple(Tier))
+
+
+def test_the_likeliest_name_is_asked_about() -> None:
+    assert nearest("vektor", ["words", "vectors", "vector"]) == " (did you mean vector?)"
+
+
+def test_nothing_is_asked_where_nothing_is_alike() -> None:
+    assert nearest("qqq", ["words", "vector"]) == ""
+    assert nearest("qqq", []) == ""

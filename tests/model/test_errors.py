@@ -13,13 +13,19 @@ from memorata.model.errors import (
     EntityNotFound,
     ExperimentNotFound,
     InvalidArgument,
+    LeaseLost,
     MemorataError,
     MemoryNotFound,
     MissingExtra,
     NotEnoughData,
     NotGiven,
+    PoolExhausted,
+    RecallNotFound,
     ServiceRefused,
+    ServiceUnreachable,
+    StoreReadOnly,
     VersionConflict,
+    WorkUnderWay,
     shown,
 )
 
@@ -31,7 +37,6 @@ def test_every_error_has_one_root_and_stands_in_the_drawn_tree() -> None:
     for error in ALL:
         assert issubclass(error, MemorataError)
         assert error.__name__ in (errors.__doc__ or "")
-        assert error.__name__ in errors.__all__
 
 
 def test_an_error_is_shown_by_the_name_it_is_imported_under() -> None:
@@ -86,6 +91,12 @@ def test_a_data_set_error_names_the_file_and_the_line_if_there_is_one(tmp_path: 
         NotEnoughData("labelled pairs", found=5, needed=20),
         DimensionMismatch("static", expected=384, got=768),
         ServiceRefused("No such model.", status=404),
+        StoreReadOnly("m.db", "copy it"),
+        PoolExhausted("postgresql://localhost/m", 10, 30.0),
+        RecallNotFound("r7", "acme/alice"),
+        LeaseLost("reembed", "*", "kite, process 7"),
+        WorkUnderWay("maintain", "acme", "kite, process 7", None),
+        ServiceUnreachable("Nobody answers.", status=503),
         MemoryNotFound("m7", "acme/alice"),
         ExperimentNotFound("shear", "acme/alice", ("share",)),
         VersionConflict("m7", expected=1, found=3),
@@ -96,6 +107,22 @@ def test_errors_survive_a_process_boundary(error: MemorataError) -> None:
     assert type(copy) is type(error)
     assert str(copy) == str(error)
     assert vars(copy) == vars(error)
+
+
+def test_notes_go_along() -> None:
+    error = MemoryNotFound("m7", "default")
+    error.add_note("It was purged.")
+    assert pickle.loads(pickle.dumps(error)).__notes__ == ["It was purged."]
+
+
+def test_what_is_not_there_or_not_ones_own_any_more_is_told() -> None:
+    assert str(RecallNotFound("r7", "default")) == (
+        "no recall 'r7' in the log of namespace 'default'; the log may be off, or so full that it had to go"
+    )
+    assert str(LeaseLost("reembed", "*", "kite, process 7")) == (
+        "'reembed' of everybody's memories was taken from kite, process 7, of whom nothing had been heard "
+        "for too long; another goes on from where they were"
+    )
 
 
 def test_a_value_is_shown_in_80_characters_at_most() -> None:

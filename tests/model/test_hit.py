@@ -1,9 +1,8 @@
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
-from memorata.model import Candidate, Explanation, Hit, InvalidArgument, Memory
+from memorata.model import Explanation, Hit, InvalidArgument, Memory
 
 TEA = Memory(id="m1", content="I prefer tea.", created_at=datetime(2026, 5, 7, tzinfo=UTC))
 
@@ -34,26 +33,3 @@ def test_a_hit_needs_a_memory_and_a_score() -> None:
         Hit("tea", 0.5, lambda: Explanation.leaf("x", 0.5))  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="score must be a finite number, got nan"):
         Hit(TEA, float("nan"), lambda: Explanation.leaf("x", 0.5))
-
-
-def test_a_candidate_knows_its_leg_rank_and_score() -> None:
-    found = Candidate("m1", "vector", rank=0, score=1)
-    assert (found.leg, found.rank, found.score) == ("vector", 0, 1.0)
-    assert type(found.score) is float
-
-
-@pytest.mark.parametrize(
-    ("changes", "argument"),
-    [
-        ({"id": 1}, "id"),
-        ({"leg": None}, "leg"),
-        ({"rank": -1}, "rank"),
-        ({"rank": 1.0}, "rank"),
-        ({"score": float("inf")}, "score"),
-    ],
-)
-def test_a_bad_candidate_is_refused(changes: dict[str, Any], argument: str) -> None:
-    values: dict[str, Any] = {"id": "m1", "leg": "vector", "rank": 0, "score": 0.5}
-    with pytest.raises(InvalidArgument) as caught:
-        Candidate(**values | changes)
-    assert caught.value.argument == argument

@@ -31,8 +31,8 @@ _RECALLS: Final = 1000
 
 def chosen(option: str, word: str, choices: Sequence[str]) -> str:
     """Return one of the choices, or raise with the nearest one."""
+    from memorata.model.checks import nearest
     from memorata.model.errors import InvalidArgument
-    from memorata.model.nearest import nearest
 
     if word not in choices:
         raise InvalidArgument(option, word, f"one of {', '.join(choices)}{nearest(word, choices)}")
@@ -163,8 +163,8 @@ def changes(
     >>> changes(["vector_weight=0.7", "deduplicate=no", "fusion=rrf"], PARAMETERS)
     {'vector_weight': 0.7, 'deduplicate': False, 'fusion': 'rrf'}
     """
+    from memorata.model.checks import nearest
     from memorata.model.errors import InvalidArgument
-    from memorata.model.nearest import nearest
 
     known = {parameter.name: parameter for parameter in parameters}
     found: dict[str, Any] = {}

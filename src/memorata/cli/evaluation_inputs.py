@@ -120,8 +120,8 @@ def measures_of(names: Sequence[str] | None) -> list[str]:
 def dataset_of(format: str, path: Path, turns: str | None, options: Sequence[str]) -> Dataset:
     """Return a data set, read with the options that were given as text."""
     from memorata.evaluate.datasets import READERS, open_dataset
+    from memorata.model.checks import nearest
     from memorata.model.errors import InvalidArgument
-    from memorata.model.nearest import nearest
 
     chosen("--dataset", format, tuple(READERS))
     taken = inspect.signature(READERS[format]).parameters

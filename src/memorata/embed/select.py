@@ -37,9 +37,8 @@ from memorata.embed.onnx import OnnxEmbedder
 from memorata.embed.port import Embedder
 from memorata.embed.prompting import PRESETS, split, with_prompts
 from memorata.embed.source import origin_of, service_address
-from memorata.model.checks import whole, writable
+from memorata.model.checks import nearest, whole, writable
 from memorata.model.errors import EmbedderError, MissingExtra, ModelCorrupt, ModelNotInstalled, shown
-from memorata.model.nearest import nearest
 
 # What is chosen seldom is loaded when it is: HTTP alone takes as long as the models that are chosen mostly.
 if TYPE_CHECKING:

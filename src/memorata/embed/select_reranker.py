@@ -14,9 +14,8 @@ from memorata.embed.cross_encoder import OnnxReranker
 from memorata.embed.reranker import Reranker
 from memorata.embed.reranker_description import RERANKER, RerankerDescription
 from memorata.embed.select import Resources, folder_named, installed_folder, need_runtime, readable
-from memorata.model.checks import writable
+from memorata.model.checks import nearest, writable
 from memorata.model.errors import EmbedderError
-from memorata.model.nearest import nearest
 
 RERANKER_NAMES = ("none", *(entry.name for entry in available(RERANKER)))
 RERANKER_FORMS = ("onnx:FOLDER",)

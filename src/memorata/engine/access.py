@@ -23,8 +23,8 @@ from typing import Final
 from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.errors import AccessDenied, InvalidArgument, NotAdmitted
-from memorata.model.namespace import contains
-from memorata.model.namespace import namespace as checked_namespace
+from memorata.model.identifiers import contains
+from memorata.model.identifiers import namespace as checked_namespace
 from memorata.store.access import ApiKey
 from memorata.store.port import Store
 

@@ -25,7 +25,7 @@ from memorata.engine.runtime import Runtime
 from memorata.engine.writer import Writer as MemoryWriter
 from memorata.index.record import TIERS, visible
 from memorata.model.errors import EmbeddingServiceError, InvalidArgument
-from memorata.model.identity import memory_id
+from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory, Tier
 from memorata.store.port import Floats, View
 from memorata.text.folding import folded

@@ -12,7 +12,7 @@ from memorata._frozen import frozen
 from memorata.engine.redacting import cleaned, without_secrets
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
-from memorata.model.identity import RANDOM_BITS, uuid7
+from memorata.model.identifiers import RANDOM_BITS, uuid7
 from memorata.model.memory import Memory, Source, made
 from memorata.model.place import Place
 

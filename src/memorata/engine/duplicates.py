@@ -26,7 +26,7 @@ from memorata.engine.words import embedded_text
 from memorata.engine.writer import Writer
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
-from memorata.model.identity import memory_id
+from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory
 
 # What finds and judges duplicates is loaded by the verbs that ask: a process that recalls starts sooner.

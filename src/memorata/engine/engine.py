@@ -36,10 +36,9 @@ from memorata.engine.times import PHRASE, dated
 from memorata.engine.writer import Writer
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
-from memorata.model.former_names import formerly
-from memorata.model.identity import memory_id
+from memorata.model.identifiers import DEFAULT_NAMESPACE, memory_id
 from memorata.model.memory import Memory
-from memorata.model.namespace import DEFAULT_NAMESPACE
+from memorata.model.parameter import formerly
 from memorata.model.period import Period
 from memorata.model.place import Place
 from memorata.store.port import Floats, Page, Store

@@ -22,7 +22,7 @@ from memorata.engine.runtime import Runtime
 from memorata.model import checks
 from memorata.model.entity import Entity, Relation
 from memorata.model.errors import EntityNotFound, InvalidArgument
-from memorata.model.identity import memory_id
+from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory
 from memorata.store.entities import EntityRecord
 from memorata.store.port import Hidden

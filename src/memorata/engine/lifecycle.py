@@ -21,7 +21,7 @@ from memorata.engine.runtime import Runtime
 from memorata.engine.writer import Writer as MemoryWriter
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
-from memorata.model.identity import memory_id
+from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory, Tier
 from memorata.rank.confidence import corroborated
 

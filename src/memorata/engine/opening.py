@@ -39,8 +39,8 @@ from memorata.model.errors import (
     MissingExtra,
     NotSupportedHere,
 )
-from memorata.model.namespace import DEFAULT_NAMESPACE
-from memorata.model.namespace import namespace as checked_namespace
+from memorata.model.identifiers import DEFAULT_NAMESPACE
+from memorata.model.identifiers import namespace as checked_namespace
 from memorata.store.port import Store
 from memorata.store.postgres.address import ServerAddress, address_of
 from memorata.store.sqlite.store import SqliteStore

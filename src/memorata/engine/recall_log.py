@@ -27,7 +27,7 @@ from memorata.engine.recalling import Request
 from memorata.engine.trace import Trace
 from memorata.engine.trace_columns import WrittenDown, written_down
 from memorata.model.errors import StoreError, StoreUnavailable
-from memorata.model.identity import RANDOM_BITS, uuid7
+from memorata.model.identifiers import RANDOM_BITS, uuid7
 from memorata.store.exposures import Exposure
 from memorata.store.logged_recall import LogBounds, LoggedRecall, without
 from memorata.store.port import Store

@@ -10,8 +10,8 @@ from typing import Final, TypeVar
 from memorata.engine.life import USUAL, Life
 from memorata.engine.words import words_of
 from memorata.model.errors import IndexCorrupt
+from memorata.model.identifiers import namespace as checked_namespace
 from memorata.model.memory import Memory
-from memorata.model.namespace import namespace as checked_namespace
 from memorata.store.port import Store, Terms
 from memorata.text.analysers import Analyser
 

@@ -41,8 +41,8 @@ from memorata.engine.recall_log import Logging
 from memorata.index.approximate import LARGE
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
-from memorata.model.namespace import DEFAULT_NAMESPACE
-from memorata.model.namespace import namespace as checked_namespace
+from memorata.model.identifiers import DEFAULT_NAMESPACE
+from memorata.model.identifiers import namespace as checked_namespace
 from memorata.store.logged_recall import MAX_MEGABYTES, MAX_RECALLS, LogBounds
 from memorata.store.postgres.address import ServerAddress, is_address
 

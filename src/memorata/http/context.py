@@ -24,7 +24,7 @@ from memorata.http.middleware import Limits
 from memorata.http.telemetry import Metrics, Spans
 from memorata.http.validation import check_query
 from memorata.model.errors import NotAdmitted, StoreUnavailable
-from memorata.model.namespace import namespace as checked_namespace
+from memorata.model.identifiers import namespace as checked_namespace
 from memorata.service.auth import RateLimiter
 from memorata.service.errors import Overloaded, TimedOut
 from memorata.service.jobs import Jobs

@@ -24,7 +24,7 @@ from memorata.http.context import (
     recheck,
 )
 from memorata.model.errors import NotAdmitted
-from memorata.model.namespace import namespace as checked_namespace
+from memorata.model.identifiers import namespace as checked_namespace
 from memorata.service import work
 from memorata.service.answers import JobAnswer, JobsAnswer
 from memorata.service.jobs import Job, TooManyJobs, Work

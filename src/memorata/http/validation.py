@@ -16,7 +16,7 @@ from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 
-from memorata.model.nearest import nearest
+from memorata.model.checks import nearest
 
 ON_EVERY_REQUEST: Final = "namespace"
 """A client may say once, for all it asks, whose memories it means: what is about none has no use for it."""

@@ -26,7 +26,7 @@ from memorata.learn.validation import grouped_folds
 from memorata.model import checks
 from memorata.model.checks import Flags, FloatArray, Numbers
 from memorata.model.errors import InvalidArgument
-from memorata.model.namespace import namespace as checked_namespace
+from memorata.model.identifiers import namespace as checked_namespace
 from memorata.store.saved_settings import SavedSetting
 
 

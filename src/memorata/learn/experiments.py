@@ -23,7 +23,7 @@ from memorata.learn.recommendation import Recommendation, recommend
 from memorata.model import checks
 from memorata.model.errors import ExperimentNotFound, InvalidArgument
 from memorata.model.feedback import Feedback, Signal
-from memorata.model.former_names import formerly
+from memorata.model.parameter import formerly
 from memorata.store.exposures import Exposure
 from memorata.store.saved_settings import SavedSetting
 

@@ -94,7 +94,7 @@ def _fault(fault: Mapping[str, Any], names: Sequence[str]) -> str:
     path = ".".join(map(str, fault["loc"]))
     said = str(fault["msg"]).removeprefix("Value error, ")
     if fault["type"] == "extra_forbidden":
-        from memorata.model.nearest import nearest
+        from memorata.model.checks import nearest
 
         # Inside an argument other names are known, and not these.
         said = f"there is no such argument{nearest(path[:_LONGEST_NAME], names)}"

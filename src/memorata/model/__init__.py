@@ -11,14 +11,12 @@ if TYPE_CHECKING:
     from memorata.model.errors import InvalidArgument, MemorataError
     from memorata.model.explanation import Explanation
     from memorata.model.feedback import Feedback, Signal
-    from memorata.model.hit import Candidate, Hit
-    from memorata.model.identity import uuid7
+    from memorata.model.hit import Hit
+    from memorata.model.identifiers import DEFAULT_NAMESPACE, uuid7
     from memorata.model.memory import Memory, Source, Tier
-    from memorata.model.namespace import DEFAULT_NAMESPACE
     from memorata.model.parameter import Declared, Parameter, parameters_of
     from memorata.model.period import Period
     from memorata.model.place import Place
-    from memorata.model.query import Query
 
 __getattr__, __dir__ = on_demand(
     __name__,
@@ -27,20 +25,17 @@ __getattr__, __dir__ = on_demand(
         ".errors": ("InvalidArgument", "MemorataError"),
         ".explanation": ("Explanation",),
         ".feedback": ("Feedback", "Signal"),
-        ".hit": ("Candidate", "Hit"),
-        ".identity": ("uuid7",),
+        ".hit": ("Hit",),
+        ".identifiers": ("DEFAULT_NAMESPACE", "uuid7"),
         ".memory": ("Memory", "Source", "Tier"),
-        ".namespace": ("DEFAULT_NAMESPACE",),
         ".parameter": ("Declared", "Parameter", "parameters_of"),
         ".period": ("Period",),
         ".place": ("Place",),
-        ".query": ("Query",),
     },
 )
 
 __all__ = [
     "DEFAULT_NAMESPACE",
-    "Candidate",
     "Declared",
     "Entity",
     "Explanation",
@@ -52,7 +47,6 @@ __all__ = [
     "Parameter",
     "Period",
     "Place",
-    "Query",
     "Relation",
     "Signal",
     "Source",

@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from memorata.model.errors import InvalidArgument
-from memorata.model.nearest import nearest
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.intp]
@@ -31,25 +30,15 @@ Flags: TypeAlias = Sequence[bool] | npt.NDArray[np.bool_]
 Rows: TypeAlias = Sequence[Sequence[float]] | npt.NDArray[np.floating[Any]]
 """One vector per item: a list of lists or a two-dimensional array."""
 
-_MANY = 8
+_MAX_LISTED = 8
 """From more choices than these, a message points at the one that is most like what was given."""
-_LONGEST_NAME = 100
-_SURELY_FLOAT = 2**63
+_MAX_COMPARED = 100
+_MAX_SURELY_FLOAT = 2**63
 """Whole numbers up to this one are well inside what float64 can hold."""
 
 
 def number(argument: str, value: object) -> float:
-    """Return a finite real number as a float.
-
-    Examples
-    --------
-    >>> number("k", 60)
-    60.0
-    >>> number("k", "60")
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: k must be a finite number, got '60'
-    """
+    """Return a finite real number as a float."""
     # The usual case first: asking whether something is a Real takes longer than most uses of the number.
     if type(value) is float and math.isfinite(value):
         return value
@@ -90,30 +79,14 @@ def within(argument: str, value: object, low: float, high: float) -> float:
 
 
 def probability(argument: str, value: object) -> float:
-    """Return a number from 0 to 1.
-
-    Examples
-    --------
-    >>> probability("confidence", 1)
-    1.0
-    """
+    """Return a number from 0 to 1."""
     return within(argument, value, 0.0, 1.0)
 
 
 def whole(argument: str, value: object, low: int = 0) -> int:
-    """Return a whole number of at least `low`; floats are refused even when they hold one.
-
-    Examples
-    --------
-    >>> whole("limit", 10)
-    10
-    >>> whole("limit", -1)
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: limit must be a whole number of at least 0, got -1
-    """
+    """Return a whole number of at least `low`; floats are refused even when they hold one."""
     # The usual case first, as for numbers.
-    if type(value) is int and low <= value <= _SURELY_FLOAT:
+    if type(value) is int and low <= value <= _MAX_SURELY_FLOAT:
         return value
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < low:
         raise InvalidArgument(argument, value, f"a whole number of at least {low}")
@@ -140,16 +113,7 @@ def text(argument: str, value: object) -> str:
 
 
 def writable(argument: str, value: object) -> str:
-    r"""Return a string that can be written down: one without half surrogate pairs, which UTF-8 cannot hold.
-
-    Examples
-    --------
-    >>> writable("content", "tea \ud83c")
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: content must be text without half surrogate pairs, which UTF-8
-    cannot hold, got 'tea \ud83c'
-    """
+    """Return a string without half surrogate pairs, which UTF-8 cannot hold."""
     checked = text(argument, value)
     if not checked.isascii():
         try:
@@ -161,33 +125,35 @@ def writable(argument: str, value: object) -> str:
 
 
 def one_of(argument: str, value: object, choices: Sequence[str]) -> str:
-    """Return one of the named `choices`.
-
-    Examples
-    --------
-    >>> one_of("coverage", "items", ["none", "item", "leg"])
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: coverage must be one of 'none', 'item', 'leg', got 'items'
-    """
+    """Return one of the named `choices`."""
     if not isinstance(value, str) or value not in choices:
         # Members of an enumeration are shown as what people write, which is their value.
         expected = "one of " + ", ".join(repr(str(choice)) for choice in choices)
-        if isinstance(value, str) and len(choices) > _MANY:
-            expected += nearest(value[:_LONGEST_NAME], choices)
+        if isinstance(value, str) and len(choices) > _MAX_LISTED:
+            expected += nearest(value[:_MAX_COMPARED], choices)
         raise InvalidArgument(argument, value, expected)
     return value
 
 
-def instant(argument: str, value: object) -> datetime:
-    """Return an aware instant in UTC; a time without a zone is refused, never guessed.
+def nearest(word: str, choices: Iterable[str]) -> str:
+    """Return a question that names the likeliest choice, to end a message with, or nothing.
+
+    The likeness is that of Ratcliff and Obershelp's gestalt matching, as in `difflib`.
 
     Examples
     --------
-    >>> from datetime import datetime, timezone, timedelta
-    >>> instant("now", datetime(2026, 5, 7, 12, tzinfo=timezone(timedelta(hours=2))))
-    datetime.datetime(2026, 5, 7, 10, 0, tzinfo=datetime.timezone.utc)
+    >>> nearest("balancd", ["fast", "balanced"]), nearest("xyz", ["fast", "balanced"])
+    (' (did you mean balanced?)', '')
     """
+    # Only mistakes need it, and most processes make none.
+    from difflib import get_close_matches
+
+    matches = get_close_matches(word, list(choices), 1)
+    return f" (did you mean {matches[0]}?)" if matches else ""
+
+
+def instant(argument: str, value: object) -> datetime:
+    """Return an aware instant in UTC; a time without a zone is refused, never guessed."""
     if type(value) is datetime and value.tzinfo is UTC:
         return value
     if not isinstance(value, datetime) or not _has_zone(value):
@@ -216,17 +182,7 @@ def validity(record: Any) -> None:  # noqa: ANN401 - any frozen dataclass with v
 
 
 def texts(argument: str, values: object) -> tuple[str, ...]:
-    """Return a sequence of strings as a tuple; a single string is refused, for it is a sequence by accident.
-
-    Examples
-    --------
-    >>> texts("tags", ["work", "urgent"])
-    ('work', 'urgent')
-    >>> texts("tags", "work")
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: tags must be a list of strings, got 'work'
-    """
+    """Return a sequence of strings as a tuple; a single string, a sequence by accident, is refused."""
     # Not by comparing: an array compares its elements.
     if type(values) is tuple and not values:
         return ()
@@ -243,17 +199,7 @@ def texts(argument: str, values: object) -> tuple[str, ...]:
 
 
 def numbers(argument: str, values: object) -> FloatArray:
-    """Return finite numbers as a one-dimensional float64 array (the input itself when it already is one).
-
-    Examples
-    --------
-    >>> numbers("scores", [1, 2.5])
-    array([1. , 2.5])
-    >>> numbers("scores", [1, float("nan")])
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: scores[1] must be a finite number, got nan
-    """
+    """Return finite numbers as a one-dimensional float64 array (the input itself when it already is one)."""
     array = _float64(argument, values, "a list of finite numbers")
     if array.ndim != 1:
         raise InvalidArgument(argument, values, "a flat list of finite numbers")
@@ -285,16 +231,7 @@ def matrix(argument: str, values: object) -> FloatArray:
 
 @contextmanager
 def finite_arithmetic(argument: str, value: object) -> Iterator[None]:
-    """Blame an overflow of float64 inside the block on `argument`, instead of going on with infinity.
-
-    Examples
-    --------
-    >>> with finite_arithmetic("rate", 1e308):
-    ...     np.array([1e308]) * 100
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: rate must be small enough to compute with in float64, got 1e+308
-    """
+    """Blame an overflow of float64 inside the block on `argument`, instead of going on with infinity."""
     try:
         with np.errstate(over="raise", divide="raise", invalid="raise"):
             yield
@@ -324,13 +261,7 @@ def counts(argument: str, values: object) -> FloatArray:
 
 
 def flags(argument: str, values: object) -> BoolArray:
-    """Return a one-dimensional array of True and False; numbers are refused.
-
-    Examples
-    --------
-    >>> flags("transient", [True, False])
-    array([ True, False])
-    """
+    """Return a one-dimensional array of True and False; numbers are refused."""
     try:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:
@@ -341,15 +272,7 @@ def flags(argument: str, values: object) -> BoolArray:
 
 
 def same_length(**named: Sequence[Any] | npt.NDArray[Any]) -> int:
-    """Return the common length of the named sequences.
-
-    Examples
-    --------
-    >>> same_length(similarity=[1, 2], confidence=[1])
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: confidence must be as long as similarity (2 items), got 1 items
-    """
+    """Return the common length of the named sequences."""
     (first, reference), *rest = named.items()
     for argument, values in rest:
         if len(values) != len(reference):
@@ -359,17 +282,7 @@ def same_length(**named: Sequence[Any] | npt.NDArray[Any]) -> int:
 
 
 def weights(argument: str, values: object, count: int) -> FloatArray:
-    """Return `count` weights that are finite, not negative, and do not sum to zero.
-
-    Examples
-    --------
-    >>> weights("weights", [0.7, 0.3], 2)
-    array([0.7, 0.3])
-    >>> weights("weights", [0, 0], 2)
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: weights must be weights that do not sum to zero, got [0, 0]
-    """
+    """Return `count` weights that are finite, not negative, and do not sum to zero."""
     array = counts(argument, values)
     if array.size != count:
         raise InvalidArgument(argument, values, f"{count} weights, one for each leg")

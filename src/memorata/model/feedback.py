@@ -8,7 +8,7 @@ from enum import StrEnum
 from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
-from memorata.model.identity import memory_id
+from memorata.model.identifiers import memory_id
 
 
 class Signal(StrEnum):

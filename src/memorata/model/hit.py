@@ -1,4 +1,4 @@
-"""What a search finds: candidates on the way, hits at the end."""
+"""What a search returns: memories with their scores, and why."""
 
 from __future__ import annotations
 
@@ -10,24 +10,6 @@ from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.explanation import Explanation
 from memorata.model.memory import Memory
-
-
-@frozen
-class Candidate:
-    """A memory as one leg of the search found it: at which rank (from 0) and with which score."""
-
-    id: str
-    leg: str
-    rank: int
-    score: float
-
-    def __post_init__(self) -> None:
-        checks.text("id", self.id)
-        checks.text("leg", self.leg)
-        checks.whole("rank", self.rank)
-        score = checks.number("score", self.score)
-        if score is not self.score:
-            object.__setattr__(self, "score", score)
 
 
 @frozen

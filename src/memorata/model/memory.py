@@ -14,8 +14,7 @@ from typing import Any
 from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
-from memorata.model.identity import memory_id
-from memorata.model.namespace import DEFAULT_NAMESPACE, namespace
+from memorata.model.identifiers import DEFAULT_NAMESPACE, memory_id, namespace
 from memorata.model.place import Place
 
 
@@ -190,17 +189,7 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def json_object(argument: str, value: object) -> Mapping[str, Any]:
-    """Return a read-only copy of a mapping that JSON can hold exactly.
-
-    Examples
-    --------
-    >>> json_object("metadata", {"room": 12})["room"]
-    12
-    >>> json_object("metadata", {"room": float("inf")})
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: metadata must be a mapping that JSON can hold, got {'room': inf}
-    """
+    """Return a read-only copy of a mapping that JSON can hold exactly."""
     # Asking whether something is a Mapping takes as long as the rest.
     if type(value) is not dict and not isinstance(value, Mapping):
         raise InvalidArgument(argument, value, "a mapping that JSON can hold")
@@ -264,13 +253,7 @@ many fields.
 
 
 def made(values: Mapping[str, Any]) -> Memory:
-    """Return ``Memory(**values)``, with everything checked, in less time.
-
-    Examples
-    --------
-    >>> made({"id": "m1", "content": "tea", "created_at": datetime(2026, 5, 7, tzinfo=UTC)}).tier
-    <Tier.SEMANTIC: 'semantic'>
-    """
+    """Return ``Memory(**values)``, with everything checked, in less time."""
     memory = _closed(_Open(**values))
     if _USUAL.issuperset(values):
         # All others are as the class has them, and nothing is wrong with those.

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from memorata.model.checks import nearest
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Source
-from memorata.model.nearest import nearest
 from memorata.model.place import Place
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from memorata.engine import Engine
 from memorata.engine.entities import relation_type
 from memorata.model.entity import Entity, Relation
 from memorata.model.errors import MemoryNotFound
-from memorata.model.namespace import namespace as checked_namespace
+from memorata.model.identifiers import namespace as checked_namespace
 from memorata.store.entities import EntityRecord
 from memorata.text.folding import folded
 

@@ -11,9 +11,9 @@ from dataclasses import fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from memorata.model.checks import nearest
 from memorata.model.entity import Entity, Relation
 from memorata.model.errors import InvalidArgument
-from memorata.model.nearest import nearest
 from memorata.service.codec import Json, memory_arguments, memory_json, plain, time_from_json, time_json
 from memorata.service.formats.record import is_declaration
 from memorata.service.record_writer import ImportedDeclaration, ImportedMemory

@@ -22,7 +22,7 @@ from pydantic import (
 )
 
 from memorata.model.errors import InvalidArgument
-from memorata.model.former_names import both_given
+from memorata.model.parameter import both_given
 from memorata.model.period import Period
 from memorata.model.place import Place
 

@@ -47,9 +47,9 @@ from numbers import Integral
 from typing import Any, Final
 
 from memorata.model import checks
+from memorata.model.checks import nearest
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Tier
-from memorata.model.nearest import nearest
 from memorata.store.filter_tree import (
     And,
     Compare,

@@ -25,7 +25,7 @@ from memorata._frozen import frozen
 from memorata.engine import Engine
 from memorata.engine.access import Access, Gatekeeper
 from memorata.model.errors import InvalidArgument, MemorataError, NotAdmitted
-from memorata.model.namespace import namespace as checked_namespace
+from memorata.model.identifiers import namespace as checked_namespace
 from memorata.service.jobs import Jobs
 from memorata.web import (
     browsing,

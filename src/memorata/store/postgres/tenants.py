@@ -13,7 +13,7 @@ import psycopg
 from psycopg import sql
 
 from memorata.model.errors import InvalidArgument
-from memorata.model.namespace import namespace as checked_namespace
+from memorata.model.identifiers import namespace as checked_namespace
 from memorata.store.postgres.failing import ours, unreachable
 from memorata.store.postgres.schema import OWNED
 

@@ -1,0 +1,491 @@
+"""Every error Memorata raises on purpose.
+
+::
+
+    MemorataError
+    ├── InvalidArgument               a value that cannot be used (also a ValueError)
+    │   ├── NotGiven                  a value that is needed and was left out
+    │   └── AlreadySuperseded         a memory whose place another has taken before
+    ├── MissingExtra                  a package that is not installed (also an ImportError)
+    ├── DatasetError                  a data set, run or qrels file that cannot be read as what it should be
+    ├── NotEnoughData                 too little was observed to learn from
+    ├── AccessDenied                  whoever asks may not do that
+    │   └── NotAdmitted               no key was shown, or one that is not good
+    ├── StoreError                    the database cannot do what was asked
+    │   ├── StoreCorrupt              its file is damaged, or is no Memorata database
+    │   ├── StoreTooNew               its file was written by a newer Memorata
+    │   ├── StoreUnavailable          locked for too long, out of reach, or its disk is full
+    │   │   ├── StoreReadOnly         it can only be read, as it is or as it was opened
+    │   │   ├── PoolExhausted         every connection to the server was in use for too long
+    │   │   └── PurgeUnfinished       something was removed, but its traces could not be erased yet
+    │   ├── ServerUnsuitable          the server is too old, or lacks something, or a right
+    │   ├── NotSupportedHere          this kind of store does not do that
+    │   ├── IndexCorrupt              derived data that does not check; it can be rebuilt
+    │   ├── MemoryNotFound            no memory has that id
+    │   ├── EntityNotFound            nobody and nothing has that name
+    │   ├── RecallNotFound            no recall with that id is in the log
+    │   ├── ExperimentNotFound        no experiment has that name
+    │   ├── ReplyErased               a request was carried out, but its answer is gone
+    │   ├── WorkUnderWay              another worker is doing the same at this moment
+    │   ├── LeaseLost                 another worker has taken over what this one was doing
+    │   └── VersionConflict           someone else changed the memory first
+    └── EmbedderError                 a text could not be turned into a vector
+        ├── ConsentNeeded             a database names a service or a folder that nobody agreed to
+        ├── ModelNotInstalled         the model's files are not on this machine
+        ├── ModelCorrupt              the model's files are not the ones that were pinned
+        ├── DimensionMismatch         vectors of another length than the store's
+        └── EmbeddingServiceError     an embedding service did not answer as it should
+            ├── ServiceUnreachable    no answer in time, after every retry
+            ├── ServiceRefused        an answer that says no: a wrong key, an unknown model, a text too long
+            └── ServiceAnswerInvalid  an answer that cannot be used: not JSON, too few vectors, NaN
+
+Catch ``MemorataError`` to catch them all. A message says what was wrong, shows the value, and says what
+to do about it.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+from os import PathLike, fspath
+from typing import Any, Self
+
+_MAX_SHOWN = 80
+"""Longest piece of a bad value that a message repeats; the whole of it may be a megabyte of text."""
+
+
+def shown(value: object) -> str:
+    """Return `value` as an error message shows it: its ``repr``, cut to a readable length; times in ISO 8601.
+
+    Examples
+    --------
+    >>> shown(float("nan")), len(shown("x" * 10_000)), shown(datetime(2026, 5, 7, 18, 30))
+    ('nan', 81, '2026-05-07T18:30:00')
+    """
+    try:
+        text = value.isoformat() if isinstance(value, datetime) else repr(value)
+    except Exception as error:
+        # An int of 5000 digits has no repr, and an error on the way to an error would hide the first one.
+        text = f"a value of type {type(value).__name__} that cannot be shown ({type(error).__name__})"
+    return text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"
+
+
+class MemorataError(Exception):
+    """The root of all errors raised by Memorata."""
+
+    _arguments: tuple[tuple[Any, ...], dict[str, Any]]
+
+    def __new__(cls, *args: object, **kwargs: object) -> Self:
+        """Keep the constructor's arguments, so that the error survives a process boundary."""
+        error = super().__new__(cls, *args)
+        error._arguments = args, kwargs
+        return error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by the constructor's arguments; what was added later, such as notes, goes along."""
+        args, kwargs = self._arguments
+        return partial(type(self), **kwargs), args, vars(self)
+
+
+class InvalidArgument(MemorataError, ValueError):
+    """An argument whose value cannot be used.
+
+    Parameters
+    ----------
+    argument
+        The name of the argument, with an index where one element is at fault: ``scores[3]``.
+    value
+        The value that was given.
+    expected
+        What would have been accepted, as the end of the sentence "… must be".
+
+    Examples
+    --------
+    >>> raise InvalidArgument("alpha", 1.5, "a number from 0 to 1")
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: alpha must be a number from 0 to 1, got 1.5
+    """
+
+    def __init__(self, argument: str, value: object, expected: str) -> None:
+        self.argument, self.value, self.expected = argument, value, expected
+        super().__init__(f"{argument} must be {expected}, got {shown(value)}")
+
+
+class NotGiven(InvalidArgument):
+    """An argument that is needed here and was left out; `when` ends the sentence "… must be given".
+
+    Examples
+    --------
+    >>> raise NotGiven("--yes", "where there is no terminal to ask at")
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.NotGiven: --yes must be given where there is no terminal to ask at
+    """
+
+    def __init__(self, argument: str, when: str) -> None:
+        super().__init__(argument, None, f"given {when}")
+        self.args = (f"{argument} must be given {when}",)
+        self.when = when
+
+
+class AlreadySuperseded(InvalidArgument):
+    """A memory that was to be superseded, and that another, `by`, has superseded before.
+
+    Examples
+    --------
+    >>> raise AlreadySuperseded("m1", "m2")
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.AlreadySuperseded: 'm1' cannot be superseded once more: 'm2' has taken its place;
+    correct or supersede 'm2' instead
+    """
+
+    def __init__(self, memory_id: str, by: str) -> None:
+        super().__init__("supersedes", memory_id, "a memory whose place no other has taken")
+        self.memory_id, self.by = memory_id, by
+        old, new = shown(memory_id), shown(by)
+        self.args = (
+            f"{old} cannot be superseded once more: {new} has taken its place; "
+            f"correct or supersede {new} instead",
+        )
+
+
+class MissingExtra(MemorataError, ImportError):
+    """A package that a feature needs is not installed; `requirement` is what ``pip install`` takes.
+
+    Examples
+    --------
+    >>> raise MissingExtra("The ONNX embedder", "onnxruntime tokenizers")
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.MissingExtra: The ONNX embedder needs a package that is not installed:
+    pip install onnxruntime tokenizers
+    """
+
+    def __init__(self, feature: str, requirement: str) -> None:
+        self.feature, self.requirement = feature, requirement
+        super().__init__(f"{feature} needs a package that is not installed: pip install {requirement}")
+
+
+class DatasetError(MemorataError):
+    """A file of an evaluation that cannot be read as what it should be; lines are counted from 1.
+
+    Examples
+    --------
+    >>> raise DatasetError("run.jsonl", 7, "no 'ranking'")
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.DatasetError: run.jsonl, line 7: no 'ranking'
+    """
+
+    def __init__(self, path: str | PathLike[str], line: int | None, reason: str) -> None:
+        self.path, self.line, self.reason = fspath(path), line, reason
+        super().__init__(f"{self.path}{'' if line is None else f', line {line}'}: {reason}")
+
+
+class NotEnoughData(MemorataError):
+    """Too little was observed to learn from; more of the same helps.
+
+    Examples
+    --------
+    >>> raise NotEnoughData("labelled pairs", found=5, needed=20)
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.NotEnoughData: 5 labelled pairs are too few to learn from: at least 20 are needed,
+    15 more than there are
+    """
+
+    def __init__(self, what: str, found: int, needed: int) -> None:
+        self.what, self.found, self.needed = what, found, needed
+        super().__init__(
+            f"{found} {what} are too few to learn from: at least {needed} are needed, "
+            f"{needed - found} more than there are"
+        )
+
+
+class AccessDenied(MemorataError):
+    """Whoever asks may not do that; the message is the same whether or not what they asked about exists."""
+
+
+class NotAdmitted(AccessDenied):
+    """No key was shown where one is needed, or one that is unknown, revoked or expired."""
+
+
+class StoreError(MemorataError):
+    """The database cannot do what was asked; nothing was half-written."""
+
+
+class StoreCorrupt(StoreError):
+    """The file is damaged, or is not a Memorata database."""
+
+
+class StoreTooNew(StoreError):
+    """The file was written by a newer Memorata than this one."""
+
+
+class StoreUnavailable(StoreError):
+    """The file is locked for too long, cannot be written, or its disk is full."""
+
+
+class StoreReadOnly(StoreUnavailable):
+    """The file can only be read, as it is or as it was opened; nothing was changed.
+
+    Examples
+    --------
+    >>> raise StoreReadOnly("m.db", "the file may not be written; copy it to where it can be")
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.StoreReadOnly: m.db can only be read here, and nothing was changed: the file may
+    not be written; copy it to where it can be
+    """
+
+    def __init__(self, name: str, reason: str) -> None:
+        self.name, self.reason = name, reason
+        super().__init__(f"{name} can only be read here, and nothing was changed: {reason}")
+
+
+class PoolExhausted(StoreUnavailable):
+    """Every connection to the server was in use, for as long as the store waits for one.
+
+    Examples
+    --------
+    >>> raise PoolExhausted("postgresql://localhost/m", 10, 30.0)
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.PoolExhausted: all 10 connections to postgresql://localhost/m were in use for 30 s;
+    try again, or open the store with more connections
+    """
+
+    def __init__(self, name: str, connections: int, seconds: float) -> None:
+        self.name, self.connections, self.seconds = name, connections, seconds
+        super().__init__(
+            f"all {connections} connections to {name} were in use for {seconds:g} s; try again, or open the "
+            "store with more connections"
+        )
+
+
+class PurgeUnfinished(StoreUnavailable):
+    """Memories were purged and are returned no more, but their bytes may still be in the file.
+
+    Examples
+    --------
+    >>> raise PurgeUnfinished("m.db", "the disk of m.db is full")
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.PurgeUnfinished: what was purged from m.db is removed, but traces of it may still
+    be in the file (the disk of m.db is full); `memorata vacuum` erases them
+    """
+
+    def __init__(self, name: str, reason: str) -> None:
+        self.name, self.reason = name, reason
+        super().__init__(
+            f"what was purged from {name} is removed, but traces of it may still be in the file ({reason}); "
+            "`memorata vacuum` erases them"
+        )
+
+
+class ServerUnsuitable(StoreError):
+    """The database server cannot be used as it is; the message says what has to change there."""
+
+
+class NotSupportedHere(StoreError):
+    """A kind of store does not do that; the message says what does."""
+
+
+class IndexCorrupt(StoreError):
+    """Derived data does not match its checksum or version; ``memorata check --repair`` rebuilds it."""
+
+
+class MemoryNotFound(StoreError, LookupError):
+    """No memory has that id, here.
+
+    Examples
+    --------
+    >>> raise MemoryNotFound("m7", "default")
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.MemoryNotFound: no memory 'm7' in namespace 'default'
+    """
+
+    def __init__(self, memory_id: str, namespace: str) -> None:
+        self.memory_id, self.namespace = memory_id, namespace
+        super().__init__(f"no memory {shown(memory_id)} in namespace {shown(namespace)}")
+
+
+class EntityNotFound(StoreError, LookupError):
+    """No entity has that name, here; the message says which names are like it.
+
+    Examples
+    --------
+    >>> raise EntityNotFound("Ana", "default", ("Anna", "Diana"))
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.EntityNotFound: no entity 'Ana' in namespace 'default'; did you mean 'Anna' or
+    'Diana'?
+    """
+
+    def __init__(self, name: str, namespace: str, nearest: tuple[str, ...] = ()) -> None:
+        self.name, self.namespace, self.nearest = name, namespace, nearest
+        hint = f"; did you mean {' or '.join(map(shown, nearest))}?" if nearest else ""
+        super().__init__(f"no entity {shown(name)} in namespace {shown(namespace)}{hint}")
+
+
+class RecallNotFound(StoreError, LookupError):
+    """No recall with that id is in the log, here: it was not logged, or it was long ago."""
+
+    def __init__(self, recall_id: str, namespace: str) -> None:
+        self.recall_id, self.namespace = recall_id, namespace
+        super().__init__(
+            f"no recall {shown(recall_id)} in the log of namespace {shown(namespace)}; the log may be off, "
+            "or so full that it had to go"
+        )
+
+
+class ExperimentNotFound(StoreError, LookupError):
+    """No experiment has that name, here.
+
+    Examples
+    --------
+    >>> raise ExperimentNotFound("shear", "default", ("share",))
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.ExperimentNotFound: no experiment 'shear' in namespace 'default'; there is 'share'
+    """
+
+    def __init__(self, name: str, namespace: str, known: tuple[str, ...] = ()) -> None:
+        self.name, self.namespace, self.known = name, namespace, known
+        there = f"there is {', '.join(map(shown, known))}" if known else "there is none yet"
+        super().__init__(f"no experiment {shown(name)} in namespace {shown(namespace)}; {there}")
+
+
+class ReplyErased(StoreError):
+    """A request of that name was carried out, but a purge has erased its answer; it is not done again."""
+
+
+class WorkUnderWay(StoreError):
+    """Another worker is doing the same at this moment; nothing was done here.
+
+    `namespace` is ``*`` for all of them; `until` is when the work can be taken over, None if it has just
+    ended.
+
+    Examples
+    --------
+    >>> raise WorkUnderWay("maintain", "acme", "kite, process 7", datetime(2026, 5, 7, 18, 30))
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.WorkUnderWay: 'maintain' of 'acme' is being done by kite, process 7; if nothing is
+    heard of them until 2026-05-07T18:30:00, another may take it over
+    """
+
+    def __init__(self, kind: str, namespace: str, holder: str, until: datetime | None) -> None:
+        self.kind, self.namespace, self.holder, self.until = kind, namespace, holder, until
+        what = f"{shown(kind)} of {_whose(namespace)}"
+        super().__init__(
+            f"{what} was being done by another until a moment ago; try again"
+            if until is None
+            else f"{what} is being done by {holder}; if nothing is heard of them until {shown(until)}, "
+            "another may take it over"
+        )
+
+
+class LeaseLost(StoreError):
+    """Another worker has taken over what this one was doing; what was done stays, and no more is written."""
+
+    def __init__(self, kind: str, namespace: str, holder: str) -> None:
+        self.kind, self.namespace, self.holder = kind, namespace, holder
+        super().__init__(
+            f"{shown(kind)} of {_whose(namespace)} was taken from {holder}, of whom nothing had been heard "
+            "for too long; another goes on from where they were"
+        )
+
+
+def _whose(namespace: str) -> str:
+    return "everybody's memories" if namespace == "*" else shown(namespace)
+
+
+class VersionConflict(StoreError):
+    """Someone else changed the memory first; read it again and decide anew.
+
+    Examples
+    --------
+    >>> raise VersionConflict("m7", expected=1, found=3)
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.VersionConflict: memory 'm7' is at version 3, not 1; read it again
+    """
+
+    def __init__(self, memory_id: str, expected: int, found: int) -> None:
+        self.memory_id, self.expected, self.found = memory_id, expected, found
+        super().__init__(f"memory {shown(memory_id)} is at version {found}, not {expected}; read it again")
+
+
+class EmbedderError(MemorataError):
+    """A text could not be turned into a vector."""
+
+
+class ConsentNeeded(EmbedderError):
+    """A database names a service or a folder that nobody on this machine has agreed to; it is left alone."""
+
+
+class ModelNotInstalled(EmbedderError):
+    """The model's files are not on this machine; the message says how to get them."""
+
+
+class ModelCorrupt(EmbedderError):
+    """The model's files are damaged, or not the ones whose hashes were pinned; they are not used."""
+
+
+class DimensionMismatch(EmbedderError):
+    """An embedder gives vectors of another length than it, or the store, declared.
+
+    Examples
+    --------
+    >>> raise DimensionMismatch("ollama:nomic-embed-text", expected=384, got=768)
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.DimensionMismatch: ollama:nomic-embed-text gave vectors of 768 dimensions where 384
+    were expected: name the model the store was written with, or re-embed the store
+    """
+
+    def __init__(
+        self,
+        embedder: str,
+        expected: int,
+        got: int,
+        advice: str = "name the model the store was written with, or re-embed the store",
+    ) -> None:
+        self.embedder, self.expected, self.got, self.advice = embedder, expected, got, advice
+        super().__init__(
+            f"{embedder} gave vectors of {got} dimensions where {expected} were expected: {advice}"
+        )
+
+
+class EmbeddingServiceError(EmbedderError):
+    """An embedding service did not answer as it should."""
+
+
+class ServiceUnreachable(EmbeddingServiceError):
+    """The service could not be reached, was too slow, or kept failing after every retry.
+
+    `status` is the HTTP status of the last answer, None if there was none.
+    """
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        self.status = status
+        super().__init__(message)
+
+
+class ServiceRefused(EmbeddingServiceError):
+    """The service answered, and the answer was no; asking again would not help.
+
+    `status` is the HTTP status; `too_long` says whether the length of what was sent was the reason.
+    """
+
+    def __init__(self, message: str, status: int, *, too_long: bool = False) -> None:
+        self.status, self.too_long = status, too_long
+        super().__init__(message)
+
+
+class ServiceAnswerInvalid(EmbeddingServiceError):
+    """The service answered with something that is not the vectors asked for."""
