@@ -3,6 +3,10 @@
 Run ``python -m benchmarks.engine``. Question vectors are given unless a line says otherwise. Databases are
 built once per run in ``--work``, a temporary folder by default, and removed with it. numpy computes on one
 thread, since two on a busy machine wait for each other; the peers use as many as they like.
+
+``--beside FOLDER:PACKAGE`` compares with another edition of the engine instead, such as
+``../before/src:memorata``: each works in a process of its own, on a database that it wrote itself, and they
+take turns every twenty calls.
 """
 
 from __future__ import annotations
@@ -13,9 +17,11 @@ import platform
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import benchmarks.one_thread  # noqa: F401 - before numpy is loaded
+from benchmarks.engine_child import Edition, compared, started
 from benchmarks.engine_recall import (
     at_size,
     embedding_figures,
@@ -25,7 +31,7 @@ from benchmarks.engine_recall import (
     recall_figures,
 )
 from benchmarks.engine_report import Figure, Growth, as_markdown, shown
-from benchmarks.engine_start import first_answer, import_figures, resident
+from benchmarks.engine_start import first_answer, fresh_processes, import_figures, resident
 from benchmarks.engine_store import Built, built
 from benchmarks.engine_write import batch_figure, durable_figures
 from benchmarks.latency import load
@@ -42,8 +48,12 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     if options.work is not None:
         options.work.mkdir(parents=True, exist_ok=True)
+    growth: list[Growth] = []
     with tempfile.TemporaryDirectory(prefix="memorata-engine-", dir=options.work) as folder:
-        figures, growth = measured(options, Path(folder))
+        if options.beside is not None:
+            figures = list(beside(options, Path(folder)))
+        else:
+            figures, growth = measured(options, Path(folder))
     heading = _heading()
     shown(heading, figures)
     if options.markdown:
@@ -77,6 +87,22 @@ def measured(options: argparse.Namespace, work: Path) -> tuple[list[Figure], lis
         figures += embedding_figures(work, _BESIDE_PEERS)
     figures += import_figures()
     return figures, growth
+
+
+def beside(options: argparse.Namespace, work: Path) -> Iterator[Figure]:
+    """Measure this edition beside another, size by size."""
+    editions = Edition.this()._replace(name="now"), options.beside._replace(name="before")
+    for size in options.sizes:
+        _progress(f"{size:,} memories …")
+        paths = {edition.name: work / f"{edition.name}-{size}.db" for edition in editions}
+        with ExitStack() as stack:
+            processes = started(stack, editions, work / "bytecode")
+            for figure in compared(processes, {name: str(path) for name, path in paths.items()}, size):
+                _progress(f"  {figure.what}: {figure.measured}")
+                yield figure
+        yield from fresh_processes(work, editions, paths, size)
+        for path in paths.values():
+            path.unlink()
 
 
 def as_it_grows(work: Path, made: Built) -> tuple[Growth, list[Figure]]:
@@ -120,6 +146,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="how many memories, such as 1000,10000",
     )
     parser.add_argument("--million", action="store_true", help="a million memories too; takes 4 GB of disk")
+    parser.add_argument(
+        "--beside", type=Edition.of, metavar="FOLDER:PACKAGE", help="another edition to compare with instead"
+    )
     parser.add_argument("--peers", action="store_true", help="compare with other engines and bare searches")
     parser.add_argument(
         "--no-embedder", dest="embedder", action="store_false", help="leave out what needs a real model"

@@ -13,9 +13,9 @@ import tempfile
 from pathlib import Path
 
 import benchmarks.one_thread  # noqa: F401 - before numpy is loaded
-from benchmarks.engine_data import batches, mixed
+from benchmarks.engine_data import FixedVectors, batches, mixed
 from benchmarks.engine_recall import recalling
-from benchmarks.engine_store import Given, built, opened
+from benchmarks.engine_store import built, opened
 from memorata.engine import open as open_engine
 
 
@@ -38,7 +38,7 @@ def main() -> None:
                 run(question)
             profile.disable()
         _shown(f"200 recalls among {options.size:,}", profile, options.lines)
-        embedder = Given()
+        embedder = FixedVectors()
         profile = cProfile.Profile()
         with open_engine(Path(folder) / "written.db", embedder=embedder) as engine:
             for batch in batches(10_000):

@@ -14,13 +14,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.engine_child import WORST, Edition
 from benchmarks.engine_data import mixed
 from benchmarks.engine_report import Figure
 from benchmarks.engine_store import Built
@@ -80,6 +81,31 @@ def resident(work: Path, made: Built) -> tuple[float, list[Figure]]:
     return found["now"], [figure]
 
 
+def fresh_processes(
+    work: Path, editions: Sequence[Edition], paths: Mapping[str, Path], size: int
+) -> Iterator[Figure]:
+    """Yield the start and the memory of new processes of editions, each with its own database, in turns."""
+    questions = _saved(work, size)
+    runs: dict[str, list[_Finished]] = {edition.name: [] for edition in editions}
+    for _ in range(1 + _STARTS):
+        for edition in editions:
+            runs[edition.name].append(_child("cold", paths[edition.name], questions, edition))
+    starts = {name: float(np.median([run.seconds for run in some[1:]])) for name, some in runs.items()}
+    held = {
+        edition.name: _child("resident", paths[edition.name], questions, edition).result["now"]
+        for edition in editions
+    }
+    ours, *others = (edition.name for edition in editions)
+    for other in others:
+        for what, found, unit in (
+            ("new process to first answer", starts, "s"),
+            (f"resident memory after {_QUESTIONS} questions", held, "MB"),
+        ):
+            ratio = found[ours] / found[other]
+            said = f"{ratio:.2f}× ({found[ours]:,.2f} {unit} against {found[other]:,.2f} {unit})"
+            yield Figure(f"{what}, against {other}", size, said, f"≤ {WORST:g}×", ratio <= WORST)
+
+
 def import_figures() -> Iterator[Figure]:
     """Yield what importing costs against importing numpy, each time in a new process."""
     statements = {
@@ -118,10 +144,14 @@ class _Finished(NamedTuple):
     result: dict[str, float]
 
 
-def _child(task: str, database: Path, questions: Path) -> _Finished:
+def _child(task: str, database: Path, questions: Path, edition: Edition | None = None) -> _Finished:
     """Run a task in a new process; the clock stops when its answer arrives, not when Python has tidied up."""
     command = [sys.executable, "-m", "benchmarks.engine_child", task, str(database), str(questions)]
-    environment = _with_bytecode(questions.parent / "bytecode")
+    bytecode = questions.parent / "bytecode"
+    environment = _with_bytecode(bytecode)
+    if edition is not None:
+        command.append(edition.package)
+        environment = edition.environment(bytecode)
     began = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None  # it is a pipe

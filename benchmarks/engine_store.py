@@ -3,58 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.engine_data import DIMENSION, Floats, batches
-from memorata.embed.port import Prompts
+from benchmarks.engine_data import FixedVectors, Floats, batches
 from memorata.engine import Engine
 from memorata.engine import open as open_engine
-
-
-class Given:
-    """An embedder that computes nothing: it hands out the vectors it was given for the texts.
-
-    Examples
-    --------
-    >>> embedder = Given()
-    >>> embedder.give(["tea"], np.eye(1, DIMENSION, dtype=np.float32))
-    >>> embedder.embed_passages(["tea"])[0].shape
-    (1, 384)
-    """
-
-    name = "given by the benchmark"
-    dimension = DIMENSION
-    max_tokens = None
-    prompts = Prompts()
-    similarity_threshold = 0.3
-
-    def __init__(self) -> None:
-        self._rows: dict[str, Floats] = {}
-
-    def give(self, texts: Iterable[str], vectors: Floats) -> None:
-        """Say what the vectors of the next texts are, and forget those of the last."""
-        self._rows = dict(zip(texts, vectors[:, None, :], strict=True))
-
-    def embed_documents(self, texts: Sequence[str]) -> Floats:
-        """Return the rows that were given."""
-        return np.concatenate([self._rows[text] for text in texts])
-
-    def embed_query(self, text: str) -> Floats:
-        """Return the row that was given."""
-        row: Floats = self._rows[text][0]
-        return row
-
-    def passages(self, text: str) -> list[str]:
-        """Return the text whole."""
-        return [text]
-
-    def embed_passages(self, texts: Sequence[str]) -> list[Floats]:
-        """Return the rows that were given, one passage each."""
-        return [self._rows[text] for text in texts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +34,13 @@ class Built:
 
 def opened(path: Path) -> Engine:
     """Open a database with the embedder that computes nothing."""
-    return open_engine(path, embedder=Given())
+    return open_engine(path, embedder=FixedVectors())
 
 
 def built(work: Path, size: int) -> Built:
     """Return a database of `size` memories in one namespace, written in batches of a thousand."""
     path = work / f"memorata-{size}.db"
-    embedder = Given()
+    embedder = FixedVectors()
     spent = 0.0
     with open_engine(path, embedder=embedder) as engine:
         for batch in batches(size):
@@ -99,7 +55,7 @@ def built(work: Path, size: int) -> Built:
 def built_namespaces(work: Path, namespaces: int, each: int) -> Path:
     """Return a database of many small namespaces, each with `each` memories of its own."""
     path = work / f"memorata-{namespaces}x{each}.db"
-    embedder = Given()
+    embedder = FixedVectors()
     with open_engine(path, embedder=embedder) as engine:
         number = 0
         for batch in batches(namespaces * each):

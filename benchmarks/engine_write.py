@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.engine_data import Floats, batches
+from benchmarks.engine_data import FixedVectors, Floats, batches
 from benchmarks.engine_report import Figure
-from benchmarks.engine_store import Built, Given
+from benchmarks.engine_store import Built
 from benchmarks.latency import asked, milliseconds
 from memorata.engine import open as open_engine
 
@@ -61,7 +61,7 @@ def durable_figures(work: Path, made: Built) -> Iterator[Figure]:
     bare.execute("BEGIN")
     bare.executemany(add, [(write.text, write.vector.tobytes()) for write in old])
     bare.execute("COMMIT")
-    embedder = Given()
+    embedder = FixedVectors()
     embedder.give([write.text for write in all_new], np.stack([write.vector for write in all_new]))
     with open_engine(path, embedder=embedder) as engine:
         runs: dict[str, Callable[[_Write], object]] = {

@@ -5,7 +5,9 @@ the same questions put to everybody in turns: 100,000 in one namespace, and 1,00
 (``--one``, ``--namespaces``, ``--each``; ``--quick`` for a look in a minute). The server is a real one, from
 a package, and as durable as delivered. ``--keep FOLDER`` keeps the databases: a build that was interrupted
 goes on, and one that is complete is not done again. ``--locomo FILE --cache vectors.db`` measures the quality
-of both stores on LoCoMo instead.
+of both stores on LoCoMo instead. ``--beside FOLDER:PACKAGE`` compares this edition on PostgreSQL with itself
+in a file and with another edition on PostgreSQL instead, each in a process of its own and in turns, at
+``--sizes`` memories a namespace.
 
 Times are by the clock on the wall, in one process that asks one question at a time. "server" is the processor
 time of the database's own processes for one recall, "client" that of the process that asks.
@@ -22,13 +24,15 @@ import platform
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.engine_child import Edition, compared, started
 from benchmarks.engine_data import CHUNK, Batch
+from benchmarks.engine_report import Figure, as_markdown
 from benchmarks.latency import Spread, asked, load, milliseconds
 from benchmarks.postgres_building import Diary, Written, built, log_position, progress
 from benchmarks.postgres_contenders import Asked, Contender, Shape, Single, following, opened, singles
@@ -40,6 +44,9 @@ from benchmarks.timing import written
 _WARMING = 40
 _TOUCHED = 40
 _LOGGED = 20
+_LOADS = 9
+_SLOWER = 0.0015
+"""How many seconds longer a warm recall on a server may take than one in a file."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -59,6 +66,9 @@ def main(arguments: list[str] | None = None) -> int:
             from benchmarks.postgres_quality import quality
 
             say(quality(server, options.locomo, options.cache))
+        elif options.beside is not None:
+            figures = [figure for size in options.sizes for figure in beside(options, server, folder, size)]
+            say(as_markdown("this edition beside another", figures).splitlines())
         else:
             for shape in (Shape(1, options.one), Shape(options.namespaces, options.each)):
                 progress(f"{shape} …")
@@ -67,6 +77,36 @@ def main(arguments: list[str] | None = None) -> int:
     if options.markdown:
         written(options.markdown, lines)
     return 0
+
+
+def beside(options: argparse.Namespace, server: Running, folder: Path, size: int) -> Iterator[Figure]:
+    """Measure this edition on the server beside itself in a file, and beside another on the server."""
+    progress(f"{size:,} memories in a namespace …")
+    this = Edition.this()
+    editions = (
+        this._replace(name="on the server"),
+        this._replace(name="in a file"),
+        options.beside._replace(name="before, on the server"),
+    )
+    places = {
+        "on the server": server.made(f"now_{size}"),
+        "in a file": str(folder / f"now-{size}.db"),
+        "before, on the server": server.made(f"before_{size}"),
+    }
+    with ExitStack() as stack:
+        processes = started(stack, editions, folder / "bytecode")
+        for figure in compared(processes, places, size, questions=options.questions, writes=options.singles):
+            progress(f"  {figure.what}: {figure.measured}")
+            yield figure
+        # Opened again, nobody has anything of the namespace in memory: its first answer loads it.
+        loads: dict[str, list[float]] = {name: [] for name in processes}
+        for turn in range(_LOADS):
+            for name, process in processes.items():
+                process.do("open", places[name])
+                ((wall, _),), _ = process.do("recall", size, _LOADS, 3, turn, turn + 1)
+                loads[name].append(wall)
+    said = ", ".join(f"{name} {milliseconds(float(np.median(times)))}" for name, times in loads.items())
+    yield Figure("first recall after opening, medians", size, said)
 
 
 def measured(shape: Shape, server: Running, folder: Path, options: argparse.Namespace) -> Iterator[str]:
@@ -300,6 +340,15 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--locomo", type=Path, metavar="FILE", help="measure quality on LoCoMo instead")
     parser.add_argument("--cache", type=Path, metavar="FILE", help="the file that keeps vectors for it")
+    parser.add_argument(
+        "--beside", type=Edition.of, metavar="FOLDER:PACKAGE", help="another edition to compare with instead"
+    )
+    parser.add_argument(
+        "--sizes",
+        type=lambda text: [int(part) for part in text.split(",")],
+        default=[100, 1_000, 10_000, 100_000],
+        help="with --beside, how many memories a namespace has, such as 100,10000",
+    )
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write the tables to FILE")
     options = parser.parse_args(arguments)
     if options.locomo is not None and options.cache is None:

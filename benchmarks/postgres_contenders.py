@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import psycopg
 
-from benchmarks.engine_data import CHUNK, Batch, Floats, Question, about, batches, naturally
-from benchmarks.engine_store import Given, namespace_name
+from benchmarks.engine_data import CHUNK, Batch, FixedVectors, Floats, Question, about, batches, naturally
+from benchmarks.engine_store import namespace_name
 from benchmarks.peers import LIMIT
 from benchmarks.postgres_by_hand import ByHand
 from benchmarks.postgres_scale import NAME
@@ -132,7 +132,7 @@ class Ours:
     def __init__(self, name: str, where: Path | str, database: str | None) -> None:
         self.name = name
         self.database = database
-        self._embedder = Given()
+        self._embedder = FixedVectors()
         self._where = where
         self._engine: Engine = open_engine(where, embedder=self._embedder)
 
